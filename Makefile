@@ -1,0 +1,36 @@
+# Every target is one call; what it does lives in native/ (help: make help).
+.DEFAULT_GOAL := help
+.PHONY: help up down status logs clean check test bench bench-api bench-dashboard accuracy account key rebuild simulator
+
+help:            ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+up:              ## install what is missing, start everything and a demo of 50 SDAs (SIM=0: without)
+	@native/stack up
+down:            ## stop everything, keep the data
+	@native/stack down
+status:          ## health and version of each part
+	@native/stack status
+logs:            ## follow all logs
+	@native/stack logs
+clean:           ## delete data and secrets; asks first (YES=1: does not)
+	@native/stack clean $(if $(YES),--yes)
+check:           ## linters, type checkers, validation of the configuration
+	@native/stack check
+test:            ## all tests against real services; ARGS='tests/system -k kill' for some
+	@native/stack test $(ARGS)
+bench-dashboard: ## how soon a marker moves, what ten open pages cost; ARGS='--heap-minutes 60': the page's heap
+	@native/stack bench dashboard $(ARGS)
+bench:           ## the benchmarks, a table on the screen and in docs/benchmarks.md
+	@native/stack bench $(ARGS)
+bench-api:       ## the HTTP API under load, a table on the screen and in docs/performance.md; ARGS=--help
+	@native/stack bench api $(ARGS)
+accuracy:        ## how often the room is right, a table and pictures; DATA=<folder> of recorded walks
+	@native/stack accuracy $(if $(DATA),--data '$(DATA)') $(ARGS)
+account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, remove
+	@native/stack account $(ARGS)
+key:             ## keys for the HTTP API: ARGS='add hacs --right history --expires 90d', list, revoke, --help
+	@native/stack key $(ARGS)
+rebuild:         ## locate a time again from the readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
+	@native/stack rebuild '$(FROM)' '$(TO)'
+simulator:       ## play SDAs: ARGS='phones -n 200', 'replay walk.csv', 'hacs', --help
+	@native/stack simulator $(ARGS)

@@ -1,0 +1,114 @@
+"""The broker's own authority and server certificate, made with the openssl command (ECDSA P-256)."""
+
+import ipaddress
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+# Receivers pin the authority, so it outlives them; the server's certificate is renewed under it.
+CA_DAYS = 3650
+SERVER_DAYS = 397
+RENEW_DAYS = 30
+
+_EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+
+
+class CertificateError(Exception):
+    """openssl is missing or refused; the message says what to do."""
+
+
+def ensure_certificates(folder: Path, names: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+    """Make what is missing, renew what is due; returns what was done, in sentences ([] when nothing was).
+
+    ``folder`` afterwards holds ca.crt, ca.key, server.crt, server.key (keys mode 0600). The server certificate
+    is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not fit the authority or
+    lacks one of ``names``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    done = []
+    ca, ca_key, server = folder / "ca.crt", folder / "ca.key", folder / "server.crt"
+    if not (ca.exists() and ca_key.exists()):
+        _make_authority(ca, ca_key)
+        done.append(f"made a certificate authority: give {ca} to every receiver that connects over TLS")
+    elif not _lasts(ca):
+        done.append(f"WARNING: {ca} ends soon; remove the folder {folder} and give receivers the new authority")
+    if not (server.exists() and (folder / "server.key").exists() and _fits(server, ca, names)):
+        _make_server(folder, [*names, *others])
+        done.append(f"made a server certificate for {', '.join([*names, *others])}")
+    return done
+
+
+def _fits(server: Path, ca: Path, names: Sequence[str]) -> bool:
+    verified = subprocess.run(
+        [_tool(), "verify", "-CAfile", str(ca), str(server)], capture_output=True, check=False, text=True
+    )
+    shown = _openssl("x509", "-noout", "-ext", "subjectAltName", "-in", str(server))
+    listed = {entry.split(":", 1)[1].strip() for entry in shown.split("\n", 1)[1].split(",") if ":" in entry}
+    return verified.returncode == 0 and _lasts(server) and {_normal(name) for name in names} <= listed
+
+
+def _lasts(certificate: Path) -> bool:
+    command = [_tool(), "x509", "-noout", "-checkend", str(RENEW_DAYS * 86400), "-in", str(certificate)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _make_authority(ca: Path, key: Path) -> None:
+    extensions = ["basicConstraints=critical,CA:TRUE,pathlen:0", "keyUsage=critical,keyCertSign,cRLSign"]
+    arguments = [argument for extension in extensions for argument in ("-addext", extension)]
+    subject = ["-subj", "/O=SDA Locator/CN=SDA Locator broker authority"]
+    _openssl("req", "-x509", *_EC, "-keyout", str(key), "-out", str(ca), "-days", str(CA_DAYS), *subject, *arguments)
+    key.chmod(0o600)
+
+
+def _make_server(folder: Path, names: Sequence[str]) -> None:
+    alternatives = ",".join(("IP:" if _is_address(name) else "DNS:") + name for name in names)
+    with tempfile.TemporaryDirectory() as scratch:
+        request, extensions = Path(scratch, "server.csr"), Path(scratch, "extensions")
+        key, certificate = Path(scratch, "server.key"), Path(scratch, "server.crt")
+        extensions.write_text(
+            f"subjectAltName={alternatives}\nbasicConstraints=critical,CA:FALSE\n"
+            "keyUsage=critical,digitalSignature\nextendedKeyUsage=serverAuth\n"
+        )
+        _openssl("req", "-new", *_EC, "-keyout", str(key), "-out", str(request), "-subj", "/CN=SDA Locator broker")
+        authority = ["-CA", str(folder / "ca.crt"), "-CAkey", str(folder / "ca.key")]
+        life = ["-days", str(SERVER_DAYS), "-set_serial", f"0x{secrets.token_hex(8)}"]
+        files = ["-in", str(request), "-out", str(certificate), "-extfile", str(extensions)]
+        _openssl("x509", "-req", *authority, *life, *files)
+        key.chmod(0o600)
+        shutil.move(key, folder / "server.key")
+        shutil.move(certificate, folder / "server.crt")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _normal(name: str) -> str:
+    """``name`` as openssl prints it back: IPv6 addresses in full, without leading zeros, upper-case."""
+    if not _is_address(name):
+        return name
+    address = ipaddress.ip_address(name)
+    if address.version == 4:
+        return str(address)
+    return ":".join(f"{int(part, 16):X}" for part in address.exploded.split(":"))
+
+
+def _tool() -> str:
+    tool = shutil.which("openssl")
+    if tool is None:
+        raise CertificateError("the openssl command is missing; install it (Debian: apt-get install openssl)")
+    return tool
+
+
+def _openssl(*arguments: str) -> str:
+    result = subprocess.run([_tool(), *arguments], capture_output=True, check=False, text=True)
+    if result.returncode != 0:
+        raise CertificateError(f"openssl {arguments[0]} failed: {result.stderr.strip()}")
+    return result.stdout

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Make a broker's data folder ready: passwords, rights, listeners, certificates. Running it again changes nothing.
+
+Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then started inside the data folder:
+
+    provision.py --data .data/broker && cd .data/broker && mosquitto -c ../../broker/mosquitto.conf
+
+Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
+where the simulator may connect. Receivers' accounts are added with accounts.py.
+"""
+
+import argparse
+import os
+import pwd
+import re
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from certificates import CertificateError, ensure_certificates
+from store import Owner, Store, StoreError, with_services
+
+REQUIRED = ("telegraf", "nodered")
+
+
+def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[str, str]:
+    """Service -> password from MQTT_<SERVICE>_PASSWORD. ValueError names the variable that is missing or unusable."""
+    passwords = {}
+    for service in (*REQUIRED, *(("simulator",) if simulator else ())):
+        variable = f"MQTT_{service.upper()}_PASSWORD"
+        password = environment.get(variable, "")
+        if not password and service in REQUIRED:
+            raise ValueError(f"{variable} is not set: take it from .env (`make up` writes one) and export it")
+        if password != password.strip() or not password.isprintable():
+            raise ValueError(f"{variable} holds spaces at an end or control characters; choose another password")
+        if password:
+            passwords[service] = password
+    return passwords
+
+
+def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: str) -> str:
+    """The listeners as Mosquitto reads them. ``tls_port`` 0 leaves the TLS listener out."""
+    lines = [
+        "# Written by provision.py; changes here are lost.",
+        f"user {user}",
+        "# For the services beside the broker; never for the network outside.",
+        f"listener {port} {bind}".rstrip(),
+    ]
+    if tls_port:
+        lines += [
+            "# For receivers. The client id becomes the username: no account can take over another's session.",
+            f"listener {tls_port} {tls_bind}".rstrip(),
+            "certfile tls/server.crt",
+            "keyfile tls/server.key",
+            "use_username_as_clientid true",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
+    """Bring the data folder to what ``options`` say; returns what was done, in sentences."""
+    store = Store(options.data, options.owner)
+    passwords = service_passwords(environment, simulator=not options.no_simulator)
+    listeners = render_listeners(options.port, options.bind, options.tls_port, options.tls_bind, options.user)
+    done = []
+    with store.locked():
+        accounts, hashes = store.accounts(), store.hashes()
+        done += [f"wrote {name}" for name in store.save(accounts, with_services(hashes, passwords))]
+        done += [
+            f"WARNING: {account} has no password; give it one: accounts.py rotate {account}"
+            for account in accounts
+            if account not in hashes
+        ]
+        store.make_folder(options.data / "listeners.d")
+        if store.replace(options.data / "listeners.d" / "listeners.conf", listeners):
+            done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")
+        if options.tls_port:
+            store.make_folder(options.data / "tls")
+            names = list(dict.fromkeys(["localhost", "127.0.0.1", *options.name, *given_names(environment)]))
+            # A container has another host name each time, which must not make another certificate each time.
+            others = [] if options.name else [socket.gethostname()]
+            done += ensure_certificates(options.data / "tls", names, others)
+            for path in (options.data / "tls").iterdir():
+                store.own(path)
+    return done
+
+
+def given_names(environment: Mapping[str, str]) -> list[str]:
+    """What MQTTS_NAMES lists, separated by spaces or commas. ValueError says which is neither name nor address."""
+    names = environment.get("MQTTS_NAMES", "").replace(",", " ").split()
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9.:_-]+", name):
+            raise ValueError(
+                f"MQTTS_NAMES: {name!r} is no host name or address; give those under which receivers connect"
+            )
+    return names
+
+
+def parse_owner(text: str) -> Owner:
+    """``UID:GID`` in numbers, as Compose's images know their users."""
+    uid, gid = text.split(":")
+    return Owner(int(uid), int(gid))
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Command-line options."""
+    parser = argparse.ArgumentParser(
+        prog="provision.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--data", type=Path, required=True, help="the broker's data folder; created when missing")
+    add("--port", type=int, default=1883, help="port without TLS, for the services (default %(default)s)")
+    add("--bind", default="127.0.0.1", help="its address (default %(default)s; 0.0.0.0 only inside a container)")
+    add("--tls-port", type=int, default=8883, help="port with TLS, for receivers; 0: none (default %(default)s)")
+    add("--tls-bind", default="", help="its address (default: all)")
+    add(
+        "--name",
+        action="append",
+        default=[],
+        help="name in the certificate; repeatable (default: host name)",
+    )
+    add("--user", help="system user Mosquitto becomes when started as root (default: the one running this)")
+    add("--owner", type=parse_owner, metavar="UID:GID", help="who owns the files (default: the one running this)")
+    add("--no-simulator", action="store_true", help="no simulator account, whatever the environment holds")
+    options = parser.parse_args(arguments)
+    options.data = options.data.absolute()
+    options.user = options.user or pwd.getpwuid(os.geteuid()).pw_name
+    return options
+
+
+def main() -> int:
+    """Provision; print what was done. Exit code 1 with one sentence when something is missing."""
+    os.umask(0o077)
+    try:
+        done = provision(parse(), os.environ)
+    except (StoreError, CertificateError, ValueError, OSError) as error:
+        sys.stderr.write(f"broker: {error}\n")
+        return 1
+    sys.stdout.write("".join(f"broker: {line}\n" for line in done or ["nothing to change"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

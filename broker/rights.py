@@ -1,0 +1,47 @@
+"""Which ids an account may have, and what each kind of account may publish and read. Pure."""
+
+import re
+from collections.abc import Mapping
+
+SERVICES = ("telegraf", "nodered", "simulator")
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+# Per kind: (access, topic) with the account's id in place of {id}. A denied publish is still acknowledged
+# under MQTT 3.1.1 and goes nowhere.
+RIGHTS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "gateway": (
+        ("write", "sda/v1/gateway/{id}/readings"),
+        ("write", "sda/v1/gateway/{id}/status"),
+        ("write", "sda/v1/gateway/{id}/health"),
+        ("read", "sda/v1/gateway/{id}/config"),
+    ),
+    "phone": (
+        ("write", "sda/v1/phone/{id}/readings"),
+        ("read", "sda/v1/phone/{id}/config"),
+    ),
+    # For outside programs: the topics that the flows publish for anyone who has an account for it.
+    "reader": (
+        ("read", "sda/v1/staff/+/location"),
+        ("read", "sda/v1/events"),
+    ),
+}
+
+
+def check_id(account: str) -> None:
+    """Raise ValueError with the reason when ``account`` cannot be the id of a receiver or reader."""
+    if not _ID.fullmatch(account):
+        raise ValueError(
+            f"{account!r} is not a usable id: 1 to 64 letters, digits, '_', '.', '-', beginning with a letter or digit"
+        )
+    if account in SERVICES:
+        raise ValueError(f"{account!r} is the name of one of the platform's own services; choose another id")
+
+
+def render_acl(services_acl: str, accounts: Mapping[str, str]) -> str:
+    """The whole ACL file: the services' static part, then one block for each account (id -> kind), by id."""
+    blocks = [services_acl.rstrip("\n")]
+    for account, kind in sorted(accounts.items()):
+        topics = [f"topic {access} {topic.format(id=account)}" for access, topic in RIGHTS[kind]]
+        blocks.append("\n".join([f"user {account}", *topics]))
+    return "\n\n".join(blocks) + "\n"

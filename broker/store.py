@@ -1,0 +1,108 @@
+"""The broker's data folder: its accounts, and the files that Mosquitto reads made from them.
+
+``accounts.json`` maps an id to its kind; ``passwords`` holds the hashes of services and accounts alike;
+``acl`` follows from both. Nothing here holds a password in the clear.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from passwords import hash_password, matches
+from rights import RIGHTS, SERVICES, render_acl
+
+SERVICES_ACL = Path(__file__).with_name("services.acl")
+
+
+class StoreError(Exception):
+    """The data folder cannot be used as it is; the message names the file and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """User and group ids that written files are given."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A broker's data folder. Files are replaced whole, mode 0600, and only when they change."""
+
+    folder: Path
+    owner: Owner | None = None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for one change: two commands at the same time take turns."""
+        self.make_folder(self.folder)
+        with (self.folder / "provision.lock").open("w") as lock:
+            self.own(self.folder / "provision.lock")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def make_folder(self, folder: Path) -> None:
+        """Create ``folder`` where it is missing, for its owner only."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.own(folder)
+
+    def own(self, path: Path) -> None:
+        """Give ``path`` to the owner where one was named."""
+        if self.owner is not None:
+            os.chown(path, self.owner.uid, self.owner.gid)
+
+    def accounts(self) -> dict[str, str]:
+        """Id -> kind of every receiver and reader."""
+        path = self.folder / "accounts.json"
+        if not path.exists():
+            return {}
+        try:
+            accounts = json.loads(path.read_text())
+        except ValueError:
+            accounts = None
+        if not isinstance(accounts, dict) or not all(kind in list(RIGHTS) for kind in accounts.values()):
+            raise StoreError(f"{path} is damaged; restore it, or remove it and add the accounts again")
+        return accounts
+
+    def hashes(self) -> dict[str, str]:
+        """Username -> hash, services included."""
+        path = self.folder / "passwords"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    def save(self, accounts: Mapping[str, str], hashes: Mapping[str, str]) -> list[str]:
+        """Write accounts, passwords and acl; returns the names of the files that changed."""
+        known = {name: hashed for name, hashed in sorted(hashes.items()) if name in accounts or name in SERVICES}
+        files = {
+            "accounts.json": json.dumps(dict(sorted(accounts.items())), indent=1) + "\n",
+            "passwords": "".join(f"{name}:{hashed}\n" for name, hashed in known.items()),
+            "acl": render_acl(SERVICES_ACL.read_text(), accounts),
+        }
+        return [name for name, text in files.items() if self.replace(self.folder / name, text)]
+
+    def replace(self, path: Path, text: str) -> bool:
+        """Put ``text`` into ``path`` by rename; False when it was there already."""
+        if path.exists() and path.read_text() == text:
+            self.own(path)
+            return False
+        fresh = path.with_name(path.name + ".new")
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+        self.own(fresh)
+        fresh.replace(path)
+        return True
+
+
+def with_services(hashes: Mapping[str, str], passwords: Mapping[str, str]) -> dict[str, str]:
+    """``hashes`` with exactly the services of ``passwords``; a hash that already fits stays as it is."""
+    others = {name: hashed for name, hashed in hashes.items() if name not in SERVICES}
+    services = {
+        name: hashes[name] if matches(password, hashes.get(name, "")) else hash_password(password)
+        for name, password in passwords.items()
+    }
+    return others | services

@@ -1,0 +1,43 @@
+/** The server refused or could not answer; `message` can be shown. */
+export class ApiFault extends Error {
+  /** @param {string} message @param {number} status 0: no answer at all @param {any} [data] what else it said */
+  constructor(message, status, data = {}) {
+    super(message);
+    this.status = status;
+    this.data = data;
+  }
+}
+
+/**
+ * Ask the HTTP API below /api/v1 as who is logged in.
+ * @param {string} path without the prefix, `/rooms`
+ * @param {Record<string, string|number|undefined>} [query]
+ * @param {{method?: string, body?: unknown, signal?: AbortSignal}} [options] body is sent as JSON
+ * @returns {Promise<any>}
+ * @throws {ApiFault}
+ */
+export const api = async (path, query = {}, { body, ...options } = {}) => {
+  const content = body === undefined ? {} : { content: JSON.stringify(body), type: 'application/json' };
+  return (await call(path, query, { ...options, ...content })).data;
+};
+
+/**
+ * The same for what is no plain question.
+ * @param {string} path
+ * @param {Record<string, string|number|undefined>} query
+ * @param {{method?: string, content?: BodyInit, type?: string, ifMatch?: string, signal?: AbortSignal}} options content is sent as it is
+ * @returns {Promise<{data: any, etag: string|null}>}
+ * @throws {ApiFault}
+ */
+export async function call(path, query, { method = 'GET', content, type, ifMatch, signal }) {
+  const url = new URL(`/api/v1${path}`, location.origin);
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, String(value));
+  const headers = { ...(type ? { 'Content-Type': type } : {}), ...(ifMatch ? { 'If-Match': ifMatch } : {}) };
+  const answer = await fetch(url, { method, headers, signal, body: content }).catch((error) => {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiFault('the server does not answer', 0);
+  });
+  const data = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new ApiFault(data.error ?? `the server answered ${answer.status}`, answer.status, data);
+  return { data, etag: answer.headers.get('etag') };
+}

@@ -1,0 +1,48 @@
+/**
+ * Which step of a scale a room has. A step is a class of style.css (`occupancy-3`, `patrol-1`), which knows its colours in
+ * light and dark; the words beside it say the same to who sees no colours.
+ * @typedef {{step: string, text: string}} Shade
+ */
+
+/** @type {{share: number, step: string, text: string}[]} up to this share of the limit */
+const FULLNESS = [
+  { share: 0.5, step: 'occupancy-1', text: 'up to half full' },
+  { share: 0.8, step: 'occupancy-2', text: 'filling up' },
+  { share: 1, step: 'occupancy-3', text: 'nearly full or full' },
+  { share: Infinity, step: 'occupancy-4', text: 'over its limit' },
+];
+const EMPTY = { step: 'occupancy-0', text: 'empty' };
+const UNLIMITED = { step: 'occupancy-1', text: 'no limit' };
+
+/** @param {number} count of people @param {number|null} limit @returns {Shade} */
+export function byOccupancy(count, limit) {
+  if (count === 0) return EMPTY;
+  if (limit === null) return UNLIMITED;
+  const { step, text } = FULLNESS.find(({ share }) => count / limit <= share) ?? FULLNESS[3];
+  return { step, text };
+}
+
+const MINUTE_MS = 60_000;
+
+/** @type {{ms: number, step: string, text: string}[]} up to this age */
+const AGES = [
+  { ms: 0, step: 'patrol-0', text: 'somebody is there' },
+  { ms: 15 * MINUTE_MS, step: 'patrol-1', text: 'up to 15 min ago' },
+  { ms: 30 * MINUTE_MS, step: 'patrol-2', text: 'up to 30 min ago' },
+  { ms: 60 * MINUTE_MS, step: 'patrol-3', text: 'up to 1 h ago' },
+  { ms: Infinity, step: 'patrol-4', text: 'longer ago' },
+];
+const NEVER = { step: 'patrol-5', text: 'not in the time that is known' };
+
+/** @param {number|null} ageMs since somebody was there last; 0: is there now; null: not known @returns {Shade} */
+export function byPatrol(ageMs) {
+  if (ageMs === null) return NEVER;
+  const { step, text } = AGES.find(({ ms }) => ageMs <= ms) ?? AGES[4];
+  return { step, text };
+}
+
+/** All steps of a scale, for the legend. @type {Record<'occupancy'|'patrol', Shade[]>} */
+export const LEGENDS = {
+  occupancy: [EMPTY, ...FULLNESS.map(({ step, text }) => ({ step, text }))],
+  patrol: [...AGES.map(({ step, text }) => ({ step, text })), NEVER],
+};

@@ -1,0 +1,112 @@
+/**
+ * Gateways, beacons and alerts as the devices page shows them. Times in epoch ms.
+ * @typedef {{levels: {id: string, name: string, rooms: {id: string, name: string}[]}[], staff: Record<string, string>}} Building
+ * @typedef {{id: string, listed: boolean, level: string|null, room: string|null, state: string, since: number|null, version: string|null,
+ *   reading_ms: number|null, readings_per_s: number, health_ms: number|null, queued: number|null, dropped: number|null,
+ *   scan_restarts: number|null, clock_offset_ms: number|null, clock_synchronised: number|null}} Gateway as the topic `devices` tells it
+ * @typedef {Gateway & {place: string|null}} GatewayRow
+ * @typedef {{beacon: string, kind: 'fixed'|'tag', level: string|null, room: string|null, staff_id: string|null,
+ *   heard: {ts: number, receiver: string, rssi: number}|null, measured: {ts: number, battery_mv: number|null}|null}} Beacon as
+ *   `/api/v1/beacons` tells it
+ * @typedef {{id: string, kind: 'fixed'|'tag', place: string|null, level: string|null, room: string|null, staff_id: string|null,
+ *   heard_ms: number|null, receiver: string|null, rssi: number|null, battery_mv: number|null}} BeaconRow
+ */
+
+/** @param {Building} building @returns {(level: string|null, room: string|null) => string|null} names of places */
+function places(building) {
+  const levels = new Map(building.levels.map(({ id, name }) => [id, name]));
+  const rooms = new Map(building.levels.flatMap(({ rooms: all }) => all.map(({ id, name }) => [id, name])));
+  return (level, room) => (room === null ? null : [rooms.get(room) ?? room, levels.get(level ?? '') ?? level].filter(Boolean).join(', '));
+}
+
+/** @param {Building} building @param {Gateway[]} gateways @returns {GatewayRow[]} */
+export function gatewayRows(building, gateways) {
+  const rooms = new Map(building.levels.flatMap((level) => level.rooms.map(({ id, name }) => [id, name])));
+  return gateways.map((one) => ({ ...one, place: one.room === null ? null : rooms.get(one.room) ?? one.room }));
+}
+
+const STATES = ['offline', 'silent', 'unknown', 'online'];
+/** How a state is said, and how it looks. @type {Record<string, {word: string, look: string}>} */
+export const GATEWAY_STATES = {
+  online: { word: 'online', look: 'good' },
+  offline: { word: 'offline', look: 'bad' },
+  silent: { word: 'silent', look: 'bad' },
+  unknown: { word: 'not heard', look: '' },
+};
+
+/** @type {import('./table.js').Column<GatewayRow>[]} */
+export const GATEWAY_COLUMNS = [
+  { key: 'id', title: 'Gateway', value: ({ id }) => id },
+  { key: 'state', title: 'State', value: ({ state }) => STATES.indexOf(state) },
+  { key: 'place', title: 'Place', value: ({ place }) => place },
+  { key: 'reading', title: 'Last reading', value: ({ reading_ms }) => reading_ms, numeric: true },
+  { key: 'rate', title: 'Readings/s', value: ({ readings_per_s }) => readings_per_s, numeric: true },
+  { key: 'queued', title: 'Queue', value: ({ queued }) => queued, numeric: true },
+  { key: 'dropped', title: 'Drops', value: ({ dropped }) => dropped, numeric: true },
+  { key: 'restarts', title: 'Restarts', value: ({ scan_restarts }) => scan_restarts, numeric: true },
+  { key: 'clock', title: 'Clock', value: ({ clock_offset_ms }) => clock_offset_ms, numeric: true },
+  { key: 'version', title: 'Version', value: ({ version }) => version },
+];
+
+/** A clock that is off by more makes people appear in the past. */
+const OFF_MS = 1000;
+
+/** How a gateway's clock is. @param {Gateway} gateway @returns {{text: string, bad: boolean}|null} null: it has not said */
+export function clockOf({ clock_offset_ms: offset, clock_synchronised: synchronised }) {
+  if (synchronised === 0) return { text: 'not set', bad: true };
+  if (offset === null) return synchronised === null ? null : { text: 'in step', bad: false };
+  const bad = Math.abs(offset) > OFF_MS;
+  const sign = offset < 0 ? '−' : '+';
+  return { text: `${sign}${bad ? `${(Math.abs(offset) / 1000).toFixed(1)} s` : `${Math.round(Math.abs(offset))} ms`}`, bad };
+}
+
+/** @param {Building} building @param {Beacon[]} beacons @returns {BeaconRow[]} */
+export function beaconRows(building, beacons) {
+  const place = places(building);
+  return beacons.map(({ beacon, kind, level, room, staff_id: staff, heard, measured }) => ({
+    id: beacon, kind, level, room, staff_id: staff, place: staff === null ? place(level, room) : building.staff[staff] ?? staff,
+    heard_ms: heard?.ts ?? null, receiver: heard?.receiver ?? null, rssi: heard?.rssi ?? null, battery_mv: measured?.battery_mv ?? null,
+  }));
+}
+
+/** @type {import('./table.js').Column<BeaconRow>[]} */
+export const BEACON_COLUMNS = [
+  { key: 'id', title: 'Beacon', value: ({ id }) => id },
+  { key: 'kind', title: 'Kind', value: ({ kind }) => (kind === 'tag' ? 'tag' : 'fixed') },
+  { key: 'place', title: 'Where, or whose', value: ({ place }) => place },
+  { key: 'heard', title: 'Last heard', value: ({ heard_ms }) => heard_ms, numeric: true },
+  { key: 'receiver', title: 'By', value: ({ receiver }) => receiver },
+  { key: 'rssi', title: 'Signal', value: ({ rssi }) => rssi, numeric: true },
+  { key: 'battery', title: 'Battery', value: ({ battery_mv }) => battery_mv },
+];
+
+/** @type {import('./table.js').Column<any>[]} beacons that nobody registered */
+export const STRANGER_COLUMNS = [
+  { key: 'id', title: 'Beacon', value: ({ id }) => id },
+  { key: 'heard', title: 'Last heard', value: ({ heard_ms }) => heard_ms, numeric: true },
+  { key: 'receiver', title: 'By', value: ({ receiver }) => receiver },
+  { key: 'rssi', title: 'Signal', value: ({ rssi }) => rssi, numeric: true },
+  { key: 'count', title: 'Readings', value: ({ count }) => count, numeric: true },
+];
+
+/** What an alert is called. @type {Record<string, string>} */
+export const ALERT_TITLES = {
+  gateway_down: 'Gateway down',
+  ingest_behind: 'Ingest behind',
+  messages_refused: 'Refused messages',
+  beacon_silent: 'Beacon silent',
+  battery_low: 'Battery low',
+  room_crowded: 'Room crowded',
+  sda_lost: 'SDA lost',
+};
+
+/**
+ * Alerts in the three parts of their list.
+ * @template {{ended_ms: number|null, acknowledged: object|null}} T
+ * @param {T[]} alerts
+ */
+export const sortedOut = (alerts) => ({
+  open: alerts.filter(({ ended_ms: ended, acknowledged }) => ended === null && !acknowledged),
+  seen: alerts.filter(({ ended_ms: ended, acknowledged }) => ended === null && acknowledged),
+  ended: alerts.filter(({ ended_ms: ended }) => ended !== null),
+});

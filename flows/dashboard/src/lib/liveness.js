@@ -1,0 +1,40 @@
+/**
+ * Whether what the page shows is how things are, and what to say of it.
+ * @typedef {{id: string, status: string, reason?: string, remedy?: string}} Part
+ * @typedef {{level: 'live'|'warn'|'down', text: string, details: string[]}} Verdict
+ *   down: what is shown is not the present; warn: it is, but something else does not work
+ */
+
+/** The server sends at least once a second. */
+const SILENT_MS = 3500;
+/** Receivers report every few seconds. */
+const UNHEARD_MS = 20_000;
+
+/** What does not work when a part is down, for people. @type {Record<string, string>} */
+const MEANING = {
+  influxdb: 'history is not available: the database is away',
+  ingest: 'nothing is being stored at the moment',
+  rebuild: 'what was missed is still being worked out',
+  building: 'the changed building file is refused, the one of before is in use',
+};
+
+/**
+ * @param {{connected: boolean, loggedOut: boolean, heardAtMs: number, nowMs: number, aheadMs: number,
+ *   status: {parts: Part[], heard_ms: number|null}|null}} state
+ * @returns {Verdict}
+ */
+export function verdict({ connected, loggedOut, heardAtMs, nowMs, aheadMs, status }) {
+  const down = (/** @type {string} */ text) => ({ level: /** @type {const} */ ('down'), text: `Not live: ${text}`, details: [] });
+  if (loggedOut) return down('the login has ended');
+  if (!connected) return down('no connection to the server');
+  if (nowMs - heardAtMs > SILENT_MS) return down('the server does not answer');
+  if (!status) return { level: 'warn', text: 'Connecting', details: [] };
+  const broken = status.parts.filter((part) => part.status !== 'up');
+  if (broken.some(({ id }) => id === 'broker')) return down('the message broker is away');
+  const details = broken.map(({ id, reason }) => MEANING[id] ?? reason ?? `${id} does not work`);
+  const unheardMs = status.heard_ms === null ? Infinity : nowMs + aheadMs - status.heard_ms;
+  if (unheardMs > UNHEARD_MS) details.unshift('no readings are coming in');
+  if (details.length === 0) return { level: 'live', text: 'Live', details };
+  const [first = ''] = details;
+  return { level: 'warn', text: `Live, but ${first}`, details };
+}

@@ -1,0 +1,111 @@
+import { bounds, inside, wallDistance } from './geometry.js';
+
+/**
+ * Where people are drawn in a room. Only the room is known, not the place in it; so everybody gets a seat of a grid, keeps
+ * it as long as they stay, and the grid is as wide as the number of people allows.
+ * @typedef {import('./geometry.js').Polygon} Polygon
+ * @typedef {import('./geometry.js').Point} Point
+ * @typedef {import('./geometry.js').Box} Box
+ * @typedef {{polygon: Polygon, taken: Box, avoid?: Point[]}} Room taken: by its name; avoid: other things that stand there
+ * @typedef {{step_m: number, seats: Point[]}} Grid
+ */
+
+/** Rows apart, in metres: from what looks generous to what only a close-up can show. */
+const STEPS_M = [3.2, 2.6, 2.1, 1.7, 1.4, 1.1, 0.9, 0.7, 0.55, 0.45, 0.35, 0.28, 0.22];
+const FEW = 6;
+/** Fewer people than this share of the wider grid's seats: it is used again. So a coming and going moves nobody else. */
+const ROOMY = 0.7;
+
+/**
+ * @param {Room} room
+ * @param {number} step_m between rows
+ * @param {number} aspect how much wider than high a marker is
+ * @returns {Point[]} the most central first
+ */
+export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
+  const box = bounds(polygon);
+  const columns = Math.max(1, Math.floor(box.width / (step_m * aspect)));
+  const rows = Math.max(1, Math.floor(box.height / step_m));
+  const [dx, dy] = [box.width / columns, box.height / rows];
+  const free = Math.min(step_m * 0.4, 1);
+  /** @type {Point[]} */
+  const seats = [];
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      /** @type {Point} */
+      const seat = [box.x + (column + 0.5) * dx, box.y + (row + 0.5) * dy];
+      if (!inside(polygon, seat) || wallDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3)) continue;
+      if (avoid.every(([x, y]) => Math.hypot(x - seat[0], y - seat[1]) >= Math.min(step_m * 0.75, 1.5))) seats.push(seat);
+    }
+  }
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  return seats.sort((a, b) => Math.hypot(a[0] - x, a[1] - y) - Math.hypot(b[0] - x, b[1] - y));
+}
+
+/** @param {Box} box @param {Point} point @param {number} margin */
+const covered = ({ x, y, width, height }, [px, py], margin) =>
+  px > x && px < x + width && py > y - margin && py < y + height + margin;
+
+/**
+ * Seats for the rooms of one level; remembers who sits where.
+ * @param {Map<string, Room>} rooms by id
+ * @param {number} aspect
+ */
+export function createSeating(rooms, aspect) {
+  /** @type {Map<string, {grid: Grid, taken: Map<string, number>}>} by room id */
+  const state = new Map();
+  /** @type {Map<string, Point[]>} */
+  const known = new Map();
+
+  /** @param {string} id @param {number} step_m */
+  function seats(id, step_m) {
+    const key = `${step_m} ${id}`;
+    let found = known.get(key);
+    if (!found) known.set(key, found = seatsOf(/** @type {Room} */ (rooms.get(id)), step_m, aspect));
+    return found;
+  }
+
+  /** @param {string} id @param {number} count @param {Grid|undefined} before @returns {Grid} */
+  function gridFor(id, count, before) {
+    for (const step_m of STEPS_M) {
+      const found = seats(id, step_m);
+      const needed = before && step_m > before.step_m ? count / ROOMY : count;
+      if (found.length >= needed) return { step_m, seats: found };
+    }
+    const last = STEPS_M[STEPS_M.length - 1];
+    return { step_m: last, seats: seats(id, last) };
+  }
+
+  /**
+   * @param {string} id of the room
+   * @param {string[]} people ids of who is there
+   * @returns {{step_m: number, places: Map<string, Point>}} where each of them is; in the most crowded room some share a seat
+   */
+  function seat(id, people) {
+    const before = state.get(id);
+    const grid = gridFor(id, people.length, before?.grid);
+    const same = before?.grid.seats === grid.seats;
+    const here = new Set(people);
+    /** @type {Map<string, number>} */
+    const taken = new Map([...(same ? before?.taken ?? [] : [])].filter(([person]) => here.has(person)));
+    const full = new Set(taken.values());
+    for (const person of people) {
+      if (taken.has(person) || grid.seats.length === 0) continue;
+      let at = hash(person) % Math.min(grid.seats.length, Math.max(FEW, 2 * people.length)); // few people sit in the middle
+      for (let tries = 0; full.has(at) && tries < grid.seats.length; tries += 1) at = (at + 1) % grid.seats.length;
+      full.add(at);
+      taken.set(person, at);
+    }
+    state.set(id, { grid, taken });
+    return { step_m: grid.step_m, places: new Map([...taken].map(([person, at]) => [person, grid.seats[at]])) };
+  }
+
+  return { seat };
+}
+
+/** FNV-1a: the same person begins looking at the same seat on every screen. @param {string} text */
+function hash(text) {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
+}

@@ -1,0 +1,42 @@
+/**
+ * Times for people, in the zone of the browser. All take epoch ms.
+ */
+
+/** How long, in one or two units: "8 s", "12 min", "3 h 5 min", "2 d 4 h". @param {number} ms */
+export function duration(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return hours % 24 ? `${Math.floor(hours / 24)} d ${hours % 24} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/** @param {number} ms @param {string} [zone] for tests; of the browser if not given */
+export const clock = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone }).format(ms);
+
+/** With the day where it is not today. @param {number} ms @param {number} nowMs @param {string} [zone] */
+export function moment(ms, nowMs, zone) {
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone });
+  return day.format(ms) === day.format(nowMs) ? clock(ms, zone) : `${day.format(ms)}, ${clock(ms, zone)}`;
+}
+
+/** The last midnight of this browser. @param {number} nowMs */
+export function startOfDay(nowMs) {
+  const day = new Date(nowMs);
+  day.setHours(0, 0, 0, 0);
+  return day.getTime();
+}
+
+/** A day of this browser's calendar, "2026-03-01". @param {number} ms */
+export function dayOf(ms) {
+  const day = new Date(ms);
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+}
+
+/** "14:30". @param {number} ms @param {string} [zone] */
+export const hourOf = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: zone }).format(ms);
+
+/** What this browser's time is ahead of UTC then. @param {number} ms */
+export const zoneMs = (ms) => -new Date(ms).getTimezoneOffset() * 60_000;

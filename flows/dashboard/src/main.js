@@ -1,0 +1,57 @@
+import { createApp } from 'vue';
+import App from './app.vue';
+import { keepConnected, takeFrom } from './io/socket.js';
+import { follow } from './io/route.js';
+import { state } from './state.js';
+import './style.css';
+import './floor.css';
+import './staff.css';
+import './devices.css';
+
+/**
+ * The bridge to FlowFuse Dashboard. It makes its widgets anew whenever the connection is; our pages live in an element of
+ * their own beside it, so that a reconnect costs nobody what they have just typed or zoomed to. What the dashboard itself
+ * draws lies below ours, and is taken away from keyboards and screen readers.
+ */
+const host = document.createElement('div');
+host.className = 'sda';
+let mounted = false;
+
+const SdaPage = {
+  name: 'SdaPage',
+  inject: ['$socket'],
+  props: { id: { type: String, required: true }, props: { type: Object, required: true }, state: { type: Object, default: null } },
+  mounted() {
+    if (!mounted) {
+      mounted = true;
+      addStyles();
+      document.body.append(host);
+      hideOthers();
+      new MutationObserver(hideOthers).observe(document.body, { childList: true });
+      takeFrom(this.$socket);
+      keepConnected(this.$socket);
+      follow(this.$router);
+      createApp(App).mount(host);
+    }
+    state.view = this.props.view;
+  },
+  render: () => window.Vue.h('div'),
+};
+
+function hideOthers() {
+  for (const other of document.body.children) {
+    if (other === host || other.inert) continue;
+    other.inert = true;
+    other.ariaHidden = 'true';
+  }
+}
+
+function addStyles() {
+  const link = document.createElement('link');
+  link.rel = 'stylesheet';
+  link.href = import.meta.url.replace(/[^/]*$/, 'style.css'); // beside this file
+  document.head.append(link);
+  document.documentElement.lang = 'en';
+}
+
+window['sda-page'] = { SdaPage }; // where the dashboard looks for it

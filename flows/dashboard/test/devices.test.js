@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BEACON_COLUMNS, GATEWAY_COLUMNS, beaconRows, clockOf, gatewayRows, sortedOut } from '../src/lib/devices.js';
+import { sorted } from '../src/lib/table.js';
+
+const building = { levels: [{ id: 'L1', name: 'Level 1', rooms: [{ id: 'hall', name: 'Hall' }] }], staff: { 7: 'Ann' } };
+const gateway = (id, more = {}) => ({ id, listed: true, level: 'L1', room: 'hall', state: 'online', since: 1, version: '1', reading_ms: 5, readings_per_s: 1,
+  health_ms: 5, queued: 0, dropped: 0, scan_restarts: 0, clock_offset_ms: 2, clock_synchronised: 1, ...more });
+
+test('gateways have the names of their rooms, and what does not work comes first', () => {
+  const rows = gatewayRows(building, [gateway('a'), gateway('b', { state: 'unknown' }), gateway('c', { state: 'offline' }),
+    gateway('d', { listed: false, level: null, room: null, state: 'silent' })]);
+  assert.deepEqual(rows.map(({ place }) => place), ['Hall', 'Hall', 'Hall', null]);
+  assert.deepEqual(sorted(rows, GATEWAY_COLUMNS, 'state').map(({ id }) => id), ['c', 'd', 'b', 'a']);
+});
+
+test('a clock is in step, off, or not set', () => {
+  const cases = [[{}, '+2 ms', false], [{ clock_offset_ms: -1800 }, '−1.8 s', true], [{ clock_offset_ms: 900.4 }, '+900 ms', false],
+    [{ clock_synchronised: 0 }, 'not set', true], [{ clock_offset_ms: null }, 'in step', false]];
+  for (const [change, text, bad] of cases) assert.deepEqual(clockOf(gateway('a', change)), { text, bad });
+  assert.equal(clockOf(gateway('a', { clock_offset_ms: null, clock_synchronised: null })), null);
+});
+
+test('a beacon is in a room, a tag somebody\'s; what was never heard comes last', () => {
+  const rows = beaconRows(building, [
+    { beacon: 'B1', kind: 'fixed', level: 'L1', room: 'hall', staff_id: null, heard: null, measured: null },
+    { beacon: 'B2', kind: 'tag', level: null, room: null, staff_id: '7', heard: { ts: 9, receiver: 'gw', rssi: -60 }, measured: { ts: 9, battery_mv: 2900 } },
+    { beacon: 'B3', kind: 'tag', level: null, room: null, staff_id: '8', heard: { ts: 4, receiver: 'gw', rssi: -60 }, measured: null }]);
+  assert.deepEqual(rows.map(({ place, heard_ms, battery_mv }) => [place, heard_ms, battery_mv]),
+    [['Hall, Level 1', null, null], ['Ann', 9, 2900], ['8', 4, null]]);
+  for (const order of ['heard', '-heard']) assert.equal(sorted(rows, BEACON_COLUMNS, order).at(-1).id, 'B1');
+});
+
+test('alerts are to be looked at, seen, or over', () => {
+  const alerts = [{ ended_ms: null, acknowledged: null }, { ended_ms: null, acknowledged: { by: 'ann' } }, { ended_ms: 5, acknowledged: null }];
+  const { open, seen, ended } = sortedOut(alerts);
+  assert.deepEqual([open, seen, ended], alerts.map((one) => [one]));
+});

@@ -1,0 +1,31 @@
+// @ts-check
+'use strict';
+
+/**
+ * What alerts tell as events, for whoever is not looking at the list of them: gateways down and up again, batteries low and
+ * well again. Crowded rooms and lost people are told by those who notice them.
+ * @typedef {import('./book').Alert} Alert
+ * @typedef {{ts: number, type: string, gateway?: string, beacon?: string, staff_id?: string, level?: string, room?: string,
+ *   reason?: string, battery_mv?: number}} AlertEvent ts: epoch ms, our clock, when it was noticed
+ * @param {Alert} alert raised just now, or ended
+ * @param {Pick<import('../site').Site, 'building'|'gateways'|'beacons'>} site
+ * @param {number} nowMs
+ * @returns {AlertEvent|null} null: of this there is no event
+ */
+function eventOf({ kind, subject, ended_ms: ended }, site, nowMs) {
+  const building = site.building();
+  if (kind === 'gateway_down') {
+    const gateway = building.gateways.get(subject);
+    if (!gateway) return null; // it is not up again, it is no longer ours
+    const { state } = site.gateways.of(subject, nowMs) ?? {};
+    return { ts: nowMs, type: ended === null ? 'gateway_down' : 'gateway_up', gateway: subject, level: gateway.level, room: gateway.room, reason: state };
+  }
+  const mv = site.beacons.of(subject)?.battery_mv ?? null;
+  if (kind !== 'battery_low' || mv === null || !building.isRegistered(subject)) return null;
+  const { level, room } = building.beacons.get(subject) ?? {};
+  const staffId = building.tagOwner.get(subject);
+  const whose = staffId === undefined ? { level, room } : { staff_id: staffId };
+  return { ts: nowMs, type: ended === null ? 'battery_low' : 'battery_ok', beacon: subject, ...whose, battery_mv: mv };
+}
+
+module.exports = { eventOf };

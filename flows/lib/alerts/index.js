@@ -1,0 +1,81 @@
+// @ts-check
+'use strict';
+
+const fs = require('node:fs');
+const { replaceFile } = require('../whole-file');
+const { createBook } = require('./book');
+const { eventOf } = require('./events');
+const { KINDS } = require('./kinds');
+
+/**
+ * The alerts of a site, kept in a small file: what was acknowledged stays so over a restart.
+ * @typedef {import('./book').Alert} Alert
+ * @typedef {ReturnType<typeof createAlerts>} Alerts
+ * @param {object} means
+ * @param {import('../site').Site} means.site
+ * @param {(nowMs: number) => import('../health').Part} means.ingest
+ * @param {string} means.file
+ * @param {() => number} means.clock
+ * @param {(text: string) => void} means.warn
+ */
+function createAlerts({ site, ingest, file, clock, warn }) {
+  const book = createBook(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
+    const event = eventOf(alert, site, nowMs);
+    if (event) site.tell(event, nowMs);
+  });
+  let savedVersion = book.version();
+  let watchedMs = site.startedMs;
+  /** @type {Promise<void>} */
+  let saving = Promise.resolve();
+  let warned = '';
+
+  /** Write down what there is, if that is new. @returns {Promise<void>} */
+  function save() {
+    saving = saving.catch(() => {}).then(async () => {
+      const version = book.version();
+      if (version === savedVersion) return;
+      await replaceFile(file, `${JSON.stringify({ v: 1, alerts: book.list() }, null, 1)}\n`, 0o600);
+      savedVersion = version;
+    });
+    return saving;
+  }
+
+  /** Every second or two. @param {number} nowMs */
+  function look(nowMs) {
+    const connected = site.outbox.connected();
+    if (!connected) watchedMs = nowMs;
+    book.look({
+      building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
+      connected, watchedMs, ingest: ingest(nowMs),
+    }, nowMs);
+    return save().then(() => { warned = ''; }, (error) => {
+      if (error.message !== warned) warn(`${file}: the alerts are not kept over a restart: ${error.message}`);
+      warned = error.message;
+    });
+  }
+
+  /**
+   * @param {string} id @param {string} by
+   * @returns {Promise<Alert|null>} null: there is none; else it is kept
+   */
+  async function acknowledge(id, by) {
+    const alert = book.acknowledge(id, by, clock());
+    if (alert) await save();
+    return alert;
+  }
+
+  return { look, acknowledge, list: book.list, open: book.open, dropped: book.dropped, version: book.version };
+}
+
+/** @param {string} file @param {(text: string) => void} warn @returns {Alert[]} */
+function load(file, warn) {
+  try {
+    const { alerts } = JSON.parse(fs.readFileSync(file, 'utf8'));
+    return alerts.filter((/** @type {any} */ { id, kind, subject, since }) => id === `${kind}:${subject}` && Number.isFinite(since));
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} is not read, all alerts begin anew: ${error}`);
+    return [];
+  }
+}
+
+module.exports = { createAlerts };

@@ -1,0 +1,33 @@
+// @ts-check
+'use strict';
+
+const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
+const { roomCrowded, staffLost } = require('./people');
+const { ingestBehind, messagesRefused } = require('./system');
+
+/**
+ * The kinds of alerts. Each says what is amiss, and of what is no longer so whether it is well again or just not known.
+ * @typedef {object} Facts
+ * @property {import('../../building').Building} building
+ * @property {import('../../devices/gateways').Gateways} gateways
+ * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
+ * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
+ * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
+ * @property {boolean} connected to the broker; without it silence means nothing
+ * @property {number} watchedMs since when everything is heard without a pause
+ * @property {import('../../health').Part} ingest
+ * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null}} Condition since:
+ *   epoch ms, where it is known
+ * @typedef {object} Kind
+ * @property {string} kind
+ * @property {'critical'|'warning'} severity
+ * @property {number} raiseMs so long it must be amiss
+ * @property {number} endMs so long it must be well
+ * @property {(facts: Facts, active: (subject: string) => boolean, nowMs: number) => Condition[]} amiss active: it is raised already
+ * @property {(facts: Facts, alert: {subject: string, since: number}, nowMs: number) => boolean} well
+ */
+
+/** @type {Kind[]} */
+const KINDS = [gatewayDown, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
+
+module.exports = { KINDS };

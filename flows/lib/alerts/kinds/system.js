@@ -1,0 +1,48 @@
+// @ts-check
+'use strict';
+
+/** @typedef {import('./index').Kind} Kind */
+
+/** @type {Kind} */
+const ingestBehind = {
+  kind: 'ingest_behind',
+  severity: 'critical',
+  raiseMs: 10_000, // a restart of Telegraf after a change of the building takes a few seconds
+  endMs: 15_000,
+  amiss: ({ ingest }) => (ingest.status === 'up' ? [] : [{
+    subject: 'ingest',
+    text: `Readings are not being stored: ${ingest.reason ?? 'why is not known'}.`,
+    todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile the broker keeps them, and the live view goes on; it can keep some `
+      + 'minutes of full load.',
+  }]),
+  well: ({ ingest }) => ingest.status === 'up',
+};
+
+/** @param {string} text */
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+/** Who sends nonsense does so again within that. */
+const LATELY_MS = 60_000;
+
+/** @type {Kind} */
+const messagesRefused = {
+  kind: 'messages_refused',
+  severity: 'warning',
+  raiseMs: 0,
+  endMs: 4 * 60_000,
+  amiss: ({ refusals }, _active, nowMs) => refusals.latest().filter(({ last_ms: last }) => nowMs - last < LATELY_MS)
+    .map(({ receiver, kind, count, reason, detail }) => ({
+      subject: receiver,
+      text: `What ${kind === 'unknown' ? 'somebody' : `${kind} ${receiver}`} sends is refused: ${detail} (${reason}; ${count} since the start).`,
+      todo: TODO[reason] ?? 'See what it sends, under the topic sda/v1/rejected or in the bucket "health", and correct its program.',
+    })),
+  well: ({ refusals }, { subject: receiver }, nowMs) => nowMs - (refusals.of(receiver)?.last_ms ?? 0) >= LATELY_MS,
+};
+
+/** @type {Record<string, string>} */
+const TODO = {
+  ts_ahead: 'Its clock is ahead: set it, or see that it reaches a time server.',
+  ts_too_old: 'Its clock is behind, or it sends what it has kept for more than a week. Set its clock.',
+};
+
+module.exports = { ingestBehind, messagesRefused };

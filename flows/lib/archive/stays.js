@@ -1,0 +1,93 @@
+// @ts-check
+'use strict';
+
+const { atMost, between, BETWEEN } = require('./words');
+
+/**
+ * Stays lie at their time of entering. Nobody has two at once, so of the stays before a window only somebody's last one can
+ * reach into it.
+ * @typedef {import('../views/stays').StoredStay} StoredStay
+ */
+
+const FIELDS = '"level", "room", "enter_ms", "leave_ms"';
+/** One that was taken back has no length. */
+const LASTING = '"duration_s" > 0';
+/** So far back a stay may have begun: as long as locations are kept. */
+const LOOK_BACK_MS = 30 * 86_400_000;
+/** Questions about everybody may take longer than those about one. */
+const PATIENT_MS = 3000;
+
+/** @param {import('.').Influx} influx */
+function createStays(influx) {
+  /**
+   * The stays of somebody that began within a time.
+   * @param {string} staffId @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<StoredStay[]>} ascending
+   */
+  async function staysOf(staffId, fromMs, toMs, count) {
+    const [series] = await influx.query('locations',
+      `SELECT ${FIELDS} FROM "stay" WHERE "staff_id" = $staff AND ${LASTING} AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { staff: staffId, ...between(fromMs, toMs) });
+    return (series?.rows ?? []).map((row) => toStay(staffId, row));
+  }
+
+  /**
+   * Somebody's stay that reaches into a time from before it.
+   * @param {string} staffId @param {number} fromMs
+   * @returns {Promise<StoredStay[]>} none or one
+   */
+  async function stayInto(staffId, fromMs) {
+    const [series] = await influx.query('locations',
+      `SELECT ${FIELDS} FROM "stay" WHERE "staff_id" = $staff AND ${LASTING} AND ${BETWEEN} ORDER BY time DESC LIMIT 1`,
+      { staff: staffId, ...between(fromMs - LOOK_BACK_MS, fromMs) });
+    return (series?.rows ?? []).map((row) => toStay(staffId, row)).filter(({ leave_ms: leave }) => leave > fromMs);
+  }
+
+  /** Everybody's stays that reach into a time from before it. @param {number} fromMs @returns {Promise<StoredStay[]>} */
+  async function staysInto(fromMs) {
+    const series = await influx.query('locations',
+      `SELECT ${FIELDS} FROM "stay" WHERE ${LASTING} AND ${BETWEEN} GROUP BY "staff_id" ORDER BY time DESC LIMIT 1`,
+      between(fromMs - LOOK_BACK_MS, fromMs), PATIENT_MS);
+    return series.flatMap(({ tags, rows }) => rows.map((row) => toStay(tags.staff_id ?? '', row))).filter(({ leave_ms: leave }) => leave > fromMs);
+  }
+
+  /**
+   * The stays that began within a time, of everybody, piece by piece, ascending.
+   * @param {string[]|null} rooms null: in all of them
+   * @param {number} fromMs @param {number} toMs exclusive
+   * @returns {AsyncGenerator<StoredStay[], void, void>}
+   */
+  async function* everyStay(rooms, fromMs, toMs) {
+    const found = influx.pieces('locations',
+      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${rooms ? `${anyOf(rooms)} AND ` : ''}${LASTING} AND ${BETWEEN}`,
+      { ...bound(rooms ?? []), ...between(fromMs, toMs) }, { long: true, firstMs: PATIENT_MS });
+    for await (const piece of found) for (const { rows } of piece) yield rows.map(toStayOf);
+  }
+
+  /**
+   * The stays in a room that began within a time.
+   * @param {string} room @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<StoredStay[]>} the latest first
+   */
+  async function staysIn(room, fromMs, toMs, count) {
+    const [series] = await influx.query('locations',
+      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${anyOf([room])} AND ${LASTING} AND ${BETWEEN} ORDER BY time DESC${atMost(count)}`,
+      { ...bound([room]), ...between(fromMs, toMs) }, PATIENT_MS);
+    return (series?.rows ?? []).map(toStayOf);
+  }
+
+  return { staysOf, stayInto, staysInto, everyStay, staysIn };
+}
+
+/** @param {string[]} rooms */
+const anyOf = (rooms) => `(${rooms.map((_, i) => `"room" = $room${i}`).join(' OR ')})`;
+/** @param {string[]} rooms */
+const bound = (rooms) => Object.fromEntries(rooms.map((room, i) => [`room${i}`, room]));
+
+/** @param {any[]} row with the staff member first */
+const toStayOf = ([ts, staffId, ...rest]) => toStay(staffId, [ts, ...rest]);
+
+/** @param {string} staffId @param {any[]} row @returns {StoredStay} */
+const toStay = (staffId, [, level, room, enterMs, leaveMs]) => ({ staff_id: staffId, level, room, enter_ms: enterMs, leave_ms: leaveMs });
+
+module.exports = { createStays };

@@ -1,0 +1,89 @@
+// @ts-check
+'use strict';
+
+const { createGather } = require('./gather');
+const { createLines } = require('./lines');
+const { createWriter } = require('./writer');
+
+/**
+ * Who looked up whom, over which time, when: one line for each look-up of the past, one a minute for polls of the present.
+ *
+ * "The present" is a window that begins within the last ten minutes. What begins before it is written at once, up to
+ * SINGLE_MAX a minute for each caller; who asks faster is a program, and what it asks beyond that is gathered by the minute
+ * as polls are: whom and when is kept, the order is not. A kill loses what is being gathered, the last minute at most.
+ * @typedef {ReturnType<typeof createAudit>} Audit
+ * @typedef {import('./gather').Who} Who
+ */
+
+const PRESENT_MS = 10 * 60_000;
+const SINGLE_MAX = 200;
+const MINUTE_MS = 60_000;
+/** More people in one minute are written as everybody, which is never too few. */
+const DISTINCT_MAX = 20_000;
+const DISTINCT_WHEN_LARGE = 100;
+
+/**
+ * @param {{folder: string, clock: () => number, warn: (text: string) => void, bounds?: object}} edge
+ */
+function createAudit({ folder, clock, warn, bounds = {} }) {
+  const lines = createLines();
+  const writer = createWriter({ folder, warn, newFile: lines.newFile, ...bounds });
+  const gather = createGather((entry) => writer.put((ts) => lines.lookup(entry, ts), clock()));
+  const counters = { lookups: 0, single: 0 };
+  /** @type {Map<string, number>} look-ups of the past by caller, this minute */
+  let singles = new Map();
+  let minute = 0;
+
+  /** @param {Who} who @param {number} nowMs whether it is among the first of its caller in this minute */
+  function among(who, nowMs) {
+    const now = Math.floor(nowMs / MINUTE_MS);
+    if (now !== minute) {
+      minute = now;
+      singles = new Map();
+    }
+    const count = (singles.get(who.name) ?? 0) + 1;
+    singles.set(who.name, count);
+    return count <= SINGLE_MAX;
+  }
+
+  return {
+    /**
+     * Somebody looks somebody up.
+     * @param {Who} who
+     * @param {string} route as it is described: `/extractbeacon`, `/api/v1/staff/{staff_id}/stays`
+     * @param {string|readonly string[]} whom staff ids; `*` is everybody
+     * @param {number} fromMs @param {number} toMs the time it is about
+     */
+    lookedUp(who, route, whom, fromMs, toMs) {
+      const nowMs = clock();
+      counters.lookups += 1;
+      const large = writer.isLarge(nowMs);
+      if (fromMs >= nowMs - PRESENT_MS || large || !among(who, nowMs)) {
+        gather.add(who, route, whom, fromMs, toMs, nowMs, large ? DISTINCT_WHEN_LARGE : DISTINCT_MAX);
+        return;
+      }
+      counters.single += 1;
+      const ids = whom === '*' ? null : new Set(typeof whom === 'string' ? [whom] : whom);
+      writer.put((ts) => lines.lookup({ who, route, whom: ids, fromMs, toMs, count: 1, sinceMs: nowMs }, ts), nowMs);
+    },
+    /** An admin did something. @param {string} kind @param {Who|null} who null: by hand, in a file @param {string} about */
+    deed: (kind, who, about) => writer.put((ts) => lines.deed(kind, who, about, ts), clock()),
+    /** About once a second. */
+    tick() {
+      gather.tick(clock());
+      writer.tick(clock());
+    },
+    /** Everything goes to the disk, because we stop. @returns {Promise<void>} */
+    close() {
+      gather.flush();
+      return writer.close();
+    },
+    /** Wait until what was put is written; for readers. */
+    settle: writer.settle,
+    folder,
+    counters: () => ({ ...counters, ...writer.counters() }),
+    part: writer.part,
+  };
+}
+
+module.exports = { createAudit, PRESENT_MS, SINGLE_MAX, DISTINCT_MAX };

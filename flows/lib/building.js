@@ -1,0 +1,110 @@
+// @ts-check
+'use strict';
+
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const { buildingFaults } = require('./building-checks');
+
+/**
+ * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number}} Room
+ * @typedef {{id: string, name: string, width_m: number, height_m: number, plan?: string, rooms: Room[]}} Level
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number,
+ *   approximate?: boolean}} Beacon
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, rssi_offset?: number, min_rssi?: number,
+ *   window_ms?: number, approximate?: boolean}} Gateway
+ * @typedef {{id: string, name: string, tags?: string[]}} Staff
+ * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[]}} BuildingFile
+ */
+
+/** The building file cannot be used; `faults` lists every one, each with its place. */
+class BuildingError extends Error {
+  /** @param {string} source @param {string[]} faults */
+  constructor(source, faults) {
+    super(`${source} is refused:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'BuildingError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * A checked building, looked up by id.
+ * @typedef {object} Building
+ * @property {BuildingFile} file what it was made from
+ * @property {string} name
+ * @property {Level[]} levels in the file's order
+ * @property {Map<string, Room & {level: string}>} rooms by room id
+ * @property {Map<string, Beacon>} beacons fixed ones, by id
+ * @property {Map<string, Gateway>} gateways by id
+ * @property {Map<string, Staff>} staff by id
+ * @property {Map<string, string>} tagOwner beacon id of a tag → staff id
+ * @property {(beacon: string) => boolean} isRegistered
+ * @property {Map<string, string>} formerRooms names of rooms that the file no longer lists, by room id
+ * @property {(room: string) => string} roomName of a room of today or of earlier; of neither: the id itself
+ * @property {string} digest the same for the same content, however it is written down
+ */
+
+/**
+ * Check a parsed building file and index it.
+ * @param {unknown} data
+ * @param {string} [source] name for messages
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+function createBuilding(data, source = 'the building') {
+  const faults = buildingFaults(data);
+  if (faults.length > 0) throw new BuildingError(source, faults);
+
+  const file = /** @type {BuildingFile} */ (data);
+  const beacons = new Map(file.beacons.map((beacon) => [beacon.id, beacon]));
+  const tagOwner = new Map(file.staff.flatMap(({ id, tags = [] }) => tags.map((tag) => [tag, id])));
+  const rooms = new Map(file.levels.flatMap((level) => level.rooms.map((room) => [room.id, { ...room, level: level.id }])));
+  /** @type {Map<string, string>} */
+  const formerRooms = new Map();
+  return {
+    file,
+    name: file.building,
+    levels: file.levels,
+    rooms,
+    beacons,
+    gateways: new Map(file.gateways.map((gateway) => [gateway.id, gateway])),
+    staff: new Map(file.staff.map((person) => [person.id, person])),
+    tagOwner,
+    isRegistered: (beacon) => beacons.has(beacon) || tagOwner.has(beacon),
+    formerRooms,
+    roomName: (room) => rooms.get(room)?.name ?? formerRooms.get(room) ?? room,
+    digest: createHash('sha256').update(JSON.stringify(data)).digest('hex'),
+  };
+}
+
+/**
+ * @param {string} text content of a building file
+ * @param {string} source name for messages
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+function parseBuilding(text, source) {
+  let data;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new BuildingError(source, [`/ is not JSON: ${error instanceof Error ? error.message : error}`]);
+  }
+  return createBuilding(data, source);
+}
+
+/**
+ * @param {string} file
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+function loadBuilding(file) {
+  let text;
+  try {
+    text = fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new BuildingError(file, [`/ cannot be read: ${error instanceof Error ? error.message : error}`]);
+  }
+  return parseBuilding(text, file);
+}
+
+module.exports = { createBuilding, parseBuilding, loadBuilding, BuildingError };

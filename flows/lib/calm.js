@@ -1,0 +1,181 @@
+// @ts-check
+'use strict';
+
+const { bulkhead, circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
+const { StoreUnavailable } = require('./influx');
+
+/**
+ * Keeps calm before the database: so many questions at a time, so many more waiting, and no answer that begins later than a
+ * caller waits. While the database is away nobody waits at all: only the heartbeat goes on asking, and when that is
+ * answered everybody may again.
+ * @typedef {import('./influx').Influx} Influx
+ * @typedef {import('./influx').Series} Series
+ * @typedef {ReturnType<typeof createCalm>} Calm
+ */
+
+const BOUNDS = Object.freeze({
+  firstMs: 900, // to the first row, waiting included: with the rest of an answer's way that is below a second
+  pauseMs: 5000, // between the pieces of a long answer
+  patientMs: 10_000, // what may take longer works in the background and is not calmed
+  asking: 8, // more at a time makes each slower, not all faster: two cores
+  waiting: 64,
+  longAsking: 2, // those who read long answers hold their place for as long as their caller takes
+  longWaiting: 16,
+  failures: 5, // in a row
+  restMs: 1000,
+});
+
+/** The database is there, but too much is asked of it. */
+class StoreBusy extends StoreUnavailable {
+  /** @param {string} reason */
+  constructor(reason) {
+    super(reason, true);
+    this.name = 'StoreBusy';
+  }
+}
+
+/**
+ * @param {Influx} influx
+ * @param {Partial<typeof BOUNDS>} [overrides]
+ */
+function createCalm(influx, overrides = {}) {
+  const bounds = { ...BOUNDS, ...overrides };
+  const lanes = { short: bulkhead(bounds.asking, bounds.waiting), long: bulkhead(bounds.longAsking, bounds.longWaiting) };
+  const breaker = circuitBreaker(handleWhen((error) => error instanceof StoreUnavailable && !error.answered),
+    { halfOpenAfter: bounds.restMs, breaker: new ConsecutiveBreaker(bounds.failures) });
+  const counters = { asked: 0, failed: 0, busy: 0, broken: 0 };
+  let reason = 'InfluxDB is away';
+  breaker.onBreak((cause) => { if ('error' in cause && cause.error instanceof Error) reason = cause.error.message; });
+
+  /** Nobody waits for a database that is away. */
+  function refuseWhileAway() {
+    if (breaker.state === CircuitState.Closed) return;
+    counters.broken += 1;
+    throw new StoreUnavailable(reason);
+  }
+
+  /**
+   * A place among those who ask; to be given back.
+   * @param {import('cockatiel').BulkheadPolicy} lane
+   * @returns {Promise<() => void>}
+   */
+  function place(lane) {
+    return new Promise((granted, refused) => {
+      const signal = AbortSignal.timeout(bounds.firstMs);
+      const busy = () => refused(new StoreBusy('too much is asked of InfluxDB at the moment'));
+      signal.addEventListener('abort', busy);
+      lane.execute(() => new Promise((giveBack) => {
+        signal.removeEventListener('abort', busy);
+        granted(() => giveBack(undefined));
+      }), signal).catch(busy);
+    });
+  }
+
+  /**
+   * @template T
+   * @param {import('cockatiel').BulkheadPolicy} lane
+   * @param {(leftMs: number) => Promise<T>} work up to its first row
+   * @returns {Promise<{result: T, giveBack: () => void}>} the place is the caller's to give back
+   */
+  async function calmly(lane, work) {
+    refuseWhileAway();
+    counters.asked += 1;
+    const arrivedMs = performance.now();
+    let giveBack = () => {};
+    try {
+      giveBack = await place(lane);
+      refuseWhileAway(); // meanwhile
+      const result = await breaker.execute(() => work(Math.max(2, Math.floor(bounds.firstMs - (performance.now() - arrivedMs)))));
+      return { result, giveBack };
+    } catch (error) {
+      giveBack();
+      if (error instanceof StoreBusy) counters.busy += 1;
+      else if (error instanceof StoreUnavailable) counters.failed += 1;
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the database is there is asked beside a question that may take its time: so none waits for one that is away, and
+   * none that takes too long makes it count as away.
+   * @template T
+   * @param {number} leftMs
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async function ifThere(leftMs, work) {
+    /** @type {NodeJS.Timeout|undefined} */
+    let timer;
+    const halfMs = Math.floor(leftMs / 2);
+    let isThere = false;
+    const away = new Promise((_, reject) => {
+      timer = setTimeout(() => influx.ping(halfMs).then(() => { isThere = true; }, reject), halfMs);
+    });
+    try {
+      return await /** @type {Promise<T>} */ (Promise.race([work(), away]));
+    } catch (error) {
+      if (isThere && error instanceof StoreUnavailable && !error.answered) throw new StoreBusy(`this takes InfluxDB too long: ${error.message}`);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @type {Influx['query']} */
+  async function query(bucket, statement, params = {}, limitMs = 0) {
+    if (limitMs >= bounds.patientMs) return influx.query(bucket, statement, params, limitMs);
+    const long = limitMs > bounds.firstMs;
+    const { result, giveBack } = await calmly(long ? lanes.long : lanes.short, (leftMs) => (long
+      ? ifThere(leftMs, () => influx.query(bucket, statement, params, limitMs))
+      : influx.query(bucket, statement, params, leftMs)));
+    giveBack();
+    return result;
+  }
+
+  /**
+   * A long answer, piece by piece; a place is held until the last one is taken.
+   * @param {string} bucket @param {string} statement @param {Record<string, string|number>} params
+   * @param {{long?: boolean, firstMs?: number}} [options] long: it may be very long; firstMs: so long for the first row
+   * @returns {AsyncGenerator<Series[], void, void>}
+   */
+  async function* pieces(bucket, statement, params, { long = false, firstMs = 0 } = {}) {
+    if (firstMs >= bounds.patientMs) {
+      yield* influx.pieces(bucket, statement, params, { firstMs, pauseMs: firstMs });
+      return;
+    }
+    const patient = firstMs > bounds.firstMs;
+    const { result: { first, rest }, giveBack } = await calmly(long || patient ? lanes.long : lanes.short, async (leftMs) => {
+      const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs: bounds.pauseMs });
+      return { first: await (long || patient ? ifThere(leftMs, () => all.next()) : all.next()), rest: all };
+    });
+    try {
+      if (first.done) return;
+      yield first.value;
+      yield* rest;
+    } finally {
+      await rest.return();
+      giveBack();
+    }
+  }
+
+  return {
+    query,
+    pieces,
+    /**
+     * What the heartbeat asks, past those who wait: it finds out whether the database is back.
+     * @template T @param {(influx: Influx) => Promise<T>} work @returns {Promise<T>}
+     */
+    probe: (work) => breaker.execute(() => work(influx)).catch((error) => {
+      throw error instanceof StoreUnavailable ? error : new StoreUnavailable(reason);
+    }),
+    /** busy: refused because too many asked; broken: refused because it was away. */
+    counters: () => ({
+      ...counters,
+      open: breaker.state === CircuitState.Closed ? 0 : 1,
+      asking: bounds.asking - lanes.short.executionSlots + bounds.longAsking - lanes.long.executionSlots,
+      waiting: bounds.waiting - lanes.short.queueSlots + bounds.longWaiting - lanes.long.queueSlots,
+    }),
+  };
+}
+
+module.exports = { createCalm, StoreBusy, BOUNDS };

@@ -1,0 +1,43 @@
+// @ts-check
+'use strict';
+
+const { ID } = require('../ids');
+
+/**
+ * What was refused of the readings: how much for each reason, and of the 256 receivers that were refused something last, how
+ * much, when, and the newest reason.
+ * @typedef {import('../readings').Rejection} Rejection
+ * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: import('../readings').Reason, detail: string}} Refused
+ *   count: readings since the start, and 1 for a message that was refused as a whole
+ */
+
+const RECEIVERS = 256;
+
+function createRefusals() {
+  /** @type {Map<string, number>} */
+  const byReason = new Map();
+  /** @type {Map<string, Refused>} longest quiet first */
+  const byReceiver = new Map();
+
+  /** @param {Rejection} rejection @param {number} nowMs */
+  function add({ kind, receiver: from, reason, detail, count }, nowMs) {
+    const receiver = ID.test(from) ? from : 'unknown';
+    byReason.set(reason, (byReason.get(reason) ?? 0) + count);
+    const earlier = byReceiver.get(receiver)?.count ?? 0;
+    byReceiver.delete(receiver);
+    byReceiver.set(receiver, { receiver, kind, count: earlier + count, last_ms: nowMs, reason, detail });
+    if (byReceiver.size > RECEIVERS) byReceiver.delete(/** @type {string} */ (byReceiver.keys().next().value));
+  }
+
+  return {
+    add,
+    /** @returns {Record<string, number>} since the start */
+    byReason: () => Object.fromEntries(byReason),
+    /** @returns {Readonly<Refused>[]} the latest first */
+    latest: () => [...byReceiver.values()].reverse(),
+    /** @param {string} receiver @returns {Readonly<Refused>|null} */
+    of: (receiver) => byReceiver.get(receiver) ?? null,
+  };
+}
+
+module.exports = { createRefusals };

@@ -1,0 +1,58 @@
+// @ts-check
+'use strict';
+
+/**
+ * Which batches of the last minutes came in already: receivers send again what the broker may have lost, and what is known
+ * needs no second look. Times in steps, one bit each, so that a receiver costs 225 bytes. Pure.
+ */
+
+const STEP_MS = 500; // batches of one receiver are a second apart; the parts of one have the same time
+const STEPS = 1800; // a quarter of an hour: gateways keep ten minutes of what was acknowledged
+
+function createHeard() {
+  /** @type {Map<string, {newest: number, bits: Uint8Array}>} by kind and receiver; newest: step */
+  const receivers = new Map();
+
+  return {
+    /**
+     * Note a batch. @param {import('./readings').Batch} batch
+     * @returns {boolean} whether it had come in already; false too when it is older than what is remembered
+     */
+    again({ kind, receiver, ts }) {
+      const step = Math.floor(ts / STEP_MS);
+      const key = `${kind}/${receiver}`;
+      let known = receivers.get(key);
+      if (!known) receivers.set(key, known = { newest: step, bits: new Uint8Array(STEPS / 8) });
+      const { newest, bits } = known;
+      for (let over = Math.max(newest + 1, step - STEPS + 1); over <= step; over += 1) set(bits, over, false);
+      known.newest = Math.max(newest, step);
+      if (step <= known.newest - STEPS) return false;
+      const had = has(bits, step);
+      set(bits, step, true);
+      return had;
+    },
+    /** Forget receivers that are gone. @param {number} nowMs */
+    sweep(nowMs) {
+      const oldest = Math.floor(nowMs / STEP_MS) - STEPS;
+      for (const [key, { newest }] of receivers) if (newest < oldest) receivers.delete(key);
+    },
+  };
+}
+
+/** @param {number} step @returns {[index: number, mask: number]} */
+const place = (step) => [(step % STEPS) >> 3, 1 << (step % 8)];
+
+/** @param {Uint8Array} bits @param {number} step */
+function has(bits, step) {
+  const [index, mask] = place(step);
+  return (/** @type {number} */ (bits[index]) & mask) !== 0;
+}
+
+/** @param {Uint8Array} bits @param {number} step @param {boolean} on */
+function set(bits, step, on) {
+  const [index, mask] = place(step);
+  const byte = /** @type {number} */ (bits[index]);
+  bits[index] = on ? byte | mask : byte & ~mask;
+}
+
+module.exports = { createHeard, STEP_MS, STEPS };

@@ -1,0 +1,207 @@
+// @ts-check
+'use strict';
+
+const { createPages } = require('./pages');
+const { Track } = require('./track');
+const { createWords } = require('./words');
+
+/**
+ * The last minutes of every staff member's locations, in memory, so that a recent window needs no database. Bounded in
+ * every direction; what does not fit makes memory complete from a later time on, so that the database is asked for it.
+ * @typedef {import('../locator').Location} Location
+ * @typedef {{level: string, room: string}} Place
+ * @typedef {{ms: number[], places: Place[]}} Trail where one person was: newest first, times in epoch ms
+ * @typedef {ReturnType<typeof createHistory>} History
+ */
+
+const BOUNDS = Object.freeze({
+  keptMs: 5 * 60_000,
+  graceMs: 10_000, // longer than memory says: who has asked from when on it is complete may ask something else first
+  points: 600, // a person: one a second for the five minutes, and as many again for changes of room
+  people: 50_000,
+  pages: 250_000, // 96 MB: 25,000 people at one location a second
+  places: 20_000,
+  beacons: 100_000,
+});
+/** How long somebody's latest location is remembered: /retrieveformonitoring looks back this far. */
+const LATEST_MS = 15 * 60_000;
+
+/**
+ * @param {number} startedMs from when on every location passes through here
+ * @param {Partial<typeof BOUNDS>} [overrides]
+ */
+function createHistory(startedMs, overrides = {}) {
+  const bounds = { ...BOUNDS, ...overrides };
+  const pages = createPages(bounds.pages);
+  /** @type {Map<string, Track>} */
+  const people = new Map();
+  /** @type {import('./words').Words<Place>} */
+  let places = createWords(bounds.places);
+  /** @type {import('./words').Words<string>} */
+  let beacons = createWords(bounds.beacons);
+  /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
+  let strangersFloorMs = 0;
+  let latestFloorMs = 0;
+  let left = 0;
+  let sweptMs = 0;
+
+  /**
+   * @param {Location} location one at the same millisecond replaces the earlier
+   * @param {number} nowMs
+   */
+  function add({ ts, staff_id: staffId, level, room, beacon, rssi }, nowMs) {
+    let track = people.get(staffId);
+    if (!track) {
+      if (people.size >= bounds.people) {
+        strangersFloorMs = Math.max(strangersFloorMs, ts + 1);
+        latestFloorMs = Math.max(latestFloorMs, ts + 1);
+        left += 1;
+        return;
+      }
+      people.set(staffId, track = new Track(pages));
+      track.floorMs = strangersFloorMs;
+    }
+    track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
+    if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs) return; // the database's alone
+    const place = places.of(`${level}\n${room}`, { level, room });
+    const word = beacons.of(beacon, beacon);
+    if (place < 0 || word < 0 || !track.put(ts, place, rssi, word)) {
+      track.remove(ts);
+      leaveOut(track, ts);
+      latestFloorMs = Math.max(latestFloorMs, ts + 1);
+      return;
+    }
+    if (track.count > bounds.points) {
+      leaveOut(track, track.msAt(0));
+      track.drop(1);
+    }
+  }
+
+  /** @param {Track} track @param {number} ms */
+  function leaveOut(track, ms) {
+    track.floorMs = Math.max(track.floorMs, ms + 1);
+    left += 1;
+  }
+
+  /**
+   * What was found out later about a time: it counts where memory reaches, and wherever memory says something else.
+   * @param {Location} location
+   * @param {number} nowMs
+   */
+  function correct(location, nowMs) {
+    const track = people.get(location.staff_id);
+    if ((track && track.indexOf(location.ts) >= 0) || location.ts >= nowMs - bounds.keptMs) add(location, nowMs);
+  }
+
+  /** From when on the memory holds everything about this person, epoch ms. @param {string} staffId @param {number} nowMs */
+  function completeFrom(staffId, nowMs) {
+    return Math.max(startedMs, nowMs - bounds.keptMs, people.get(staffId)?.floorMs ?? strangersFloorMs);
+  }
+
+  /**
+   * @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive
+   * @returns {Trail}
+   */
+  function trail(staffId, fromMs, toMs) {
+    /** @type {Trail} */
+    const found = { ms: [], places: [] };
+    const track = people.get(staffId);
+    if (!track) return found;
+    for (let index = track.indexFrom(toMs + 1) - 1; index >= 0; index -= 1) {
+      const ms = track.msAt(index);
+      if (ms < fromMs) break;
+      found.ms.push(ms);
+      found.places.push(places.at(track.placeAt(index)));
+    }
+    return found;
+  }
+
+  /** @param {string} staffId @param {Track} track @param {number} index @returns {Location} */
+  function locationAt(staffId, track, index) {
+    const { level, room } = places.at(track.placeAt(index));
+    return { ts: track.msAt(index), staff_id: staffId, level, room, beacon: beacons.at(track.beaconAt(index)), rssi: track.rssiAt(index) };
+  }
+
+  /** @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive @returns {Location[]} ascending */
+  function between(staffId, fromMs, toMs) {
+    const track = people.get(staffId);
+    /** @type {Location[]} */
+    const found = [];
+    if (!track) return found;
+    const end = track.indexFrom(toMs + 1);
+    for (let index = track.indexFrom(fromMs); index < end; index += 1) found.push(locationAt(staffId, track, index));
+    return found;
+  }
+
+  /** Whether the second of `ts` is already told. @param {string} staffId @param {number} ts */
+  function knowsSecond(staffId, ts) {
+    const track = people.get(staffId);
+    const secondMs = Math.floor(ts / 1000) * 1000;
+    const index = track?.indexFrom(secondMs) ?? 0;
+    return track !== undefined && index < track.count && track.msAt(index) < secondMs + 1000;
+  }
+
+  /** Everybody's latest location since a time. @param {number} fromMs @returns {Location[]} */
+  function latestSince(fromMs) {
+    /** @type {Location[]} */
+    const found = [];
+    for (const [staffId, track] of people) {
+      if (track.count > 0 && track.newestMs >= fromMs) found.push(locationAt(staffId, track, track.count - 1));
+    }
+    return found;
+  }
+
+  /** Forget people of whom nothing recent is left, and words nobody uses; to be called about once a second. @param {number} nowMs */
+  function sweep(nowMs) {
+    if (nowMs - sweptMs < SWEEP_MS && nowMs >= sweptMs) return;
+    sweptMs = nowMs;
+    for (const [id, track] of people) {
+      if ((track.count === 0 || track.newestMs < nowMs - LATEST_MS) && track.floorMs <= nowMs - bounds.keptMs) {
+        track.drop(track.count);
+        people.delete(id);
+      } else track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
+    }
+    if (places.isFilling()) places = renewed(places, bounds.places, (track, index) => track.placeAt(index), 'place');
+    if (beacons.isFilling()) beacons = renewed(beacons, bounds.beacons, (track, index) => track.beaconAt(index), 'beacon');
+  }
+
+  /**
+   * The words in use, under new numbers.
+   * @template T @param {import('./words').Words<T>} words @param {number} limit
+   * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'} which
+   */
+  function renewed(words, limit, read, which) {
+    /** @type {import('./words').Words<T>} */
+    const next = createWords(limit);
+    for (const track of people.values()) {
+      for (let index = 0; index < track.count; index += 1) {
+        const number = next.of(words.keyAt(read(track, index)), words.at(read(track, index)));
+        const place = which === 'place' ? number : track.placeAt(index);
+        track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index));
+      }
+    }
+    return next;
+  }
+
+  return {
+    add,
+    correct,
+    completeFrom,
+    trail,
+    between,
+    knowsSecond,
+    latestSince,
+    /** From when on everybody's latest is among `latestSince`, epoch ms. */
+    latestCompleteFrom: () => Math.max(startedMs, latestFloorMs),
+    sweep,
+    /** Everybody memory knows, in no order. */
+    staffIds: () => [...people.keys()],
+    /** left_out: points that did not fit, for which the database is asked. */
+    counters: () => ({ people: people.size, pages: pages.taken(), left_out: left }),
+  };
+}
+
+/** Sweeping looks at everybody; the bounds hold without it. */
+const SWEEP_MS = 60_000;
+
+module.exports = { createHistory, BOUNDS, LATEST_MS };

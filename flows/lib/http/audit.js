@@ -1,0 +1,50 @@
+// @ts-check
+'use strict';
+
+const { readAudit } = require('../audit/read');
+const { size } = require('../audit/whom');
+const { badRequest } = require('./errors');
+
+/**
+ * `/api/v1/audit`: who looked up whom, for admins. Reading it is written down too.
+ * @typedef {import('../audit').Audit} Audit
+ */
+
+/** Of a look-up of many so many people are told, with their number; the file has all of them. */
+const WHOM_TOLD = 100;
+
+/**
+ * @param {{audit: Pick<Audit, 'folder'|'settle'|'deed'>}} context
+ * @returns {Record<string, import('./v1/answers').Answer>}
+ */
+const createAuditAnswers = ({ audit }) => ({
+  async listAudit({ params: { who, whom }, window, after, limit, caller, next }) {
+    const place = after && placeOf(after.id);
+    if (!place) { // the pages of one question are one reading
+      const asked = [['who', who], ['whom', whom]].filter(([, value]) => value !== undefined).map((pair) => pair.join(' '));
+      const time = `${new Date(window.fromMs).toISOString()} to ${new Date(window.toMs).toISOString()}`;
+      audit.deed('audit_read', caller, [time, ...asked].join(', '));
+    }
+    await audit.settle();
+    const { entries, next: further } = await readAudit(audit.folder, { ...window, who, whom }, place, limit);
+    return {
+      start_ms: window.fromMs, end_ms: window.toMs, entries: entries.map(told),
+      next: next(further && { ts: 0, id: `${further.day} ${further.offset}`, same: 0 }),
+    };
+  },
+});
+
+/** @param {import('../audit/read').Entry} entry */
+function told({ whom, whom_count: _count, ...rest }) {
+  if (whom === undefined) return rest;
+  return { ...rest, whom: whom === '*' ? whom : whom.slice(0, WHOM_TOLD), whom_count: size(whom) };
+}
+
+/** @param {string} id of a cursor @returns {import('../audit/read').Place} */
+function placeOf(id) {
+  const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,12})$/.exec(id);
+  if (!match) throw badRequest('cursor is none of ours: take what the answer before gave as "next"');
+  return { day: match[1] ?? '', offset: Number(match[2]) };
+}
+
+module.exports = { createAuditAnswers };

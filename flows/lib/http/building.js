@@ -1,0 +1,158 @@
+// @ts-check
+'use strict';
+
+const { BuildingError } = require('../building');
+const { buildingFaults } = require('../building-checks');
+const { changesBetween } = require('../editing/changes');
+const { Conflict, NotWritable } = require('../editing/editor');
+const { toldFaults } = require('../editing/faults');
+const { importBeacons } = require('../import/beacons');
+const { ImportError } = require('../import/rows');
+const { ApiError, badRequest } = require('./errors');
+
+/**
+ * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
+ * from, in `If-Match`, so that two editors do not overwrite each other.
+ * @typedef {{editor: import('../editing/editor').Editor, reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
+ *   the changed file over now
+ * @typedef {{ifMatch: string|undefined, by: string}} Who
+ * @typedef {import('../building').BuildingFile} BuildingFile
+ */
+
+/** Several times the largest building that anybody has drawn: 10,000 people are one MB. */
+const BUILDING_BYTES = 8 * 1024 * 1024;
+const LIST_BYTES = 256 * 1024; // 7,000 beacons
+const WRITABLE = 'see that Node-RED may write the folder of the building file (under Compose: that it is mounted, not the file alone)';
+
+/** @param {string} digest */
+const etagOf = (digest) => `"${digest.slice(0, 32)}"`;
+
+/** @param {Context} context @returns {Promise<{etag: string, body: BuildingFile}>} */
+async function getBuilding({ editor }) {
+  const { file, digest } = await editor.look();
+  return { etag: etagOf(digest), body: file };
+}
+
+/** @param {Buffer} bytes @returns {{data: any, faults: string[]}} */
+function read(bytes) {
+  let data;
+  try {
+    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    return { data: null, faults: [`/ is not JSON: ${error instanceof Error ? error.message : error}`] };
+  }
+  return { data, faults: buildingFaults(data) };
+}
+
+/** @param {Buffer} bytes */
+function validateBuilding(bytes) {
+  const { faults } = read(bytes);
+  return { valid: faults.length === 0, faults_count: faults.length, faults: toldFaults(faults) };
+}
+
+/** @param {string[]} faults */
+const refused = (faults) => new ApiError(422, `the building has ${faults.length} fault${faults.length === 1 ? '' : 's'}; nothing was changed`,
+  undefined, { more: { faults_count: faults.length, faults: toldFaults(faults) } });
+
+/**
+ * The digest that the caller has seen.
+ * @param {Context} context @param {string|undefined} ifMatch
+ */
+async function seen({ editor }, ifMatch) {
+  if (!ifMatch) throw new ApiError(428, 'If-Match is missing: send the ETag of the building that you have changed');
+  const { digest } = await editor.look();
+  return ifMatch.replace(/^W\//, '') === etagOf(digest) ? digest : ''; // '': nobody's
+}
+
+/**
+ * @param {Context} context @param {BuildingFile} file checked @param {Who} who
+ * @param {import('../editing/versions').How} how @param {number|null} [of]
+ */
+async function write(context, file, { ifMatch, by }, how, of = null) {
+  const digest = await seen(context, ifMatch);
+  const written = await context.editor.write(file, digest, { by, how, of }).catch((error) => { throw told(error); });
+  await context.reload();
+  const now = await context.editor.look();
+  const { version, set_aside: aside } = written;
+  return { etag: etagOf(now.digest), body: {
+    version: version?.version ?? null, changes: version?.changes ?? changesBetween(file, file),
+    in_use: context.site.building().digest === now.digest, set_aside: aside,
+  } };
+}
+
+/** @param {unknown} error */
+function told(error) {
+  if (error instanceof NotWritable) return new ApiError(503, `${error.message}: ${WRITABLE}`, 60);
+  if (!(error instanceof Conflict)) return error;
+  const { version, by, how } = error.version ?? {};
+  const who = by ?? (how === 'file' ? 'hand' : 'somebody');
+  return new ApiError(412, `the building was changed meanwhile by ${who} (version ${version}): get it again and change that`,
+    undefined, { headers: { ETag: etagOf(error.digest) }, more: { version: version ?? null } });
+}
+
+/** @param {Context} context @param {Buffer} bytes @param {Who} who */
+function replaceBuilding(context, bytes, who) {
+  const { data, faults } = read(bytes);
+  if (faults.length > 0) throw refused(faults);
+  return write(context, data, who, 'edit');
+}
+
+/**
+ * A list of beacons, as CSV. Rows that cannot be taken are listed; the others are.
+ * @param {Context} context @param {Buffer} bytes @param {Who} who @param {boolean} dryRun only say what would be
+ */
+async function importList(context, bytes, who, dryRun) {
+  const { file: before } = await context.editor.look();
+  const { file, added, unchanged, faults } = taken(bytes, before);
+  const list = { added, unchanged, refused_count: faults.length, refused: faults.slice(0, 1000) };
+  if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
+  const { etag, body: { version, in_use, set_aside } } = await write(context, file, who, 'import');
+  return { etag, body: { ...list, version, in_use, set_aside } };
+}
+
+/** @param {Buffer} bytes @param {BuildingFile} before */
+function taken(bytes, before) {
+  try {
+    return importBeacons(bytes, before);
+  } catch (error) {
+    if (error instanceof ImportError) throw badRequest(error.message);
+    throw error instanceof BuildingError ? refused(error.faults) : error;
+  }
+}
+
+/** @param {Context} context */
+async function listVersions({ editor }) {
+  const { digest, faults } = await editor.look();
+  const versions = await editor.versions().catch((error) => { throw told(new NotWritable(error)); });
+  const list = versions.list();
+  return { current: list.find((one) => one.digest === digest)?.version ?? null, dropped: versions.dropped(),
+    faults_count: faults.length, faults: toldFaults(faults), versions: list.map(toldVersion) };
+}
+
+/** @param {import('../editing/versions').Version} version */
+const toldVersion = ({ digest: _, ...version }) => version;
+
+/** @param {Context} context @param {number} number */
+async function versionOf({ editor }, number) {
+  const found = await (await editor.versions()).read(number);
+  if (!found) throw new ApiError(404, `there is no version ${number}; the oldest go when there are too many`);
+  return found;
+}
+
+/** With what would change by going back to it. @param {Context} context @param {number} number */
+async function getVersion(context, number) {
+  const { version, building } = await versionOf(context, number);
+  return { ...toldVersion(version), restoring: changesBetween((await context.editor.look()).file, building), building };
+}
+
+/** @param {Context} context @param {number} number @param {Who} who */
+async function restoreVersion(context, number, who) {
+  const { building } = await versionOf(context, number);
+  const faults = buildingFaults(building); // what is checked may have grown since
+  if (faults.length > 0) throw refused(faults);
+  return write(context, building, who, 'restore', number);
+}
+
+module.exports = {
+  getBuilding, validateBuilding, replaceBuilding, importList, listVersions, getVersion, restoreVersion, BUILDING_BYTES, LIST_BYTES,
+};

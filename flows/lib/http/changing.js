@@ -1,0 +1,68 @@
+// @ts-check
+'use strict';
+
+const express = require('express');
+const { callerOf } = require('./access');
+const { acknowledgeAlert, listAlerts, listStrangers } = require('./alerts');
+const building = require('./building');
+
+/**
+ * The routes of the set-up and the devices page: the building with its versions, alerts, strangers, and who is asking.
+ * @param {import('express').Router} router
+ * @param {import('./building').Context & import('./alerts').Context} context
+ * @param {ReturnType<typeof import('./access').createAccess>['door']} door
+ * @param {{oneOf: (...methods: string[]) => import('express').RequestHandler,
+ *   send: (response: import('express').Response, status: number, body: object|string) => void}} plumbing
+ */
+function addChanging(router, context, door, { oneOf, send }) {
+  const look = door(['presence', 'admin']);
+  const change = door('admin', { changes: true });
+  /** @param {number} limit */
+  const bytes = (limit) => express.raw({ limit, type: () => true });
+
+  /** @typedef {{etag: string|null, body: object}} Result */
+  /**
+   * @param {(request: import('express').Request, response: import('express').Response) => Result|Promise<Result>} answer
+   * @returns {import('express').RequestHandler}
+   */
+  const answering = (answer) => (request, response, next) => {
+    Promise.resolve().then(() => answer(request, response)).then(({ etag, body }) => {
+      if (etag !== null) response.set('ETag', etag);
+      send(response, 200, body);
+    }).catch(next);
+  };
+  /** @param {() => object|Promise<object>} body @returns {Promise<Result>} */
+  const plain = async (body) => ({ etag: null, body: await body() });
+  /** @param {import('express').Request} request @param {import('express').Response} response */
+  const who = (request, response) => ({ ifMatch: request.get('if-match'), by: callerOf(response).name });
+  /** @param {import('express').Request} request */
+  const bodyOf = (request) => (Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+  /** @param {import('express').Request} request */
+  const numberOf = (request) => Number(/^[1-9]\d{0,8}$/.exec(request.params.version ?? '')?.[0] ?? 0);
+
+  const whole = bytes(building.BUILDING_BYTES);
+  router.get('/api/v1/building', look, answering(() => building.getBuilding(context)));
+  router.put('/api/v1/building', change, whole, answering((request, response) =>
+    building.replaceBuilding(context, bodyOf(request), who(request, response))));
+  router.all('/api/v1/building', look, oneOf('GET', 'HEAD', 'PUT'));
+  router.all('/api/v1/building/validate', door('admin'), oneOf('POST'), whole, answering((request) =>
+    plain(() => building.validateBuilding(bodyOf(request)))));
+  router.all('/api/v1/building/import', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
+    building.importList(context, bodyOf(request), who(request, response), /^(1|true)$/.test(String(request.query.dry_run)))));
+  router.all('/api/v1/building/versions', look, oneOf('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
+  router.all('/api/v1/building/versions/:version', look, oneOf('GET', 'HEAD'),
+    answering((request) => plain(() => building.getVersion(context, numberOf(request)))));
+  router.all('/api/v1/building/versions/:version/restore', change, oneOf('POST'),
+    answering((request, response) => building.restoreVersion(context, numberOf(request), who(request, response))));
+
+  router.all('/api/v1/alerts', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listAlerts(context))));
+  router.all('/api/v1/alerts/:alert/acknowledge', change, oneOf('POST'), answering((request, response) =>
+    plain(() => acknowledgeAlert(context, request.params.alert ?? '', callerOf(response).name))));
+  router.all('/api/v1/me', door('any'), oneOf('GET', 'HEAD'), answering((_request, response) => {
+    const { name, kind, rights, readOnly = false } = callerOf(response);
+    return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };
+  }));
+  router.all('/api/v1/strangers', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
+}
+
+module.exports = { addChanging };

@@ -1,0 +1,60 @@
+// @ts-check
+'use strict';
+
+const path = require('node:path');
+const express = require('express');
+const { loginDoor } = require('./access');
+const { ApiError } = require('./errors');
+
+/** The built pages: `npm run build` makes them out of dashboard/src. */
+const DIST = path.join(__dirname, '..', '..', 'dashboard', 'dist');
+
+/**
+ * Nothing from elsewhere, no script that is not ours, no frame around us. Styles stand inline in the dashboard itself.
+ */
+const POLICY = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+  "font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
+
+/** The classic view, for old bookmarks. */
+const MONITORING = path.join(__dirname, '..', '..', 'dashboard', 'monitoring.html');
+
+/** @type {import('express').RequestHandler} */
+function protect(_request, response, next) {
+  response.set({ 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'same-origin' });
+  next();
+}
+
+/**
+ * The classic view, and what the pages fetch below /pages beside the live data: their code, and the plan pictures of levels.
+ * @param {{site: import('../site').Site, sessions: ReturnType<typeof import('../sessions').createSessions>, buildingFile: string}} context
+ */
+function createDashboard({ site, sessions, buildingFile }) {
+  const router = express.Router();
+  const login = loginDoor(sessions);
+  router.get('/monitoring', login, protect, (_request, response) => {
+    response.set('Cache-Control', 'private, no-cache').sendFile(MONITORING);
+  });
+  router.use('/pages', protect, login);
+  router.use('/pages/resources/sda-dashboard', express.static(DIST, {
+    index: false,
+    setHeaders: (response, file) => response.set('Cache-Control', file.includes(`${path.sep}parts${path.sep}`)
+      ? 'private, max-age=31536000, immutable' : 'private, no-cache'),
+  }));
+  router.get('/pages/plans/:level', login, (request, response, next) => {
+    const { level } = request.params;
+    const missing = () => next(new ApiError(404, `there is no plan picture of level ${level}`));
+    const plan = site.building().levels.find(({ id }) => id === level)?.plan;
+    if (plan === undefined) {
+      missing();
+      return;
+    }
+    // a picture may be SVG: opened by itself it must not run scripts
+    response.set({ 'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'", 'Cache-Control': 'private, no-cache' });
+    response.sendFile(plan, { root: path.dirname(buildingFile), dotfiles: 'deny' }, (error) => {
+      if (error && !response.headersSent) missing();
+    });
+  });
+  return router;
+}
+
+module.exports = { createDashboard, protect };

@@ -1,0 +1,55 @@
+// @ts-check
+'use strict';
+
+const path = require('node:path');
+const { FILE } = require('../access/key-file');
+const { createKeys } = require('../access/keys');
+const { createLimits } = require('../access/limits');
+const { createAudit } = require('../audit');
+const { doorFigures } = require('../metrics/door-figures');
+const { createHttpFigures } = require('../metrics/http-figures');
+const { createPrometheus } = require('../metrics/prometheus');
+const { watchPressure } = require('../pressure');
+
+/**
+ * Those who stand at the doors: keys, limits, the audit log, who counts, and who sends away when too many come; their parts
+ * of /health and their figures.
+ * @typedef {import('../access/key-ring').KeyRecord} KeyRecord
+ * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
+ * @param {{figures: import('../metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>, version: string,
+ *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} means
+ */
+function createDoorkeepers(config, { figures, health, version, clock, logger }) {
+  const audit = createAudit({ folder: path.join(config.userDir, 'audit'), clock, warn: logger.warn });
+  const keys = createKeys({ file: path.join(config.userDir, FILE), clock, logger, changed: byHand });
+  const limits = createLimits(config);
+  const prometheus = createPrometheus(figures, version);
+  const http = createHttpFigures(prometheus.latencies);
+  const pressure = watchPressure();
+  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys })), figures.add(pressure.figures)];
+  health.addPart('keys', keys.part);
+  health.addPart('audit', audit.part);
+
+  /** `make key` has changed them. @param {KeyRecord[]} added @param {KeyRecord[]} gone */
+  function byHand(added, gone) {
+    for (const { name, id, rights } of added) audit.deed('key_added', null, `${name} (${id}): ${rights.join(', ')}`);
+    for (const { name, id } of gone) audit.deed('key_revoked', null, `${name} (${id})`);
+  }
+
+  return {
+    doors: { keys, limits, audit, pressure, metrics: { ...prometheus, watch: http.watch } },
+    /** About once a second. */
+    tick() {
+      keys.look();
+      audit.tick();
+    },
+    /** @returns {Promise<void>} when all that was gathered is written */
+    close() {
+      for (const takeOff of takenOff) takeOff();
+      pressure.stop();
+      return audit.close();
+    },
+  };
+}
+
+module.exports = { createDoorkeepers };

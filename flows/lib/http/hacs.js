@@ -1,0 +1,150 @@
+// @ts-check
+'use strict';
+
+const { StoreBusy } = require('../calm');
+const { LATEST_MS } = require('../history');
+const { ID, normaliseBeacon } = require('../ids');
+const { StoreUnavailable } = require('../influx');
+const { BrokerAway } = require('../outbox');
+const { BOUNDS } = require('../readings');
+const { AHEAD_MS, trailOf, trailsOf } = require('../trails');
+const { PiecedJson } = require('./answer');
+const { ApiError, badRequest, unavailable } = require('./errors');
+const { epochSeconds, id, number, one, text } = require('./params');
+const { createRecords } = require('./records');
+
+/**
+ * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
+ * @typedef {import('../locator').Location} Location
+ * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
+ *   storedUntilMs?: (nowMs: number) => number}} Context
+ * @typedef {Record<string, unknown>} Params
+ */
+
+const ACKNOWLEDGE_MS = 2000;
+const BUSY_S = 1;
+/** Nothing is kept longer. */
+const OLDEST_MS = 31 * 86_400_000;
+/** One answer is at most as much as one person's locations of that time, one a second. */
+const MOST_RECORDS = OLDEST_MS / 1000;
+/** More are asked for as `*`. */
+const MOST_IDS = 1000;
+
+const textOf = createRecords();
+
+/**
+ * `/extractbeacon`: where somebody was, newest first; of several people or of all (`*`) one after the other.
+ * @param {Context} context
+ * @param {Params} params
+ * @param {import('./access').LookUp} lookUp
+ */
+function extractBeacon({ site, store, clock, storedUntilMs }, params, lookUp) {
+  const staffIds = staffOf(params);
+  const start = epochSeconds(params, 'start_time');
+  const end = epochSeconds(params, 'end_time');
+  if (start > end) throw badRequest('start_time is after end_time');
+  // a record lies inside when its whole second does; where nothing can be there is nothing to look for
+  const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
+  const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
+  const means = { history: site.history, store, clock, storedUntilMs };
+  if (typeof staffIds !== 'string') {
+    const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
+    refuseTooMuch(count, (toMs - fromMs) / 1000);
+    lookUp(staffIds ?? '*', fromMs, toMs);
+    return records(texts(trailsOf(means, staffIds, fromMs, toMs), (trail) => textOf(site.building(), trail, trail.staffId)));
+  }
+  lookUp(staffIds, fromMs, toMs);
+  const { recent, older } = trailOf(means, staffIds, fromMs, toMs);
+  return records(older ? texts(older, (trail) => textOf(site.building(), trail)) : [textOf(site.building(), recent)]);
+}
+
+/** One id, several, or null for everybody. @param {Params} params @returns {string|string[]|null} */
+function staffOf(params) {
+  const value = one(params, 'staff_id');
+  if (value === '*') return null;
+  if (typeof value !== 'string' || !value.includes(',')) return id(params, 'staff_id');
+  const ids = value.split(',');
+  if (!ids.every((each) => ID.test(each))) throw badRequest('staff_id must be one id, several with commas between them, or *');
+  if (ids.length > MOST_IDS) throw badRequest(`staff_id may name ${MOST_IDS} staff members at most; ask for all of them with *`);
+  return [...new Set(ids)];
+}
+
+/** @param {number} people @param {number} seconds */
+function refuseTooMuch(people, seconds) {
+  if (people * seconds <= MOST_RECORDS) return;
+  throw badRequest(`end_time is too far from start_time for ${people} staff members: ` +
+    `ask for at most ${Math.floor(MOST_RECORDS / people)} s of so many, or for at most ${Math.floor(MOST_RECORDS / seconds)} of them`);
+}
+
+/** @param {Iterable<string>|AsyncIterable<string>} items */
+const records = (items) => new PiecedJson('{"location":[', items, ']}');
+
+/** @template T @param {AsyncIterable<T>} trails @param {(trail: T) => string} write */
+async function* texts(trails, write) {
+  try {
+    for await (const trail of trails) yield write(trail);
+  } catch (error) {
+    throw asApiError(error);
+  }
+}
+
+/**
+ * `/retrieveformonitoring`: everybody's latest of the last quarter of an hour, newest first.
+ * @param {Context} context
+ */
+async function retrieveForMonitoring({ site, store, clock }) {
+  const fromMs = clock() - LATEST_MS;
+  const latest = new Map(site.history.latestSince(fromMs).map((location) => [location.staff_id, location]));
+  if (fromMs < site.history.latestCompleteFrom()) {
+    for (const location of await fromStore(store.latest(fromMs))) {
+      const known = latest.get(location.staff_id);
+      if (!known || known.ts < location.ts) latest.set(location.staff_id, location);
+    }
+  }
+  const data = [...latest.values()].sort((a, b) => b.ts - a.ts).map((location) => ({
+    staff_id: location.staff_id,
+    ...record(site.building(), location),
+    rssi: location.rssi,
+    mac: location.beacon,
+  }));
+  return { data };
+}
+
+/**
+ * `/newbeacondetect`: a reading by hand, which goes through the broker like any other.
+ * @param {Context} context
+ * @param {Params} params
+ */
+async function newBeaconDetect({ site, clock }, params) {
+  const staffId = id(params, 'user_address' in params && !('staff_id' in params) ? 'user_address' : 'staff_id');
+  const written = text(params, 'beacon_address');
+  const rssi = number(params, 'rssi');
+  if (rssi < BOUNDS.rssiMin || rssi > BOUNDS.rssiMax) {
+    throw badRequest(`rssi must be from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm`);
+  }
+  const beacon = normaliseBeacon(written);
+  if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
+  if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
+  const ts = clock();
+  const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });
+  try {
+    await site.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, ts, ACKNOWLEDGE_MS);
+  } catch (error) {
+    throw error instanceof BrokerAway ? unavailable(`the reading was not taken: ${error.message}`) : error;
+  }
+  return 'New Beacon Detection Added';
+}
+
+/** @param {import('../building').Building} building @param {Location} location */
+function record(building, { level, room, ts }) {
+  return { level, location: building.roomName(room), timestamp: Math.floor(ts / 1000) };
+}
+
+/** @param {unknown} error */
+const asApiError = (error) => (error instanceof StoreUnavailable
+  ? unavailable(`history is not available: ${error.message}`, error instanceof StoreBusy ? BUSY_S : undefined) : error);
+
+/** @template T @param {Promise<T>} answer @returns {Promise<T>} */
+const fromStore = (answer) => answer.catch((error) => { throw asApiError(error); });
+
+module.exports = { extractBeacon, retrieveForMonitoring, newBeaconDetect };

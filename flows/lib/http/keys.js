@@ -1,0 +1,69 @@
+// @ts-check
+'use strict';
+
+const { parseExpiry } = require('../access/expiry');
+const { KeyError, KeyFileError, NameTaken } = require('../access/key-ring');
+const { ApiError, badRequest } = require('./errors');
+
+/**
+ * `/api/v1/keys`: the named keys, for admins. A key itself is told once, by the answer that makes it.
+ * @typedef {import('../access/key-ring').KeyRecord} KeyRecord
+ * @typedef {{keys: import('../access/keys').Keys, audit: Pick<import('../audit').Audit, 'deed'>, clock: () => number}} Context
+ */
+
+/** What may be told of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */
+const told = ({ id, name, rights, created_ms: created, expires_ms: expires, rate_per_s: rate }, nowMs) => ({
+  id, name, rights, created_ms: created, expires_ms: expires, expired: expires !== null && expires <= nowMs, rate_per_s: rate ?? null,
+});
+
+/** @param {Pick<Context, 'keys'|'clock'>} context */
+const listKeys = ({ keys, clock }) => ({ keys: keys.records().map((record) => told(record, clock())) });
+
+/**
+ * @param {Pick<Context, 'keys'|'clock'>} context
+ * @param {Record<string, unknown>} params name, rights (a list, or with commas), expires (`90d`, RFC 3339, never), rate_per_s
+ */
+async function createKey({ keys, clock }, { name, rights, expires = 'never', rate_per_s: rate }) {
+  if (typeof expires !== 'string') throw badRequest('expires must be text: 90d, 12h, never, or a time as 2027-01-31T12:00:00Z');
+  let expiresMs;
+  try {
+    expiresMs = parseExpiry(expires, clock());
+  } catch (error) {
+    throw badRequest(`expires: ${/** @type {Error} */ (error).message}`);
+  }
+  const ratePerS = rate === undefined || rate === null || rate === '' ? undefined : Number(rate);
+  const listed = typeof rights === 'string' ? rights.split(',').map((right) => right.trim()) : rights;
+  const { record, key } = await granted(keys.add({ name, rights: listed, expiresMs, ratePerS }));
+  return { ...told(record, clock()), key };
+}
+
+/** @param {Pick<Context, 'keys'|'clock'>} context @param {string} id */
+async function revokeKey({ keys, clock }, id) {
+  const record = await granted(keys.revoke(id));
+  if (!record) throw new ApiError(404, `there is no key ${id}`);
+  return told(record, clock());
+}
+
+/** @template T @param {Promise<T>} work @returns {Promise<T>} */
+const granted = (work) => work.catch((error) => {
+  if (error instanceof KeyFileError) throw new ApiError(503, `keys cannot be changed: their file ${error.message}`, 60);
+  if (error instanceof NameTaken) throw new ApiError(409, error.message);
+  throw error instanceof KeyError ? badRequest(error.message) : error;
+});
+
+/** @param {Context} context @returns {Record<string, import('./v1/answers').Answer>} */
+const createKeyAnswers = (context) => ({
+  listKeys: () => listKeys(context),
+  async createKey({ body = {}, caller }) {
+    const made = await createKey(context, body);
+    context.audit.deed('key_added', caller, `${made.name} (${made.id}): ${made.rights.join(', ')}`);
+    return made;
+  },
+  async revokeKey({ params, caller }) {
+    const gone = await revokeKey(context, params.id);
+    context.audit.deed('key_revoked', caller, `${gone.name} (${gone.id})`);
+    return gone;
+  },
+});
+
+module.exports = { listKeys, createKey, revokeKey, createKeyAnswers };

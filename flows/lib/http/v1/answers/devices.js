@@ -1,0 +1,125 @@
+// @ts-check
+'use strict';
+
+const { normaliseBeacon } = require('../../../ids');
+const { encode } = require('../../../telemetry/day');
+const { compareIds } = require('../../../views/stays');
+const { badRequest } = require('../../errors');
+const { pageById } = require('../ask');
+const { readPage } = require('../pages');
+const { Encoded } = require('../send');
+const { possible } = require('../window');
+const { KEPT_DAYS, span, stored, unknown } = require('./known');
+
+/**
+ * Of beacons and gateways.
+ * @typedef {import('../ask').Ask} Ask
+ */
+
+const MINUTES_KEPT_DAYS = 400;
+const READINGS_KEPT_DAYS = 7;
+const VALUES = ['battery_mv', 'temperature_c', 'humidity_pct'];
+
+const NOTHING = { heard_ms: 0, receiver: '', rssi: 0, measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null };
+const SILENCE = { state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 };
+
+/** @param {import('.').Context} context */
+function createDeviceAnswers({ site, archive, telemetry, clock }) {
+  /** @param {string} id of a registered one */
+  function beaconOf(id) {
+    const building = site.building();
+    const { level = null, room = null, x_m = null, y_m = null } = building.beacons.get(id) ?? {};
+    const known = site.beacons.of(id);
+    const { heard_ms, receiver, rssi, measured_ms, battery_mv, temperature_c, humidity_pct } = known ?? NOTHING;
+    return { beacon: id, kind: building.beacons.has(id) ? 'fixed' : 'tag', level, room, x_m, y_m, staff_id: building.tagOwner.get(id) ?? null,
+      heard: known ? { ts: heard_ms, receiver, rssi } : null,
+      measured: known && measured_ms !== null ? { ts: measured_ms, battery_mv, temperature_c, humidity_pct } : null };
+  }
+
+  /** @param {string} written @returns {string} id of a registered one */
+  function registered(written) {
+    const id = normaliseBeacon(written);
+    if (id === null) throw badRequest('beacon is no beacon id: twelve hex digits, or one of the longer forms');
+    if (!site.building().isRegistered(id)) throw unknown(`beacon ${id} in the building file`);
+    return id;
+  }
+
+  /** @param {Ask} ask */
+  function listBeacons(ask) {
+    const { beacons, tagOwner } = site.building();
+    const { items, next } = pageById([...beacons.keys(), ...tagOwner.keys()].sort(compareIds), (id) => id, ask);
+    return { beacons: items.map(beaconOf), next };
+  }
+
+  /** @param {Ask} ask */
+  async function listTelemetry(ask) {
+    const { params: { every, beacon: written }, window, after, limit, nowMs, next } = ask;
+    const beacon = registered(written);
+    const head = { beacon, every, ...span(window), columns: ['ts', ...(every === 'raw' ? ['receiver'] : []), ...VALUES] };
+    if (every === 'raw') {
+      const part = possible(window, nowMs, READINGS_KEPT_DAYS);
+      /** @type {import('../pages').Read<import('../../../archive/telemetry').RawPoint>} */
+      const read = (from, to, count) => stored(archive.rawPoints(beacon, from, to, count));
+      const { items, last } = await readPage(read, part, after, limit, { ts: ([ts]) => ts, id: ([, receiver]) => receiver });
+      return bodyOf(head, [Buffer.from(items.map((point) => `,${encode(point)}`).join(''))], next(last));
+    }
+    const { fromMs, toMs } = possible(window, nowMs, MINUTES_KEPT_DAYS);
+    const from = after ? Math.max(fromMs, after.ts + 1) : fromMs;
+    const { texts, lastMs, digest } = await stored((every === 'hour' ? telemetry.hours : telemetry.minutes)(beacon, from, toMs, limit));
+    const cursor = next(lastMs === null ? null : { ts: lastMs, id: '', same: 0 });
+    return new Encoded(() => bodyOf(head, texts, cursor), `"${digest}.${window.fromMs}.${window.toMs}.${limit}"`);
+  }
+
+  /** @param {string} id */
+  function gatewayOf(id) {
+    const listed = site.building().gateways.get(id);
+    const { level = null, room = null, x_m = null, y_m = null } = listed ?? {};
+    const { state, since, version, health, reading_ms, readings_per_s } = site.gateways.of(id, clock()) ?? SILENCE;
+    return { gateway: id, listed: listed !== undefined, level, room, x_m, y_m, state, since, version, health, reading_ms,
+      readings_per_s: Math.round(readings_per_s * 100) / 100 };
+  }
+
+  /** @param {string} id */
+  function knownGateway(id) {
+    if (!site.building().gateways.has(id) && !site.gateways.of(id, clock())) throw unknown(`gateway ${id}`);
+    return id;
+  }
+
+  /** @param {Ask} ask */
+  function listGateways(ask) {
+    const ids = [...new Set([...site.building().gateways.keys(), ...site.gateways.strangers()])].sort(compareIds);
+    const { items, next } = pageById(ids, (id) => id, ask);
+    return { gateways: items.map(gatewayOf), next };
+  }
+
+  /**
+   * What a gateway said, page by page.
+   * @param {Ask} ask @param {string} name
+   * @param {(gateway: string, fromMs: number, toMs: number, count: number) => Promise<{ts: number}[]>} read
+   */
+  async function said({ params, window, after, limit, nowMs, next }, name, read) {
+    const gateway = knownGateway(params.gateway);
+    const { items, last } = await readPage((from, to, count) => stored(read(gateway, from, to, count)),
+      possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
+    return { gateway, ...span(window), [name]: items, next: next(last) };
+  }
+
+  return {
+    listBeacons,
+    getBeacon: (/** @type {Ask} */ { params }) => beaconOf(registered(params.beacon)),
+    listTelemetry,
+    listGateways,
+    getGateway: (/** @type {Ask} */ { params }) => gatewayOf(knownGateway(params.gateway)),
+    listGatewayHealth: (/** @type {Ask} */ ask) => said(ask, 'points', archive.figuresOf),
+    listGatewayStatus: (/** @type {Ask} */ ask) => said(ask, 'statuses', archive.statusesOf),
+  };
+}
+
+/** @param {object} head @param {Buffer[]} texts of points, a comma before each @param {string|null} next */
+function bodyOf(head, texts, next) {
+  const points = Buffer.concat(texts);
+  const before = `${JSON.stringify(head).slice(0, -1)},"points":[`;
+  return Buffer.concat([Buffer.from(before), points.subarray(1), Buffer.from(`],"next":${JSON.stringify(next)}}`)]);
+}
+
+module.exports = { createDeviceAnswers };

@@ -1,0 +1,33 @@
+// @ts-check
+'use strict';
+
+const { readPage } = require('../pages');
+const { possible } = require('../window');
+const { KEPT_DAYS, span, stored } = require('./known');
+
+/** Which key of an event its subject stands under. @type {Record<string, 'staff_id'|'room'|'gateway'|'beacon'>} */
+const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowded: 'room', gateway_down: 'gateway', gateway_up: 'gateway',
+  battery_low: 'beacon', battery_ok: 'beacon' };
+
+/** @param {import('.').Context} context */
+function createEventAnswers({ archive }) {
+  /** @param {import('../ask').Ask} ask */
+  async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
+    /** @type {import('../pages').Read<import('../../../archive/devices').StoredEvent>} */
+    const read = (from, to, count) => stored(archive.events({ type, subject }, from, to, count));
+    const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit,
+      { ts: ({ ts }) => ts, id: (event) => `${event.subject} ${event.type}`, newestFirst: true });
+    const events = items.map((event) => ({ ...event, ...named(event) }));
+    return { ...span(window), events, next: next(last) };
+  }
+
+  return { listEvents };
+}
+
+/** The subject under the key that it has in the message. @param {{type: string, subject: string}} event */
+function named({ type, subject }) {
+  const key = SUBJECTS[type];
+  return key ? { [key]: subject } : {};
+}
+
+module.exports = { createEventAnswers };

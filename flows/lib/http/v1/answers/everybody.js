@@ -1,0 +1,59 @@
+// @ts-check
+'use strict';
+
+const { allStays, createMerge, within } = require('../../../views/stays');
+const { badRequest } = require('../../errors');
+const { stored } = require('./known');
+
+/**
+ * Questions about the stays of everybody, taken in pieces, so that the live path keeps its pace.
+ * @typedef {import('../../../views/stays').Stay} Stay
+ * @typedef {import('../window').Window} Window
+ */
+
+/** What may lie in memory for one answer. */
+const MOST_STAYS = 50_000;
+
+/** @param {import('.').Context} context */
+function createEverybody({ site, archive }) {
+  /**
+   * Every stay that touches a window, in no order.
+   * @param {Window} window @param {(stay: Stay) => void} add
+   */
+  const each = ({ fromMs, toMs }, add) => stored(async () => {
+    if (fromMs >= toMs) return;
+    const merge = createMerge(site.presences());
+    const take = (/** @type {import('../../../views/stays').StoredStay} */ one) => {
+      const stay = merge.take(one);
+      if (stay) add(stay);
+    };
+    (await archive.staysInto(fromMs)).forEach(take);
+    for await (const stays of archive.everyStay(null, fromMs, toMs)) stays.forEach(take);
+    merge.rest().forEach((stay) => { if (within(stay, { fromMs, toMs })) add(stay); });
+  });
+
+  /**
+   * The stays of somebody and of all who were in the same rooms.
+   * @param {string} staffId @param {Window} window
+   * @returns {Promise<Stay[]>}
+   */
+  const around = (staffId, { fromMs, toMs }) => stored(async () => {
+    const presences = site.presences();
+    const own = allStays([...await archive.stayInto(staffId, fromMs), ...await archive.staysOf(staffId, fromMs, toMs, MOST_STAYS)],
+      presences.filter(({ staff_id: one }) => one === staffId)).filter((stay) => within(stay, { fromMs, toMs }));
+    if (own.length === 0) return [];
+    const rooms = new Set(own.map(({ room }) => room));
+    const found = (await archive.staysInto(fromMs)).filter(({ room }) => rooms.has(room));
+    for await (const stays of archive.everyStay([...rooms], fromMs, toMs)) {
+      if (found.length + stays.length > MOST_STAYS) {
+        throw badRequest(`more than ${MOST_STAYS} stays lie in these rooms in this time: ask for it in parts`);
+      }
+      found.push(...stays);
+    }
+    return allStays(found, presences.filter(({ room }) => rooms.has(room)));
+  });
+
+  return { each, around };
+}
+
+module.exports = { createEverybody };

@@ -1,0 +1,43 @@
+// @ts-check
+'use strict';
+
+const { createAuditAnswers } = require('../../audit');
+const { createKeyAnswers } = require('../../keys');
+const { requestRebuild } = require('../../rebuild');
+const { createDeviceAnswers } = require('./devices');
+const { createEventAnswers } = require('./events');
+const { createEverybody } = require('./everybody');
+const { createPlaceAnswers } = require('./places');
+const { createStaffAnswers } = require('./staff');
+const { createVisitAnswers } = require('./visits');
+
+/**
+ * Answers by operationId. Each takes what is asked and gives what is told, in the form of its description.
+ * @typedef {object} Context
+ * @property {import('../../../site').Site} site
+ * @property {import('../../../archive').Archive} archive
+ * @property {ReturnType<typeof import('../../../telemetry').createTelemetry>} telemetry
+ * @property {import('../../../rebuild').Rebuild} rebuild
+ * @property {import('../../../access/keys').Keys} keys
+ * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'>} audit
+ * @property {() => number} clock
+ * @typedef {(ask: import('../ask').Ask) => object|Promise<object>} Answer
+ */
+
+/** @param {Context} plain @returns {Record<string, Answer>} */
+function createAnswers(plain) {
+  const context = { ...plain, everybody: createEverybody(plain) };
+  return {
+    ...createStaffAnswers(context),
+    ...createPlaceAnswers(context),
+    ...createVisitAnswers(context),
+    ...createDeviceAnswers(context),
+    ...createEventAnswers(context),
+    listRebuilds: () => ({ jobs: context.rebuild.jobs() }),
+    requestRebuild: ({ body = {} }) => requestRebuild(context, body),
+    ...createKeyAnswers(context),
+    ...createAuditAnswers(context),
+  };
+}
+
+module.exports = { createAnswers };

@@ -1,0 +1,31 @@
+// @ts-check
+'use strict';
+
+const { StoreBusy } = require('../../../calm');
+const { StoreUnavailable } = require('../../../influx');
+const { ApiError, unavailable } = require('../../errors');
+
+/** What the answers share. */
+
+/** How long locations, stays and events are kept, days. */
+const KEPT_DAYS = 30;
+
+/** @param {string} what */
+const unknown = (what) => new ApiError(404, `there is no ${what}`);
+
+/** @param {import('../window').Window} window */
+const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
+
+/** Too many ask at once: that is soon over. */
+const BUSY_S = 1;
+
+/**
+ * What the database says; that it is away, or has too much to do, is told as 503.
+ * @template T @param {Promise<T>|(() => Promise<T>)} answer @returns {Promise<T>}
+ */
+const stored = (answer) => (typeof answer === 'function' ? answer() : answer).catch((error) => {
+  throw error instanceof StoreUnavailable
+    ? unavailable(`history is not available: ${error.message}`, error instanceof StoreBusy ? BUSY_S : undefined) : error;
+});
+
+module.exports = { KEPT_DAYS, unknown, span, stored };

@@ -1,0 +1,99 @@
+// @ts-check
+'use strict';
+
+const { contacts } = require('../../../views/contacts');
+const { allStays, compareIds, within } = require('../../../views/stays');
+const { pageById } = require('../ask');
+const { readPage } = require('../pages');
+const { DAY_MS, possible } = require('../window');
+const { KEPT_DAYS, span, stored, unknown } = require('./known');
+
+/**
+ * Of staff members.
+ * @typedef {import('../ask').Ask} Ask
+ * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
+ */
+function createStaffAnswers({ site, archive, clock, everybody }) {
+  /** @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence */
+  function about(id, presence) {
+    const listed = site.building().staff.get(id);
+    const { level = '', room = '', since = 0, ts = 0, state } = presence ?? {};
+    return { staff_id: id, name: listed?.name ?? null, listed: listed !== undefined, tags: listed?.tags ?? [],
+      presence: presence ? { level, room, since, ts, state } : null };
+  }
+
+  /** @param {string} id */
+  const presencesOf = (id) => site.presences().filter(({ staff_id: one }) => one === id);
+
+  /** Refuse who is neither listed nor here nor in the history. @param {string} id */
+  async function mustBeKnown(id) {
+    if (site.building().staff.has(id) || presencesOf(id).length > 0) return;
+    if (!await stored(archive.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw unknown(`staff member ${id}`);
+  }
+
+  /** @param {Ask} ask */
+  function listStaff(ask) {
+    const present = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
+    const ids = [...new Set([...site.building().staff.keys(), ...present.keys()])].sort(compareIds);
+    const { items, next } = pageById(ids, (id) => id, ask);
+    return { staff: items.map((id) => about(id, present.get(id))), next };
+  }
+
+  /** @param {Ask} ask */
+  async function getStaff({ params: { staff_id: id } }) {
+    await mustBeKnown(id);
+    return about(id, presencesOf(id)[0]);
+  }
+
+  /** What memory holds completely is not asked of the database. @param {Ask} ask */
+  async function listLocations({ params: { staff_id: id }, window, after, limit, nowMs, next }) {
+    const memoryMs = site.history.completeFrom(id, nowMs);
+    /** @type {import('../pages').Read<import('../../../archive/people').Placed>} */
+    const read = async (from, to, count) => {
+      const storedTo = Math.min(to, memoryMs);
+      const older = from < storedTo ? await stored(archive.placesOf(id, from, storedTo, count)) : [];
+      return older.length >= count ? older : [...older, ...site.history.between(id, Math.max(from, storedTo), to - 1)].slice(0, count);
+    };
+    const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
+    if (items.length === 0) await mustBeKnown(id);
+    const locations = items.map(({ ts, level, room, beacon, rssi }) => ({ ts, level, room, beacon, rssi }));
+    return { staff_id: id, ...span(window), locations, next: next(last) };
+  }
+
+  /** A stay that began before the window comes first, at its true beginning. @param {Ask} ask */
+  async function listStays({ params: { staff_id: id }, window, after, limit, nowMs, next }) {
+    const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
+    const now = presencesOf(id);
+    /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
+    const read = async (from, to, count) => {
+      const into = from < fromMs ? await stored(archive.stayInto(id, fromMs)) : [];
+      const since = Math.max(from, fromMs);
+      const found = since < to ? await stored(archive.staysOf(id, since, to, count)) : [];
+      return allStays([...into, ...found], now)
+        .filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs })).slice(0, count);
+    };
+    const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };
+    const { items, last } = await readPage(read, wide, after, limit, { ts: ({ enter_ms: ms }) => ms, id: () => '' });
+    if (items.length === 0) await mustBeKnown(id);
+    return { staff_id: id, ...span(window), stays: items.map(told), next: next(last) };
+  }
+
+  /** @param {Ask} ask */
+  async function listContacts({ params: { staff_id: id, least_s: leastS }, window, limit, nowMs }) {
+    const part = possible(window, nowMs, KEPT_DAYS);
+    const stays = part.fromMs < part.toMs ? await everybody.around(id, part) : [];
+    if (stays.length === 0) await mustBeKnown(id);
+    const all = contacts(stays, id, part, leastS * 1000);
+    const { staff } = site.building();
+    return { staff_id: id, ...span(window), count: all.length, contacts: all.slice(0, limit).map(({ staff_id: other, ...rest }) =>
+      ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
+  }
+
+  return { listStaff, getStaff, listLocations, listStays, listContacts };
+}
+
+/** @param {import('../../../views/stays').Stay} stay */
+const told = ({ level, room, enter_ms, leave_ms, open }) =>
+  ({ level, room, enter_ms, leave_ms, duration_s: (leave_ms - enter_ms) / 1000, ongoing: open });
+
+module.exports = { createStaffAnswers };

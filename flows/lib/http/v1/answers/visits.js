@@ -1,0 +1,69 @@
+// @ts-check
+'use strict';
+
+const { createRoomRanking, createStaffRanking } = require('../../../views/rankings');
+const { createPatrols, visits } = require('../../../views/rooms');
+const { allStays, within } = require('../../../views/stays');
+const { readPage } = require('../pages');
+const { DAY_MS, possible } = require('../window');
+const { KEPT_DAYS, span, stored, unknown } = require('./known');
+
+/**
+ * What stays tell of rooms: visits, patrols, rankings.
+ * @typedef {import('../ask').Ask} Ask
+ * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
+ */
+function createVisitAnswers({ site, archive, everybody }) {
+  /** @param {Ask} ask */
+  async function listVisits({ params: { room }, window, after, limit, nowMs, next }) {
+    const building = site.building();
+    if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw unknown(`room ${room}`);
+    const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
+    const now = site.presences().filter((presence) => presence.room === room);
+    /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
+    const read = async (from, to, count) => {
+      const since = Math.max(from, fromMs);
+      const found = since < to ? await stored(archive.staysIn(room, since, to, count)) : [];
+      if (from < fromMs && found.length < count) { // the last ones are those who were there already
+        found.push(...(await stored(archive.staysInto(fromMs))).filter((stay) => stay.room === room));
+      }
+      return allStays(found, now).filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs }))
+        .reverse().slice(0, count);
+    };
+    const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };
+    const order = { ts: (/** @type {any} */ stay) => stay.enter_ms, id: (/** @type {any} */ stay) => stay.staff_id, newestFirst: true };
+    const { items, last } = await readPage(read, wide, after, limit, order);
+    return { room, name: building.roomName(room), ...span(window), visits: visits(items, room, { fromMs, toMs }), next: next(last) };
+  }
+
+  /** @param {Ask} ask */
+  async function listPatrols({ params: { level, least_s: leastS }, window, nowMs }) {
+    const part = possible(window, nowMs, KEPT_DAYS);
+    const patrols = createPatrols(leastS * 1000, part);
+    await everybody.each(part, patrols.add);
+    const rows = patrols.rows(site.building(), Math.min(part.toMs, nowMs));
+    return { ...span(window), patrols: rows.filter((row) => level === undefined || row.level === level) };
+  }
+
+  /** @param {Ask} ask */
+  async function rankRooms({ params: { by }, window, limit, nowMs }) {
+    const part = possible(window, nowMs, KEPT_DAYS);
+    const ranking = createRoomRanking(part);
+    await everybody.each(part, ranking.add);
+    const { roomName } = site.building();
+    return { ...span(window), rooms: ranking.top(by, limit).map((row) => ({ ...row, name: roomName(row.room) })) };
+  }
+
+  /** @param {Ask} ask */
+  async function rankStaff({ params: { by }, window, limit, nowMs }) {
+    const part = possible(window, nowMs, KEPT_DAYS);
+    const ranking = createStaffRanking(part);
+    await everybody.each(part, ranking.add);
+    const { staff } = site.building();
+    return { ...span(window), staff: ranking.top(by, limit).map((row) => ({ ...row, name: staff.get(row.staff_id)?.name ?? null })) };
+  }
+
+  return { listVisits, listPatrols, rankRooms, rankStaff };
+}
+
+module.exports = { createVisitAnswers };

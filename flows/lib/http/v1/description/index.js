@@ -1,0 +1,79 @@
+// @ts-check
+'use strict';
+
+const { parameters } = require('./parameters');
+const { responses } = require('./responses');
+
+/**
+ * The one description of all that is answered over HTTP, as OpenAPI 3.1. It is served, rendered, and drives routing and the
+ * checks of parameters; `x-right` names the right that an operation needs.
+ */
+
+const INFO = `Who was where and when, who is where now, and how beacons and gateways are doing.
+
+- **Times** in requests are RFC 3339 or epoch seconds; in answers epoch milliseconds (HACS-era routes: seconds). A window is half-open:
+  \`start\` belongs to it, \`end\` does not; it spans at most 31 days.
+- **Pages**: where there is more, \`next\` holds the \`cursor\` of what follows. What is written meanwhile neither doubles nor hides anything.
+- **Errors** are \`{"error": "what and why"}\`. Unknown parameters are ignored; new keys may appear in answers.
+- **Key**: \`Authorization: Bearer …\` or \`X-API-Key: …\`; callers of trusted networks need none but for the right \`admin\`.`;
+
+const TAGS = ['Staff', 'Rooms and levels', 'Rankings', 'Beacons', 'Gateways', 'Events', 'Building', 'Alerts', 'HACS-era routes', 'Keys', 'Audit',
+  'System'];
+
+/** @param {string} version */
+const createDescription = (version) => ({
+  openapi: '3.1.0',
+  info: { title: 'SDA Locator', version, description: INFO, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+  servers: [{ url: '/' }],
+  security: [{}, { bearer: [] }, { header: [] }],
+  tags: TAGS.map((name) => ({ name })),
+  paths: withSecurity({
+    ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs'),
+    ...require('./paths/building'), ...require('./paths/system'),
+  }),
+  components: {
+    parameters,
+    responses,
+    schemas: {
+      ...require('./schemas/people'), ...require('./schemas/places'), ...require('./schemas/devices'), ...require('./schemas/building'),
+      ...require('./schemas/system'),
+    },
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    },
+  },
+});
+
+/** A trusted address is no key to what an admin may do. @param {Record<string, Record<string, any>>} paths */
+const withSecurity = (paths) => Object.fromEntries(Object.entries(paths).map(([path, item]) => [path,
+  Object.fromEntries(Object.entries(item).map(([method, operation]) => [method,
+    operation['x-right'] === 'admin' ? { security: [{ bearer: [] }, { header: [] }], ...operation } : operation]))]));
+
+/** @typedef {ReturnType<typeof createDescription>} Description */
+
+/**
+ * @typedef {object} Operation
+ * @property {string} id
+ * @property {'get'|'post'|'put'|'patch'|'delete'} method
+ * @property {string} path as OpenAPI writes it
+ * @property {import('../../access').Needed} right that it needs
+ * @property {import('../checks').Parameter[]} parameters in full
+ * @property {number} status of success
+ */
+
+/** @param {Description} description @returns {Operation[]} */
+function operationsOf(description) {
+  return Object.entries(description.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => {
+    const { operationId: id, parameters: named = [], 'x-right': right, responses: told } = /** @type {any} */ (operation);
+    const status = Number(Object.keys(told).find((code) => code.startsWith('2')));
+    const whole = named.map((/** @type {any} */ one) => resolve(description, one));
+    return { id, method: /** @type {any} */ (method), path, right, status, parameters: whole };
+  }));
+}
+
+/** @param {Description} description @param {any} one */
+const resolve = (description, one) =>
+  (one.$ref ? /** @type {any} */ (description.components.parameters)[one.$ref.split('/').at(-1)] : one);
+
+module.exports = { createDescription, operationsOf };

@@ -1,0 +1,47 @@
+// @ts-check
+'use strict';
+
+const { ID } = require('../../../ids');
+
+/** The parameters of more than one operation. */
+
+/** A beacon as people write it: what `normaliseBeacon` takes. */
+const BEACON_WRITTEN = /^([0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f-]{12,64})$/;
+
+const TIME = {
+  anyOf: [{ type: 'string', format: 'date-time' }, { type: 'number', minimum: 0, exclusiveMaximum: 1e11 }],
+};
+
+/** @param {string} name @param {string} description @param {object} schema */
+const query = (name, description, schema) => ({ name, in: 'query', description, schema });
+
+/** @param {string} name @param {string} description @param {RegExp} [pattern] */
+const path = (name, description, pattern = ID) => ({
+  name, in: 'path', required: true, description, schema: { type: 'string', pattern: pattern.source },
+});
+
+/** @param {number} fallback @param {number} maximum */
+const limit = (fallback, maximum) => query('limit', 'At most so many are told; `next` leads to the others.',
+  { type: 'integer', minimum: 1, maximum, default: fallback });
+
+const parameters = {
+  start: query('start', 'From when on, included: RFC 3339, or epoch seconds. Without it: a day before `end`.', TIME),
+  end: query('end', 'Until when, not included; at most 31 days after `start`. Without it: now.', TIME),
+  cursor: query('cursor', 'The `next` of the answer before. Window and filters stay those of the first request.',
+    { type: 'string', minLength: 1, maxLength: 512 }),
+  level: query('level', 'Only of this level.', { type: 'string', pattern: ID.source }),
+  staff_id: path('staff_id', 'Who: id of a staff member.'),
+  room: path('room', 'Id of a room, also of a former one.'),
+  level_id: path('level', 'Id of a level.'),
+  beacon: path('beacon', 'Id of a beacon or tag of the building file; a MAC also with `:` or `-` and in lower case.', BEACON_WRITTEN),
+  gateway: path('gateway', 'Id of a gateway.'),
+  least_s: query('least_s', 'Shorter ones are left out, seconds.', { type: 'number', minimum: 0, maximum: 31 * 86_400, default: 0 }),
+  by: query('by', 'What counts first; equal ones go by the other.', { type: 'string', enum: ['visits', 'time'], default: 'visits' }),
+};
+
+/** @param {keyof typeof parameters} name */
+const use = (name) => ({ $ref: `#/components/parameters/${name}` });
+
+const window = [use('start'), use('end')];
+
+module.exports = { parameters, use, window, limit, query, BEACON_WRITTEN, ID };

@@ -1,0 +1,74 @@
+// @ts-check
+'use strict';
+
+const { ID } = require('../parameters');
+const { COMMON, use } = require('../responses');
+
+/** The building with its versions, alerts, strangers, who is asking: routed by `lib/http/changing.js`. */
+
+const BUILDING = ['Building'];
+const LOOK = ['presence', 'admin'];
+
+/** @param {string} description @param {string} schema @param {string[]} errors names of responses, by status */
+const told = (description, schema, errors = []) => ({
+  200: { description, content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } },
+  ...COMMON, ...Object.fromEntries(errors.map((status) => [status, ERRORS[status]])),
+});
+/** @type {Record<string, object>} */
+const ERRORS = {
+  404: use('NotFound'), 412: use('Changed'), 413: use('TooLarge'), 422: use('Faulty'), 428: use('NoIfMatch'),
+};
+const ETAG = { ETag: { description: 'Of the building; the next change sends it as `If-Match`.', schema: { type: 'string' } } };
+/** @param {any} responses */
+const tagged = (responses) => ({ ...responses, 200: { ...responses[200], headers: ETAG } });
+
+const IF_MATCH = { name: 'If-Match', in: 'header', required: true, description: 'The ETag of the building that this is a change of.',
+  schema: { type: 'string', pattern: '^(W/)?"[0-9a-f]{32}"$' } };
+const VERSION = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 999_999_999 } };
+const file = { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Building' } } } };
+const CHANGED = ['412', '413', '422', '428'];
+
+module.exports = {
+  '/api/v1/building': {
+    get: { operationId: 'getBuilding', tags: BUILDING, 'x-right': LOOK, summary: 'The building file', responses: tagged(told('The file, with its ETag.', 'Building')) },
+    put: { operationId: 'replaceBuilding', tags: BUILDING, 'x-right': 'admin', summary: 'Replace the building file', parameters: [IF_MATCH], requestBody: file,
+      responses: tagged(told('It is written, and in use unless something else says so.', 'BuildingChange', CHANGED)) },
+  },
+  '/api/v1/building/validate': {
+    post: { operationId: 'validateBuilding', tags: BUILDING, 'x-right': 'admin', summary: 'Check a building file', requestBody: file,
+      responses: told('What is wrong with it.', 'BuildingCheck', ['413']) },
+  },
+  '/api/v1/building/import': {
+    post: { operationId: 'importBeacons', tags: BUILDING, 'x-right': 'admin', summary: 'Take a list of beacons in',
+      description: 'A table `mac,location,level` or lines `MAC:location:level`. Rows that cannot be taken are listed, the others are taken.',
+      parameters: [{ ...IF_MATCH, required: false, description: `${IF_MATCH.description} Needed unless it is a dry run.` },
+        { name: 'dry_run', in: 'query', description: '`1`: only say what would be.', schema: { type: 'string', enum: ['0', '1', 'true', 'false'] } }],
+      requestBody: { required: true, content: { 'text/csv': { schema: { type: 'string' } } } },
+      responses: tagged(told('What was taken and what was not.', 'BeaconImport', CHANGED)) },
+  },
+  '/api/v1/building/versions': {
+    get: { operationId: 'listBuildingVersions', tags: BUILDING, 'x-right': LOOK, summary: 'Earlier buildings', responses: told('The newest first.', 'BuildingVersions') },
+  },
+  '/api/v1/building/versions/{version}': {
+    get: { operationId: 'getBuildingVersion', tags: BUILDING, 'x-right': LOOK, summary: 'An earlier building', parameters: [VERSION],
+      responses: told('The building of then, and what going back to it would change.', 'BuildingVersion', ['404']) },
+  },
+  '/api/v1/building/versions/{version}/restore': {
+    post: { operationId: 'restoreBuildingVersion', tags: BUILDING, 'x-right': 'admin', summary: 'Go back to an earlier building', parameters: [VERSION, IF_MATCH],
+      responses: tagged(told('It is written.', 'BuildingChange', ['404', ...CHANGED])) },
+  },
+  '/api/v1/alerts': {
+    get: { operationId: 'listAlerts', tags: ['Alerts'], 'x-right': LOOK, summary: 'What is amiss', responses: told('What goes on first, then what is critical, then the newest.', 'Alerts') },
+  },
+  '/api/v1/alerts/{alert}/acknowledge': {
+    post: { operationId: 'acknowledgeAlert', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen it',
+      parameters: [{ name: 'alert', in: 'path', required: true, description: 'Its id, `<kind>:<subject>`.', schema: { type: 'string', pattern: `^[a-z_]+:${ID.source.slice(1)}` } }],
+      responses: told('The alert.', 'Alert', ['404']) },
+  },
+  '/api/v1/me': {
+    get: { operationId: 'getMe', tags: ['Keys'], 'x-right': 'any', summary: 'Who is asking, and what they may', responses: told('You.', 'Me') },
+  },
+  '/api/v1/strangers': {
+    get: { operationId: 'listStrangers', tags: ['Alerts'], 'x-right': LOOK, summary: 'What was heard but nobody registered', responses: told('The last heard first.', 'Strangers') },
+  },
+};

@@ -1,0 +1,63 @@
+// @ts-check
+'use strict';
+
+const { BEACON_WRITTEN, ID } = require('../parameters');
+const { COMMON, use } = require('../responses');
+
+const TAG = ['HACS-era routes'];
+const EPOCH_S = { type: 'number', minimum: 0, exclusiveMaximum: 1e11 };
+const STAFF = { type: 'string', pattern: ID.source };
+const EACH = ID.source.slice(1, -1);
+const STAFF_OR_SEVERAL = { type: 'string', pattern: `^(?:\\*|${EACH}(?:,${EACH}){0,999})$` };
+const STAFF_OR_NUMBER = { anyOf: [STAFF, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }] };
+
+/** Errors of these routes carry an empty list beside the message. */
+const WITH_LIST = { description: 'As everywhere, with an empty list.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/HacsError' } } } };
+const WITH_LISTS = Object.fromEntries([...Object.keys(COMMON), '413'].map((status) => [status, WITH_LIST]));
+
+/** @param {string} schema */
+const found = (schema) => ({ description: 'Newest first.', content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } });
+
+/**
+ * One route by GET and POST: query string, form or JSON carry the same parameters.
+ * @param {{id: string, right: string, summary: string, description?: string, query: Record<string, object>, json?: Record<string, object>,
+ *   responses: Record<string, object>}} route
+ */
+function both({ id, right, summary, description, query, json = query, responses }) {
+  const common = { tags: TAG, 'x-right': right, summary, ...(description ? { description } : {}), responses };
+  const body = (/** @type {Record<string, object>} */ properties) => ({ schema: { type: 'object', properties, required: Object.keys(properties) } });
+  const named = Object.entries(query);
+  return {
+    get: { operationId: id, ...common, parameters: named.map(([name, schema]) => ({ name, in: 'query', required: true, schema })) },
+    post: { operationId: `${id}ByPost`, ...common,
+      ...(named.length > 0 ? { requestBody: { required: true,
+        content: { 'application/x-www-form-urlencoded': body(query), 'application/json': body(json) } } } : {}) },
+  };
+}
+
+module.exports = {
+  '/extractbeacon': both({
+    id: 'extractBeacon', right: 'history', summary: 'Where somebody was',
+    description: 'Both ends are included, by whole seconds. An unknown staff member has an empty list. Several ids with commas between them, '
+      + 'or `*` for everybody, give one list: one staff member after the other, each record with its `staff_id`. Their number times the '
+      + 'seconds asked for may be 2,678,400 at most.',
+    query: { staff_id: STAFF_OR_SEVERAL, start_time: EPOCH_S, end_time: EPOCH_S },
+    json: { staff_id: { anyOf: [STAFF_OR_SEVERAL, ...STAFF_OR_NUMBER.anyOf.slice(1)] }, start_time: EPOCH_S, end_time: EPOCH_S },
+    responses: { 200: found('HacsHistory'), ...WITH_LISTS },
+  }),
+  '/newbeacondetect': both({
+    id: 'newBeaconDetect', right: 'presence', summary: 'A reading by hand',
+    description: 'Goes through the broker like any other reading. `user_address` is another name of `staff_id`.',
+    query: { staff_id: STAFF, beacon_address: { type: 'string', pattern: BEACON_WRITTEN.source }, rssi: { type: 'number', minimum: -127, maximum: 20 } },
+    json: { staff_id: STAFF_OR_NUMBER, beacon_address: { type: 'string', pattern: BEACON_WRITTEN.source }, rssi: { type: 'number', minimum: -127, maximum: 20 } },
+    responses: {
+      200: { description: 'The broker has it.', content: { 'text/plain': { schema: { type: 'string', const: 'New Beacon Detection Added' } } } },
+      ...COMMON, 404: use('NotFound'), 413: use('TooLarge'),
+    },
+  }),
+  '/retrieveformonitoring': both({
+    id: 'retrieveForMonitoring', right: 'presence', summary: 'Where everybody is: the latest within 15 minutes', query: {},
+    responses: { 200: found('HacsMonitoring'), ...COMMON, 413: use('TooLarge') },
+  }),
+};

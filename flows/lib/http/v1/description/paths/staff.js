@@ -1,0 +1,49 @@
+// @ts-check
+'use strict';
+
+const { limit, use, window } = require('../parameters');
+const { answers } = require('../responses');
+
+const TAG = ['Staff'];
+
+module.exports = {
+  '/api/v1/staff': {
+    get: {
+      operationId: 'listStaff', tags: TAG, 'x-right': 'presence', summary: 'Everybody, with where they are now',
+      description: 'Who is listed in the building file or was heard within the last quarter of an hour, by id.',
+      parameters: [limit(1000, 10_000), use('cursor')],
+      responses: answers('The staff members.', 'StaffList'),
+    },
+  },
+  '/api/v1/staff/{staff_id}': {
+    get: {
+      operationId: 'getStaff', tags: TAG, 'x-right': 'presence', summary: 'One staff member, with where they are now',
+      parameters: [use('staff_id')],
+      responses: answers('The staff member.', 'Staff', { known: true }),
+    },
+  },
+  '/api/v1/staff/{staff_id}/locations': {
+    get: {
+      operationId: 'listLocations', tags: TAG, 'x-right': 'history', summary: 'Where somebody was, moment by moment',
+      description: 'Oldest first.',
+      parameters: [use('staff_id'), ...window, limit(1000, 10_000), use('cursor')],
+      responses: answers('The locations.', 'Locations', { known: true }),
+    },
+  },
+  '/api/v1/staff/{staff_id}/stays': {
+    get: {
+      operationId: 'listStays', tags: TAG, 'x-right': 'history', summary: 'The stays of somebody that touch a time',
+      description: 'Oldest first, whole: a stay that began before the window is told with its true beginning.',
+      parameters: [use('staff_id'), ...window, limit(1000, 10_000), use('cursor')],
+      responses: answers('The stays.', 'Stays', { known: true }),
+    },
+  },
+  '/api/v1/staff/{staff_id}/contacts': {
+    get: {
+      operationId: 'listContacts', tags: TAG, 'x-right': 'history', summary: 'Who was in the same room at the same time',
+      description: 'Longest time together first. A meeting is an unbroken time together in one room, cut to the window.',
+      parameters: [use('staff_id'), ...window, use('least_s'), limit(100, 1000)],
+      responses: answers('The contacts.', 'Contacts', { known: true }),
+    },
+  },
+};

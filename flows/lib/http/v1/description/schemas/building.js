@@ -1,0 +1,37 @@
+// @ts-check
+'use strict';
+
+const { count, id, list, ms, number, object, orNull, ref, text, whole, yes } = require('./build');
+
+const open = { type: 'object' };
+const counted = object({ added: count, removed: count, changed: count });
+const fault = object({ pointer: { ...text, description: 'JSON pointer into the file; empty: all of it.' }, reason: text });
+const faults = { faults_count: count, faults: list(fault) };
+const version = { version: whole, ts: ms, by: orNull(text), how: { type: 'string', enum: ['start', 'file', 'edit', 'import', 'restore'] },
+  of: orNull(whole), changes: ref('Changes') };
+const written = { version: orNull(whole), in_use: orNull(yes), set_aside: { ...orNull(text), description: 'Where a file with faults, which was overwritten, is now.' } };
+const row = object({ line: whole, text, kind: text, reason: text });
+
+module.exports = {
+  Building: { ...object({ building: text, levels: list(open), beacons: list(open), gateways: list(open), staff: list(open) }),
+    additionalProperties: true, description: 'As `flows/building/building.schema.json` describes it.' },
+  Changes: object({ levels: counted, rooms: counted, beacons: counted, gateways: counted, staff: counted,
+    other: { ...yes, description: "The building's name, or the order of something." } }),
+  BuildingChange: object({ ...written, changes: ref('Changes') }),
+  BuildingCheck: object({ valid: yes, ...faults }),
+  BuildingFaults: object({ error: text, ...faults }, ['faults_count', 'faults']),
+  BeaconImport: object({ added: list(id), unchanged: list(id), refused_count: count, refused: list(row), ...written }),
+  BuildingVersions: object({ current: orNull(whole), dropped: count, ...faults, versions: list(object(version)) }),
+  BuildingVersion: object({ ...version, restoring: ref('Changes'), building: ref('Building') }),
+  Alert: object({ id: text, kind: text, subject: id, severity: { type: 'string', enum: ['critical', 'warning'] },
+    since: number, raised_ms: ms, ended_ms: orNull(ms),
+    text, todo: text, level: orNull(id), room: orNull(id), acknowledged: orNull(object({ by: text, ts: ms })) }),
+  Alerts: object({ alerts: list(ref('Alert')), open: count, dropped: count }),
+  Me: object({ name: text, kind: { type: 'string', enum: ['key', 'login', 'trusted'] }, rights: list(text),
+    read_only: { ...yes, description: 'A viewer, who changes nothing.' } }),
+  Strangers: object({
+    beacons: list(object({ beacon: id, first_ms: ms, heard_ms: ms, kind: { type: 'string', enum: ['gateway', 'phone'] }, receiver: id,
+      rssi: whole, count })),
+    gateways: list(object({ gateway: id, state: text, since: orNull(ms), reading_ms: orNull(ms) })),
+  }),
+};

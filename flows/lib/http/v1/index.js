@@ -1,0 +1,88 @@
+// @ts-check
+'use strict';
+
+const compression = require('compression');
+const cors = require('cors');
+const express = require('express');
+const { callerOf, lookUpOf, openDoor } = require('../access');
+const { readParams } = require('../params');
+const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
+const { createAnswers } = require('./answers');
+const { createAsk } = require('./ask');
+const { createCheck } = require('./checks');
+const { createDescription, operationsOf } = require('./description');
+const elsewhere = require('./description/paths/building');
+const { addDocs } = require('./docs');
+const { sendJson } = require('./send');
+
+/**
+ * Everything below `/api`, made from its description: each operation there has an answer here, or the start fails.
+ * @typedef {import('./answers').Context & import('../rebuild').Context & {
+ *   version?: string, corsOrigins?: string[],
+ *   log: (message: string) => void}} Context
+ */
+
+const PREFIX = '/api/v1';
+
+/**
+ * @param {Context} context
+ * @param {ReturnType<typeof import('../access').createAccess>['door']} door
+ */
+function createApi(context, door) {
+  const router = express.Router();
+  const { corsOrigins = [], version = '0' } = context;
+  const description = createDescription(version);
+  const described = JSON.stringify(description);
+  const answers = createAnswers(context);
+
+  router.use('/api', compression());
+  if (corsOrigins.length > 0) {
+    router.use('/api', cors({ origin: corsOrigins, methods: ['GET', 'HEAD', 'POST'], maxAge: 600,
+      allowedHeaders: ['Authorization', 'X-API-Key', 'Content-Type', 'If-None-Match'], exposedHeaders: ['ETag', 'Retry-After', 'Allow'] }));
+  }
+  addDocs(router);
+  router.all(`${PREFIX}/openapi.json`, openDoor, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
+
+  const operations = operationsOf(description).filter(({ id, path }) => path.startsWith(`${PREFIX}/`) && !(path in elsewhere) && id !== 'getDescription');
+  for (const operation of operations) {
+    const answer = answers[operation.id];
+    if (!answer) throw new Error(`${operation.id} is described, but nothing answers it`);
+    const { method, right, status } = operation;
+    const check = createCheck(operation.parameters);
+    const parsers = method === 'get' ? [] : [json, form];
+    router[method](inExpress(operation.path), door(right, { changes: method !== 'get' }), ...parsers, (request, response, next) => {
+      Promise.resolve()
+        .then(() => {
+          const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response));
+          if (right === 'history') {
+            const { staff_id: staff, subject } = ask.params;
+            lookUpOf(response)(staff ?? subject ?? '*', ask.window.fromMs, ask.window.toMs);
+          }
+          return answer(method === 'get' ? ask : { ...ask, body: readParams(request.originalUrl, bodyOf(request)) });
+        })
+        .then((result) => sendJson(response.status(status), result)).catch(next);
+    });
+  }
+  for (const path of new Set(operations.map((one) => one.path))) {
+    const same = operations.filter((one) => one.path === path);
+    const methods = same.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    router.all(inExpress(path), door(/** @type {typeof same[number]} */ (same[0]).right), oneOf(...methods));
+  }
+  router.use(PREFIX, door('any')); // a stranger does not even learn what there is not
+  router.use('/api', unknown, failing(context.log));
+  return router;
+}
+
+const json = express.json({ limit: BODY_BYTES, strict: false });
+const form = express.urlencoded({ limit: BODY_BYTES, extended: false });
+
+/** @param {string} path as OpenAPI writes it */
+const inExpress = (path) => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** @param {import('express').Request} request */
+function queryOf({ originalUrl }) {
+  const at = originalUrl.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
+}
+
+module.exports = { createApi };

@@ -1,0 +1,73 @@
+// @ts-check
+'use strict';
+
+/**
+ * One page out of something that grows meanwhile. Items are in the order of (ts, id); a page goes on behind the last item
+ * of the page before, so what is written in between neither doubles nor hides anything.
+ * @template T
+ * @typedef {(fromMs: number, toMs: number, count: number) => Promise<T[]>} Read the first `count` items of [fromMs, toMs) in
+ *   the order of ts (descending where asked so); those of one ts in any order, but always the same
+ */
+
+/** @typedef {import('./cursor').Cursor} Cursor */
+
+/**
+ * @template T
+ * @param {Read<T>} read
+ * @param {{fromMs: number, toMs: number}} window
+ * @param {Pick<Cursor, 'ts'|'id'|'same'>|null} after
+ * @param {number} limit
+ * @param {{ts: (item: T) => number, id: (item: T) => string, newestFirst?: boolean}} order
+ * @returns {Promise<{items: T[], last: Pick<Cursor, 'ts'|'id'|'same'>|null}>} last: where to go on; null: that was all
+ */
+async function readPage(read, window, after, limit, order) {
+  const { ts, id, newestFirst = false } = order;
+  const { from, to } = behind(window, after, newestFirst);
+  const told = (/** @type {T} */ item) => after !== null && ts(item) === after.ts && compare(id(item), after.id) <= 0;
+  const { found, more } = to > from ? await readEnough((count) => read(from, to, count), told, limit + 1, after?.same ?? 0) : NOTHING;
+  if (more) { // the last millisecond may have more than was read
+    const edge = ts(/** @type {T} */ (found.at(-1)));
+    while (found.length > 0 && ts(/** @type {T} */ (found.at(-1))) === edge) found.pop();
+    if (found.filter((item) => !told(item)).length <= limit) found.push(...await read(edge, edge + 1, Number.MAX_SAFE_INTEGER));
+  }
+  const sign = newestFirst ? -1 : 1;
+  const fresh = found.sort((a, b) => sign * (ts(a) - ts(b)) || compare(id(a), id(b))).filter((item) => !told(item));
+  const items = fresh.slice(0, limit);
+  const last = items.at(-1);
+  if (!last || (!more && fresh.length <= limit)) return { items, last: null };
+  const same = items.filter((item) => ts(item) === ts(last)).length + (after?.ts === ts(last) ? after.same : 0);
+  return { items, last: { ts: ts(last), id: id(last), same } };
+}
+
+/** @type {{found: any[], more: boolean}} */
+const NOTHING = { found: [], more: false };
+
+/**
+ * So many that are not told yet: of the moment where the page before ended there may be more by now.
+ * @template T
+ * @param {(count: number) => Promise<T[]>} read @param {(item: T) => boolean} told @param {number} fresh @param {number} known told ones
+ * @returns {Promise<{found: T[], more: boolean}>}
+ */
+async function readEnough(read, told, fresh, known) {
+  for (let skipped = known; ;) {
+    const found = await read(fresh + skipped);
+    const more = found.length >= fresh + skipped;
+    const toldNow = found.filter(told).length;
+    if (!more || toldNow <= skipped) return { found, more };
+    skipped = toldNow;
+  }
+}
+
+/**
+ * The part of a window in which what follows can lie.
+ * @param {{fromMs: number, toMs: number}} window @param {Pick<Cursor, 'ts'>|null} after @param {boolean} newestFirst
+ */
+function behind({ fromMs, toMs }, after, newestFirst) {
+  if (!after) return { from: fromMs, to: toMs };
+  return newestFirst ? { from: fromMs, to: Math.min(toMs, after.ts + 1) } : { from: Math.max(fromMs, after.ts), to: toMs };
+}
+
+/** @param {string} a @param {string} b */
+const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+
+module.exports = { readPage };

@@ -1,0 +1,27 @@
+// @ts-check
+'use strict';
+
+/**
+ * The building as the pages draw it; sent once, and again when it changed.
+ * @param {import('../building').Building} building
+ */
+function buildingView({ digest, name, levels, gateways, staff }) {
+  const all = [...gateways.values()];
+  return {
+    digest,
+    name,
+    levels: levels.map((level) => ({
+      id: level.id,
+      name: level.name,
+      width_m: level.width_m,
+      height_m: level.height_m,
+      plan: level.plan !== undefined,
+      rooms: level.rooms.map(({ id, name: called, kind = 'room', limit = null, polygon }) => ({ id, name: called, kind, limit, polygon })),
+      gateways: all.filter((gateway) => gateway.level === level.id).map(({ id, room, x_m, y_m }) => ({ id, room, x_m, y_m })),
+    })),
+    /** names by id */
+    staff: Object.fromEntries([...staff.values()].map(({ id, name: called }) => [id, called])),
+  };
+}
+
+module.exports = { buildingView };

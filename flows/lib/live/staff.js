@@ -1,0 +1,32 @@
+// @ts-check
+'use strict';
+
+const { LATEST_MS } = require('../history');
+const { people } = require('./people');
+
+/**
+ * Everybody of the last quarter of an hour, with how they were heard last and the battery of their tag (of several: the
+ * weakest).
+ * @param {import('./topics').Context} context
+ * @param {string} _argument
+ * @param {number} nowMs
+ * @param {import('./people').Presence[]} presences
+ */
+function staff({ site }, _argument, nowMs, presences) {
+  const latest = new Map(site.history.latestSince(nowMs - LATEST_MS).map((location) => [location.staff_id, location]));
+  const members = site.building().staff;
+  return {
+    people: people(presences, () => true).map((one) => {
+      const { rssi = null, beacon = null } = latest.get(one.id) ?? {};
+      return { ...one, rssi, beacon, battery_mv: weakest(site, members.get(one.id)?.tags ?? []) };
+    }),
+  };
+}
+
+/** @param {import('../site').Site} site @param {string[]} tags @returns {number|null} mV */
+function weakest(site, tags) {
+  const known = tags.map((tag) => site.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+module.exports = { staff };

@@ -1,0 +1,59 @@
+/**
+ * What the rest of the flows knows of a locator. The locator itself is typed under a tsconfig of its own (numerics over
+ * typed arrays, where an index is never checked for undefined), and is held to this page there.
+ */
+import type { Building } from './building';
+import type { Batch } from './readings';
+import type { TUNING as NUMBERS } from './locator/tuning';
+
+export type Tuning = typeof NUMBERS;
+export type State = 'present' | 'stale' | 'lost';
+
+/**
+ * ts: the second it is about, epoch ms; beacon and rssi (dBm) of the strongest reading from that room, or of all. One told
+ * again for the same second replaces the earlier one.
+ */
+export type Location = { ts: number; staff_id: string; level: string; room: string; beacon: string; rssi: number };
+/** ts = enter_ms; sent again with a later leave_ms when it turns out to have gone on. */
+export type Stay = {
+  ts: number; staff_id: string; level: string; room: string; enter_ms: number; leave_ms: number; duration_s: number;
+};
+export type LocationEvent = { ts: number; type: 'enter' | 'leave' | 'lost'; staff_id: string; level: string; room: string };
+/** since, ts: epoch ms; ts: of the newest reading. */
+export type Presence = { staff_id: string; level: string; room: string; since: number; ts: number; state: State };
+/** Readings of a time that is over for this person: its history may be located anew. */
+export type Late = { staff_id: string; ts: number };
+/** What is new; presences only where room or state changed. */
+export type Outcome = {
+  locations: Location[]; late: Late[]; stays: Stay[]; events: LocationEvent[]; presences: Presence[];
+};
+
+export interface Locator {
+  /** Take one checked batch. */
+  hear(batch: Batch, nowMs: number, outcome: Outcome): void;
+  /** Let time pass: steps come to their end, people grow stale, get lost and are forgotten. Several times a second. */
+  tick(nowMs: number, outcome: Outcome): void;
+  /**
+   * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
+   * still exists stays there.
+   */
+  setBuilding(next: Building, nowMs: number, outcome: Outcome): void;
+  /** What the broker says about a gateway; silence of one that is out means nothing. */
+  setGateway(id: string, up: boolean): void;
+  /** From when on it is open where somebody is, epoch ms: locations since then may be told again. Infinity: it is not. */
+  doubtedSince(staffId: string): number;
+  /** Everybody heard within the last quarter of an hour. */
+  presences(): Presence[];
+  /**
+   * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to
+   * when that is known.
+   */
+  resume(presence: Presence): void;
+  /** Somebody is where they are since another time than it seemed, epoch ms. Null: they are not in that room. */
+  began(staffId: string, room: string, sinceMs: number): Presence | null;
+}
+
+/** overrides: of single numbers of `tuning.js`. */
+export function createLocator(building: Building, overrides?: Partial<Tuning>): Locator;
+export function emptyOutcome(): Outcome;
+export const TUNING: Tuning;

@@ -1,0 +1,110 @@
+// @ts-check
+'use strict';
+
+const { choose, settling } = require('./choose');
+const { presenceOf, stateAt, tellEvent, tellLocation, tellStay } = require('./person');
+
+/**
+ * What readings and the passing of time do to one person.
+ * @typedef {import('./person').Person} Person
+ * @typedef {import('./person').Outcome} Outcome
+ * @typedef {import('./sightings').Heard} Heard
+ * @param {import('./model').Model} model
+ * @param {import('./beliefs').Beliefs} beliefs
+ * @param {import('./motion').Motion} motion
+ */
+function createFollowing(model, beliefs, motion) {
+  const { plan: { rooms }, tuning } = model;
+  const chances = new Float64Array(rooms.length);
+
+  /**
+   * Take what was heard of a person at one moment.
+   * @param {Person} person
+   * @param {number} heardMs event time
+   * @param {Heard} heard
+   * @param {number} nowMs
+   * @param {Outcome} outcome
+   */
+  function take(person, heardMs, heard, nowMs, outcome) {
+    const ms = Math.max(person.ms, heardMs); // a clock a little behind does not turn time back
+    if (person.room >= 0 && ms - person.ms > tuning.lostMs) part(person, outcome);
+    const signs = signsOf(person, ms, heard);
+    believe(person, ms, heard, nowMs);
+    const best = beliefs.rooms(person.slot, chances);
+    const { room, sinceMs } = person;
+    const moved = choose(person, chances, best, ms, signs, rooms, tuning);
+    beliefs.clear(person.slot, chances);
+    if (moved && room >= 0) {
+      const before = { id: person.id, room, sinceMs };
+      if (person.sinceMs > sinceMs) person.first = false;
+      tellStay(before, person.sinceMs, rooms, outcome);
+      tellEvent(before, 'leave', person.sinceMs, rooms, outcome);
+    }
+    person.ms = ms;
+    person.told = false;
+    const state = stateAt(nowMs - ms, tuning);
+    if (moved) tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
+    else if (person.state === 'lost' && state !== 'lost') tellEvent(person, 'enter', ms, rooms, outcome);
+    tellLocation(person, moved, person.sureMs === ms && !settling(person, ms, tuning), heard, model, outcome);
+    // a drained backlog moves a lost person's history, which nobody watches live
+    if (person.state !== state || (moved && state !== 'lost')) {
+      person.state = state;
+      outcome.presences.push(presenceOf(person, rooms));
+    }
+  }
+
+  /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
+  function signsOf(person, ms, heard) {
+    const passedMs = ms - person.ms;
+    const windowMs = Math.min(Math.max(heard.kind === 'phone' ? passedMs : 0, tuning.windowMs), tuning.windowAtMostMs);
+    return { touched: heard.rssis[0] >= tuning.touchDbm, still: motion.update(person.slot, heard, passedMs / 1000), windowMs };
+  }
+
+  /** @param {Person} person @param {number} ms @param {Heard} heard @param {number} nowMs */
+  function believe(person, ms, heard, nowMs) {
+    const second = Math.floor(ms / 1000);
+    const seconds = person.second < 0 ? 0 : second - person.second;
+    beliefs.update(person.slot, seconds, heard, person.before, nowMs);
+    if (seconds > 0) person.before = null;
+    person.second = second;
+    if (heard.kind === 'gateway') person.before = joined(person.before, heard.sources);
+  }
+
+  /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */
+  function part(person, outcome) {
+    if (!person.told) tellStay(person, person.ms, rooms, outcome);
+    if (person.state !== 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
+    Object.assign(person, { room: -1, state: 'lost', first: false });
+  }
+
+  /**
+   * Nothing was heard of a person up to now.
+   * @param {Person} person @param {number} nowMs @param {Outcome} outcome
+   */
+  function age(person, nowMs, outcome) {
+    const state = stateAt(nowMs - person.ms, tuning);
+    if (state === 'lost' && !person.told && nowMs - person.heardS * 1000 > tuning.lateMs) rest(person, outcome);
+    if (person.room < 0 || state === person.state || state === 'present') return;
+    person.state = state;
+    outcome.presences.push(presenceOf(person, rooms));
+    if (state === 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
+  }
+
+  /**
+   * The stay is kept open: should a backlog show that it went on, it is sent again with its true end.
+   * @param {Person} person @param {Outcome} outcome
+   */
+  function rest(person, outcome) {
+    tellStay(person, person.ms, rooms, outcome);
+    person.told = true;
+  }
+
+  return { take, age };
+}
+
+/** @param {number[]|null} before @param {number[]} sources @returns {number[]} */
+function joined(before, sources) {
+  return before ? before.concat(sources.filter((source) => !before.includes(source))) : sources.slice();
+}
+
+module.exports = { createFollowing };

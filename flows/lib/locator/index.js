@@ -1,0 +1,165 @@
+// @ts-check
+'use strict';
+
+const { createBeliefs } = require('./beliefs');
+const { createFollowing } = require('./follow');
+const { createModel } = require('./model');
+const { createMotion } = require('./motion');
+const { emptyOutcome, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
+const { createSilence } = require('./silence');
+const { heardByGateway, heardByPhone } = require('./sightings');
+const { flush, joinGateway, joinPhone, pass } = require('./steps');
+const { TUNING } = require('./tuning');
+
+/**
+ * Where everybody is: each staff member is a hidden Markov model over the places of the building, fed with what phones
+ * and gateways hear and do not hear. All decisions run on the messages' own time, so the same readings give the same
+ * history whenever and however fast they are taken. The rest of the flows knows a locator only by `createLocator` and
+ * the functions it returns; it owns no timer and no clock.
+ * @typedef {import('../building').Building} Building
+ * @typedef {import('./person').Outcome} Outcome
+ * @typedef {import('./person').Person} Person
+ * @typedef {import('./person').Presence} Presence
+ */
+
+/**
+ * @param {Building} building
+ * @param {Partial<import('./tuning').Tuning>} [overrides]
+ */
+function createLocator(building, overrides = {}) {
+  const tuning = Object.freeze({ ...TUNING, ...overrides });
+  /** @type {Map<string, Person>} */
+  const people = new Map();
+  /** @type {Map<string, boolean>} by gateway id */
+  const online = new Map();
+  let site = siteOf(building);
+
+  /** All that depends on the building. @param {Building} its */
+  function siteOf(its) {
+    const model = createModel(its, tuning);
+    const silence = createSilence(model.radio, tuning);
+    for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
+    const beliefs = createBeliefs(model, silence.means);
+    const motion = createMotion(tuning);
+    return { building: its, model, silence, beliefs, motion, following: createFollowing(model, beliefs, motion) };
+  }
+
+  /** A slot for somebody of whom nothing is known. */
+  function openSlot() {
+    const slot = site.beliefs.open();
+    site.motion.open(slot);
+    return slot;
+  }
+
+  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
+  const takeAt = (nowMs, outcome) => (person, ms, heard) => site.following.take(person, ms, heard, nowMs, outcome);
+
+  /** @param {string} id @param {number} nowMs of whom something came in */
+  function personOf(id, nowMs) {
+    let person = people.get(id);
+    if (!person) people.set(id, person = newPerson(id, openSlot()));
+    person.heardS = Math.floor(nowMs / 1000);
+    return person;
+  }
+
+  /**
+   * Take one checked batch.
+   * @param {import('../readings').Batch} batch
+   * @param {number} nowMs
+   * @param {Outcome} outcome is added to
+   */
+  function hear(batch, nowMs, outcome) {
+    const { building: its, model: { radio }, silence } = site;
+    const { kind, receiver, ts } = batch;
+    const take = takeAt(nowMs, outcome);
+    if (kind === 'phone') {
+      const heard = heardByPhone(batch, its, radio, tuning.txDbm);
+      if (heard.sources.length === 0) return;
+      for (const source of heard.sources) silence.heard(source, nowMs);
+      if (!joinPhone(personOf(receiver, nowMs), ts, heard, nowMs, tuning, take)) outcome.late.push({ staff_id: receiver, ts });
+      return;
+    }
+    const source = radio.gateways.get(receiver);
+    if (source === undefined || silence.knows(source, batch)) return;
+    silence.heard(source, nowMs);
+    heardByGateway(batch, its, tuning.txDbm, (id, rssi, tag) => {
+      if (!joinGateway(personOf(id, nowMs), ts, { source, rssi, tag }, nowMs, tuning, take)) outcome.late.push({ staff_id: id, ts });
+    });
+  }
+
+  /**
+   * Let time pass: steps come to their end, people grow stale, get lost and are forgotten. Several times a second.
+   * @param {number} nowMs
+   * @param {Outcome} outcome is added to
+   */
+  function tick(nowMs, outcome) {
+    const take = takeAt(nowMs, outcome);
+    for (const person of people.values()) {
+      pass(person, nowMs, tuning, take);
+      site.following.age(person, nowMs, outcome);
+      if (nowMs - person.heardS * 1000 <= tuning.goneMs) continue;
+      people.delete(person.id);
+      site.beliefs.close(person.slot);
+    }
+  }
+
+  /**
+   * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
+   * still exists stays there.
+   * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to
+   */
+  function setBuilding(next, nowMs, outcome) {
+    for (const person of people.values()) flush(person, takeAt(nowMs, outcome));
+    const { rooms } = site.model.plan;
+    site = siteOf(next);
+    const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
+    for (const person of people.values()) {
+      const room = person.room < 0 ? -1 : index.get(`${rooms[person.room].level}/${rooms[person.room].id}`) ?? -1;
+      if (room < 0 && person.room >= 0) {
+        if (!person.told) tellStay(person, person.ms, rooms, outcome);
+        if (person.state !== 'lost') tellEvent(person, 'leave', person.ms, rooms, outcome);
+      }
+      Object.assign(person, { room, rival: -1, recent: [], before: null, slot: openSlot() });
+    }
+  }
+
+  return {
+    hear,
+    tick,
+    setBuilding,
+    /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
+    setGateway(id, up) {
+      online.set(id, up);
+      site.silence.status(site.model.radio.gateways.get(id), up);
+    },
+    /** From when on it is open where somebody is, epoch ms. @param {string} id */
+    doubtedSince(id) {
+      return people.get(id)?.recent[0]?.ts ?? Infinity;
+    },
+    /** Everybody heard within the last quarter of an hour. @returns {Presence[]} */
+    presences: () => [...people.values()].filter(({ room }) => room >= 0).map((person) => presenceOf(person, site.model.plan.rooms)),
+    /**
+     * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins.
+     * @param {Presence} presence its ts: up to when that is known
+     */
+    resume({ staff_id: id, room, since, ts, state }) {
+      const r = site.model.plan.rooms.findIndex((one) => one.id === room);
+      const person = people.get(id);
+      if (r < 0) return;
+      if (!person) {
+        const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
+        people.set(id, Object.assign(newPerson(id, openSlot()), known));
+      } else if (person.room === r && person.first && since < person.sinceMs) person.sinceMs = since;
+    },
+    /** @param {string} id @param {string} room @param {number} sinceMs */
+    began(id, room, sinceMs) {
+      const { rooms } = site.model.plan;
+      const person = people.get(id);
+      if (!person || person.room < 0 || rooms[person.room].id !== room) return null;
+      person.sinceMs = sinceMs;
+      return presenceOf(person, rooms);
+    },
+  };
+}
+
+module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, TUNING });

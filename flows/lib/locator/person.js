@@ -1,0 +1,100 @@
+// @ts-check
+'use strict';
+
+const { NOTHING_WAITS } = require('./steps');
+
+/**
+ * One staff member's state, and what is told about its changes. Pure.
+ * @typedef {import('../locator').State} State
+ * @typedef {import('../locator').Location} Location
+ * @typedef {import('../locator').LocationEvent} LocationEvent
+ * @typedef {import('../locator').Presence} Presence
+ * @typedef {import('../locator').Outcome} Outcome
+ * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, second: number,
+ *   pointSecond: number, before: number[]|null, heardS: number, state: State, told: boolean, first: boolean,
+ *   recent: Location[]}} Person
+ *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; second: how far the belief is;
+ *   pointSecond: of the newest location; before: the gateways that heard them in that second; told: the stay so far was
+ *   handed out; first: no other room was seen before; recent: the latest location, and those before it that may have to be
+ *   corrected
+ */
+
+/** @returns {Outcome} */
+const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], presences: [] });
+
+/** @param {string} id @param {number} slot @returns {Person} */
+const newPerson = (id, slot) => ({
+  id, slot, waiting: NOTHING_WAITS, phoneMs: null, heardS: 0, ms: -Infinity,
+  second: -1, pointSecond: -1, before: null, state: 'lost', told: true, first: true, room: -1, sinceMs: 0, rival: -1, nats: 0,
+  rivalMs: 0, last: -1, doubts: 0, appearedMs: -1, sureMs: 0, recent: [],
+});
+
+/**
+ * @param {Pick<Person, 'id'|'room'>} person
+ * @param {import('./plan').Room[]} rooms
+ * @returns {{staff_id: string, level: string, room: string}}
+ */
+const whoWhere = (person, rooms) => ({ staff_id: person.id, level: rooms[person.room].level, room: rooms[person.room].id });
+
+/** @param {Person} person @param {import('./plan').Room[]} rooms @returns {Presence} */
+const presenceOf = (person, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state: person.state });
+
+/** @param {number} ageMs @param {import('./tuning').Tuning} tuning @returns {State} */
+const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
+
+/** @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying */
+
+/** @param {Staying} person @param {number} leaveMs @param {import('./plan').Room[]} rooms @param {Outcome} outcome */
+function tellStay(person, leaveMs, rooms, outcome) {
+  const enterMs = person.sinceMs;
+  if (leaveMs <= enterMs) return; // passed by, did not stay
+  const times = { enter_ms: enterMs, leave_ms: leaveMs, duration_s: (leaveMs - enterMs) / 1000 };
+  outcome.stays.push({ ts: enterMs, ...whoWhere(person, rooms), ...times });
+}
+
+/**
+ * @param {Staying} person @param {LocationEvent['type']} type @param {number} ts
+ * @param {import('./plan').Room[]} rooms @param {Outcome} outcome
+ */
+function tellEvent(person, type, ts, rooms, outcome) {
+  outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
+}
+
+/**
+ * One location a second, and again when the room changed within it; the newest of the second before stays to be corrected.
+ * @param {Person} person @param {boolean} moved @param {boolean} sure whether the room is beyond doubt
+ * @param {import('./sightings').Heard} heard @param {import('./model').Model} model @param {Outcome} outcome
+ */
+function tellLocation(person, moved, sure, { sources, rssis, tag }, { plan: { rooms }, radio }, outcome) {
+  const { second } = person;
+  const room = rooms[person.room];
+  if (moved) correct(person, room, outcome);
+  if (second === person.pointSecond && !moved) return;
+  const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === person.room));
+  const beacon = tag || radio.sources[sources[from]].id;
+  /** @type {Location} */
+  const location = { ts: second * 1000, staff_id: person.id, level: room.level, room: room.id, beacon, rssi: Math.round(rssis[from]) };
+  outcome.locations.push(location);
+  person.pointSecond = second;
+  person.recent = sure ? [location] : [...person.recent.slice(1 - RECENT), location];
+  if (person.recent.length === RECENT) person.rivalMs = Math.max(person.rivalMs, person.recent[0].ts);
+}
+
+/**
+ * What was told of the time since which they turn out to have been in this room. A record counts until the next one, so it is
+ * wrong when the greater part of that time belongs to this room. None is added: history has the same seconds whatever a
+ * locator thought in between, so that one can be written over another.
+ * @param {Person} person @param {{level: string, id: string}} room @param {Outcome} outcome
+ */
+function correct({ recent, second, sinceMs }, { level, id }, outcome) {
+  recent.forEach((location, i) => {
+    const untilMs = recent[i + 1]?.ts ?? second * 1000;
+    if ((location.ts + untilMs) / 2 < sinceMs) return;
+    recent[i] = { ...location, level, room: id };
+    outcome.locations.push(recent[i]);
+  });
+}
+
+const RECENT = 10; // history is corrected so many records back at most
+
+module.exports = { emptyOutcome, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };

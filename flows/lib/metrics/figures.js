@@ -1,0 +1,65 @@
+// @ts-check
+'use strict';
+
+/**
+ * The flows' figures about themselves, named once: flat numbers for the heartbeat, which Telegraf puts into the bucket
+ * `health`, and the same for Prometheus (`prometheus.js`). Names say their unit at the end (`_ms`, `_s`, `_bytes`).
+ * @typedef {object} Figure
+ * @property {string} name
+ * @property {'counter'|'gauge'} kind a counter only grows, from 0 at each start
+ * @property {string} help one sentence
+ * @property {string} [label] what tells the parts of a figure from each other: `reason`, `part`; few values, never a person
+ * @property {'sum'|'none'} [flat] sum: of a figure with parts the heartbeat has the sum too; none: not in the heartbeat
+ * @property {() => number|null|Record<string, number>} read null: not known; with a label: a number for each of its values
+ * @typedef {ReturnType<typeof createFigures>} Figures
+ */
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+function createFigures() {
+  /** @type {Map<string, Figure>} */
+  const figures = new Map();
+  /** @type {Set<() => void>} */
+  const rolls = new Set();
+
+  /** @param {Figure} figure @returns {[string, number][]} */
+  function flatOf({ name, label, flat, read }) {
+    const value = read();
+    if (flat === 'none' || value === null) return [];
+    if (label === undefined) return [[name, /** @type {number} */ (value)]];
+    const parts = Object.entries(/** @type {Record<string, number>} */ (value));
+    const each = parts.map(([key, number]) => /** @type {[string, number]} */ ([`${name}_${wordOf(key)}`, number]));
+    return flat === 'sum' ? [[name, parts.reduce((sum, [, number]) => sum + number, 0)], ...each] : each;
+  }
+
+  return {
+    /**
+     * @param {Figure[]} more
+     * @param {() => void} [roll] closes an interval of those that are about one
+     * @returns {() => void} takes them off again
+     * @throws {Error} at start, where a name is taken or none
+     */
+    add(more, roll = () => {}) {
+      for (const figure of more) {
+        if (!NAME.test(figure.name) || figures.has(figure.name)) throw new Error(`a figure cannot be named "${figure.name}", or there is one already`);
+        figures.set(figure.name, figure);
+      }
+      rolls.add(roll);
+      return () => {
+        for (const { name } of more) figures.delete(name);
+        rolls.delete(roll);
+      };
+    },
+    /** Close an interval, and begin the next; with each heartbeat. */
+    roll: () => { for (const roll of rolls) roll(); },
+    /** @returns {Figure[]} */
+    all: () => [...figures.values()],
+    /** All of them under flat names. @returns {Record<string, number>} */
+    flat: () => Object.fromEntries([...figures.values()].flatMap(flatOf).filter(([, number]) => Number.isFinite(number))),
+  };
+}
+
+/** A value of a label as a part of a name. @param {string} text */
+const wordOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '');
+
+module.exports = { createFigures };

@@ -1,0 +1,79 @@
+// @ts-check
+'use strict';
+
+const { createGrouping } = require('./batches');
+
+/**
+ * Stored readings into a replay, slice by slice: a slice is one question to the database, small enough to ask again.
+ */
+
+const FIRST_SLICE_MS = 60_000;
+const SHORTEST_SLICE_MS = 5000;
+const LONGEST_SLICE_MS = 30 * 60_000;
+const SLICE_ROWS = 200_000; // so that what a question costs by itself (100 ms for 10,000 series) is a small part
+
+/**
+ * @param {import('../store').Store} store
+ * @param {import('./toil').Toil} toil
+ * @param {(rows: number, ms: number) => void} onRows how many, up to which time
+ */
+function createFeed(store, toil, onRows) {
+  let lengthMs = FIRST_SLICE_MS;
+
+  /**
+   * @param {ReturnType<typeof import('./replay').createReplay>} replay
+   * @param {number} fromMs inclusive
+   * @param {number} toMs exclusive
+   * @param {() => Promise<void>} tell called often: hand out what was found
+   * @param {(ms: number) => void} reached everything before was told
+   */
+  async function through(replay, fromMs, toMs, tell, reached) {
+    let cursorMs = fromMs;
+    while (cursorMs < toMs) {
+      const endMs = Math.min(cursorMs + lengthMs, toMs);
+      const rows = await slice(replay, cursorMs, endMs, tell);
+      cursorMs = endMs;
+      if (rows > SLICE_ROWS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
+      else if (rows < SLICE_ROWS / 4) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
+      if (rows === 0 && endMs < toMs) cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs))) ?? toMs;
+      replay.pass(cursorMs);
+      await tell();
+      reached(cursorMs);
+    }
+  }
+
+  /**
+   * @param {ReturnType<typeof import('./replay').createReplay>} replay @param {number} fromMs @param {number} toMs
+   * @param {() => Promise<void>} tell
+   * @returns {Promise<number>} rows
+   */
+  async function slice(replay, fromMs, toMs, tell) {
+    let resumeMs = fromMs;
+    let count = 0;
+    await toil.insist(async () => {
+      const grouping = createGrouping();
+      /** @param {import('../readings').Batch[]} batches */
+      const hear = async (batches) => {
+        toil.begin();
+        for (const batch of batches) {
+          replay.hear(batch);
+          resumeMs = batch.ts + 1; // an answer that breaks off is asked for from here on
+          await toil.breathe();
+        }
+        await toil.breathe(1);
+      };
+      await store.readings(resumeMs, toMs, async (rows) => {
+        count += rows.length;
+        await hear(grouping.push(rows));
+        onRows(rows.length, resumeMs);
+        await tell();
+      });
+      await hear(grouping.finish());
+    });
+    return count;
+  }
+
+  return { through };
+}
+
+module.exports = { createFeed };

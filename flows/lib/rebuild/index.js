@@ -1,0 +1,189 @@
+// @ts-check
+'use strict';
+
+const { setTimeout: wait } = require('node:timers/promises');
+const { createArrivals } = require('./arrivals');
+const { createFeed } = require('./feed');
+const { rebuildRange } = require('./range');
+const { createLateTimes } = require('./late');
+const { gapStart, recover, RETENTION_MS } = require('./recover');
+const { createTelling } = require('./tell');
+const { createToil, Stopped } = require('./toil');
+const { createTurns } = require('./turns');
+
+/**
+ * Locates the past again from the stored readings: after each start what was missed, and by hand any time that is asked
+ * for. One thing after the other, in the background.
+ * @typedef {ReturnType<typeof createRebuild>} Rebuild
+ * @typedef {{id: number, why: 'start'|'request'|'late', from_ms: number, to_ms: number|null, state: 'waiting'|'running'|'done'|'failed',
+ *   at_ms: number|null, readings: number, locations: number, stays: number, took_s: number|null, reason: string}} Job
+ *   why: late is a backlog of a receiver; at_ms: how far it is; to_ms: null is the present
+ */
+
+const WAITING_JOBS = 8;
+const KEPT_JOBS = 16;
+const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
+const TRIES = 3;
+
+/** @param {number} ms */
+const iso = (ms) => new Date(ms).toISOString();
+
+/**
+ * @param {object} means
+ * @param {import('../site').Site} means.site
+ * @param {import('../store').Store} means.store
+ * @param {() => number} means.clock
+ * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
+ * @param {Parameters<typeof createTurns>[0]['versions']} [means.versions] of the building
+ * @param {(ms: number) => Promise<void>} [means.sleep]
+ */
+function createRebuild({ site, store, clock, logger, versions = async () => null, sleep = (ms) => wait(ms) }) {
+  /** @type {Job[]} oldest first */
+  const jobs = [];
+  /** @type {Job|null} */
+  let current = null;
+  let fault = '';
+  let nextId = 1;
+  let wake = () => {};
+  /** Up to when everything is located; 0 while that is not known, Infinity when it is always now. */
+  let settledMs = 0;
+  const arrivals = createArrivals();
+  const late = createLateTimes();
+  /** @type {Map<number, Set<string>>} by job: whom it concerns, if not everybody */
+  const concerned = new Map();
+  const toil = createToil((reason) => {
+    if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
+    fault = reason;
+    if (current) current.reason = reason;
+  }, sleep);
+  const feed = createFeed(store, toil, (rows, ms) => {
+    if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
+  });
+  const telling = createTelling(site, store, toil, clock, (locations, stays) => {
+    if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
+  });
+  const turns = createTurns({ site, store, toil, versions, warn: logger.warn });
+  const doing = (/** @type {string} */ reason) => { if (current) current.reason = reason; };
+
+  /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
+  function enqueue(why, fromMs, toMs) {
+    /** @type {Job} */
+    const job = { id: nextId++, why, from_ms: fromMs, to_ms: toMs, state: 'waiting', at_ms: null, readings: 0, locations: 0, stays: 0,
+      took_s: null, reason: '' };
+    jobs.push(job);
+    while (jobs.length > KEPT_JOBS && (jobs[0]?.state === 'done' || jobs[0]?.state === 'failed')) jobs.shift();
+    wake();
+    return job;
+  }
+
+  /** @param {Job} job @param {() => Promise<void>} toDo */
+  async function run(job, toDo) {
+    current = job;
+    job.state = 'running';
+    const beganMs = clock();
+    const span = `${iso(job.from_ms)} to ${job.to_ms === null ? 'now' : iso(job.to_ms)}`;
+    logger.log(`rebuild ${job.id} of ${span}: begins`);
+    await toDo();
+    turns.end();
+    telling.end();
+    Object.assign(job, { state: 'done', reason: '', took_s: (clock() - beganMs) / 1000 });
+    logger.log(`rebuild ${job.id} of ${span}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
+    current = null;
+  }
+
+  async function heal() {
+    const gapMs = await gapStart({ site, store, toil });
+    const job = jobs.find(({ why }) => why === 'start') ?? enqueue('start', gapMs, null);
+    Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
+    settledMs = Math.max(settledMs, gapMs);
+    const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
+    await run(job, () => recover({ site, store, toil, feed, telling, turns, clock, doing, reached }, arrivals, settledMs));
+    settledMs = Infinity;
+  }
+
+  async function work() {
+    await faultless(null, heal);
+    while (!toil.stopped()) {
+      const job = jobs.find(({ state }) => state === 'waiting');
+      if (job) {
+        const means = { site, store, toil, feed, telling, turns, clock, doing, reached: () => {} };
+        const staff = concerned.get(job.id) ?? null;
+        await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
+        concerned.delete(job.id);
+      } else await new Promise((resolve) => { wake = () => resolve(undefined); });
+    }
+  }
+
+  /**
+   * A fault of ours is shown and tried again, since it may lie in one moment's data.
+   * @param {Job|null} job which is given up in the end; null: never @param {() => Promise<void>} step
+   */
+  async function faultless(job, step) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await step();
+        fault = '';
+        return;
+      } catch (error) {
+        if (error instanceof Stopped) return;
+        fault = `fault inside: ${error instanceof Error ? error.message : error}`;
+        const over = job !== null && tries >= TRIES;
+        logger.warn(`rebuild: ${error instanceof Error ? error.stack : error}; ${over ? 'given up' : `tried again in ${AGAIN_MS / 1000} s`}`);
+        if (over) {
+          Object.assign(job, { state: 'failed', reason: fault });
+          current = null;
+          fault = '';
+          return;
+        }
+        await toil.pause(AGAIN_MS).catch(() => {});
+        if (toil.stopped()) return;
+      }
+    }
+  }
+
+  /** Readings of a time that is over, which the locator did not take. @param {string} staffId @param {number} ts */
+  function hearLate(staffId, ts) {
+    late.add(staffId, ts, clock());
+  }
+
+  return {
+    late: hearLate,
+    /** Whether a backlog is through by now; to be called every few seconds. */
+    look() {
+      for (const { fromMs, toMs, staff } of late.due(clock())) concerned.set(enqueue('late', fromMs, toMs).id, staff);
+    },
+    /** To be called once, before the first reading comes. */
+    start() {
+      site.holdBack(arrivals.hear);
+      site.tellLate(hearLate);
+      work();
+    },
+    stop() {
+      toil.stop();
+      wake();
+    },
+    /**
+     * By hand. @param {number} fromMs @param {number} toMs both inclusive
+     * @returns {Job|null} null: too many are waiting already
+     */
+    request(fromMs, toMs) {
+      if (jobs.filter(({ state }) => state === 'waiting').length >= WAITING_JOBS) return null;
+      return enqueue('request', Math.max(fromMs, clock() - RETENTION_MS), toMs);
+    },
+    jobs: () => jobs.map((job) => ({ ...job })),
+    /** For the heartbeat, epoch ms: everything before is located; 0 while that is not known. @param {number} nowMs */
+    settledMs: (nowMs) => Math.min(settledMs, nowMs, late.fromMs(),
+      ...jobs.filter(({ why, state }) => why === 'late' && state !== 'done' && state !== 'failed').map(({ from_ms: ms }) => ms)),
+    /** For /health. @returns {import('../health').Part} */
+    part() {
+      const busy = current ? { running: { ...current } } : {};
+      const waiting = jobs.filter(({ state }) => state === 'waiting').length;
+      const state = settledMs === Infinity && !current ? 'idle' : 'running';
+      if (fault === '') return { status: 'up', state, waiting, ...busy };
+      return { status: 'degraded', state, waiting, ...busy, reason: `the past is being located again, but: ${fault}`,
+        remedy: 'it goes on by itself when that is over' };
+    },
+  };
+}
+
+module.exports = { createRebuild };

@@ -1,0 +1,64 @@
+// @ts-check
+'use strict';
+
+const { WARM_UP_MS, RETENTION_MS } = require('./recover');
+const { createReplay } = require('./replay');
+const { lookUpStarts } = require('./starts');
+
+/**
+ * A time that somebody asks to have located again. Who is where now stays as it is, but for since when.
+ */
+
+const RUN_OUT_MS = 15 * 60_000; // so long it is followed how stays go on that were not over at the end
+const RUN_OUT_STEP_MS = 60_000;
+const PRESENT_MS = 10_000; // what is newer belongs to the locator of the present
+
+/**
+ * @param {import('./recover').Means} means
+ * @param {number} fromMs inclusive
+ * @param {number} toMs inclusive
+ * @param {Set<string>|null} staff whom it concerns; null: everybody
+ */
+async function rebuildRange(means, fromMs, toMs, staff) {
+  const { site, store, toil, feed, telling, clock, reached } = means;
+  const warmMs = Math.max(fromMs - WARM_UP_MS, clock() - RETENTION_MS);
+  const { building, turns } = await means.turns.since(warmMs);
+  const replay = createReplay(site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, turns });
+  const tell = () => telling.some(replay);
+  const idle = () => {};
+
+  await feed.through(replay, warmMs, Math.max(fromMs, warmMs), tell, idle);
+  await lookUpStarts(replay.locator, warmMs, store, toil);
+  const presentMs = clock() - PRESENT_MS;
+  let cursorMs = Math.max(Math.min(toMs + 1, presentMs), fromMs);
+  await feed.through(replay, fromMs, cursorMs, tell, reached);
+  const endMs = Math.min(cursorMs + RUN_OUT_MS, presentMs);
+  while (cursorMs < endMs && replay.openStays().length > 0) {
+    const nextMs = Math.min(cursorMs + RUN_OUT_STEP_MS, endMs);
+    await feed.through(replay, cursorMs, nextMs, tell, idle);
+    cursorMs = nextMs;
+  }
+  // Where it is open at the end the locator of the present knows better, if it knows anything.
+  await telling.tell(replay.take(({ staff_id: staffId, ts }) => !site.history.knowsSecond(staffId, ts)));
+  // What still goes on at the present is told by who sees its end.
+  if (cursorMs < presentMs) await telling.tell({ locations: [], stays: replay.openStays() }, true);
+  tellStarts(site, replay, fromMs, cursorMs, clock());
+}
+
+/**
+ * Who sees the end of a stay tells it, from the beginning that he knows: if that is another one now, he has to know.
+ * @param {import('../site').Site} site
+ * @param {ReturnType<typeof createReplay>} replay
+ * @param {number} fromMs @param {number} toMs what was located anew
+ * @param {number} nowMs
+ */
+function tellStarts(site, replay, fromMs, toMs, nowMs) {
+  const now = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
+  for (const { staff_id: id, room, since } of replay.openPresences()) {
+    const present = now.get(id);
+    if (present?.room !== room || present.since === since || present.since > toMs) continue;
+    if (since >= fromMs || present.since >= fromMs) site.began(id, room, since, nowMs);
+  }
+}
+
+module.exports = { rebuildRange };

@@ -1,0 +1,123 @@
+// @ts-check
+'use strict';
+
+/**
+ * Past readings through a locator of their own, on their own time. What it tells within the window is collected; what
+ * lies before only brings the locator to the state it had then. Pure.
+ * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../locator').Outcome} Outcome
+ * @typedef {import('../locator').Location} Location
+ * @typedef {import('../locator').Stay} Stay
+ * @typedef {import('../locator').Presence} Presence
+ * @typedef {import('../locator').Locator} Locator
+ */
+
+const TICK_MS = 250; // event time between ticks: steps and states end as punctually as live
+const QUIET_MS = 2 * 60_000; // when nobody was heard for so long everybody is lost already …
+const QUIET_TICK_MS = 10_000; // … and only forgotten at some time, which needs no hurry
+const FORGOTTEN_MS = 20 * 60_000; // after so long without a reading a locator knows nobody any more
+
+/**
+ * @param {Locator} locator fresh
+ * @param {() => Outcome} emptyOutcome
+ * @param {object} window what is told within is wanted
+ * @param {number} window.fromMs inclusive
+ * @param {number} [window.toMs] inclusive
+ * @param {Set<string>|null} [window.staff] of these people; null: of all
+ * @param {import('./turns').Turn[]} [window.turns] what else happened, by time; may grow
+ */
+function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = null, turns = [] }) {
+  const outcome = emptyOutcome();
+  /** @type {Map<string, Presence>} everybody's last */
+  const presences = new Map();
+  /** @type {{locations: Location[], stays: Stay[]}} */
+  let found = { locations: [], stays: [] };
+  /** @type {Location[]} found, but not sure yet */
+  const doubted = [];
+  let turned = 0;
+  let nowMs = -Infinity;
+  let heardMs = -Infinity;
+
+  /** @param {Batch} batch in the order of time @param {number} [latestMs] the clock when that is nearer than the batch says */
+  function hear(batch, latestMs = Infinity) {
+    const ms = Math.min(batch.ts, latestMs);
+    pass(ms);
+    heardMs = Math.max(heardMs, ms);
+    locator.hear(batch, nowMs, outcome);
+    sift();
+  }
+
+  /** Let event time pass. @param {number} ms */
+  function pass(ms) {
+    for (let turn = turns[turned]; turn && turn.ms <= ms; turn = turns[turned]) {
+      tickTo(Math.max(nowMs, turn.ms));
+      turn.take(locator, nowMs, outcome);
+      sift();
+      turned += 1;
+    }
+    tickTo(ms);
+  }
+
+  /** @param {number} ms */
+  function tickTo(ms) {
+    if (nowMs === -Infinity) nowMs = ms;
+    for (;;) {
+      const quietMs = nowMs - heardMs;
+      if (quietMs > FORGOTTEN_MS) break;
+      const stepMs = quietMs > QUIET_MS ? QUIET_TICK_MS : TICK_MS;
+      const nextMs = (Math.floor(nowMs / stepMs) + 1) * stepMs;
+      if (nextMs > ms) break;
+      nowMs = nextMs;
+      locator.tick(nowMs, outcome);
+      sift();
+    }
+    nowMs = Math.max(nowMs, ms);
+  }
+
+  /** @param {{staff_id: string}} one */
+  const wanted = (one) => staff === null || staff.has(one.staff_id);
+
+  function sift() {
+    for (const location of outcome.locations.splice(0)) {
+      if (location.ts >= fromMs && location.ts <= toMs && wanted(location)) found.locations.push(location);
+    }
+    for (const stay of outcome.stays.splice(0)) {
+      if (stay.leave_ms >= fromMs && stay.enter_ms <= toMs && wanted(stay)) found.stays.push(stay);
+    }
+    for (const presence of outcome.presences.splice(0)) presences.set(presence.staff_id, presence);
+    outcome.late.length = 0; // of readings in order none is late
+    outcome.events.length = 0; // whoever waited for them has been told, or is not waiting any more
+  }
+
+  /** Who is where now. */
+  const openPresences = () => locator.presences().filter(wanted).filter(({ state }) => state !== 'lost');
+
+  /** Stays that began within the window and still go on, as far as they are known. @returns {Stay[]} */
+  function openStays() {
+    return openPresences().filter(({ since, ts }) => since <= toMs && ts > since && ts >= fromMs)
+      .map(({ staff_id: staffId, level, room, since, ts }) => ({
+        ts: since, staff_id: staffId, level, room, enter_ms: since, leave_ms: ts, duration_s: (ts - since) / 1000,
+      }));
+  }
+
+  /**
+   * What was found since the last call, but for locations that may still change.
+   * @param {(location: Location) => boolean} [enough] which of those are to be taken all the same
+   */
+  function take(enough = () => false) {
+    /** @type {Location[]} */
+    const sure = [];
+    const open = doubted.splice(0);
+    for (const location of [...open, ...found.locations]) {
+      const settled = location.ts < locator.doubtedSince(location.staff_id) || enough(location);
+      (settled ? sure : doubted).push(location);
+    }
+    const taken = { locations: sure, stays: found.stays };
+    found = { locations: [], stays: [] };
+    return taken;
+  }
+
+  return { hear, pass, take, openStays, openPresences, locator, presences, count: () => found.locations.length + found.stays.length };
+}
+
+module.exports = { createReplay };

@@ -1,0 +1,98 @@
+// @ts-check
+'use strict';
+
+const { locationMessages } = require('../derived');
+const { reconciled } = require('./stays');
+
+/**
+ * What a rebuild found, on its way: corrected in memory, then by the outbox like everything else, one message after the
+ * other and at a bounded rate, so that what happens now never waits behind it.
+ * @typedef {import('../locator').Location} Location
+ * @typedef {import('../locator').Stay} Stay
+ */
+
+const MESSAGE_POINTS = 400; // fits into one message
+const POINTS_A_SECOND = 20_000; // a fifth of what Telegraf and InfluxDB take beside everything else
+const ACKNOWLEDGE_MS = 10_000;
+const REMEMBERED = 16; // stays of a person: a write takes a moment into the database
+const BULK_MS = 3_600_000; // stays shorter than this are compared all at once
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * @param {import('../site').Site} site
+ * @param {import('../store').Store} store
+ * @param {import('./toil').Toil} toil
+ * @param {() => number} clock
+ * @param {(locations: number, stays: number) => void} onTold
+ */
+function createTelling(site, store, toil, clock, onTold) {
+  /** @type {Map<string, Map<number, Stay>>} what was written last, by person and beginning */
+  const written = new Map();
+
+  /** @param {{locations: Location[], stays: Stay[]}} found @param {boolean} [open] whether these stays go on */
+  async function tell(found, open = false) {
+    const stays = found.stays.length > 0 ? await toil.insist(() => compare(found.stays, open)) : [];
+    for (const location of found.locations) site.history.correct(location, clock());
+    for (const message of locationMessages({ locations: found.locations, stays }, MESSAGE_BYTES)) {
+      await toil.insist(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
+      await toil.pause(message.payload.length / BYTES_A_MS);
+    }
+    onTold(found.locations.length, found.stays.length);
+  }
+
+  /** @param {Stay[]} found @param {boolean} open @returns {Promise<Stay[]>} what to write, so that no two overlap */
+  async function compare(found, open) {
+    const short = found.filter(({ duration_s: seconds }) => seconds * 1000 < BULK_MS);
+    /** @type {Map<string, Stay[]>} */
+    const stored = new Map();
+    if (short.length > 0) {
+      const enters = short.map(({ enter_ms: ms }) => ms);
+      const leaves = short.map(({ leave_ms: ms }) => ms);
+      const fromMs = enters.reduce((a, b) => Math.min(a, b)) - BULK_MS;
+      for (const stay of await store.stays(fromMs, leaves.reduce((a, b) => Math.max(a, b)))) {
+        const others = stored.get(stay.staff_id);
+        if (others) others.push(stay);
+        else stored.set(stay.staff_id, [stay]);
+      }
+    }
+    /** @type {Stay[]} */
+    const changes = [];
+    for (const stay of found) {
+      const others = short.includes(stay) ? stored.get(stay.staff_id) ?? []
+        : await store.stays(stay.enter_ms - DAY_MS, stay.leave_ms, stay.staff_id);
+      const change = reconciled(stay, asWritten(stay.staff_id, others), open);
+      changes.push(...change);
+      change.forEach(remember);
+    }
+    return changes;
+  }
+
+  /** What is stored, as it is when all that was written has arrived. @param {string} staffId @param {Stay[]} stored */
+  function asWritten(staffId, stored) {
+    const mine = written.get(staffId);
+    return mine ? [...new Map([...stored.map((stay) => /** @type {const} */ ([stay.enter_ms, stay])), ...mine]).values()] : stored;
+  }
+
+  /** @param {Stay} stay */
+  function remember(stay) {
+    let mine = written.get(stay.staff_id);
+    if (!mine) written.set(stay.staff_id, mine = new Map());
+    mine.delete(stay.enter_ms);
+    mine.set(stay.enter_ms, stay);
+    if (mine.size > REMEMBERED) mine.delete(/** @type {number} */ (mine.keys().next().value));
+  }
+
+  return {
+    tell,
+    /** That was all. */
+    end: () => written.clear(),
+    /** When enough has come together. @param {{count: () => number, take: () => {locations: Location[], stays: Stay[]}}} replay */
+    some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await tell(replay.take()); },
+  };
+}
+
+const POINT_BYTES = 120;
+const MESSAGE_BYTES = MESSAGE_POINTS * POINT_BYTES;
+const BYTES_A_MS = (POINTS_A_SECOND * POINT_BYTES) / 1000;
+
+module.exports = { createTelling };

@@ -1,0 +1,67 @@
+// @ts-check
+'use strict';
+
+const { StoreUnavailable } = require('../influx');
+const { BrokerAway } = require('../outbox');
+
+/**
+ * How work in the background behaves: it leaves the event loop to others at least half of the time, tries again what
+ * failed because a part is away, and ends when it is told to.
+ * @typedef {ReturnType<typeof createToil>} Toil
+ */
+
+const PIECE_MS = 8; // a reading that arrives meanwhile waits that long
+const LONGEST_PIECE_MS = 50; // more is no work of ours but waiting for another one
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+
+class Stopped extends Error {}
+
+/**
+ * @param {(fault: string) => void} onFault what hinders at the moment; '' when it goes on
+ * @param {(ms: number) => Promise<void>} sleep
+ */
+function createToil(onFault, sleep) {
+  let stopped = false;
+  let sinceMs = performance.now();
+
+  /** @param {number} ms */
+  async function pause(ms) {
+    if (!stopped) await sleep(ms);
+    sinceMs = performance.now();
+    if (stopped) throw new Stopped('stopped');
+  }
+
+  return {
+    pause,
+    /** Work begins after having waited for something. */
+    begin: () => { sinceMs = performance.now(); },
+    /** To be called often: lets others work for as long as was worked here. @param {number} [pieceMs] if it was that long */
+    async breathe(pieceMs = PIECE_MS) {
+      const workedMs = performance.now() - sinceMs;
+      if (workedMs >= pieceMs) await pause(Math.min(workedMs, LONGEST_PIECE_MS));
+    },
+    /**
+     * Again and again, for as long as a part is away.
+     * @template T @param {() => Promise<T>} work @returns {Promise<T>}
+     */
+    async insist(work) {
+      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+        if (stopped) throw new Stopped('stopped');
+        try {
+          const result = await work();
+          if (waitMs > FIRST_WAIT_MS) onFault('');
+          return result;
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable || error instanceof BrokerAway)) throw error;
+          onFault(error.message);
+        }
+        await pause(waitMs);
+      }
+    },
+    stop: () => { stopped = true; },
+    stopped: () => stopped,
+  };
+}
+
+module.exports = { createToil, Stopped };

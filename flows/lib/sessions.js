@@ -1,0 +1,150 @@
+// @ts-check
+'use strict';
+
+const { randomUUID, scryptSync } = require('node:crypto');
+const cookieSession = require('cookie-session');
+const { createAttempts } = require('./attempts');
+const { basicCredentials, sameSecret } = require('./keys');
+
+/**
+ * An admin works a day: nobody logs in twice in one, and a forgotten browser is out by the next. A viewer, who can change
+ * nothing, may be a screen on a wall.
+ */
+const SESSION_MS = Object.freeze({ admin: 12 * 3600 * 1000, viewer: 30 * 24 * 3600 * 1000 });
+
+/** A timer cannot wait for thirty days. */
+const LOOK_MS = 60_000;
+const COOKIE = 'sda_session';
+/** An answer that takes no cookie: a wrong signature has one set, which must not throw where there is no answer. */
+const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () => {} });
+
+/**
+ * The logins: a signed cookie that scripts cannot read and other sites cannot send. Its secret comes from the
+ * passwords, so a restart keeps everybody in and a new password throws everybody out.
+ * @typedef {'admin'|'viewer'} Role a viewer may see everything and change nothing
+ * @typedef {{id: string, until: number, role: Role}} Session
+ * @param {{adminUser: string, adminPassword: string, viewerUser?: string, viewerPassword?: string}} accounts
+ * @param {() => number} [clock]
+ */
+function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now) {
+  const attempts = createAttempts();
+  const secret = scryptSync(JSON.stringify([adminPassword, viewerPassword]), 'sda-locator session cookie', 32).toString('hex');
+  const readCookie = cookieSession({ name: COOKIE, keys: [secret], maxAge: SESSION_MS.viewer, httpOnly: true, sameSite: 'lax' });
+  /** @type {Map<string, number>} sessions that were logged out → end of their cookie's life */
+  const ended = new Map();
+  /** @type {Map<string, Set<{disconnect: (close: boolean) => void}>>} open dashboard sockets by session */
+  const sockets = new Map();
+
+  /** @param {any} request whose cookie was read @returns {Session|null} */
+  function sessionOf(request) {
+    const { id, until, role } = request.session ?? {};
+    if (typeof id !== 'string' || typeof until !== 'number' || until <= clock() || ended.has(id)) return null;
+    return role === 'admin' || role === 'viewer' ? { id, until, role } : null;
+  }
+
+  /**
+   * @param {string} address of the caller
+   * @param {string} user
+   * @param {string} password
+   * @returns {{role: Role|null, waitS: number}} null: neither of them
+   */
+  function check(address, user, password) {
+    const waitS = attempts.waitS(address, clock());
+    if (waitS > 0) return { role: null, waitS };
+    const admin = [sameSecret(user, adminUser), sameSecret(password, adminPassword)].every(Boolean);
+    const viewer = [viewerUser !== '', sameSecret(user, viewerUser), sameSecret(password, viewerPassword)].every(Boolean);
+    const role = admin ? 'admin' : viewer ? 'viewer' : null;
+    if (role) attempts.succeeded(address);
+    else attempts.failed(address, clock());
+    return { role, waitS: 0 };
+  }
+
+  /** @param {Role} role */
+  const userOf = (role) => (role === 'admin' ? adminUser : viewerUser);
+
+  /** As whom the request comes, by cookie or by Basic credentials. @param {any} request @returns {Role|null} */
+  function roleOf(request) {
+    const session = sessionOf(request);
+    if (session) return session.role;
+    const basic = basicCredentials(request.headers.authorization);
+    return basic && check(request.socket?.remoteAddress ?? '', basic.user, basic.password).role;
+  }
+
+  /**
+   * Whose login a request carries, where no answer takes a cookie back.
+   * @param {any} request
+   * @returns {{user: string, role: Role}|null}
+   */
+  function loggedIn(request) {
+    if (!request.headers.cookie?.includes(COOKIE)) return null;
+    /** @type {Session|null} */
+    let session = null;
+    readCookie(request, NOWHERE, () => { session = sessionOf(request); });
+    const { role } = /** @type {Session} */ (/** @type {unknown} */ (session) ?? {});
+    return role ? { role, user: userOf(role) } : null;
+  }
+
+  /** @param {any} request @param {Role} role */
+  function start(request, role) {
+    request.session = { id: randomUUID(), until: clock() + SESSION_MS[role], role };
+  }
+
+  /** @param {any} request */
+  function end(request) {
+    const session = sessionOf(request);
+    request.session = null;
+    if (!session) return;
+    for (const [id, until] of ended) if (until <= clock()) ended.delete(id);
+    ended.set(session.id, session.until);
+    for (const socket of sockets.get(session.id) ?? []) socket.disconnect(true);
+  }
+
+  /**
+   * Express middleware for pages: people are led to the login, programs are told.
+   * @type {import('express').RequestHandler}
+   */
+  function guard(request, response, next) {
+    readCookie(request, response, () => {
+      if (roleOf(request)) next();
+      else if (request.method === 'GET' && request.accepts(['json', 'html']) === 'html') {
+        response.redirect(302, `/login?next=${encodeURIComponent(request.originalUrl)}`);
+      } else response.status(401).json({ error: 'a login is needed' });
+    });
+  }
+
+  /**
+   * socket.io middleware: without login a socket gets nothing, and it ends with its session.
+   * @param {any} socket
+   * @param {(error?: Error) => void} next
+   */
+  function guardSocket(socket, next) {
+    readCookie(socket.request, NOWHERE, () => {
+      const role = roleOf(socket.request);
+      if (!role) {
+        next(new Error('a login is needed'));
+        return;
+      }
+      socket.data = { ...socket.data, login: { role, user: userOf(role) } };
+      const session = sessionOf(socket.request);
+      if (session) hold(socket, session);
+      next();
+    });
+  }
+
+  /** @param {any} socket @param {Session} session */
+  function hold(socket, { id, until }) {
+    const open = sockets.get(id) ?? new Set();
+    sockets.set(id, open.add(socket));
+    const timer = setInterval(() => { if (until <= clock()) socket.disconnect(true); }, LOOK_MS);
+    timer.unref();
+    socket.on('disconnect', () => {
+      clearInterval(timer);
+      open.delete(socket);
+      if (open.size === 0) sockets.delete(id);
+    });
+  }
+
+  return { readCookie, check, start, end, sessionOf, loggedIn, guard, guardSocket };
+}
+
+module.exports = { createSessions };

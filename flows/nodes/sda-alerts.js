@@ -1,0 +1,23 @@
+'use strict';
+
+const path = require('node:path');
+const { createAlerts } = require('../lib/alerts');
+
+const LOOK_MS = 2000; // of 10,000 beacons a look takes some milliseconds
+
+module.exports = function register(RED) {
+  /** Looks around for what is amiss, and keeps the alerts. */
+  function SdaAlerts(definition) {
+    RED.nodes.createNode(this, definition);
+    const { config } = RED.settings.sda;
+    const { site } = RED.nodes.getNode(definition.site);
+    const { health } = RED.nodes.getNode(definition.health);
+    this.alerts = createAlerts({
+      site, ingest: (nowMs) => health.report(nowMs).parts.ingest, file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
+    });
+    const timer = setInterval(() => this.alerts.look(Date.now()), LOOK_MS);
+    this.on('close', () => clearInterval(timer));
+  }
+
+  RED.nodes.registerType('sda-alerts', SdaAlerts);
+};

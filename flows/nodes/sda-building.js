@@ -1,0 +1,48 @@
+'use strict';
+
+const fs = require('node:fs/promises');
+const path = require('node:path');
+const { createReloader } = require('../lib/building-reload');
+const { createEditor } = require('../lib/editing/editor');
+const { writeRegistry } = require('../lib/registry');
+const { createRoomNames } = require('../lib/room-names');
+
+const LOOK_MS = 2000; // a changed building file is in use after this, a bad one refused after twice this
+
+module.exports = function register(RED) {
+  /** Keeps the site on what the building file says, and every version of it; changes the file when it is asked to. */
+  function SdaBuilding(definition) {
+    RED.nodes.createNode(this, definition);
+    const { config, building } = RED.settings.sda;
+    const { site } = RED.nodes.getNode(definition.site);
+    const logger = { log: (text) => this.log(text), warn: (text) => this.warn(text) };
+    const names = createRoomNames(path.join(config.userDir, 'rooms.json'), logger.warn);
+
+    const written = writeRegistry(building, config.registryDir);
+    names.remember(building, Date.now());
+    this.log(`${building.name}: ${building.rooms.size} rooms, ${building.beacons.size} beacons, ` +
+      `${building.gateways.size} gateways, ${building.staff.size} staff` +
+      (written.length > 0 ? `; wrote ${written.join(' and ')} for ingest` : ''));
+
+    this.editor = createEditor({
+      file: config.buildingFile, folder: path.join(config.userDir, 'building-versions'), first: building, clock: Date.now, logger,
+    });
+    this.reloader = createReloader({
+      source: config.buildingFile,
+      read: () => fs.readFile(config.buildingFile, 'utf8'),
+      current: () => site.building(),
+      refuse: (faults) => site.setBuildingFaults(faults),
+      take: (next) => {
+        writeRegistry(next, config.registryDir);
+        names.remember(next, Date.now());
+        site.setBuilding(next, Date.now());
+        this.editor.taken();
+      },
+      logger,
+    });
+    const timer = setInterval(this.reloader.look, LOOK_MS);
+    this.on('close', () => clearInterval(timer));
+  }
+
+  RED.nodes.registerType('sda-building', SdaBuilding);
+};

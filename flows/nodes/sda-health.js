@@ -1,0 +1,50 @@
+'use strict';
+
+const { createHealth, healthFigures, heartbeat } = require('../lib/health');
+const { createProcessFigures } = require('../lib/metrics/process-figures');
+const { createProbe, HEARTBEAT_MS } = require('../lib/probe');
+const { version } = require('../package.json');
+
+/** While a heartbeat is on its way InfluxDB is asked this often: the figure for the store lag is as fine as that. */
+const LOOK_MS = 200;
+/** Whatever happens, InfluxDB is asked this often, so that its absence is noticed. */
+const ALWAYS_LOOK_MS = 1000;
+
+module.exports = function register(RED) {
+  /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
+  function SdaHealth(definition) {
+    RED.nodes.createNode(this, definition);
+    const { site, store, figures, arrival } = RED.nodes.getNode(definition.site);
+    const { rebuild } = RED.nodes.getNode(definition.rebuild);
+    const probe = createProbe(store, site.startedMs);
+    this.health = createHealth({ site, probe, rebuild, version });
+    const ofProcess = createProcessFigures(site.startedMs, Date.now);
+    const takenOff = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
+    let looking = false;
+    let lookedMs = 0;
+
+    const beat = () => {
+      const payload = heartbeat(figures, rebuild, Date.now());
+      site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
+      probe.sent(payload.ts);
+    };
+    const look = async () => {
+      if (looking || (!probe.pending() && Date.now() - lookedMs < ALWAYS_LOOK_MS)) return;
+      looking = true;
+      lookedMs = Date.now();
+      await probe.look(Date.now);
+      arrival.beat(probe.readBackMs(), Date.now());
+      await arrival.look(Date.now());
+      looking = false;
+    };
+    const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(look, LOOK_MS)];
+    beat();
+    this.on('close', () => {
+      timers.forEach(clearInterval);
+      takenOff.forEach((takeOff) => takeOff());
+      ofProcess.stop();
+    });
+  }
+
+  RED.nodes.registerType('sda-health', SdaHealth);
+};

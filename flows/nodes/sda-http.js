@@ -1,0 +1,57 @@
+'use strict';
+
+const { createDoorkeepers } = require('../lib/http/doorkeepers');
+const { createRouter } = require('../lib/http/router');
+const { createTelemetry } = require('../lib/telemetry');
+const { version } = require('../package.json');
+
+const TICK_MS = 1000; // a key that is revoked by `make key` is refused after this
+
+module.exports = function register(RED) {
+  /** Answers the HTTP routes of the contract beside the dashboard. */
+  function SdaHttp(definition) {
+    RED.nodes.createNode(this, definition);
+    const { site, store, archive, figures, arrival } = RED.nodes.getNode(definition.site);
+    const { health } = RED.nodes.getNode(definition.health);
+    const { rebuild } = RED.nodes.getNode(definition.rebuild);
+    const { editor, reloader } = RED.nodes.getNode(definition.building);
+    const { alerts } = RED.nodes.getNode(definition.alerts);
+    const { config, trusted, sessions } = RED.settings.sda;
+
+    const keepers = createDoorkeepers(config, { figures, health, version, clock: Date.now,
+      logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
+    const timer = setInterval(keepers.tick, TICK_MS);
+
+    const router = createRouter({
+      storedUntilMs: arrival.storedUntilMs,
+      site,
+      store,
+      archive,
+      telemetry: createTelemetry(archive, Date.now),
+      rebuild,
+      editor,
+      reload: reloader.lookNow,
+      alerts,
+      sessions,
+      trusted,
+      ...keepers.doors,
+      apiKey: config.apiKey,
+      buildingFile: config.buildingFile,
+      corsOrigins: config.corsOrigins,
+      version,
+      clock: Date.now,
+      dashboardPath: definition.dashboardPath,
+      health: health.report,
+      log: (message) => this.error(message),
+    });
+    RED.httpNode.use(router);
+    this.on('close', (_removed, done) => {
+      clearInterval(timer);
+      const { stack } = RED.httpNode._router; // as Node-RED's own http nodes take theirs off
+      stack.splice(stack.findIndex((layer) => layer.handle === router), 1);
+      keepers.close().then(() => done(), done);
+    });
+  }
+
+  RED.nodes.registerType('sda-http', SdaHttp);
+};

@@ -1,0 +1,25 @@
+'use strict';
+
+const { createTopics } = require('../lib/live/topics');
+
+const TICK_MS = 200; // five times a second at most: faster than that nobody can follow
+
+module.exports = function register(RED) {
+  /** Feeds the open pages of the dashboard with whole snapshots of what each of them shows. */
+  function SdaLive(definition) {
+    RED.nodes.createNode(this, definition);
+    const { site } = RED.nodes.getNode(definition.site);
+    const { health } = RED.nodes.getNode(definition.health);
+    const { alerts } = RED.nodes.getNode(definition.alerts);
+    const { hub } = RED.settings.sda;
+
+    hub.attach(createTopics({ site, alerts, health: health.report }));
+    const timer = setInterval(() => hub.tick(Date.now()), TICK_MS);
+    this.on('close', () => {
+      clearInterval(timer);
+      hub.attach(null);
+    });
+  }
+
+  RED.nodes.registerType('sda-live', SdaLive);
+};

@@ -1,0 +1,21 @@
+'use strict';
+
+module.exports = function register(RED) {
+  /** Sends the site's messages to an `mqtt out` and takes back what the broker acknowledged. */
+  function SdaOutbox(definition) {
+    RED.nodes.createNode(this, definition);
+    const { outbox } = RED.nodes.getNode(definition.site).site;
+
+    outbox.attach({
+      send: (message) => this.send({ ...message, qos: 1 }),
+      connected: () => RED.nodes.getNode(definition.broker)?.connected === true,
+    });
+    this.on('input', (message, _send, done) => {
+      outbox.acknowledge(message.sda_id, Date.now());
+      done();
+    });
+    this.on('close', () => outbox.attach(null));
+  }
+
+  RED.nodes.registerType('sda-outbox', SdaOutbox);
+};

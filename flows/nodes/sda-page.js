@@ -1,0 +1,11 @@
+'use strict';
+
+module.exports = function register(RED) {
+  /** One page of the dashboard: shows the view of that name, whose code lies in dashboard/. */
+  function SdaPage(definition) {
+    RED.nodes.createNode(this, definition);
+    RED.nodes.getNode(definition.page).register(null, this, definition, {});
+  }
+
+  RED.nodes.registerType('sda-page', SdaPage);
+};

@@ -1,0 +1,25 @@
+'use strict';
+
+const { createRebuild } = require('../lib/rebuild');
+
+const LOOK_MS = 2000;
+
+module.exports = function register(RED) {
+  /** Locates again, from the stored readings, what was missed while Node-RED was away, and what is asked for by hand. */
+  function SdaRebuild(definition) {
+    RED.nodes.createNode(this, definition);
+    const { site, store } = RED.nodes.getNode(definition.site);
+    this.rebuild = createRebuild({
+      site, store, clock: Date.now, versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
+      logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) },
+    });
+    this.rebuild.start();
+    const timer = setInterval(this.rebuild.look, LOOK_MS);
+    this.on('close', () => {
+      clearInterval(timer);
+      this.rebuild.stop();
+    });
+  }
+
+  RED.nodes.registerType('sda-rebuild', SdaRebuild);
+};

@@ -1,0 +1,69 @@
+'use strict';
+
+// Node-RED's settings, and the only file that reads the environment. What is missing or wrong ends the start
+// with every fault named.
+const path = require('node:path');
+const { loadBuilding } = require('./lib/building');
+const { readConfig } = require('./lib/config');
+const { protect } = require('./lib/http/dashboard');
+const { sameSecret } = require('./lib/keys');
+const { createHub } = require('./lib/live/hub');
+const { createSessions } = require('./lib/sessions');
+const { createTrust } = require('./lib/trust');
+
+/** Refuse to start with a sentence, not with a stack. */
+function orRefuse(work) {
+  try {
+    return work();
+  } catch (error) {
+    console.error(error.message);
+    return process.exit(1);
+  }
+}
+
+const config = orRefuse(() => readConfig(process.env));
+const trusted = orRefuse(() => createTrust(config));
+const building = orRefuse(() => loadBuilding(config.buildingFile));
+const sessions = createSessions(config);
+const hub = createHub();
+const admin = { username: config.adminUser, permissions: '*' };
+
+module.exports = {
+  uiHost: config.httpHost,
+  uiPort: config.httpPort,
+  userDir: config.userDir,
+  nodesDir: [path.join(__dirname, 'nodes'), path.join(__dirname, 'dashboard')],
+  flowFile: path.join(__dirname, 'flows.json'),
+  flowFilePretty: true,
+  credentialSecret: false, // flows_cred.json holds the names of variables, no secrets
+
+  // no editor in production; false closes the admin API with it, which disableEditor would not
+  httpAdminRoot: config.editor ? '/editor' : false,
+  adminAuth: {
+    type: 'credentials',
+    users: async (name) => (name === config.adminUser ? admin : null),
+    authenticate: async (name, password) => {
+      const sameName = sameSecret(String(name), config.adminUser);
+      return sameSecret(String(password), config.adminPassword) && sameName ? admin : null;
+    },
+  },
+  httpNodeRoot: '/',
+  // pages and socket, each on its own
+  dashboard: { middleware: [protect, sessions.guard], ioMiddleware: [sessions.guardSocket, hub.admit] },
+
+  mqttReconnectTime: 1000, // the broker is beside us: a restart of it shall cost a second, not fifteen
+  contextStorage: { default: { module: 'memory' } },
+  logging: { console: { level: 'info', metrics: false, audit: false } },
+  diagnostics: { enabled: false, ui: false },
+  telemetry: { enabled: false, updateNotification: false },
+  runtimeState: { enabled: false, ui: false },
+  functionExternalModules: false,
+  externalModules: {
+    autoInstall: false,
+    palette: { allowInstall: false, allowUpdate: false, allowUpload: false },
+    modules: { allowInstall: false },
+  },
+  editorTheme: { tours: false, projects: { enabled: false }, multiplayer: { enabled: false } },
+
+  sda: { config, trusted, building, sessions, hub }, // for our own nodes
+};

@@ -1,0 +1,220 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { test } = require('node:test');
+const { createBuilding, BuildingError } = require('../lib/building');
+const { createReloader } = require('../lib/building-reload');
+const { createRoomNames, mergeNames } = require('../lib/room-names');
+const { createSite } = require('../lib/site');
+const { smallBuilding, BEACONS } = require('./support/building');
+
+const T = 1_700_000_000_000;
+const NEW = 'A0B1C2D3E4F5';
+
+/** A reloader over a real file; what it does is kept. */
+function rig(t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reload-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'building.json');
+  const all = { file, current: createBuilding(smallBuilding()), faults: [], logs: [], warnings: [], taken: 0, take: () => {} };
+  all.write = (data) => fs.writeFileSync(file, typeof data === 'string' ? data : JSON.stringify(data));
+  all.write(smallBuilding());
+  all.reloader = createReloader({
+    source: file,
+    read: () => fs.promises.readFile(file, 'utf8'),
+    current: () => all.current,
+    take: (next) => {
+      all.take();
+      all.current = next;
+      all.taken += 1;
+    },
+    refuse: (faults) => { all.faults = faults; },
+    logger: { log: (text) => all.logs.push(text), warn: (text) => all.warnings.push(text) },
+  });
+  all.looks = async (count = 3) => {
+    for (let i = 0; i < count; i += 1) await all.reloader.look();
+  };
+  return all;
+}
+const changed = (change) => {
+  const data = smallBuilding();
+  change(data);
+  return data;
+};
+const withNew = () => changed((data) => data.beacons.push({ id: NEW, level: 'L1', room: 'a', x_m: 2, y_m: 2 }));
+
+test('a file that stays as it is changes nothing, nor does other white space', async (t) => {
+  const all = rig(t);
+  await all.looks();
+  all.write(JSON.stringify(smallBuilding(), null, 2));
+  await all.looks();
+  assert.deepEqual([all.taken, all.logs, all.warnings], [0, [], []]);
+});
+
+for (const [how, put] of [
+  ['in place', (file, text) => fs.writeFileSync(file, text)],
+  ['by rename', (file, text) => { fs.writeFileSync(`${file}.new`, text); fs.renameSync(`${file}.new`, file); }],
+  ['with the old size and time', (file, text) => {
+    const { atime, mtime, size } = fs.statSync(file);
+    assert.equal(Buffer.byteLength(text), size);
+    fs.writeFileSync(file, text);
+    fs.utimesSync(file, atime, mtime);
+  }],
+]) {
+  test(`a good file written ${how} is in use at the next look`, async (t) => {
+    const all = rig(t);
+    await all.looks();
+    put(all.file, JSON.stringify(changed((data) => { data.beacons[0].id = NEW; })));
+    await all.looks(1);
+    assert.ok(all.current.isRegistered(NEW) && !all.current.isRegistered(BEACONS.a));
+    assert.equal(all.logs.length, 1);
+    await all.looks();
+    assert.equal(all.taken, 1);
+  });
+}
+
+test('a bad file is refused with every fault, said once, and the old one stays', async (t) => {
+  const all = rig(t);
+  const before = all.current;
+  all.write(changed((data) => {
+    data.levels[0].rooms[0].limit = 0;
+    data.levels[0].colour = 'red';
+    data.beacons[0].id = 'c2';
+    data.beacons[0].room = 'attic';
+    data.beacons[1].id = BEACONS.c;
+    data.gateways[1].x_m = 2;
+    data.staff[1].name = '';
+  }));
+  await all.looks(1);
+  assert.deepEqual(all.faults, [], 'it might be half written');
+  await all.looks(5);
+  assert.deepEqual(all.faults.map((fault) => fault.split(' ')[0]).sort(), ['/beacons/0/id', '/beacons/0/room', '/beacons/2', '/gateways/1',
+    '/levels/0', '/levels/0/rooms/0/limit', '/staff/1/name']);
+  assert.match(all.faults.join('\n'), /must NOT have additional properties: colour/);
+  assert.match(all.faults.join('\n'), /not "c2"/);
+  assert.equal(all.warnings.length, 1);
+  assert.equal(all.current, before);
+  all.write(withNew());
+  await all.looks(1);
+  assert.deepEqual([all.faults, all.taken], [[], 1]);
+});
+
+test('the old content put back ends the fault without a take-over', async (t) => {
+  const all = rig(t);
+  await all.looks();
+  all.write('{"building": ');
+  await all.looks();
+  assert.match(all.faults[0], /^\/ is not JSON/);
+  all.write(smallBuilding());
+  await all.looks(1);
+  assert.deepEqual([all.faults, all.taken], [[], 0]);
+  assert.match(all.logs[0], /good again/);
+});
+
+test('half a file, then the whole: never refused', async (t) => {
+  const all = rig(t);
+  const text = JSON.stringify(withNew());
+  for (const part of [0.1, 0.5, 0.99, 1]) {
+    all.write(text.slice(0, text.length * part));
+    await all.looks(1);
+  }
+  assert.deepEqual([all.warnings, all.faults, all.taken], [[], [], 1]);
+});
+
+test('a file that is gone is a fault, until it is back', async (t) => {
+  const all = rig(t);
+  fs.renameSync(all.file, `${all.file}.away`);
+  await all.looks();
+  assert.match(all.faults[0], /cannot be read: ENOENT/);
+  fs.renameSync(`${all.file}.away`, all.file);
+  await all.looks(1);
+  assert.deepEqual(all.faults, []);
+});
+
+test('what cannot be taken over is told once and tried again', async (t) => {
+  const all = rig(t);
+  all.take = () => { throw new Error('no space left'); };
+  all.write(withNew());
+  await all.looks(4);
+  assert.deepEqual(all.faults, ['/ cannot be taken over: no space left']);
+  assert.equal(all.warnings.length, 1);
+  all.take = () => {};
+  await all.looks(1);
+  assert.deepEqual([all.faults, all.taken], [[], 1]);
+});
+
+test('whatever stands in a file, faults are told, never thrown', () => {
+  const levels = [null, 1, { rooms: 'x' }, { rooms: [null, { polygon: [1, [2]] }] }];
+  for (const data of [null, 1, 'x', [], {}, { levels, beacons: [null, 3, {}], gateways: {}, staff: [{ tags: 3 }, { tags: [null] }] }]) {
+    assert.throws(() => createBuilding(data), (error) => error instanceof BuildingError && error.faults.length > 0);
+  }
+});
+
+test('a room without area is refused', () => {
+  const flat = changed((data) => { data.levels[0].rooms[0].polygon = [[0, 0], [1, 0], [2, 0]]; });
+  assert.throws(() => createBuilding(flat), /polygon is no area/);
+});
+
+test('former rooms keep their last name, over restarts too', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'names-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'user', 'rooms.json');
+  const warnings = [];
+  const start = (data, nowMs) => {
+    const building = createBuilding(data);
+    createRoomNames(file, (text) => warnings.push(text)).remember(building, nowMs);
+    return building;
+  };
+  start(smallBuilding(), T);
+  start(changed((data) => { data.levels[1].rooms[1].name = 'Chapel'; }), T + 1);
+  const without = changed((data) => {
+    data.levels[1].rooms.pop();
+    data.beacons.pop();
+    data.levels[0].rooms[0].name = 'Hall';
+  });
+  assert.equal(start(without, T + 2).roomName('d'), 'Chapel');
+  const later = start(without, T + 3);
+  assert.deepEqual([later.roomName('d'), later.roomName('a'), later.roomName('x')], ['Chapel', 'Hall', 'x']);
+  assert.equal(JSON.parse(fs.readFileSync(file, 'utf8')).d.until_ms, T + 2);
+  assert.equal(start(smallBuilding(), T + 4).formerRooms.size, 0, 'it is back');
+  for (const damage of ['{"a":', 'null', '[1]', '{"a": 1}']) {
+    fs.writeFileSync(file, damage);
+    assert.equal(start(smallBuilding(), T + 5).roomName('d'), 'Room D');
+  }
+  assert.equal(warnings.length, 1);
+});
+
+test('of former rooms the last thousands are kept', () => {
+  const known = Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`r${i}`, { name: `R ${i}`, until_ms: i }]));
+  const names = mergeNames(known, createBuilding(smallBuilding()), T);
+  assert.equal(Object.keys(names).length, 5004);
+  assert.ok(names.r5999 && names.r1000 && !names.r999);
+});
+
+test('another building counts from the next reading on, what was found stays, and strangers are none any more', () => {
+  const site = createSite(createBuilding(smallBuilding()), T);
+  const hear = (kind, receiver, s, beacon) => site.hear(`sda/v1/${kind}/${receiver}/readings`,
+    Buffer.from(JSON.stringify({ ts: T + s * 1000, readings: [{ beacon, rssi: -50 }] })), T + s * 1000);
+  hear('phone', '1', 0, BEACONS.d);
+  hear('phone', '1', 1, NEW);
+  hear('gateway', 'gw-new', 1, NEW);
+  assert.deepEqual([site.strangers().beacons.map(({ beacon }) => beacon), site.strangers().gateways], [[NEW], ['gw-new']]);
+  const version = site.version();
+  const next = changed((data) => {
+    data.levels[1].rooms.pop();
+    data.beacons.pop();
+    data.beacons.push({ id: NEW, level: 'L1', room: 'a', x_m: 2, y_m: 2 });
+    data.gateways.push({ id: 'gw-new', level: 'L1', room: 'a', x_m: 2, y_m: 2 });
+  });
+  site.setBuilding(createBuilding(next), T + 2000);
+  assert.ok(site.version() > version);
+  assert.deepEqual([site.strangers().beacons.map(({ beacon }) => beacon), site.strangers().gateways], [[BEACONS.d], []]);
+  for (let s = 10; s < 20; s += 1) hear('phone', '1', s, NEW);
+  site.tick(T + 20_000);
+  const rooms = site.history.between('1', T, T + 30_000).map(({ room }) => room);
+  assert.equal(rooms[0], 'd');
+  assert.equal(rooms.at(-1), 'a');
+});

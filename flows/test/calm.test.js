@@ -1,0 +1,132 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { setTimeout: wait } = require('node:timers/promises');
+const { createCalm, StoreBusy } = require('../lib/calm');
+const { StoreUnavailable } = require('../lib/influx');
+const { playInflux, rows } = require('./support/influx');
+
+const BOUNDS = { firstMs: 150, pauseMs: 150, patientMs: 2000,
+  asking: 2, waiting: 3, longAsking: 1, longWaiting: 1, failures: 3, restMs: 100 };
+const ask = (calm, limitMs) => calm.query('locations', 'SELECT 1', {}, limitMs);
+const outcome = (promise) => promise.then(() => 'answered', (error) => error.constructor.name);
+const probe = (calm) => outcome(calm.probe((influx) => influx.query('health', 'SELECT 1', {}, 50)));
+
+/** A database with a mood: `rig.mood` answers each question. */
+async function database(t, bounds = {}) {
+  const rig = { asked: 0, mood: (response) => response.end(rows([[1]])) };
+  const influx = await playInflux(t, (request, response) => {
+    if (request.url !== '/ping') rig.asked += 1;
+    rig.mood(response, request);
+  });
+  rig.calm = createCalm(influx, { ...BOUNDS, ...bounds });
+  return rig;
+}
+const frozen = () => {};
+const well = (response) => response.end(rows([[1]]));
+
+test('who asks too much waits, and who waits too long is told to come again', async (t) => {
+  const rig = await database(t);
+  const held = [];
+  rig.mood = (response) => held.push(response);
+  const asked = Array.from({ length: 6 }, () => outcome(ask(rig.calm)));
+  assert.equal(await asked[5], 'StoreBusy', 'two ask, three wait, the sixth is too many');
+  assert.deepEqual([rig.calm.counters().asking, rig.calm.counters().waiting], [2, 3]);
+  while (held.length < 2) await wait(1);
+  assert.equal(rig.asked, 2);
+  rig.mood = well;
+  held.forEach((response) => well(response));
+  assert.deepEqual(await Promise.all(asked.slice(0, 5)), Array(5).fill('answered'));
+  assert.deepEqual([rig.calm.counters().asking, rig.calm.counters().waiting, rig.calm.counters().busy], [0, 0, 1]);
+});
+
+test('nobody waits longer than a caller does, and from the first failures on nobody waits at all', async (t) => {
+  const rig = await database(t);
+  rig.mood = frozen;
+  let beganMs = performance.now();
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcome(ask(rig.calm))));
+  assert.ok(performance.now() - beganMs < BOUNDS.firstMs + 100);
+  assert.deepEqual([...new Set(outcomes)].sort(), ['StoreBusy', 'StoreUnavailable']);
+  assert.equal(await outcome(ask(rig.calm)), 'StoreUnavailable');
+  beganMs = performance.now();
+  const before = rig.asked;
+  for (let i = 0; i < 100; i += 1) await assert.rejects(ask(rig.calm), /did not answer within/);
+  assert.ok(performance.now() - beganMs < 100);
+  assert.equal(rig.asked, before);
+  assert.equal(rig.calm.counters().open, 1);
+});
+
+test('only the heartbeat finds out that the database is back', async (t) => {
+  const rig = await database(t);
+  rig.mood = (response) => response.socket.destroy();
+  for (let i = 0; i < 3; i += 1) assert.equal(await outcome(ask(rig.calm)), 'StoreUnavailable');
+  rig.mood = well;
+  assert.equal(await probe(rig.calm), 'StoreUnavailable', 'it rests first');
+  await wait(BOUNDS.restMs + 20);
+  assert.equal(await outcome(ask(rig.calm)), 'StoreUnavailable', 'a caller is no guinea pig');
+  rig.mood = frozen;
+  const trial = probe(rig.calm);
+  assert.equal(await outcome(ask(rig.calm)), 'StoreUnavailable', 'nor does one wait for the outcome');
+  assert.equal(await trial, 'StoreUnavailable');
+  rig.mood = well;
+  await wait(BOUNDS.restMs + 20);
+  assert.equal(await probe(rig.calm), 'answered');
+  assert.equal(await outcome(ask(rig.calm)), 'answered');
+});
+
+test('what the database answers with an error is not its absence', async (t) => {
+  const rig = await database(t);
+  rig.mood = (response) => response.writeHead(400).end('bad');
+  for (let i = 0; i < 9; i += 1) await assert.rejects(ask(rig.calm), { answered: true });
+  assert.equal(rig.asked, 9);
+});
+
+test('a question that may take its time gets it from a database that is there, and not from one that is away', async (t) => {
+  const rig = await database(t);
+  rig.mood = (response, request) => (request.url === '/ping' ? response.writeHead(204).end() : setTimeout(() => well(response), 400));
+  assert.equal(await outcome(ask(rig.calm, 1000)), 'answered');
+  rig.mood = frozen;
+  const beganMs = performance.now();
+  assert.equal(await outcome(ask(rig.calm, 1000)), 'StoreUnavailable');
+  assert.ok(performance.now() - beganMs < BOUNDS.firstMs + 100);
+  assert.equal(rig.calm.counters().asking, 0);
+});
+
+test('what takes a database that is there too long does not make it count as away', async (t) => {
+  const rig = await database(t);
+  rig.mood = (response, request) => { if (request.url === '/ping') response.writeHead(204).end(); };
+  for (let i = 0; i < 4; i += 1) {
+    assert.equal(await outcome(rig.calm.pieces('locations', 'SELECT 1', {}, { long: true }).next()), 'StoreBusy');
+    assert.equal(await outcome(ask(rig.calm, 200)), 'StoreBusy');
+  }
+  rig.mood = well;
+  assert.equal(await outcome(ask(rig.calm)), 'answered');
+});
+
+test('a long answer holds its place until it is taken, whatever becomes of it', async (t) => {
+  const rig = await database(t);
+  rig.mood = (response) => response.end(Buffer.concat([rows([[1]], true), rows([[2]])]));
+  const long = () => rig.calm.pieces('locations', 'SELECT 1', {}, { long: true });
+  assert.equal((await Array.fromAsync(long())).length, 2);
+  const one = long();
+  await one.next();
+  assert.equal(rig.calm.counters().asking, 1);
+  const second = outcome(long().next());
+  assert.equal(await outcome(long().next()), 'StoreBusy', 'one reads, one waits');
+  assert.equal(await outcome(ask(rig.calm)), 'answered', 'short ones do not wait for it');
+  assert.equal(await second, 'StoreBusy', 'it waited long enough');
+  await one.return();
+  assert.equal(rig.calm.counters().asking, 0);
+  rig.mood = (response) => { response.write(rows([[1]], true)); setTimeout(() => response.socket.destroy(), 20); };
+  await assert.rejects(Array.fromAsync(long()), (error) => error instanceof StoreUnavailable && !(error instanceof StoreBusy));
+  assert.equal(rig.calm.counters().asking, 0);
+});
+
+test('work in the background is not calmed', async (t) => {
+  const rig = await database(t);
+  rig.mood = (response) => setTimeout(() => well(response), 300);
+  assert.equal(await outcome(ask(rig.calm, BOUNDS.patientMs)), 'answered');
+  assert.equal((await Array.fromAsync(rig.calm.pieces('readings', 'SELECT 1', {}, { firstMs: BOUNDS.patientMs }))).length, 1);
+  assert.equal(rig.calm.counters().asked, 0);
+});

@@ -1,0 +1,128 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const fc = require('fast-check');
+const { createHistory, BOUNDS, LATEST_MS } = require('../lib/history');
+
+const { keptMs: KEPT_MS, graceMs: GRACE_MS } = BOUNDS;
+const T = 1_700_000_000_000;
+const at = (ts, room = 'a', staff = '0', beacon = 'C2A628384B08') => ({ ts, staff_id: staff, level: 'L1', room, beacon, rssi: -60 });
+
+test('locations come back in order, one a millisecond, the later told counts', () => {
+  const history = createHistory(T);
+  for (const location of [at(T + 2), at(T + 1), at(T + 3), { ...at(T + 1, 'b'), rssi: -167 }]) history.add(location, T);
+  assert.deepEqual(history.between('0', T, T + 9), [{ ...at(T + 1, 'b'), rssi: -167 }, at(T + 2), at(T + 3)]);
+  assert.deepEqual(history.between('0', T + 2, T + 2), [at(T + 2)]);
+  assert.deepEqual(history.between('9', T, T + 9), []);
+  assert.deepEqual(history.trail('0', T + 1, T + 2), { ms: [T + 2, T + 1], places: [{ level: 'L1', room: 'a' }, { level: 'L1', room: 'b' }] });
+  assert.ok(history.knowsSecond('0', T + 999) && !history.knowsSecond('0', T + 1000));
+});
+
+test('complete from the start, then for five minutes, then for as much as is kept', () => {
+  const history = createHistory(T);
+  assert.equal(history.completeFrom('0', T + 1000), T);
+  assert.equal(history.completeFrom('0', T + 1_000_000), T + 1_000_000 - KEPT_MS);
+  for (let i = 0; i < 700; i += 1) history.add(at(T + i), T + 700);
+  assert.equal(history.completeFrom('0', T + 700), T + 100);
+  assert.equal(history.between('0', 0, Infinity).length, 600);
+  assert.equal(history.counters().left_out, 100);
+});
+
+test('memory stays bounded over hours, and people gone are forgotten', () => {
+  const history = createHistory(T);
+  for (let s = 0; s < 7200; s += 1) history.add(at(T + s * 1000), T + s * 1000);
+  const now = T + 7199 * 1000;
+  assert.equal(history.between('0', 0, Infinity).length, (KEPT_MS + GRACE_MS) / 1000 + 1);
+  history.sweep(now + KEPT_MS + GRACE_MS + 1);
+  assert.deepEqual(history.between('0', 0, Infinity), [at(now)], 'the latest is kept longer');
+  assert.deepEqual(history.latestSince(now), [at(now)]);
+  history.sweep(now + LATEST_MS + 1);
+  assert.deepEqual([history.latestSince(0), history.staffIds()], [[], []]);
+});
+
+test('the latest of everybody', () => {
+  const history = createHistory(T);
+  for (const location of [at(T + 5, 'a', '1'), at(T + 3, 'b', '1'), at(T, 'c', '2')]) history.add(location, T);
+  assert.deepEqual(history.latestSince(T + 1), [at(T + 5, 'a', '1')]);
+  assert.equal(history.latestCompleteFrom(), T);
+});
+
+test('who does not fit is left to the database, also when there is room again', () => {
+  const history = createHistory(T, { people: 1 });
+  history.add(at(T + 1), T + 1);
+  history.add(at(T + 2, 'a', '1'), T + 2);
+  assert.equal(history.completeFrom('0', T + 3), T);
+  assert.equal(history.completeFrom('1', T + 3), T + 3);
+  assert.equal(history.latestCompleteFrom(), T + 3);
+  const later = T + LATEST_MS + 2;
+  history.sweep(later);
+  history.add(at(later, 'a', '1'), later);
+  assert.deepEqual(history.between('1', T, later), [at(later, 'a', '1')]);
+});
+
+test('words nobody uses any more make room for others', () => {
+  const history = createHistory(T, { places: 8, beacons: 8 });
+  for (let s = 0; s < 5000; s += 1) {
+    const now = T + s * 10_000;
+    history.add(at(now, `room-${s}`, '0', `beacon-${s}`), now);
+    if (s % 40 === 39) history.sweep(now + KEPT_MS); // a quiet moment
+    const [newest] = history.between('0', now, now);
+    if (newest) assert.deepEqual(newest, at(now, `room-${s}`, '0', `beacon-${s}`));
+    else assert.ok(history.completeFrom('0', now) > now);
+  }
+  assert.ok(history.counters().left_out > 0 && history.counters().left_out < 4900);
+});
+
+test('a clock that jumps over years leaves no wrong time behind', () => {
+  const history = createHistory(0);
+  for (const now of [5, T, 7]) {
+    history.add(at(now), now);
+    assert.deepEqual(history.between('0', now, now), [at(now)]);
+    assert.ok(history.between('0', 0, Infinity).every(({ ts }) => [5, 7, T].includes(ts)));
+  }
+});
+
+/** What a plain list would answer: everything that was ever told, of each millisecond the last. */
+function createModel() {
+  const told = new Map();
+  return {
+    add: (location) => told.set(`${location.staff_id} ${location.ts}`, location),
+    between: (staffId, fromMs, toMs) => [...told.values()].filter(({ staff_id: id, ts }) => id === staffId && ts >= fromMs && ts <= toMs)
+      .sort((a, b) => a.ts - b.ts),
+  };
+}
+
+const steps = fc.array(fc.oneof(
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('add'), staff: fc.constantFrom('0', '1', '2', '3'), back: fc.oneof(fc.constant(0),
+    fc.integer({ min: -30, max: 200 }), fc.integer({ min: 0, max: 3 })), room: fc.constantFrom('a', 'b', 'c', 'd'), beacon: fc.constantFrom('X', 'Y', 'Z', 'W') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep') }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('pass'), ms: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constant(61_000)) }) },
+), { maxLength: 400 });
+
+test('whatever is told: complete is complete, nothing is made up, and every bound holds', () => {
+  const bounds = { keptMs: 100, graceMs: 7, points: 70, people: 3, places: 3, beacons: 3, pages: 5 };
+  fc.assert(fc.property(steps, (script) => {
+    const history = createHistory(T, bounds);
+    const model = createModel();
+    let now = T;
+    for (const { kind, staff, back, room, beacon, ms } of script) {
+      if (kind === 'pass') now += ms;
+      else if (kind === 'sweep') history.sweep(now);
+      else {
+        history.add(at(now - back, room, staff, beacon), now);
+        model.add(at(now - back, room, staff, beacon));
+      }
+      for (const id of ['0', '1', '2', '3', 'nobody']) {
+        const complete = history.completeFrom(id, now);
+        assert.deepEqual(history.between(id, complete, Infinity), model.between(id, complete, Infinity));
+        const held = history.between(id, 0, Infinity);
+        const known = new Map(model.between(id, 0, Infinity).map((one) => [one.ts, one]));
+        for (const one of held) assert.deepEqual(one, known.get(one.ts));
+        assert.deepEqual(history.trail(id, 0, Infinity).ms, held.map(({ ts }) => ts).reverse());
+        assert.ok(held.length <= bounds.points);
+      }
+      assert.ok(history.counters().people <= bounds.people && history.counters().pages <= bounds.pages);
+    }
+  }), { numRuns: 300 });
+});

@@ -1,0 +1,313 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { once } = require('node:events');
+const { test } = require('node:test');
+const express = require('express');
+const { createBuilding } = require('../lib/building');
+const { createRouter } = require('../lib/http/router');
+const { StoreUnavailable } = require('../lib/influx');
+const { createSessions } = require('../lib/sessions');
+const { createSite } = require('../lib/site');
+const { smallBuilding, BEACONS } = require('./support/building');
+const { doorkeepers } = require('./support/doors');
+
+const S = 1_700_000_000;
+const KEY = 'key-of-the-test';
+const TOUCH = -30; // dBm: held to a beacon, which decides at once
+
+/** The routes over a real site at a given time; the broker and the database are played. */
+async function api(t, { trusted = () => true, store = {}, startedMs = 0 } = {}) {
+  const rig = { now: S * 1000, brokerUp: true, sent: [], asked: [] };
+  rig.site = createSite(createBuilding(smallBuilding()), startedMs);
+  rig.site.outbox.attach({ connected: () => rig.brokerUp, send: (message) => {
+    rig.sent.push(message);
+    setImmediate(() => rig.site.outbox.acknowledge(message.sda_id, rig.now));
+  } });
+  const asked = (name, fallback) => async (...args) => {
+    rig.asked.push([name, ...args]);
+    return (store[name] ?? fallback)(...args);
+  };
+  async function* trails(...args) {
+    yield* await asked('trails', () => [])(...args);
+  }
+  const router = createRouter({
+    site: rig.site, clock: () => rig.now, trusted, apiKey: KEY, dashboardPath: '/dashboard/floor', ...doorkeepers(), buildingFile: '/nowhere/building.json',
+    store: { trails, latest: asked('latest', () => []) },
+    sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }), health: () => ({ status: 'up' }), log: () => {},
+  });
+  const server = express().use(router).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const base = `http://127.0.0.1:${server.address().port}`;
+  rig.call = async (path, options) => {
+    const response = await fetch(base + path, { redirect: 'manual', ...options });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, url: response.url, text, get body() { return JSON.parse(text); } };
+  };
+  rig.hear = (staff, ts, rssi, room = 'a') => rig.site.hear(`sda/v1/phone/${staff}/readings`,
+    Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi }] })), rig.now);
+  return rig;
+}
+const form = (data) => ({ method: 'POST', body: new URLSearchParams(data) });
+const json = (data) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: typeof data === 'string' ? data : JSON.stringify(data) });
+const get = (path, data) => `${path}?${new URLSearchParams(data)}`;
+
+test('/extractbeacon: newest first, both ends inclusive, by whole seconds, by every way of asking', async (t) => {
+  const rig = await api(t);
+  for (const [s, room] of [[-60, 'a'], [-50.001, 'a'], [-40, 'b'], [-30.2, 'c']]) rig.hear('3', (S + s) * 1000, TOUCH, room);
+  const expected = { location: [
+    { level: 'L1', location: 'Room B', timestamp: S - 40 }, { level: 'L1', location: 'Room A', timestamp: S - 51 },
+    { level: 'L1', location: 'Room A', timestamp: S - 60 }] };
+  const window = { staff_id: '3', start_time: S - 60, end_time: S - 40 };
+  for (const answer of [await rig.call(get('/extractbeacon', window)), await rig.call('/extractbeacon', form(window)),
+    await rig.call('/extractbeacon', json({ ...window, staff_id: 3 })), await rig.call(get('/extractbeacon', window), { method: 'POST' }),
+    await rig.call(`/extractbeacon?staff_id=3`, json({ start_time: S - 60.9 + 0.9, end_time: `${S - 40}` }))]) {
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type'), /^application\/json/);
+    assert.deepEqual(answer.body, expected);
+  }
+  const narrow = await rig.call(get('/extractbeacon', { ...window, start_time: S - 59.5, end_time: S - 41 }));
+  assert.deepEqual(narrow.body.location.map(({ timestamp }) => timestamp), [S - 51]);
+  assert.deepEqual((await rig.call(get('/extractbeacon', { ...window, staff_id: 'nobody' }))).body, { location: [] });
+  assert.deepEqual(rig.asked.map(([, staff]) => staff), [], 'a recent window needs no database');
+});
+
+const bad = {
+  'staff_id is missing': { staff_id: '' },
+  'staff_id must be 1 to 64': { staff_id: 'a b' },
+  'start_time is missing': { start_time: '' },
+  'start_time is not a number': { start_time: 'now' },
+  'end_time is not a number': { end_time: 'Infinity' },
+  'start_time is not a number.': { start_time: 'NaN' },
+  'start_time is not a number:': { start_time: '0x10' },
+  'start_time looks like milliseconds': { start_time: S * 1000 },
+  'end_time looks like milliseconds': { end_time: S * 1000 },
+  'start_time must not be negative': { start_time: -1 },
+  'start_time is after end_time': { start_time: S, end_time: S - 1 },
+};
+for (const [message, change] of Object.entries(bad)) {
+  test(`400: ${message} (${JSON.stringify(change)})`, async (t) => {
+    const { call } = await api(t);
+    const answer = await call(get('/extractbeacon', { staff_id: '0', start_time: S - 1, end_time: S, ...change }));
+    assert.equal(answer.status, 400);
+    assert.ok(answer.body.error.startsWith(message.replace(/[.:]$/, '')), answer.text);
+    assert.deepEqual(answer.body.location, []);
+  });
+}
+
+test('400: repeated, of the wrong type, no object, no JSON, of a type nobody reads, too large', async (t) => {
+  const { call } = await api(t);
+  const window = { start_time: S - 1, end_time: S };
+  const cases = [
+    [get('/extractbeacon', [['staff_id', '0'], ['staff_id', '1'], ...Object.entries(window)]), {}, 400, /staff_id must be given once/],
+    [get('/extractbeacon', { ...window, staff_id: '0' }), json({ staff_id: 1 }), 400, /staff_id must be given once/],
+    ['/extractbeacon', json({ ...window, staff_id: ['0'] }), 400, /staff_id must be given once/],
+    ['/extractbeacon', json({ ...window, staff_id: 1.5 }), 400, /staff_id must be/],
+    ['/extractbeacon', json({ ...window, staff_id: { $gt: '' } }), 400, /staff_id must be/],
+    ['/extractbeacon', json({ staff_id: 1, start_time: true, end_time: S }), 400, /start_time is not a number/],
+    ['/extractbeacon', json('{"staff_id":'), 400, /not valid JSON/],
+    ['/extractbeacon', json([1]), 400, /must be a JSON object/],
+    ['/extractbeacon', json('7'), 400, /must be a JSON object/],
+    ['/extractbeacon', { method: 'POST', body: 'x', headers: { 'content-type': 'text/csv' } }, 400, /text\/csv is not read/],
+    ['/extractbeacon', json({ x: 'y'.repeat(20_000) }), 413, /larger than/],
+    ['/extractbeacon', { method: 'DELETE' }, 405, /DELETE/],
+  ];
+  for (const [path, options, status, message] of cases) {
+    const answer = await call(path, options);
+    assert.equal(answer.status, status, answer.text);
+    assert.match(answer.body.error, message);
+    assert.deepEqual(answer.body.location, []);
+  }
+});
+
+test('older history comes from the database, once, and only what memory lacks', async (t) => {
+  const place = (room) => ({ level: 'L1', room });
+  const stored = [{ staffId: '0', ms: [(S - 10) * 1000, (S - 20) * 1000], places: [place('gone'), place('a')] }];
+  const rig = await api(t, { startedMs: (S - 5) * 1000, store: { trails: () => stored } });
+  rig.hear('0', (S - 10) * 1000, -60, 'b'); // a backlog of the time before the start
+  rig.hear('0', (S - 3) * 1000, -60, 'b');
+  const answer = await rig.call(get('/extractbeacon', { staff_id: '0', start_time: S - 100, end_time: S }));
+  assert.deepEqual(answer.body.location.map((record) => [record.location, record.timestamp - S]), [['Room B', -3], ['Room B', -10], ['Room A', -20]]);
+  assert.deepEqual(rig.asked, [['trails', ['0'], (S - 100) * 1000, (S - 5) * 1000 - 1, 94.999]]);
+});
+
+test('503 with Retry-After for what only the database knows, memory is answered all the same', async (t) => {
+  const away = () => { throw new StoreUnavailable('InfluxDB sleeps'); };
+  const rig = await api(t, { startedMs: (S - 100) * 1000, store: { trails: away, latest: away } });
+  rig.hear('0', (S - 3) * 1000, -60);
+  assert.equal((await rig.call(get('/extractbeacon', { staff_id: '0', start_time: S - 100, end_time: S }))).body.location.length, 1);
+  for (const path of [get('/extractbeacon', { staff_id: '0', start_time: S - 101, end_time: S }), '/retrieveformonitoring']) {
+    const answer = await rig.call(path);
+    assert.equal(answer.status, 503);
+    assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    assert.match(answer.body.error, /InfluxDB sleeps/);
+  }
+  rig.now += 3600 * 1000;
+  assert.equal((await rig.call('/retrieveformonitoring')).status, 200, 'by now memory knows everybody of the quarter of an hour');
+});
+
+test('/retrieveformonitoring: the latest of each, newest first, room by name', async (t) => {
+  const old = { ts: (S - 600) * 1000, staff_id: '7', level: 'L9', room: 'torn-down', beacon: 'B', rssi: -70 };
+  const rig = await api(t, { startedMs: (S - 30) * 1000, store: { latest: () => [old, { ...old, staff_id: '0' }] } });
+  rig.hear('1', (S - 4) * 1000, -60, 'a');
+  rig.hear('0', (S - 3) * 1000, -60, 'a');
+  rig.hear('1', (S - 2) * 1000, TOUCH, 'b');
+  assert.deepEqual((await rig.call('/retrieveformonitoring', { method: 'POST' })).body, { data: [
+    { staff_id: '1', level: 'L1', location: 'Room B', timestamp: S - 2, rssi: TOUCH, mac: BEACONS.b },
+    { staff_id: '0', level: 'L1', location: 'Room A', timestamp: S - 3, rssi: -60, mac: BEACONS.a },
+    { staff_id: '7', level: 'L9', location: 'torn-down', timestamp: S - 600, rssi: -70, mac: 'B' }] });
+});
+
+test('/newbeacondetect publishes a phone batch and answers once the broker has it', async (t) => {
+  const rig = await api(t);
+  for (const [path, options] of [
+    [get('/newbeacondetect', { user_address: '5', beacon_address: 'c2:a6:28:38:4b:08', rssi: '-20' }), {}],
+    ['/newbeacondetect', json({ staff_id: 5, beacon_address: BEACONS.a, rssi: -20.2 })],
+    ['/newbeacondetect', form({ staff_id: '5', beacon_address: 'c2-a6-28-38-4b-08', rssi: '-20' })]]) {
+    const answer = await rig.call(path, options);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, 'New Beacon Detection Added');
+    const { topic, payload, retain } = rig.sent.pop();
+    assert.equal(topic, 'sda/v1/phone/5/readings');
+    assert.equal(retain, false);
+    assert.deepEqual(JSON.parse(payload), { v: 1, ts: rig.now, readings: [{ beacon: BEACONS.a, rssi: -20 }] });
+  }
+  const good = { staff_id: '5', beacon_address: BEACONS.a, rssi: '-20' };
+  for (const [change, status, message] of [
+    [{ staff_id: '' }, 400, /staff_id/], [{ beacon_address: '' }, 400, /beacon_address is missing/], [{ beacon_address: 'xyz' }, 400, /beacon_address/],
+    [{ rssi: '' }, 400, /rssi is missing/], [{ rssi: 'loud' }, 400, /rssi is not a number/], [{ rssi: '-128' }, 400, /rssi must be from/],
+    [{ beacon_address: '000000000000' }, 404, /no beacon 000000000000/]]) {
+    const answer = await rig.call(get('/newbeacondetect', { ...good, ...change }));
+    assert.equal(answer.status, status, answer.text);
+    assert.match(answer.body.error, message);
+  }
+  const nobody = await rig.call(get('/newbeacondetect', { beacon_address: BEACONS.a, rssi: '-20' }));
+  assert.equal(nobody.status, 400);
+  assert.match(nobody.body.error, /staff_id is missing/);
+  rig.brokerUp = false;
+  const answer = await rig.call(get('/newbeacondetect', good));
+  assert.equal(answer.status, 503);
+  assert.ok(answer.headers.has('retry-after'));
+  assert.equal(rig.sent.length, 0);
+});
+
+test('a key is needed from outside the trusted networks, and a wrong one is refused everywhere', async (t) => {
+  const outside = await api(t, { trusted: () => false });
+  const path = get('/extractbeacon', { staff_id: '0', start_time: S - 1, end_time: S });
+  const status = async (rig, headers, where = path) => (await rig.call(where, { headers })).status;
+  const { status: none, body, headers } = await outside.call(path);
+  assert.equal(none, 401);
+  assert.deepEqual(body.location, []);
+  assert.match(body.error, /X-API-Key/);
+  assert.equal(headers.get('www-authenticate'), 'Bearer');
+  assert.equal(await status(outside, { authorization: `Bearer ${KEY}` }), 200);
+  assert.equal(await status(outside, { 'x-api-key': KEY }), 200);
+  for (const wrong of [{ 'x-api-key': 'x' }, { authorization: 'Bearer x' }, { authorization: `Basic ${KEY}` }, { 'x-forwarded-for': '127.0.0.1' }]) {
+    assert.equal(await status(outside, wrong), 401);
+  }
+  for (const route of ['/newbeacondetect', '/retrieveformonitoring', '/api/v1/staff']) assert.equal(await status(outside, {}, route), 401);
+  assert.equal(await status(outside, {}, '/health'), 200);
+  assert.equal(await status(await api(t), { 'x-api-key': 'x' }), 401);
+});
+
+test('the rest: /health, /monitoring, / and what there is not', async (t) => {
+  const { call } = await api(t);
+  assert.deepEqual((await call('/health')).body, { status: 'up' });
+  assert.equal((await call('/')).headers.get('location'), '/dashboard/floor');
+  const { status: asked, headers } = await call('/monitoring', { headers: { accept: 'text/html' } });
+  assert.deepEqual([asked, headers.get('location')], [302, '/login?next=%2Fmonitoring']);
+  const { status, body } = await call('/api/v1/nothing?x=1');
+  assert.equal(status, 404);
+  assert.deepEqual(body, { error: 'there is no /api/v1/nothing' });
+});
+
+test('login, logout, and no open redirect', async (t) => {
+  const { call } = await api(t);
+  const login = (data) => call('/login', form(data));
+  const page = await call('/login?next=/dashboard/floor%22%3E');
+  assert.equal(page.status, 200);
+  assert.ok(!page.text.includes('floor">'));
+  assert.equal((await login({ user: 'admin', password: 'no' })).status, 401);
+  const { status, headers } = await login({ user: 'admin', password: 'word', next: '/dashboard/x' });
+  assert.equal(status, 303);
+  assert.equal(headers.get('location'), '/dashboard/x');
+  const cookies = headers.getSetCookie();
+  assert.ok(cookies.length > 0 && cookies.every((cookie) => /httponly/i.test(cookie) && /samesite=lax/i.test(cookie)), cookies.join());
+  for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '', 'x']) {
+    assert.equal((await login({ user: 'admin', password: 'word', next })).headers.get('location'), '/dashboard/floor');
+  }
+  const cookie = cookies.map((one) => one.split(';')[0]).join('; ');
+  assert.equal((await call('/login', { headers: { cookie } })).status, 302);
+  assert.equal((await call('/logout', { method: 'POST', headers: { cookie } })).headers.get('location'), '/login');
+  assert.equal((await call('/login', { headers: { cookie } })).status, 200, 'the old cookie is worth nothing after a logout');
+});
+
+test('guessing is bounded', async (t) => {
+  const { call } = await api(t);
+  const statuses = [];
+  for (let i = 0; i < 12; i += 1) statuses.push((await call('/login', form({ user: 'admin', password: String(i) }))).status);
+  assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
+  assert.equal((await call('/login', form({ user: 'admin', password: 'word' }))).status, 429);
+});
+
+test('a wrong method is 405 with what is possible, a HEAD detects nothing', async (t) => {
+  const rig = await api(t);
+  const detection = get('/newbeacondetect', { staff_id: '5', beacon_address: BEACONS.a, rssi: '-20' });
+  for (const [path, method, allow] of [
+    [detection, 'HEAD', 'GET, POST'], [detection, 'PUT', 'GET, POST'], ['/extractbeacon', 'DELETE', 'GET, HEAD, POST'],
+    ['/health', 'POST', 'GET, HEAD'], ['/', 'POST', 'GET, HEAD'], ['/login', 'PUT', 'GET, HEAD, POST'],
+    ['/logout', 'GET', 'POST'], ['/health', 'OPTIONS', 'GET, HEAD'], ['/api/v1/rebuild', 'DELETE', 'GET, HEAD, POST']]) {
+    const answer = await rig.call(path, { method, headers: { 'x-api-key': KEY } });
+    assert.equal(answer.status, 405, `${method} ${path}`);
+    assert.equal(answer.headers.get('allow'), allow);
+    assert.match(answer.headers.get('content-type'), /^application\/json/);
+    if (method !== 'HEAD') assert.match(answer.body.error, new RegExp(`^${method} is not possible here`));
+  }
+  assert.equal(rig.sent.length, 0);
+  for (const path of ['/health', '/retrieveformonitoring']) assert.equal((await rig.call(path, { method: 'HEAD' })).status, 200);
+});
+
+test('what there is not is 404 in JSON, but the dashboard is left to what comes after', async (t) => {
+  const { call } = await api(t);
+  for (const [path, method] of [['/nothing', 'GET'], ['/extractbeacon/x', 'GET'], ['/health/x', 'POST'], ['/monitoring/x', 'GET'], ['/login/x', 'PUT'],
+    ['/dashboards', 'GET'], ['/%ZZ', 'GET'], ['/<script>', 'GET'], ['/api/v2', 'GET']]) {
+    const answer = await call(path, { method });
+    assert.equal(answer.status, 404, path);
+    assert.match(answer.headers.get('content-type'), /^application\/json/);
+    assert.match(answer.body.error, /^there is no \//);
+  }
+  for (const path of ['/dashboard', '/dashboard/floor', '/dashboard/socket.io/?EIO=4']) {
+    assert.match((await call(path)).text, /Cannot GET/, 'here nothing comes after');
+  }
+});
+
+test('no trust for what a foreign page has a browser send, unless it knows the key', async (t) => {
+  const rig = await api(t);
+  const detection = (headers) => rig.call('/newbeacondetect', { ...form({ staff_id: '5', beacon_address: BEACONS.a, rssi: '-20' }), headers });
+  const { origin } = new URL((await rig.call('/health')).url);
+  for (const headers of [{ origin: 'http://evil.example' }, { origin: 'null' }, { origin: 'http://127.0.0.1:1' }, { origin: `${origin}.evil.example` },
+    { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
+    assert.equal((await detection(headers)).status, 401, JSON.stringify(headers));
+    assert.equal((await detection({ ...headers, 'x-api-key': KEY })).status, 200);
+  }
+  assert.equal(rig.sent.length, 6);
+  for (const headers of [{}, { origin }, { origin, 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }]) {
+    assert.equal((await detection(headers)).status, 200, JSON.stringify(headers));
+  }
+});
+
+test('guessing keys is bounded, and who sends none is not touched by it', async (t) => {
+  const rig = await api(t);
+  const status = async (headers) => (await rig.call('/retrieveformonitoring', { headers })).status;
+  const guesses = [];
+  for (let i = 0; i < 12; i += 1) guesses.push(await status({ 'x-api-key': String(i) }));
+  assert.deepEqual(guesses, [...Array(10).fill(401), 429, 429]);
+  const { status: right, headers, body } = await rig.call('/extractbeacon', { headers: { authorization: `Bearer ${KEY}` } });
+  assert.equal(right, 429);
+  assert.ok(Number(headers.get('retry-after')) > 0);
+  assert.deepEqual(body.location, []);
+  assert.equal(await status({}), 200);
+  rig.now += 5 * 60_000;
+  assert.equal(await status({ 'x-api-key': KEY }), 200);
+});

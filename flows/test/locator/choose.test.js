@@ -1,0 +1,100 @@
+// @ts-check
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { choose } = require('../../lib/locator/choose');
+const { TUNING } = require('../../lib/locator/tuning');
+
+const ROOMS = [{ storey: 0 }, { storey: 0 }, { storey: 1 }];
+const somebody = (sinceMs = 0) => ({
+  room: 0, sinceMs, appearedMs: -1, sureMs: sinceMs, rival: -1, nats: 0, rivalMs: 0, last: -1, doubts: 0,
+});
+const STANDING = { touched: false, still: 1, windowMs: 1000 };
+const WALKING = { ...STANDING, still: 0 };
+
+/**
+ * How many decisions with the same chances it takes to move.
+ * @param {number[]} chances @param {number} ms @param {ReturnType<typeof somebody>} [choice]
+ * @param {import('../../lib/locator/choose').Signs} [signs]
+ */
+function decisions(chances, ms, choice = somebody(), signs = STANDING) {
+  const best = chances.indexOf(Math.max(...chances));
+  for (let n = 1; n <= 1000; n += 1) if (choose(choice, Float64Array.from(chances), best, ms + n * 1000, signs, ROOMS, TUNING)) return n;
+  return Infinity;
+}
+
+test('the first room is taken as it is', () => {
+  const choice = { ...somebody(), room: -1 };
+  assert.ok(choose(choice, Float64Array.of(0.2, 0.5, 0.3), 1, 5000, STANDING, ROOMS, TUNING));
+  assert.deepEqual([choice.room, choice.sinceMs, choice.appearedMs], [1, 5000, 5000]);
+});
+
+test('a clear challenger wins at once, a fair one after repeated wins, a doubtful one never', () => {
+  assert.equal(decisions([0.0001, 0.9998, 0.0001], 1000), 1);
+  const fair = decisions([0.08, 0.9, 0.02], 1000);
+  assert.ok(fair > 1 && fair < 20, `${fair}`);
+  assert.equal(decisions([0.4, 0.6, 0], 1000), Infinity);
+});
+
+test('the longer the stay, and on another level, the more it takes', () => {
+  const chances = [0.08, 0.9, 0.02];
+  assert.ok(decisions(chances, 600_000) > decisions(chances, 1000));
+  assert.ok(decisions([0.08, 0.02, 0.9], 1000) > decisions(chances, 1000));
+});
+
+test('the longer the stay, the more it takes while somebody stands; who walks changes the room as easily as ever', () => {
+  const fair = [0.08, 0.9, 0.02];
+  assert.ok(decisions(fair, 600_000, somebody(), STANDING) > 2 * decisions(fair, 600_000, somebody(), WALKING));
+  assert.equal(decisions(fair, 600_000, somebody(), WALKING), decisions(fair, 1000, somebody(), WALKING));
+});
+
+test('a challenger that falls back starts anew, and the change dates from a little before it began to lead', () => {
+  const choice = somebody();
+  const fair = Float64Array.of(0.08, 0.9, 0.02);
+  const own = Float64Array.of(0.9, 0.08, 0.02);
+  choose(choice, fair, 1, 1000, STANDING, ROOMS, TUNING);
+  choose(choice, own, 0, 2000, STANDING, ROOMS, TUNING);
+  assert.equal(choice.rival, -1);
+  assert.ok(decisions([...fair], 2000, choice) > 1);
+  const doubtMs = 3000 - 0; // 0.9 is not beyond doubt
+  assert.equal(choice.sinceMs, 3000 - doubtMs * TUNING.dateShare - STANDING.windowMs / 2);
+});
+
+test('a change is sought between the last moment beyond doubt and the lead of the new room, and not too far back', () => {
+  /** @param {number} sureMs @param {number} windowMs */
+  const since = (sureMs, windowMs) => {
+    const choice = { ...somebody(), sureMs };
+    choose(choice, Float64Array.of(0.0001, 0.9998, 0.0001), 1, 100_000, { ...WALKING, windowMs }, ROOMS, TUNING);
+    return choice.sinceMs;
+  };
+  assert.equal(since(100_000, 1000), 99_500);
+  assert.equal(since(100_000, 4000), 98_000);
+  assert.equal(since(98_000, 1000), 99_500 - 2000 * TUNING.dateShare);
+  assert.equal(since(0, 1000), 99_500 - TUNING.lookBackMs * TUNING.dateShare);
+});
+
+test('whoever has just appeared was in the room found now all along', () => {
+  const choice = { ...somebody(), room: -1 };
+  choose(choice, Float64Array.of(0.6, 0.4, 0), 0, 50_000, STANDING, ROOMS, TUNING);
+  assert.ok(decisions([0.0001, 0.9998, 0.0001], 52_000, choice) === 1);
+  assert.deepEqual([choice.room, choice.sinceMs], [1, 50_000]);
+  assert.ok(decisions([0.9998, 0.0001, 0.0001], 70_000, choice) > 0);
+  assert.ok(choice.sinceMs > 60_000);
+});
+
+test('what is sure moves at once', () => {
+  const choice = somebody();
+  assert.ok(choose(choice, Float64Array.of(0.4, 0.6, 0), 1, 600_000, { ...STANDING, touched: true }, ROOMS, TUNING));
+});
+
+test('two rooms that are hard to tell apart do not alternate for ever', () => {
+  const choice = somebody();
+  let changes = 0;
+  for (let s = 0; s < 600; s += 1) { // in turn for ten seconds each, as when standing at a thin wall
+    const other = Math.floor(s / 10) % 2;
+    const chances = other ? [0.05, 0.95, 0] : [0.95, 0.05, 0];
+    if (choose(choice, Float64Array.from(chances), other, s * 1000, STANDING, ROOMS, TUNING)) changes += 1;
+  }
+  assert.ok(changes > 0 && changes < 15, `${changes} changes in 60 turns`);
+});

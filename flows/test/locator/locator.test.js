@@ -1,0 +1,192 @@
+// @ts-check
+'use strict';
+
+const assert = require('node:assert/strict');
+const { describe, test } = require('node:test');
+const { createLocator, emptyOutcome } = require('../../lib/locator');
+const { beaconOf, house } = require('./house');
+const { createEther, PLACES } = require('./radio');
+
+const T0 = 1_700_000_000_000;
+
+/** A locator with everything it told so far, and a clock that runs with the batches. */
+function createScene(building = house()) {
+  const locator = createLocator(building);
+  for (const id of building.gateways.keys()) locator.setGateway(id, true);
+  const told = emptyOutcome();
+  let nowMs = T0;
+  /** @param {number} ms */
+  function wait(ms) {
+    for (const end = nowMs + ms; nowMs < end;) {
+      nowMs = Math.min(end, nowMs + 100);
+      locator.tick(nowMs, told);
+    }
+  }
+  return {
+    locator,
+    told,
+    wait,
+    now: () => nowMs,
+    /** @param {import('../../lib/readings').Batch} batch @param {number} [delayMs] */
+    hear(batch, delayMs = 20) {
+      if (batch.ts + delayMs > nowMs) wait(batch.ts + delayMs - nowMs);
+      locator.hear(batch, nowMs, told);
+    },
+    /** @param {string} id */
+    where: (id) => locator.presences().find(({ staff_id: one }) => one === id),
+    /** Histories read better without times. @param {keyof typeof told} what @param {string} id */
+    list: (what, id) => /** @type {any[]} */ (told[what]).filter(({ staff_id: one }) => one === id),
+  };
+}
+
+/** Somebody's phone for some seconds at each place. @param {ReturnType<typeof createScene>} scene @param {[string, number][]} walk */
+function walkWithPhone(scene, walk, ether = createEther(house())) {
+  for (const [room, seconds] of walk) {
+    for (let s = 0; s < seconds; s += 2) scene.hear(ether.phone(PLACES[room], scene.now() + 2000));
+  }
+}
+
+/** @param {ReturnType<typeof createScene>} scene @param {string} room @param {number} seconds */
+function standWithTag(scene, room, seconds, ether = createEther(house()), out = '') {
+  for (let s = 0; s < seconds; s += 1) {
+    const start = scene.now();
+    for (const batch of ether.gateways(PLACES[room], start)) if (batch.receiver !== out) scene.hear(batch);
+    scene.wait(start + 1000 - scene.now());
+  }
+}
+
+describe('rooms', () => {
+  test("a phone's way through the house becomes stays, events and a location for each batch", () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 30], ['G-hall', 20], ['G-lift', 20], ['U-lift', 20], ['U-hall', 20], ['U-c', 30]]);
+    const rooms = ['G-a', 'G-hall', 'G-lift', 'U-lift', 'U-hall', 'U-c'];
+    assert.deepEqual(scene.list('events', '0').filter(({ type }) => type === 'enter').map(({ room }) => room), rooms);
+    assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), rooms.slice(0, -1));
+    for (const stay of scene.list('stays', '0')) {
+      assert.ok(Math.abs(stay.duration_s - (stay.room === 'G-a' ? 30 : 20)) <= 8, JSON.stringify(stay));
+    }
+    assert.equal(new Set(scene.list('locations', '0').map(({ ts }) => ts)).size, 70);
+    assert.deepEqual(scene.where('0')?.level, 'U');
+  });
+
+  test('a tag among gateways is followed; one location a second', () => {
+    const scene = createScene();
+    standWithTag(scene, 'G-a', 20);
+    standWithTag(scene, 'G-hall', 20);
+    standWithTag(scene, 'G-c', 20);
+    assert.deepEqual(scene.list('presences', '1').map(({ room }) => room), ['G-a', 'G-hall', 'G-c']);
+    const seconds = scene.list('locations', '1').map(({ ts }) => ts);
+    assert.ok(seconds.every((ts) => ts % 1000 === 0));
+    assert.ok(new Set(seconds).size >= 59 && new Set(seconds).size <= 61);
+  });
+
+  test('standing still between two rooms does not flip', () => {
+    const scene = createScene();
+    const ether = createEther(house(), 3, 6);
+    const byTheWall = { room: 'G-a', x: 9.4, y: 11 };
+    for (let s = 0; s < 1800; s += 2) scene.hear(ether.phone(byTheWall, scene.now() + 2000));
+    assert.ok(scene.list('presences', '0').length <= 2, JSON.stringify(scene.list('presences', '0')));
+  });
+
+  test('a phone held to a beacon is there at once', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['U-c', 600]]);
+    scene.hear({ kind: 'phone', receiver: '0', ts: scene.now() + 500, readings: [{ beacon: beaconOf('G-a'), rssi: -20 }] });
+    assert.equal(scene.where('0')?.room, 'G-a');
+  });
+
+  test('silence of a gateway that is out draws nobody away from it', () => {
+    const scene = createScene();
+    scene.locator.setGateway('gw-G-b', false);
+    standWithTag(scene, 'G-b', 60, createEther(house()), 'gw-G-b');
+    assert.equal(scene.where('1')?.room, 'G-b');
+  });
+});
+
+describe('time', () => {
+  test('stale after 30 s, lost after 60 s, the stay ends with the last reading, present again at once', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 20]]);
+    const lastMs = scene.where('0')?.ts ?? NaN;
+    const told = scene.told.presences.length;
+    scene.wait(lastMs + 29_900 - scene.now());
+    assert.equal(scene.where('0')?.state, 'present');
+    scene.wait(200);
+    assert.equal(scene.where('0')?.state, 'stale');
+    scene.wait(29_700);
+    assert.equal(scene.where('0')?.state, 'stale');
+    scene.wait(200);
+    assert.equal(scene.where('0')?.state, 'lost');
+    assert.deepEqual(scene.told.presences.slice(told).map(({ state }) => state), ['stale', 'lost']);
+    assert.deepEqual(scene.list('stays', '0').map(({ leave_ms: ms }) => ms), [lastMs]);
+    assert.deepEqual(scene.list('events', '0').at(-1), { ts: lastMs + 60_000, type: 'lost', staff_id: '0', level: 'G', room: 'G-a' });
+    walkWithPhone(scene, [['G-a', 2]]);
+    assert.equal(scene.where('0')?.state, 'present');
+    assert.ok((scene.where('0')?.since ?? 0) > lastMs);
+  });
+
+  test('people are forgotten after a quarter of an hour', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 4]]);
+    scene.wait(15 * 60_000 + 1000);
+    assert.equal(scene.where('0'), undefined);
+  });
+
+  test('a backlog beside the present is reported as late and moves nothing', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 20]]);
+    const before = scene.where('0');
+    const points = scene.told.locations.length;
+    scene.hear(createEther(house()).phone(PLACES['U-c'], T0 - 600_000));
+    assert.deepEqual(scene.told.late, [{ staff_id: '0', ts: T0 - 600_000 }]);
+    assert.deepEqual(scene.where('0'), before);
+    assert.equal(scene.told.locations.length, points);
+  });
+
+  test('a backlog of somebody who was away becomes history at its own time, without moving the present', () => {
+    const scene = createScene();
+    const ether = createEther(house());
+    for (let s = 0; s < 60; s += 2) scene.hear(ether.phone(PLACES['G-a'], T0 - 3_600_000 + s * 1000));
+    assert.equal(scene.where('0')?.state, 'lost');
+    assert.deepEqual(scene.told.presences, []);
+    assert.equal(scene.told.locations.length, 30);
+    assert.ok(scene.told.locations.every(({ ts }) => ts < T0 - 3_500_000));
+    walkWithPhone(scene, [['G-b', 4]], ether);
+    assert.deepEqual([scene.where('0')?.state, scene.where('0')?.room], ['present', 'G-b']);
+    assert.deepEqual(scene.list('stays', '0').map(({ room, duration_s: s }) => [room, s]), [['G-a', 58]]);
+  });
+
+  test('the future is bounded, and what comes after it is not late', () => {
+    const scene = createScene();
+    const ether = createEther(house());
+    scene.locator.hear(ether.phone(PLACES['G-a'], T0 + 240_000), T0, scene.told);
+    assert.ok(scene.told.locations.every(({ ts }) => ts <= T0));
+    walkWithPhone(scene, [['G-a', 10]], ether);
+    assert.deepEqual(scene.told.late, []);
+  });
+
+  test('the same batch twice changes nothing', () => {
+    const [once, twice] = [createScene(), createScene()];
+    const ether = createEther(house());
+    for (let s = 0; s < 60; s += 2) {
+      const batch = ether.phone(PLACES[s < 30 ? 'G-a' : 'G-hall'], T0 + s * 1000);
+      once.hear(batch);
+      twice.hear(batch);
+      twice.hear(batch);
+    }
+    assert.deepEqual(twice.told, once.told);
+  });
+});
+
+describe('another building', () => {
+  test('people stay where they are, unless their room is gone', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 20]]);
+    const since = scene.where('0')?.since;
+    scene.locator.setBuilding(house({ 'gw-G-a': { rssi_offset: 3 } }), scene.now(), scene.told);
+    assert.equal(scene.where('0')?.since, since);
+    walkWithPhone(scene, [['G-a', 10], ['G-hall', 10]]);
+    assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), ['G-a']);
+    assert.equal(scene.where('0')?.room, 'G-hall');
+  });
+});

@@ -1,0 +1,101 @@
+// @ts-check
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const fc = require('fast-check');
+const { flush, joinGateway, joinPhone, pass } = require('../../lib/locator/steps');
+const { TUNING } = require('../../lib/locator/tuning');
+
+const T0 = 1_700_000_000_000;
+
+/** @typedef {import('../../lib/locator/steps').Line} Line */
+/** @returns {Line} */
+const newLine = () => ({ ms: -Infinity, waiting: [], phoneMs: null });
+
+/** @param {Line} line @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
+const gateway = (line, ts, source, rssi, nowMs, take) =>
+  joinGateway(line, ts, { source, rssi, tag: 'X' }, nowMs, TUNING, take);
+
+/** @param {Line} line @param {number} ts @param {number} nowMs @param {any} take */
+const phone = (line, ts, nowMs, take) =>
+  joinPhone(line, ts, { kind: 'phone', sources: [1], rssis: [-60], tag: '' }, nowMs, TUNING, take);
+
+/** Play batches in the order they arrive; what was taken. @param {{ts: number, atMs: number, source: number, rssi: number}[]} batches */
+function played(batches) {
+  const line = newLine();
+  /** @type {[number, string][]} */
+  const taken = [];
+  /** @param {Line} its @param {number} ms @param {any} all */
+  const take = (its, ms, all) => {
+    its.ms = Math.max(its.ms, ms);
+    taken.push([ms, all.sources.map((/** @type {number} */ s, /** @type {number} */ k) => `${s}:${all.rssis[k]}`).sort().join()]);
+  };
+  for (const { ts, atMs, source, rssi } of batches) {
+    pass(line, atMs, TUNING, take);
+    assert.ok(gateway(line, ts, source, rssi, atMs, take));
+  }
+  flush(line, take);
+  return taken;
+}
+
+test('the order in which gateways arrive does not matter, as long as they arrive within the wait', () => {
+  const batch = fc.record({
+    ts: fc.integer({ min: 0, max: 20_000 }),
+    delay: fc.integer({ min: 1, max: TUNING.holdMs - 1 }),
+    source: fc.nat(11),
+    rssi: fc.integer({ min: -90, max: -50 }),
+  });
+  fc.assert(fc.property(fc.array(batch, { minLength: 1, maxLength: 80 }), (list) => {
+    const all = list.map(({ ts, delay, source, rssi }) => ({ ts: T0 + ts, atMs: T0 + ts + delay, source, rssi }));
+    const inTime = [...all].sort((a, b) => a.ts - b.ts).map((one) => ({ ...one, atMs: one.ts }));
+    const asArrived = [...all].sort((a, b) => a.atMs - b.atMs);
+    assert.deepEqual(played(asArrived), played(inTime));
+  }));
+});
+
+test('a replay faster than time gathers the same steps', () => {
+  const all = Array.from({ length: 60 }, (_, k) => ({ ts: T0 + Math.floor(k / 3) * 1000, source: k % 3, rssi: -60 - k % 7 }));
+  const live = played(all.map((one) => ({ ...one, atMs: one.ts + 20 })));
+  const fast = played(all.map((one, k) => ({ ...one, atMs: T0 + 100_000 + k })));
+  assert.deepEqual(fast, live);
+});
+
+test('a phone is taken at once, gateways before it first', () => {
+  const line = newLine();
+  /** @type {string[]} */
+  const taken = [];
+  /** @param {Line} its @param {number} ms @param {any} all */
+  const take = (its, ms, all) => {
+    its.ms = ms;
+    taken.push(all.kind);
+  };
+  gateway(line, T0, 1, -60, T0 + 10, take);
+  assert.deepEqual(taken, []);
+  phone(line, T0 + 100, T0 + 110, take);
+  assert.deepEqual(taken, ['gateway', 'phone']);
+});
+
+test('old readings are late; a little older ones are not', () => {
+  const line = newLine();
+  const take = () => {};
+  assert.ok(gateway(line, T0, 1, -60, T0, take));
+  assert.ok(gateway(line, T0 - 4000, 2, -60, T0 + 50, take));
+  assert.ok(!gateway(line, T0 - 600_000, 3, -60, T0 + 60, take));
+  assert.ok(!phone(line, T0 - 600_000, T0 + 60, take));
+});
+
+test('a clock ahead does not make the others late', () => {
+  const line = newLine();
+  /** @type {number[]} */
+  const times = [];
+  const take = (/** @type {Line} */ its, /** @type {number} */ ms) => {
+    its.ms = Math.max(its.ms, ms);
+    times.push(ms);
+  };
+  phone(line, T0 + 280_000, T0, take);
+  assert.ok(phone(line, T0 + 100, T0 + 100, take));
+  gateway(line, T0 + 280_000, 1, -60, T0 + 200, take);
+  assert.ok(gateway(line, T0 + 1000, 2, -60, T0 + 1010, take));
+  assert.ok(Math.max(...times) <= T0 + 1010);
+});

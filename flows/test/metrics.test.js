@@ -1,0 +1,150 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { EventEmitter, once } = require('node:events');
+const { test } = require('node:test');
+const express = require('express');
+const fc = require('fast-check');
+const { createFigures } = require('../lib/metrics/figures');
+const { createHttpFigures } = require('../lib/metrics/http-figures');
+const { createProcessFigures } = require('../lib/metrics/process-figures');
+const { createPrometheus } = require('../lib/metrics/prometheus');
+const { siteFigures } = require('../lib/metrics/site-figures');
+const { createSpread } = require('../lib/metrics/spread');
+const { createBuilding } = require('../lib/building');
+const { createSite } = require('../lib/site');
+const { smallBuilding, BEACONS } = require('./support/building');
+
+const gauge = (name, read, more = {}) => ({ name, kind: 'gauge', help: `About ${name}`, read, ...more });
+const counter = (name, read, more = {}) => ({ ...gauge(name, read, more), kind: 'counter' });
+const linesOf = async (figures) => (await createPrometheus(figures, '1').text()).split('\n');
+
+test('one list of figures: flat numbers for the heartbeat, the same for Prometheus', async () => {
+  const figures = createFigures();
+  figures.add([gauge('store_lag_ms', () => 1500), counter('readings', () => 7), gauge('unknown_ms', () => null), gauge('uptime_s', () => 9),
+    counter('refused', () => ({ not_json: 1, 'too-large': 2 }), { label: 'reason', flat: 'sum' }),
+    counter('callers', () => ({ hacs: 5 }), { label: 'caller', flat: 'none' }), gauge('odd', () => NaN)]);
+  assert.deepEqual(figures.flat(), { store_lag_ms: 1500, readings: 7, uptime_s: 9, refused: 3, refused_not_json: 1, refused_too_large: 2 });
+  const lines = await linesOf(figures);
+  for (const line of ['sda_store_lag_seconds 1.5', 'sda_readings_total 7', 'sda_uptime_seconds 9', 'sda_refused_total{reason="not_json"} 1',
+    'sda_refused_total{reason="too-large"} 2', 'sda_callers_total{caller="hacs"} 5', '# HELP sda_store_lag_seconds About store_lag_ms.',
+    '# TYPE sda_readings_total counter', 'sda_build_info{version="1"} 1']) assert.ok(lines.includes(line), line);
+  assert.ok(!lines.some((line) => line.startsWith('sda_unknown')), 'what is not known is not told as 0');
+  assert.ok(lines.some((line) => line.startsWith('nodejs_eventloop_lag_p99_seconds ')));
+});
+
+test('a figure\'s name is taken once, is one, and can be given back', () => {
+  const figures = createFigures();
+  const takeOff = figures.add([gauge('a', () => 1)]);
+  assert.throws(() => figures.add([gauge('a', () => 2)]), /"a"/);
+  assert.throws(() => figures.add([gauge('No Name', () => 2)]), /"No Name"/);
+  takeOff();
+  let rolled = 0;
+  figures.add([gauge('a', () => 3)], () => { rolled += 1; });
+  figures.roll();
+  assert.deepEqual([figures.flat(), rolled], [{ a: 3 }, 1]);
+});
+
+test('what Prometheus is told follows the figures: parts that are gone are no longer told', async () => {
+  const figures = createFigures();
+  let parts = { a: 1, b: 2 };
+  figures.add([gauge('part', () => parts, { label: 'name' })]);
+  const prometheus = createPrometheus(figures, '1');
+  assert.match(await prometheus.text(), /sda_part\{name="b"\} 2/);
+  parts = { a: 5 };
+  const text = await prometheus.text();
+  assert.match(text, /sda_part\{name="a"\} 5/);
+  assert.doesNotMatch(text, /name="b"/);
+});
+
+test('a spread tells median, 99th percentile and largest of the interval before, as sorting would, to two figures', () => {
+  const spread = createSpread();
+  assert.deepEqual(spread.read(), { p50_ms: null, p99_ms: null, max_ms: null, count: 0 });
+  fc.assert(fc.property(fc.array(fc.double({ min: 0.01, max: 100_000, noNaN: true }), { minLength: 1, maxLength: 300 }), (times) => {
+    for (const ms of times) spread.add(ms);
+    spread.roll();
+    const sorted = times.toSorted((a, b) => a - b);
+    const { p50_ms: p50, p99_ms: p99, max_ms: max, count } = spread.read();
+    const near = (value, share) => {
+      const expected = sorted[Math.ceil(share * sorted.length) - 1];
+      assert.ok(Math.abs(value - expected) <= expected * 0.02 + 0.001, `${value} for ${expected}`);
+    };
+    near(p50, 0.5);
+    near(p99, 0.99);
+    near(max, 1);
+    assert.equal(count, times.length);
+  }));
+  spread.roll();
+  assert.equal(spread.read().p50_ms, null);
+  for (const odd of [-5000, 0, 1e12]) spread.add(odd); // a receiver's clock is ahead; a backlog of days
+  spread.roll();
+  assert.ok(Math.abs(spread.read().max_ms - 3_600_000) < 36_000, `${spread.read().max_ms}`);
+});
+
+test('a site tells how old its locations are when they are told, and what became of the rest', () => {
+  const site = createSite(createBuilding(smallBuilding()), 0);
+  const figures = createFigures();
+  figures.add(siteFigures(site, () => 1_000_000), site.liveLag.roll);
+  const hear = (staff, data, nowMs) => site.hear(`sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
+  hear('0', { ts: 999_600, readings: [{ beacon: BEACONS.a, rssi: -60 }] }, 999_800);
+  hear('1', { ts: 'x', readings: [] }, 999_900);
+  hear('1', { readings: [{ beacon: BEACONS.a, rssi: 'x' }], ts: 999_900 }, 999_900);
+  site.flush(1_000_000);
+  figures.roll();
+  const flat = figures.flat();
+  assert.ok(Math.abs(flat.live_lag_p50_ms - 1000) < 20, `${flat.live_lag_p50_ms} from the beginning of its second`);
+  assert.deepEqual([flat.messages, flat.locations, flat.refused, flat.refused_ts_invalid, flat.refused_rssi_invalid, flat.staff_present],
+    [3, 1, 2, 1, 1, 1]);
+  assert.equal(flat.gateways_online + flat.gateways_offline + flat.gateways_silent + flat.gateways_unknown, site.building().gateways.size);
+  figures.roll();
+  assert.equal('live_lag_p50_ms' in figures.flat(), false, 'nobody was located since');
+});
+
+test('answers are counted by route as declared, by status and by caller, and timed', async (t) => {
+  const seen = [];
+  const asked = new EventEmitter();
+  const http = createHttpFigures({ observe: (route, seconds) => seen.push([route, seconds]) });
+  const app = express().use(http.watch);
+  app.get('/x/:id', (request, response) => {
+    response.locals.route = '/x/{id}';
+    response.locals.caller = { kind: request.params.id === '1' ? 'key' : 'trusted', name: request.params.id === '1' ? 'hacs' : '127.0.0.1' };
+    if (request.params.id === 'slow') asked.emit('slow');
+    else setTimeout(() => response.status(request.params.id === '1' ? 200 : 503).end(), 20);
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${server.address().port}`;
+  for (const path of ['/x/1', '/x/1', '/x/2', '/what/ever']) await (await fetch(url + path)).text();
+  const leaving = new AbortController();
+  asked.once('slow', () => leaving.abort());
+  await assert.rejects(fetch(`${url}/x/slow`, { signal: leaving.signal }));
+  const figures = createFigures();
+  figures.add(http.figures, http.roll);
+  while (seen.length < 5) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  figures.roll();
+  const flat = figures.flat();
+  const { http_p50_ms_x_id: p50, http_p99_ms_x_id: p99 } = flat;
+  assert.deepEqual(Object.fromEntries(Object.entries(flat).filter(([name]) => !name.includes('_ms_'))), { http_answers: 5, http_answers_200: 2, http_answers_404: 1, http_answers_499: 1, http_answers_503: 1,
+    http_requests_x_id: 4, http_requests_none: 1 });
+  assert.ok(p50 >= 18 && p99 >= p50, `${p50} ${p99}`);
+  assert.deepEqual(seen.map(([route]) => route).toSorted(), ['/x/{id}', '/x/{id}', '/x/{id}', '/x/{id}', 'none']);
+  assert.match((await linesOf(figures)).join('\n'), /sda_http_callers_total\{caller="hacs"\} 2/);
+});
+
+test('the process tells its memory, and how long work waits for its turn', async () => {
+  const ofProcess = createProcessFigures(1000, () => 61_000);
+  const figures = createFigures();
+  figures.add(ofProcess.figures, ofProcess.roll);
+  await new Promise((resolve) => { setTimeout(resolve, 60); });
+  const end = performance.now() + 120;
+  while (performance.now() < end);
+  await new Promise((resolve) => { setTimeout(resolve, 60); });
+  figures.roll();
+  const flat = figures.flat();
+  ofProcess.stop();
+  assert.equal(flat.uptime_s, 60);
+  assert.ok(flat.rss_bytes > 1e7 && flat.heap_bytes > 1e6);
+  assert.ok(flat.loop_lag_max_ms > 80 && flat.loop_lag_max_ms < 5000, `${flat.loop_lag_max_ms}`);
+  assert.ok(flat.loop_busy_pct > 20 && flat.loop_busy_pct <= 100, `${flat.loop_busy_pct}`);
+});

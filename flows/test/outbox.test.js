@@ -1,0 +1,118 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const fc = require('fast-check');
+const { locationMessages, rejectionMessage } = require('../lib/derived');
+const { createOutbox, BrokerAway } = require('../lib/outbox');
+
+/** An outbox with a broker that is there or not, and what reached it. */
+function rig(bounds) {
+  const outbox = createOutbox(bounds);
+  const rig_ = { outbox, up: true, sent: [] };
+  outbox.attach({ send: (message) => rig_.sent.push(message), connected: () => rig_.up });
+  return rig_;
+}
+const message = (payload, topic = 't', retain = false) => ({ topic, payload, retain });
+
+test('what is put while the broker is away is sent when it is back, in order', () => {
+  const r = rig();
+  r.up = false;
+  for (const text of ['1', '2', '3']) r.outbox.put(message(text), 0);
+  assert.deepEqual(r.sent, []);
+  r.up = true;
+  r.outbox.pump(1000);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '2', '3']);
+  for (const { sda_id: id } of r.sent) r.outbox.acknowledge(id, 1001);
+  assert.deepEqual(r.outbox.counters(), { sent: 3, acknowledged: 3, dropped: 0, resent: 0, waiting: 0, in_flight: 0 });
+});
+
+test('what is not acknowledged is sent again', () => {
+  const r = rig({ resendMs: 30_000 });
+  r.outbox.put(message('1'), 0);
+  r.outbox.pump(29_999);
+  assert.equal(r.sent.length, 1);
+  r.outbox.pump(30_000);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '1']);
+  r.outbox.acknowledge(r.sent[1].sda_id, 30_001);
+  r.outbox.pump(90_000);
+  assert.equal(r.sent.length, 2);
+});
+
+test('of a retained topic only the newest waits, and an old one is not sent again', () => {
+  const r = rig({ resendMs: 1000 });
+  r.up = false;
+  for (const text of ['1', '2']) r.outbox.put(message(text, 'a', true), 0);
+  r.outbox.put(message('3', 'b', true), 0);
+  r.up = true;
+  r.outbox.put(message('4', 'a', true), 0);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['3', '4']);
+  r.outbox.put(message('5', 'a', true), 10);
+  r.outbox.acknowledge(r.sent[2].sda_id, 20);
+  r.outbox.pump(5000);
+  assert.deepEqual(r.sent.slice(3).map(({ payload }) => payload), ['3'], 'neither 4 nor 5 again');
+});
+
+test('what does not fit is dropped oldest first, and counted', () => {
+  for (const bounds of [{ messages: 2 }, { bytes: 5 }]) {
+    const r = rig(bounds);
+    r.up = false;
+    const lost = [];
+    ['11', '22', '33'].forEach((text) => r.outbox.put(message(text), 0, (error) => lost.push([text, error])));
+    assert.equal(r.outbox.counters().dropped, 1);
+    assert.equal(lost[0][0], '11');
+    assert.ok(lost[0][1] instanceof BrokerAway);
+  }
+});
+
+test('publish waits for the acknowledgement, and says at once when there is no broker', async () => {
+  const r = rig();
+  const published = r.outbox.publish(message('1'), 0, 1000);
+  r.outbox.acknowledge(r.sent[0].sda_id, 1);
+  await published;
+  r.up = false;
+  await assert.rejects(r.outbox.publish(message('2'), 0, 1000), BrokerAway);
+  r.up = true;
+  await assert.rejects(r.outbox.publish(message('3'), 0, 10), BrokerAway);
+});
+
+test('whatever the broker does, everything put is acknowledged, dropped or still there', () => {
+  const step = fc.oneof(fc.constant('put'), fc.constant('put'), fc.constant('ack'), fc.constant('flip'), fc.constant('wait'));
+  fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+    const r = rig({ messages: 10, inFlight: 3, resendMs: 1000 });
+    let now = 0;
+    let put = 0;
+    for (const what of steps) {
+      now += what === 'wait' ? 1500 : 10;
+      if (what === 'put') r.outbox.put(message(String(put += 1)), now);
+      else if (what === 'ack') r.outbox.acknowledge(r.sent.at(-1)?.sda_id ?? 0, now);
+      else if (what === 'flip') r.up = !r.up;
+      r.outbox.pump(now);
+      const { acknowledged, dropped, waiting, in_flight: inFlight } = r.outbox.counters();
+      assert.equal(acknowledged + dropped + waiting + inFlight, put);
+      assert.ok(inFlight <= 3 && waiting <= 10);
+    }
+  }));
+});
+
+test('batches of locations keep within the limit and lose nothing', () => {
+  const items = fc.array(fc.record({ ts: fc.nat(), staff_id: fc.string({ maxLength: 64 }), room: fc.string({ unit: 'grapheme', maxLength: 30 }),
+  }, { noNullPrototype: true }), { maxLength: 50 });
+  fc.assert(fc.property(items, items, (locations, stays) => {
+    const messages = locationMessages({ locations, stays }, 600);
+    const read = messages.map(({ payload }) => JSON.parse(payload));
+    assert.deepEqual(read.flatMap((batch) => batch.locations), locations);
+    assert.deepEqual(read.flatMap((batch) => batch.stays), stays);
+    for (const { topic, payload } of messages) {
+      assert.equal(topic, 'sda/v1/locations');
+      assert.ok(Buffer.byteLength(payload) <= 600 || JSON.parse(payload).locations.length + JSON.parse(payload).stays.length === 1);
+    }
+    for (const batch of read) assert.ok(batch.v === 1 && batch.locations.length + batch.stays.length > 0);
+  }));
+});
+
+test('a refusal carries its reason and the first KiB', () => {
+  const rejection = { kind: 'phone', receiver: '0', reason: 'not_json', detail: 'why', count: 1 };
+  const sent = rejectionMessage(rejection, 'sda/v1/phone/0/readings', Buffer.alloc(5000, 'x'), 7);
+  assert.deepEqual(JSON.parse(sent.payload), { ts: 7, topic: 'sda/v1/phone/0/readings', ...rejection, payload: 'x'.repeat(1024) });
+});

@@ -1,0 +1,169 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const fc = require('fast-check');
+const { createCalm } = require('../lib/calm');
+const { moment, requestRebuild } = require('../lib/http/rebuild');
+const { StoreUnavailable } = require('../lib/influx');
+const { createArrivals } = require('../lib/rebuild/arrivals');
+const { createGrouping } = require('../lib/rebuild/batches');
+const { createLateTimes } = require('../lib/rebuild/late');
+const { reconciled, trueStart } = require('../lib/rebuild/stays');
+const { createToil, Stopped } = require('../lib/rebuild/toil');
+const { createStore } = require('../lib/store');
+const { playInflux, rows: answerRows } = require('./support/influx');
+
+const stay = (enter, leave, room = 'a') => ({ ts: enter, staff_id: '0', level: 'L1', room, enter_ms: enter, leave_ms: leave,
+  duration_s: (leave - enter) / 1000 });
+
+test('batches come out of rows in pieces of any size as they went in', () => {
+  const batchArbitrary = fc.record({ ts: fc.integer({ min: 0, max: 20 }), receiver: fc.constantFrom('a', 'b', 'c'), beacons:
+    fc.uniqueArray(fc.constantFrom('X', 'Y', 'Z'), { minLength: 1 }) });
+  fc.assert(fc.property(fc.uniqueArray(batchArbitrary, { selector: ({ ts, receiver }) => `${ts} ${receiver}` }),
+    fc.integer({ min: 1, max: 9 }), fc.func(fc.integer()), (batches, size, shuffle) => {
+      const rows = batches.flatMap(({ ts, receiver, beacons }) => beacons.map((beacon) => [ts, -60, 'phone', receiver, beacon]))
+        .sort((a, b) => a[0] - b[0] || shuffle(String(a)) - shuffle(String(b)));
+      const grouping = createGrouping();
+      const found = [];
+      for (let at = 0; at < rows.length; at += size) found.push(...grouping.push(rows.slice(at, at + size)));
+      found.push(...grouping.finish());
+      const lines = (list) => list.map(([ts, receiver, beacons]) => `${ts} ${receiver} ${beacons}`);
+      assert.deepEqual(lines(found.map((one) => [one.ts, one.receiver, one.readings.map(({ beacon }) => beacon)])),
+        lines(batches.map(({ ts, receiver, beacons }) => [ts, receiver, beacons.toSorted()])
+          .sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1))));
+    }));
+});
+
+test('after a stay is told no other one overlaps with it, and telling it again changes nothing', () => {
+  fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 100 }), { minLength: 2, maxLength: 12 }), fc.integer({ min: 0, max: 99 }),
+    fc.integer({ min: 1, max: 60 }), (edges, enter, length) => {
+      const stored = new Map();
+      edges.sort((a, b) => a - b).slice(1).forEach((leave, i) => stored.set(edges[i], stay(edges[i], leave, 'b')));
+      const found = stay(enter, enter + length);
+      for (let round = 0; round < 2; round += 1) {
+        for (const one of reconciled(found, [...stored.values()])) stored.set(one.ts, one);
+        const lasting = [...stored.values()].filter(({ duration_s: seconds }) => seconds > 0).sort((a, b) => a.ts - b.ts);
+        assert.ok(lasting.some(({ enter_ms: a, leave_ms: b }) => a === enter && b === enter + length));
+        lasting.slice(1).forEach((one, i) => assert.ok(one.enter_ms >= lasting[i].leave_ms));
+      }
+    }));
+});
+
+test('a stay that goes on takes its end from what is stored', () => {
+  assert.deepEqual(reconciled(stay(10, 20), [stay(10, 50)], true), [stay(10, 50)]);
+  assert.deepEqual(reconciled(stay(10, 20), [stay(10, 50)]), [stay(10, 20)]);
+  assert.deepEqual(reconciled(stay(10, 20), [{ ...stay(12, 15), staff_id: '1' }, stay(30, 40)]), [stay(10, 20)]);
+});
+
+test('the beginning of a stay that was already going on', () => {
+  const presence = { staff_id: '0', level: 'L1', room: 'a', since: 100_000, ts: 100_000, state: 'present' };
+  const at = (ts, room = 'a') => ({ ts, room });
+  assert.equal(trueStart(presence, null, null), 100_000);
+  assert.equal(trueStart(presence, null, at(50_000)), 50_000);
+  assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(40_000)), 40_500); // walked over
+  assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(70_000)), 70_000); // was lost between
+  assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(70_000, 'c')), 100_000); // not told what was between
+  assert.equal(trueStart(presence, stay(10_000, 200_000), null), 10_000); // known from an earlier rebuild
+  assert.equal(trueStart(presence, stay(10_000, 200_000, 'b'), null), 100_000);
+});
+
+test('arrivals are kept from the newest on, and too many are said to be', () => {
+  const arrivals = createArrivals(3);
+  const batch = (ts) => ({ kind: 'phone', receiver: '0', ts, readings: [] });
+  arrivals.hear(batch(1), 1, true);
+  arrivals.hear(batch(2), 2, false); // of no registered beacon: the database will not have it
+  assert.deepEqual(arrivals.keep(), batch(1));
+  arrivals.hear(batch(3), 3, true);
+  assert.deepEqual(arrivals.take().map(({ ts }) => ts), [1, 3]);
+  for (const ts of [4, 5, 6, 7]) arrivals.hear(batch(ts), ts, true);
+  assert.equal(arrivals.take(), null);
+  assert.equal(arrivals.keep().ts, 7);
+  assert.deepEqual(arrivals.take().map(({ ts }) => ts), [7]);
+});
+
+test('a broker that delivers what it had queued is noticed', () => {
+  const arrivals = createArrivals();
+  for (let i = 0; i < 100; i += 1) arrivals.hear({ kind: 'phone', receiver: '0', ts: i, readings: [] }, 1_000_000 + i, true);
+  assert.ok(arrivals.draining(1_000_200));
+  assert.ok(!arrivals.draining(1_005_000));
+  for (let i = 0; i < 100; i += 1) arrivals.hear({ kind: 'phone', receiver: '0', ts: 1_010_000 + i, readings: [] }, 1_010_000 + i, true);
+  assert.ok(!arrivals.draining(1_010_100));
+});
+
+test('late times: near ones are one, they wait for quiet, but not for ever', () => {
+  const times = createLateTimes();
+  times.add('0', 100_000, 1_000_000);
+  times.add('1', 130_000, 1_001_000);
+  times.add('2', 90_000_000, 1_002_000);
+  assert.equal(times.fromMs(), 100_000);
+  assert.deepEqual(times.due(1_010_000), []);
+  assert.deepEqual(times.due(1_016_500).map(({ fromMs, staff }) => [fromMs, [...staff]]), [[100_000, ['0', '1']]]);
+  for (let ms = 1_017_000; ms < 1_302_000; ms += 10_000) times.add('2', 90_000_000, ms);
+  assert.equal(times.due(1_302_000).length, 1);
+  assert.equal(times.fromMs(), Infinity);
+});
+
+test('toil rests as long as it worked, never as long as it waited', async () => {
+  const pauses = [];
+  const toil = createToil(() => {}, async (ms) => { pauses.push(ms); });
+  const work = (ms) => { for (const end = performance.now() + ms; performance.now() < end;); };
+  toil.begin();
+  work(3);
+  await toil.breathe();
+  assert.deepEqual(pauses, []);
+  work(8);
+  await toil.breathe();
+  assert.ok(pauses[0] >= 11 && pauses[0] < 40, `${pauses}`);
+  await new Promise((resolve) => { setTimeout(resolve, 200); });
+  await toil.breathe();
+  assert.ok(pauses[1] <= 50, `${pauses}`);
+  await new Promise((resolve) => { setTimeout(resolve, 30); });
+  toil.begin();
+  await toil.breathe();
+  assert.equal(pauses.length, 2);
+});
+
+test('toil insists, and stops', async () => {
+  const faults = [];
+  const toil = createToil((fault) => faults.push(fault), async () => {});
+  let tries = 0;
+  assert.equal(await toil.insist(async () => {
+    tries += 1;
+    if (tries < 4) throw new StoreUnavailable('away');
+    return 'back';
+  }), 'back');
+  assert.deepEqual(faults, ['away', 'away', 'away', '']);
+  await assert.rejects(toil.insist(async () => { throw new TypeError('ours'); }), TypeError);
+  toil.stop();
+  await assert.rejects(toil.pause(1), Stopped);
+  await assert.rejects(toil.insist(async () => 1), Stopped);
+});
+
+test('what the taker of readings throws comes out as it is', async (t) => {
+  const influx = await playInflux(t, (_request, response) => response.end(answerRows([[1]])));
+  await assert.rejects(createStore(createCalm(influx)).readings(0, 1, async () => { throw new Stopped('stopped'); }), Stopped);
+});
+
+test('times are epoch seconds or RFC 3339', () => {
+  const at = (value) => moment({ from: value }, 'from');
+  const noon = Date.UTC(2026, 0, 1, 12);
+  for (const value of [noon / 1000, String(noon / 1000), '2026-01-01T12:00', '2026-01-01T12:00:00Z', '2026-01-01 12:00:00',
+    '2026-01-01T20:00+08:00', '2026-01-01t12:00:00.000z']) assert.equal(at(value), noon, value);
+  assert.equal(at('2026-01-01'), noon - 12 * 3_600_000);
+  for (const value of ['2026-13-01', '2026-01-01T25:00', '01.01.2026', 'yesterday', '', undefined, noon, ['1', '2'], '12:00']) {
+    assert.throws(() => at(value), { status: 400 }, String(value));
+  }
+});
+
+test('a rebuild is asked for within the past, and not too many of them', () => {
+  const asked = [];
+  const rebuild = { request: (...times) => (asked.push(times), asked.length < 3 ? { id: asked.length } : null) };
+  const request = (params) => requestRebuild({ rebuild, clock: () => 1_000_000 }, params);
+  assert.deepEqual(request({ from: '100' }), { id: 1 });
+  request({ from: '100', to: 5000 });
+  assert.deepEqual(asked, [[100_000, 1_000_000], [100_000, 1_000_000]]);
+  const refused = [{ from: 200, to: 100 }, { from: 5000, to: 6000 }, { to: 100 }];
+  for (const params of refused) assert.throws(() => request(params), { status: 400 });
+  assert.throws(() => request({ from: 100 }), { status: 429 });
+});

@@ -1,0 +1,315 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { house, houseFile } = require('./locator/house');
+const { smallBuilding, BEACONS } = require('./support/building');
+const { World, taggedWalks, walks } = require('./support/world');
+
+const T = 1_700_000_000_000;
+const MIN = 60_000;
+const END = T + 14 * MIN;
+
+/** The world at `toMs`, in which Node-RED ran all the time. */
+async function undisturbed(sent, toMs = END, file = smallBuilding()) {
+  const world = new World(sent, T, file).start();
+  await world.until(() => world.now >= toMs);
+  return world;
+}
+const compared = (world) => world.history(T, END - 2 * MIN);
+
+/** @param away from, to, and whether the broker kept the messages */
+async function disturbed(sent, stops, change = () => {}) {
+  const world = new World(sent, T).start();
+  for (const { fromMs, toMs, session } of stops) {
+    await world.until(() => world.now >= fromMs);
+    world.kill();
+    while (world.now < toMs) world.pass(1000);
+    change(world);
+    world.start({ session });
+  }
+  await world.idle();
+  await world.until(() => world.now >= END);
+  return world;
+}
+
+for (const [name, stops] of Object.entries({
+  'with the broker having kept the messages': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: true }],
+  'with the messages of the gap lost': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: false }],
+  'of a second': [{ fromMs: T + 5 * MIN + 123, toMs: T + 5 * MIN + 1200, session: true }],
+  'of minutes, twice, the second time in the middle of the rebuild': [
+    { fromMs: T + 3 * MIN + 400, toMs: T + 7 * MIN, session: false },
+    { fromMs: T + 7 * MIN + 50, toMs: T + 7 * MIN + 3000, session: true }],
+})) {
+  test(`after a kill ${name} history is that of an undisturbed run`, async () => {
+    const sent = walks(1, { people: 12, fromMs: T, toMs: END });
+    const [expected, world] = [await undisturbed(sent), await disturbed(sent, stops)];
+    const { locations, stays } = compared(expected);
+    assert.ok(locations.length > 3000 && stays.length > 100, `${locations.length} ${stays.length}`);
+    assert.deepEqual(compared(world), { locations, stays });
+    assert.deepEqual(world.site.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort(),
+      expected.site.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort());
+  });
+}
+
+for (const session of [true, false]) {
+  test(`tags among gateways, one of which is out for a while: after a kill ${session ? '' : 'and messages lost '}history is the same`, async () => {
+    const out = ({ receiver, ms }) => receiver === 'gw-G-b' && ms > T + 4 * MIN && ms < T + 9 * MIN;
+    const sent = taggedWalks(3, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] }).filter((one) => !out(one));
+    const run = async (killed) => {
+      const world = new World(sent, T, houseFile()).start();
+      for (const id of house().gateways.keys()) world.gateway(id, true);
+      await world.until(() => world.now >= T + 4 * MIN);
+      world.gateway('gw-G-b', false);
+      await world.until(() => world.now >= T + 5 * MIN + 321);
+      if (killed) {
+        world.kill();
+        while (world.now < T + 6 * MIN) world.pass(1000);
+        world.start({ session });
+      }
+      await world.until(() => world.now >= T + 9 * MIN);
+      world.gateway('gw-G-b', true);
+      await world.until(() => world.now >= END);
+      return compared(world);
+    };
+    const expected = await run(false);
+    assert.ok(expected.locations.length > 1400 && expected.stays.length > 20, `${expected.locations.length} ${expected.stays.length}`);
+    assert.deepEqual(await run(true), expected);
+  });
+}
+
+test('who vanished meanwhile is lost, and the stay has its end', async () => {
+  const sent = walks(2, { people: 4, fromMs: T, toMs: END, leaves: { 0: T + 5 * MIN + 20_000, 1: T + 4 * MIN + 50_000 } });
+  const world = await disturbed(sent, [{ fromMs: T + 5 * MIN, toMs: T + 8 * MIN, session: false }]);
+  for (const id of ['0', '1']) assert.equal(world.retained.get(`sda/v1/staff/${id}/location`).state, 'lost');
+  assert.equal(world.retained.get('sda/v1/staff/2/location').state, 'present');
+  assert.deepEqual(compared(world), compared(await undisturbed(sent)));
+});
+
+test('who sat in one room since long before keeps the beginning of the stay', async () => {
+  const sent = walks(3, { people: 3, fromMs: T, toMs: T + 26 * MIN });
+  for (const one of sent.filter(({ receiver }) => receiver === '0')) { // sits in one room for long, then in another one
+    const { ts, readings } = JSON.parse(one.payload);
+    readings.forEach((reading, i) => { reading.rssi = i === (one.ms < T + 23 * MIN ? 0 : 1) ? -50 : -85; });
+    one.payload = Buffer.from(JSON.stringify({ ts, readings }));
+  }
+  const stay = (world) => [...world.stays.values()].filter(({ staff_id: id, duration_s: seconds }) => id === '0' && seconds > 0);
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + 20 * MIN);
+  world.kill();
+  while (world.now < T + 21 * MIN) world.pass(1000);
+  world.start();
+  await world.until(() => world.now >= T + 25 * MIN);
+  const expected = await undisturbed(sent, T + 25 * MIN);
+  assert.equal(stay(expected).length, 1);
+  const [[was], [is]] = [stay(expected), stay(world)];
+  assert.deepEqual([stay(world).length, is.room, is.leave_ms], [1, was.room, was.leave_ms]);
+  assert.ok(Math.abs(is.enter_ms - was.enter_ms) < 1000); // a location may carry the beginning of its second
+});
+
+test('without InfluxDB the present goes on, and the past follows when it is back', async () => {
+  const sent = walks(4, { people: 6, fromMs: T, toMs: END });
+  let world;
+  const checked = [];
+  world = await disturbed(sent, [{ fromMs: T + 4 * MIN, toMs: T + 5 * MIN, session: false }], (one) => {
+    world = one;
+    one.away = () => {
+      if (one.now < T + 6 * MIN && one.now > T + 5 * MIN + 3000) checked.push([one.site.presences().length, one.rebuild.part().status]);
+      return one.now < T + 6 * MIN;
+    };
+    one.breakOff = 3;
+  });
+  assert.deepEqual([...new Set(checked.map(String))], ['6,degraded']);
+  assert.deepEqual(compared(world), compared(await undisturbed(sent)));
+  assert.equal(world.rebuild.part().status, 'up');
+});
+
+test('by hand: all of it from nothing, and again without anything doubling', async () => {
+  const sent = walks(5, { people: 10, fromMs: T, toMs: END });
+  const world = await undisturbed(sent, END + 2 * MIN);
+  const expected = compared(world);
+  world.locations.clear();
+  world.stays.clear();
+  for (let i = 0; i < 2; i += 1) {
+    world.rebuild.request(T, END);
+    await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+    assert.deepEqual(compared(world), expected);
+  }
+});
+
+test('by hand up to the present, again and again: what the present has decided since stays', async () => {
+  const sent = walks(11, { people: 10, fromMs: T, toMs: END, contrastDb: 12 }); // rooms are doubted for some readings
+  const world = new World(sent, T).start();
+  for (let ms = T + 3 * MIN; ms < T + 9 * MIN; ms += 7777) {
+    await world.until(() => world.now >= ms);
+    world.rebuild.request(world.now - 15_000, world.now); // does not mend what the one before did
+    await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+  }
+  await world.until(() => world.now >= END);
+  assert.deepEqual(compared(world), compared(await undisturbed(sent)));
+});
+
+test('by hand over a part: what lies around stays, what was decided otherwise is replaced', async () => {
+  const sent = walks(6, { people: 10, fromMs: T, toMs: END });
+  const world = await undisturbed(sent, END + MIN);
+  const expected = compared(world);
+  for (const [key, stay] of world.stays) { // as a locator that erred would have told: everything cut in two
+    if (stay.enter_ms < T + 6 * MIN || stay.leave_ms > T + 8 * MIN || stay.duration_s < 4) continue;
+    const middle = stay.enter_ms + 2000;
+    world.stays.set(key, { ...stay, leave_ms: middle, duration_s: 2, room: 'b' });
+    world.stays.set(`${stay.staff_id} ${middle}`, { ...stay, ts: middle, enter_ms: middle, duration_s: (stay.leave_ms - middle) / 1000 });
+  }
+  assert.notDeepEqual(compared(world), expected);
+  world.rebuild.request(T + 5 * MIN, T + 9 * MIN);
+  await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+  assert.deepEqual(compared(world), expected);
+});
+
+test('days without a reading take no time, and nobody is anywhere', async () => {
+  const DAY = 24 * 60 * MIN;
+  const sent = [...walks(7, { people: 2, fromMs: T, toMs: T + 2 * MIN }),
+    ...walks(8, { people: 2, fromMs: T + 3 * DAY, toMs: T + 3 * DAY + 2 * MIN })];
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + MIN);
+  world.kill();
+  world.now = T + 3 * DAY + MIN;
+  while (world.sent[world.delivered]?.ms <= world.now) world.delivered += 1;
+  world.start();
+  await world.idle();
+  assert.ok(world.now < T + 3 * DAY + 2 * MIN);
+  const stays = [...world.stays.values()].filter(({ enter_ms: enter }) => enter < T + DAY);
+  assert.ok(stays.length > 0 && stays.every(({ leave_ms: leave }) => leave < T + 2 * MIN));
+});
+
+/** Beacon B has gone to room C, and room A is called otherwise. */
+function altered() {
+  const file = smallBuilding();
+  file.levels[0].rooms[0].name = 'Room with another name';
+  Object.assign(file.beacons[1], { level: 'L2', room: 'c', x_m: 6 });
+  return file;
+}
+
+test('a reload in the middle of a rebuild counts for the readings from then on, and only for those', async () => {
+  const sent = walks(12, { people: 8, fromMs: T, toMs: END });
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  while (world.now < T + 6 * MIN) world.pass(1000);
+  world.start();
+  await world.until(() => world.rebuild.jobs()[0]?.readings > 0);
+  assert.equal(world.rebuild.part().state, 'running');
+  const reloadMs = world.now;
+  world.keep(altered());
+  await world.idle();
+  await world.until(() => world.now >= END);
+
+  const expected = new World(sent, T).start();
+  await expected.until(() => expected.now >= reloadMs);
+  expected.keep(altered());
+  await expected.until(() => expected.now >= END);
+  assert.deepEqual(compared(world), compared(expected));
+});
+
+test('by hand over a reload, and after a kill behind it: each reading is located with the building of its time', async () => {
+  const sent = walks(13, { people: 8, fromMs: T, toMs: END });
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + 6 * MIN);
+  world.keep(altered());
+  await world.until(() => world.now >= END + 2 * MIN);
+  const expected = compared(world);
+  world.locations.clear();
+  world.stays.clear();
+  world.rebuild.request(T, END);
+  await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+  assert.deepEqual(compared(world), expected);
+  world.kill();
+  world.start();
+  await world.idle();
+  world.rebuild.request(T, END);
+  await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+  assert.deepEqual(compared(world), expected);
+});
+
+/** The same messages, but those of some minutes from one receiver come when it is connected again, old ones beside new ones. */
+function delayed(sent, receiver, backMs) {
+  const late = (one) => one.receiver === receiver && one.ms > T + 2 * MIN && one.ms < T + 4 * MIN;
+  return sent.map((one) => (late(one) ? { ...one, atMs: backMs + (one.ms - T) / 100 } : one)).sort((a, b) => a.atMs - b.atMs);
+}
+
+for (const [kind, receiver, sent, file] of [
+  ['phone', '3', walks(9, { people: 5, fromMs: T, toMs: END }), smallBuilding()],
+  ['gateway that is one of several', 'gw-U-b', taggedWalks(5, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] }), houseFile()],
+]) {
+  test(`the backlog of a ${kind} is located at its own time, for whom it concerns, and moves nobody`, async () => {
+    const world = new World(delayed(sent, receiver, T + 10 * MIN), T, file).start();
+    await world.until(() => world.now >= T + 10 * MIN - 100);
+    const before = world.history(T, T + 9 * MIN);
+    const who = world.site.presences().map(({ staff_id: id, room }) => `${id} ${room}`);
+    await world.until(() => world.site.counters().late > 40);
+    assert.deepEqual(world.site.presences().map(({ staff_id: id, room }) => `${id} ${room}`), who);
+    assert.ok(world.rebuild.settledMs(world.now) < T + 3 * MIN, 'a kill would not lose it');
+    await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
+    assert.equal(world.rebuild.settledMs(world.now), world.now);
+    const then = await undisturbed(sent, T + 9 * MIN, file);
+    const between = [T + 2 * MIN, T + 4 * MIN];
+    assert.deepEqual(world.history(...between), then.history(...between));
+    const outside = ({ locations }) => locations.filter((line) => Number(line.split(' ')[1]) > T + 5 * MIN);
+    assert.deepEqual(outside(world.history(T, T + 9 * MIN)), outside(before));
+    await world.until(() => world.now >= END);
+    assert.deepEqual(overlapping(world), []);
+  });
+}
+
+test('who sat in one room all the time but for what a backlog tells: stays are cut there, and none overlap', async () => {
+  const to = (room, one) => ({ ...one, payload: Buffer.from(JSON.stringify({ ts: one.ms,
+    readings: [{ beacon: BEACONS[room], rssi: -50 }, { beacon: BEACONS[room === 'a' ? 'b' : 'a'], rssi: -80 }] })) });
+  const away = ({ ms }) => ms > T + 4 * MIN && ms < T + 4 * MIN + 50_000; // short enough not to be lost
+  const sent = walks(9, { people: 1, fromMs: T, toMs: END }).map((one) => to(away(one) && one.ms < T + 4 * MIN + 40_000 ? 'b' : 'a', one))
+    .map((one) => (away(one) ? { ...one, atMs: T + 6 * MIN + (one.ms - T) / 100 } : one)).sort((a, b) => a.atMs - b.atMs);
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + 6 * MIN - 100);
+  assert.equal(world.site.presences()[0].since < T + 4000, true);
+  await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
+  assert.equal(world.site.presences()[0].room, 'a');
+  assert.ok(world.site.presences()[0].since > T + 4 * MIN + 30_000);
+  assert.deepEqual(world.retained.get('sda/v1/staff/0/location').since, world.site.presences()[0].since);
+  await world.until(() => world.now >= END + 2 * MIN); // lost, so that the last stay is told
+  assert.deepEqual(overlapping(world), []);
+  const punctual = sent.map((one) => ({ ...one, atMs: one.ms })).sort((a, b) => a.ms - b.ms);
+  assert.deepEqual(world.history(T, END).stays, (await undisturbed(punctual, END + 2 * MIN)).history(T, END).stays);
+});
+
+/** Pairs of stays of which the second begins before the first ends. */
+function overlapping({ stays }) {
+  const lasting = [...stays.values()].filter(({ duration_s: seconds }) => seconds > 0)
+    .sort((a, b) => (a.staff_id < b.staff_id ? -1 : a.staff_id > b.staff_id ? 1 : a.enter_ms - b.enter_ms));
+  return lasting.flatMap((stay, i) => {
+    const before = lasting[i - 1];
+    return before?.staff_id === stay.staff_id && before.leave_ms > stay.enter_ms ? [[before, stay]] : [];
+  });
+}
+
+test('what a receiver sends again is known, and located only once', async () => {
+  const sent = walks(9, { people: 5, fromMs: T, toMs: END });
+  const again = sent.filter(({ receiver, ms }) => receiver === '3' && ms > T + 2 * MIN && ms < T + 8 * MIN)
+    .map((one) => ({ ...one, atMs: T + 10 * MIN }));
+  const world = new World([...sent, ...again].sort((a, b) => a.atMs - b.atMs), T).start();
+  await world.until(() => world.now >= T + 12 * MIN);
+  assert.equal(world.site.counters().late_known, again.length);
+  assert.equal(world.site.counters().late, 0);
+  assert.deepEqual(world.rebuild.jobs().map(({ why }) => why), ['start']);
+});
+
+test('a fault of ours is shown, tried again and given up for that time only', async () => {
+  const world = await undisturbed(walks(10, { people: 2, fromMs: T, toMs: END }), T + 2 * MIN);
+  const { newLocator } = world.site;
+  world.site.newLocator = () => { throw new TypeError('ours'); };
+  world.rebuild.request(T, T + MIN);
+  await world.until(() => world.rebuild.part().status === 'degraded');
+  assert.match(world.rebuild.part().reason, /ours/);
+  await world.until(() => world.rebuild.jobs().at(-1).state === 'failed');
+  world.site.newLocator = newLocator;
+  world.rebuild.request(T, T + MIN);
+  await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+  assert.equal(world.rebuild.part().status, 'up');
+});

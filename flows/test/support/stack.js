@@ -1,0 +1,148 @@
+'use strict';
+
+const { spawn, execFileSync } = require('node:child_process');
+const { once } = require('node:events');
+const fs = require('node:fs');
+const http = require('node:http');
+const net = require('node:net');
+const os = require('node:os');
+const path = require('node:path');
+const mqtt = require('mqtt');
+const { smallBuilding } = require('./building');
+const { piece } = require('./influx');
+
+const FLOWS = path.join(__dirname, '..', '..');
+const SBIN = { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } }; // where Debian puts mosquitto
+
+/** Wait until `look` gives something true, at most `limitMs`; its last error is told. */
+async function until(what, look, limitMs = 10_000) {
+  const end = Date.now() + limitMs;
+  let last;
+  while (Date.now() < end) {
+    try {
+      const value = await look();
+      if (value) return value;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => { setTimeout(resolve, 25); });
+  }
+  throw new Error(`${what}: not within ${limitMs} ms${last ? ` (${last.message})` : ''}`);
+}
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A process whose output is kept for the report of a failure. */
+class Program {
+  constructor(command, args, options = {}) {
+    this.output = '';
+    this.child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    for (const stream of [this.child.stdout, this.child.stderr]) stream.on('data', (data) => { this.output += data; });
+    this.exit = new Promise((resolve, reject) => {
+      this.child.on('error', reject);
+      this.child.on('exit', (code, signal) => resolve(code ?? signal));
+    });
+  }
+
+  async stop(signal = 'SIGTERM') {
+    this.child.kill(signal);
+    await this.exit;
+  }
+}
+
+/** Mosquitto with two accounts and a data folder that survives its restarts. */
+class Broker {
+  static async create(folder) {
+    const broker = new Broker();
+    broker.port = await freePort();
+    broker.file = path.join(folder, 'mosquitto.conf');
+    const passwords = path.join(folder, 'passwords');
+    for (const [i, user] of ['nodered', 'tester'].entries()) {
+      execFileSync('mosquitto_passwd', [...(i === 0 ? ['-c'] : []), '-b', passwords, user, 'word'], { ...SBIN, stdio: 'ignore' });
+    }
+    fs.writeFileSync(broker.file, [`user ${os.userInfo().username}`, `listener ${broker.port} 127.0.0.1`, 'allow_anonymous false',
+      `password_file ${passwords}`, 'persistence true', `persistence_location ${folder}/`, 'set_tcp_nodelay true'].join('\n'));
+    await broker.start();
+    return broker;
+  }
+
+  async start() {
+    this.program = new Program('mosquitto', ['-c', this.file], SBIN);
+    await until('mosquitto listens', () => /running/.test(this.program.output));
+  }
+
+  async connect() {
+    const client = mqtt.connect(`mqtt://127.0.0.1:${this.port}`, { username: 'tester', password: 'word', reconnectPeriod: 100 });
+    client.seen = [];
+    client.on('message', (topic, payload, { retain }) => {
+      const text = payload.toString();
+      client.seen.push({ topic, retain, text, get data() { return JSON.parse(text); } });
+    });
+    await once(client, 'connect');
+    await client.subscribeAsync('sda/v1/#', { qos: 1 });
+    return client;
+  }
+}
+
+/** Plays InfluxDB and the way into it: stored are the heartbeats and readings that `client` saw. */
+async function createDatabase(client) {
+  const database = { away: false };
+  database.server = http.createServer((request, response) => {
+    let body = '';
+    request.on('data', (data) => { body += data; });
+    request.on('end', () => {
+      if (database.away) response.socket.destroy();
+      const form = new URLSearchParams(body);
+      response.end(piece(rowsFor(client.seen, form.get('q') ?? '', JSON.parse(form.get('params') ?? '{}'))));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(database.server, 'listening');
+  database.url = `http://127.0.0.1:${database.server.address().port}`;
+  return database;
+}
+
+/** What a question to the played database is answered. */
+function rowsFor(seen, question, { from, to, receiver, ts: at }) {
+  const rows = (values) => (values.length > 0 ? [{ values }] : []);
+  if (question.includes('uptime_s')) {
+    return rows(seen.filter(({ topic }) => topic === 'sda/v1/flows/health').slice(-1).map(({ data }) => [data.ts, 1]));
+  }
+  if (!question.includes('FROM "reading" ') || question.includes('first(')) return [];
+  const [fromMs, toMs] = receiver === undefined ? [Date.parse(from), Date.parse(to)] : [Date.parse(at), Date.parse(at) + 1];
+  return rows(seen.flatMap(({ topic, text }) => {
+    const [, kind, who] = /^sda\/v1\/(phone|gateway)\/([^/]+)\/readings$/.exec(topic) ?? [];
+    if (!kind || !text.startsWith('{') || (receiver !== undefined && who !== receiver)) return [];
+    const { ts, readings } = JSON.parse(text);
+    return ts >= fromMs && ts < toMs ? readings.map(({ beacon, rssi }) => [ts, rssi, kind, who, beacon]) : [];
+  }).filter(([, rssi]) => typeof rssi === 'number').sort((a, b) => a[0] - b[0]));
+}
+
+/** The environment of a Node-RED of its own in `folder`. */
+async function environment(folder, { mqttPort = 1, influxUrl = 'http://127.0.0.1:1' } = {}) {
+  const building = path.join(folder, 'building.json');
+  fs.writeFileSync(building, JSON.stringify(smallBuilding()));
+  return {
+    PATH: process.env.PATH, HTTP_HOST: '127.0.0.1', HTTP_PORT: String(await freePort()), MQTT_HOST: '127.0.0.1', MQTT_PORT: String(mqttPort),
+    MQTT_NODERED_PASSWORD: 'word', INFLUX_URL: influxUrl, INFLUX_READ_TOKEN: 'token', SDA_API_KEY: 'key', SDA_ADMIN_USER: 'admin',
+    SDA_ADMIN_PASSWORD: 'secret-word', SDA_VIEWER_USER: 'viewer', SDA_VIEWER_PASSWORD: 'look-word', SDA_BUILDING: building, SDA_REGISTRY_DIR: path.join(folder, 'registry'), SDA_USER_DIR: path.join(folder, 'user'),
+  };
+}
+
+function nodeRed(env) {
+  fs.mkdirSync(env.SDA_USER_DIR, { recursive: true });
+  const program = new Program(process.execPath,
+    [path.join(FLOWS, 'node_modules/node-red/red.js'), '--settings', path.join(FLOWS, 'settings.js')], { env, cwd: env.SDA_USER_DIR });
+  program.url = `http://127.0.0.1:${env.HTTP_PORT}`;
+  program.ready = () => until('Node-RED answers', async () => (await fetch(`${program.url}/health`)).ok, 20_000)
+    .catch((error) => { throw new Error(`${error.message}\n${program.output}`); });
+  return program;
+}
+
+module.exports = { until, Broker, createDatabase, environment, nodeRed };

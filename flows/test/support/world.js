@@ -1,0 +1,192 @@
+'use strict';
+
+const { createBuilding } = require('../../lib/building');
+const { createRebuild } = require('../../lib/rebuild');
+const { createSite } = require('../../lib/site');
+const { StoreUnavailable } = require('../../lib/influx');
+const { house } = require('../locator/house');
+const { createEther, PLACES } = require('../locator/radio');
+const { smallBuilding, BEACONS } = require('./building');
+
+const LAG_MS = 300; // from a receiver into the database
+
+/** A seeded sequence of numbers from 0 to 1. */
+function random(seed) {
+  let state = seed * 2654435761 >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Phones that walk from room to room, a batch every 1 to 3 s: [{ms, topic, payload}] ascending, a function of the seed; the
+ * beacon of the room is louder than the others by `contrastDb`. */
+function walks(seed, { people, fromMs, toMs, leaves = {}, contrastDb = 20 }) {
+  const rooms = Object.keys(BEACONS).filter((key) => key.length === 1);
+  const sent = [];
+  for (let person = 0; person < people; person += 1) {
+    const next = random(seed * 1000 + person);
+    const everyMs = 1000 + Math.floor(next() * 2000);
+    let room = rooms[Math.floor(next() * rooms.length)];
+    for (let ms = fromMs + Math.floor(next() * everyMs); ms < Math.min(toMs, leaves[person] ?? toMs); ms += everyMs) {
+      if (next() < 0.05) room = rooms[Math.floor(next() * rooms.length)];
+      const readings = rooms.map((one) => ({ beacon: BEACONS[one], rssi: (one === room ? contrastDb : 0) - 75 - Math.floor(next() * 15) }));
+      sent.push({ ms, atMs: ms, kind: 'phone', receiver: String(person), payload: Buffer.from(JSON.stringify({ ts: ms, readings })) });
+    }
+  }
+  return sent.sort((a, b) => a.ms - b.ms);
+}
+
+/**
+ * Tags that wander through the house of the locator's tests: what each gateway sends of all of them in a second, in the form
+ * of `walks`, on its way for up to 120 ms.
+ */
+function taggedWalks(seed, { fromMs, toMs, tags }) {
+  const ether = createEther(house(), seed);
+  const next = random(seed);
+  const rooms = Object.keys(PLACES);
+  const at = tags.map((_, i) => rooms[i]);
+  const sent = new Map();
+  for (let ms = fromMs; ms < toMs; ms += 1000) {
+    tags.forEach((tag, i) => {
+      if (next() < 0.04) at[i] = rooms[Math.floor(next() * rooms.length)];
+      for (const { receiver, ts, readings } of ether.gateways(PLACES[at[i]], ms, tag)) {
+        const key = `${ts} ${receiver}`;
+        const batch = sent.get(key) ?? { ms: ts, atMs: ts + Math.floor(next() * 120), kind: 'gateway', receiver, readings: [] };
+        batch.readings.push(...readings);
+        sent.set(key, batch);
+      }
+    });
+  }
+  return [...sent.values()].map(({ readings, ...one }) => ({ ...one, payload: Buffer.from(JSON.stringify({ ts: one.ms, readings })) }))
+    .sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Broker, Telegraf and InfluxDB, played in virtual time: what was sent arrives, is stored, and can be asked for. */
+class World {
+  constructor(sent, startMs, file = smallBuilding()) {
+    Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), retained: new Map(),
+      settled: 0, breakOff: 0, queue: [], line: null, tickMs: startMs, states: [], versions: [] });
+    this.keep(file);
+  }
+
+  /** A Node-RED that begins now. `session`: whether the broker kept for it what was sent while it was away. */
+  start({ session = true } = {}) {
+    if (!session) this.queue = [];
+    const site = createSite(createBuilding(this.versions.at(-1).file), this.now);
+    this.log = [];
+    const tell = (text) => this.log.push(text);
+    const read = async (version) => ({ building: this.versions[version].file });
+    const versions = async () => ({ list: () => this.versions.toReversed(), read });
+    const rebuild = createRebuild({ site, store: this.store(), versions, clock: () => this.now, logger: { log: tell, warn: tell },
+      sleep: (ms) => new Promise((resolve) => { setImmediate(() => resolve(this.pass(ms))); }) });
+    site.outbox.attach({ connected: () => true, send: (message) => {
+      this.take(message);
+      setImmediate(() => site.outbox.acknowledge(message.sda_id, this.now));
+    } });
+    Object.assign(this, { site, rebuild, flushMs: this.now, startedMs: this.now });
+    rebuild.start();
+    for (const [id, up] of new Map(this.states.map((state) => [state.gateway, state.up]))) site.setGateway(id, up, this.now);
+    return this;
+  }
+
+  /** Another building file is a version, and in use at once. */
+  keep(file) {
+    const building = createBuilding(file);
+    this.versions.push({ version: this.versions.length, ts: this.now, digest: building.digest, file });
+    this.site?.setBuilding(building, this.now);
+  }
+
+  /** A gateway says that it is there, or the broker that it is gone. */
+  gateway(id, up) {
+    this.states.push({ gateway: id, up, ts: this.now });
+    this.site?.setGateway(id, up, this.now);
+  }
+
+  /** SIGKILL: what was found since the last flush is gone. */
+  kill() {
+    this.rebuild?.stop();
+    this.site?.outbox.attach(null);
+    Object.assign(this, { site: null, rebuild: null });
+  }
+
+  pass(ms) {
+    const endMs = this.now + Math.max(1, Math.ceil(ms));
+    while (this.now < endMs) {
+      this.now += 1;
+      for (; this.sent[this.delivered]?.atMs <= this.now; this.delivered += 1) this.queue.push(this.sent[this.delivered]);
+      if (!this.site) continue;
+      for (const { kind, receiver, payload } of this.queue.splice(0)) this.site.hear(`sda/v1/${kind}/${receiver}/readings`, payload, this.now);
+      if (this.now % 1000 === 0) this.site.tick(this.now);
+      if (this.now % 2000 === 0) this.rebuild.look();
+      if (this.now % 250 === 0) {
+        this.site.flush(this.now);
+        this.settled = this.rebuild.settledMs(this.now) || this.settled;
+      }
+    }
+  }
+
+  take({ topic, payload, retain }) {
+    const data = JSON.parse(payload);
+    if (retain) this.retained.set(topic, data);
+    if (topic !== 'sda/v1/locations') return;
+    for (const location of data.locations) this.locations.set(`${location.staff_id} ${location.ts}`, location);
+    for (const stay of data.stays) this.stays.set(`${stay.staff_id} ${stay.ts}`, stay);
+  }
+
+  /** What the flows ask the database. */
+  store() {
+    const answer = (value) => (this.away() ? Promise.reject(new StoreUnavailable('InfluxDB is away')) : Promise.resolve(value()));
+    const within = (fromMs, toMs) => this.sent.filter(({ ms, atMs }) => atMs + LAG_MS <= this.now && ms >= fromMs && ms < toMs)
+      .sort((a, b) => a.ms - b.ms);
+    const stored = (map, staffId, fromMs, toMs) => [...map.values()]
+      .filter(({ staff_id: id, ts }) => (staffId === undefined || id === staffId) && ts >= fromMs && ts < toMs).sort((a, b) => a.ts - b.ts);
+    const lasting = (...args) => stored(this.stays, ...args).filter(({ duration_s: seconds }) => seconds > 0);
+    return {
+      settledMs: () => answer(() => this.settled || null),
+      firstReading: (fromMs, toMs) => answer(() => within(fromMs, toMs)[0]?.ms ?? null),
+      gatewayStates: () => answer(() => this.states.slice()),
+      hasReading: ({ receiver, ts }) => answer(() => within(ts, ts + 1).some((one) => one.receiver === receiver)),
+      stays: (fromMs, toMs, staffId) => answer(() => lasting(staffId, fromMs, toMs)),
+      lastStay: (staffId, fromMs, toMs) => answer(() => lasting(staffId, fromMs, toMs).at(-1) ?? null),
+      firstLocation: (staffId, fromMs, toMs) => answer(() => stored(this.locations, staffId, fromMs, toMs)[0] ?? null),
+      readings: async (fromMs, toMs, take) => {
+        const rows = (await answer(() => within(fromMs, toMs))).flatMap(({ ms, kind, receiver, payload }) => JSON.parse(payload).readings
+          .map(({ beacon, rssi }) => [ms, rssi, kind, receiver, beacon]));
+        for (let at = 0; at < rows.length; at += 7) { // pieces that end in the middle of a batch
+          await take(rows.slice(at, at + 7));
+          if (this.breakOff > 0 && at > 50) {
+            this.breakOff -= 1;
+            throw new StoreUnavailable('broke off');
+          }
+        }
+      },
+    };
+  }
+
+  async until(done, limitMs = 6 * 3_600_000) {
+    const endMs = this.now + limitMs;
+    while (!done()) {
+      if (this.now > endMs) throw new Error(`not within ${limitMs} ms of virtual time: ${this.log.join('\n')} ${JSON.stringify(this.rebuild.part())}`);
+      await new Promise((resolve) => { setImmediate(resolve); });
+      this.pass(5);
+    }
+  }
+
+  idle() {
+    return this.until(() => this.rebuild.part().state === 'idle');
+  }
+
+  /** Everything that is stored of a time, in a form that can be compared. */
+  history(fromMs, toMs) {
+    const in_ = ({ ts }) => ts >= fromMs && ts < toMs;
+    const lines = (map, line) => [...map.values()].filter(in_).map(line).sort();
+    return {
+      locations: lines(this.locations, ({ staff_id: id, ts, room, rssi, beacon }) => `${id} ${ts} ${room} ${beacon} ${rssi}`),
+      stays: lines(new Map([...this.stays].filter(([, { duration_s: seconds }]) => seconds > 0)),
+        ({ staff_id: id, room, enter_ms: enter, leave_ms: leave }) => `${id} ${enter} ${leave} ${room}`),
+    };
+  }
+}
+
+module.exports = { World, walks, taggedWalks };

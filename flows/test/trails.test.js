@@ -1,0 +1,100 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const fc = require('fast-check');
+const { createHistory } = require('../lib/history');
+const { trailOf, trailsOf } = require('../lib/trails');
+
+const T = 1_700_000_000_000;
+const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];
+
+/** Memory, and a database that has what `stored` says, in pieces. */
+function rig(told, { keptMs, nowMs, stored, pieceRows = 2, points = 600, people = 100 }) {
+  const history = createHistory(T - 1000, { keptMs, graceMs: 0, points, people });
+  for (const location of told) history.add(location, nowMs);
+  const asked = [];
+  const store = {
+    async* trails(staffIds, fromMs, toMs) {
+      asked.push([staffIds, fromMs, toMs]);
+      for (const id of [...PEOPLE].sort().reverse().filter((one) => staffIds?.includes(one) ?? true)) {
+        const found = stored.filter(({ staff_id: who, ts }) => who === id && ts >= fromMs && ts <= toMs).sort((a, b) => b.ts - a.ts);
+        for (let i = 0; i < found.length; i += pieceRows) {
+          const part = found.slice(i, i + pieceRows);
+          yield { staffId: id, ms: part.map(({ ts }) => ts), places: part.map(({ level, room }) => ({ level, room })) };
+        }
+      }
+    },
+  };
+  return { means: { history, store, clock: () => nowMs }, asked };
+}
+
+const flat = (pieces) => pieces.flatMap(({ staffId, ms, places }) => ms.map((one, i) => [staffId, one, places[i].room]));
+
+/** Everything told, the last of each millisecond. */
+function expected(told, staffIds, fromMs, toMs) {
+  const last = new Map(told.map((one) => [`${one.staff_id} ${one.ts}`, one]));
+  return [...staffIds].sort().reverse().flatMap((id) => [...last.values()]
+    .filter(({ staff_id: who, ts }) => who === id && ts >= fromMs && ts <= toMs)
+    .sort((a, b) => b.ts - a.ts).map(({ ts, room }) => [id, ts, room]));
+}
+
+const script = fc.array(fc.record({ staff_id: fc.constantFrom(...PEOPLE), ts: fc.integer({ min: T - 200, max: T + 100 }),
+  room: fc.constantFrom('a', 'b', 'c') }), { maxLength: 60 }).map((list) => list.map((one) => ({ ...one, level: 'L1', beacon: 'X', rssi: -60 })));
+const settings = fc.record({ keptMs: fc.integer({ min: 0, max: 250 }),
+  points: fc.integer({ min: 1, max: 9 }), people: fc.integer({ min: 1, max: 5 }),
+  pieceRows: fc.integer({ min: 1, max: 4 }), lag: fc.integer({ min: 0, max: 99 }), from: fc.integer({ min: -220, max: 100 }),
+  length: fc.integer({ min: 0, max: 300 }), who: fc.option(fc.uniqueArray(fc.constantFrom(...PEOPLE), { minLength: 1 })) });
+
+test('memory and database together neither double nor lose, wherever the seam lies', async () => {
+  await fc.assert(fc.asyncProperty(script, settings, async (told, { lag, from, length, who, ...bounds }) => {
+    const nowMs = T + 100;
+    const [fromMs, toMs] = [T + from, T + from + length];
+    const { means, asked } = rig([], { ...bounds, nowMs, stored: [] });
+    for (const location of told) means.history.add(location, nowMs);
+    // the database has at least whatever memory does not hold completely, and of the rest as much as has arrived
+    const stored = [...new Map(told.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()]
+      .filter(({ staff_id: id, ts }) => ts < means.history.completeFrom(id, nowMs) || ts < nowMs - lag);
+    means.store = rig([], { ...bounds, nowMs, stored }).means.store;
+    assert.deepEqual(flat(await Array.fromAsync(trailsOf(means, who, fromMs, toMs))), expected(told, who ?? PEOPLE, fromMs, toMs));
+    for (const id of PEOPLE) {
+      const { recent, older } = trailOf(means, id, fromMs, toMs);
+      const pieces = older ? await Array.fromAsync(older) : [recent];
+      assert.deepEqual(flat(pieces.map((piece) => ({ ...piece, staffId: id }))), expected(told, [id], fromMs, toMs));
+    }
+    assert.deepEqual(asked, []);
+  }), { numRuns: 400 });
+});
+
+test('a window that memory holds completely never asks the database, one that it does not asks once', async () => {
+  const told = PEOPLE.map((id, i) => ({ staff_id: id, ts: T + i, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }));
+  const { means, asked } = rig(told, { keptMs: 50, nowMs: T + 40, stored: told });
+  assert.equal(trailOf(means, '0', T - 10, T + 40).older, null);
+  assert.equal(flat(await Array.fromAsync(trailsOf(means, null, T - 10, T + 40))).length, PEOPLE.length);
+  assert.deepEqual(asked, []);
+  await Array.fromAsync(trailOf(means, '0', T - 11, T + 40).older);
+  await Array.fromAsync(trailsOf(means, null, T - 11, T + 40));
+  await Array.fromAsync(trailsOf(means, ['1', 'Z'], T - 11, T + 40));
+  assert.deepEqual(asked, [[['0'], T - 11, T - 11], [null, T - 11, T + 40], [['Z', '1'], T - 11, T + 40]]);
+});
+
+test('nobody is answered about a time that is on its way to the database', async () => {
+  const told = [{ staff_id: '0', ts: T + 30, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }];
+  const { means } = rig(told, { keptMs: 50, nowMs: T + 100, stored: [] });
+  const ask = (from, to) => [Array.fromAsync(trailsOf(means, null, T + from, T + to)), (async () => {
+    const { recent, older } = trailOf(means, '0', T + from, T + to);
+    return older ? Array.fromAsync(older) : [recent];
+  })()];
+  means.storedUntilMs = () => T + 20;
+  for (const [from, to] of [[0, 100], [0, 21], [30, 49], [49, 60]]) {
+    for (const asked of ask(from, to)) await assert.rejects(asked, /1970|2023.*on its way/, `${from} ${to}`);
+  }
+  for (const [from, to] of [[0, 20], [50, 100], [20, 20]]) for (const asked of ask(from, to)) await asked;
+});
+
+test('only those are asked for whose memory does not reach', async () => {
+  const told = Array.from({ length: 20 }, (_, i) => ({ staff_id: '1', ts: T + i, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }));
+  const { means, asked } = rig([...told, { ...told[0], staff_id: '0' }], { keptMs: 50, points: 5, nowMs: T + 40, stored: told });
+  assert.equal(flat(await Array.fromAsync(trailsOf(means, null, T, T + 40))).length, 21);
+  assert.deepEqual(asked, [[['1'], T, T + 40]]);
+});

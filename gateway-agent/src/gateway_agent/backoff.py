@@ -1,0 +1,25 @@
+"""Pauses between attempts: longer each time, and never in step with a thousand other gateways. Pure."""
+
+import random
+from collections.abc import Callable
+
+FIRST_S = 1.0
+
+
+class Backoff:
+    """Exponential with jitter: between half and the whole of 1, 2, 4 … seconds, up to ``longest_s``."""
+
+    def __init__(self, longest_s: float, jitter: Callable[[], float] = random.random) -> None:
+        self._longest_s = longest_s
+        self._jitter = jitter
+        self._next_s = FIRST_S
+
+    def pause_s(self) -> float:
+        """How long to wait before the next attempt."""
+        pause = min(self._next_s, self._longest_s)
+        self._next_s = min(self._next_s * 2, self._longest_s)
+        return pause * (0.5 + 0.5 * self._jitter())
+
+    def reset(self) -> None:
+        """An attempt was successful."""
+        self._next_s = FIRST_S

@@ -1,0 +1,81 @@
+"""The little of BlueZ that bleak does not give, over D-Bus: which adapters there are, and their power switch."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from dbus_fast import BusType, DBusFastError, Message, MessageType, Variant
+from dbus_fast.aio import MessageBus
+
+_BLUEZ, _ADAPTER = "org.bluez", "org.bluez.Adapter1"
+ANSWER_WITHIN_S = 10.0
+OFF_S = 1.0  # the controller needs a moment to go down before it can come up
+
+
+class BluezError(Exception):
+    """No D-Bus, no BlueZ, or BlueZ said no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One Bluetooth adapter as BlueZ knows it."""
+
+    name: str
+    address: str
+    powered: bool
+
+
+async def adapters() -> list[Adapter]:
+    """All adapters, by name. Raises BluezError."""
+    async with _bus() as bus:
+        (objects,) = await _call(bus, "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+        found = [
+            Adapter(path.rsplit("/", 1)[1], entry[_ADAPTER]["Address"].value, entry[_ADAPTER]["Powered"].value)
+            for path, entry in objects.items()
+            if _ADAPTER in entry
+        ]
+        return sorted(found, key=lambda adapter: adapter.name)
+
+
+async def power_cycle(name: str) -> None:
+    """Switch an adapter off and on. Raises BluezError."""
+    async with _bus() as bus:
+        for powered in (False, True):
+            body = [_ADAPTER, "Powered", Variant("b", powered)]
+            await _call(bus, f"/org/bluez/{name}", "org.freedesktop.DBus.Properties", "Set", "ssv", body)
+            if not powered:
+                await asyncio.sleep(OFF_S)
+
+
+@asynccontextmanager
+async def _bus() -> AsyncIterator[MessageBus]:
+    try:
+        bus = MessageBus(bus_type=BusType.SYSTEM)
+        async with asyncio.timeout(ANSWER_WITHIN_S):
+            await bus.connect()
+    except (OSError, DBusFastError, TimeoutError, EOFError) as error:
+        address = os.environ.get("DBUS_SYSTEM_BUS_ADDRESS", "/run/dbus/system_bus_socket")
+        raise BluezError(f"no system D-Bus at {address}: {error}") from error
+    try:
+        yield bus
+    finally:
+        bus.disconnect()
+
+
+async def _call(
+    bus: MessageBus, path: str, interface: str, member: str, signature: str = "", body: list[Any] | None = None
+) -> list[Any]:
+    message = Message(
+        destination=_BLUEZ, path=path, interface=interface, member=member, signature=signature, body=body or []
+    )
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN_S):
+            reply = await bus.call(message)
+    except (TimeoutError, EOFError, DBusFastError) as error:
+        raise BluezError(f"BlueZ does not answer: {error or 'no reply'}") from error
+    if reply is None or reply.message_type is MessageType.ERROR:
+        raise BluezError(f"BlueZ says {reply.error_name if reply else 'nothing'}: {reply.body if reply else ''}")
+    return reply.body

@@ -1,0 +1,48 @@
+"""Makes paho clients: our account, what we trust, and who we are."""
+
+import ssl
+
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from gateway_agent.faults import Fault, LinkError
+from gateway_agent.settings import Settings
+
+CONNECT_WITHIN_S = 10.0  # for each of: TCP; TLS; the broker's answer
+_IN_FLIGHT = 1000  # above what delivery ever has under way, so that paho queues nothing by itself
+
+
+def make_client(settings: Settings, password: str, protocol: MQTTProtocolVersion) -> Client:
+    """A paho client with our account, id and TLS. Raises LinkError when a certificate file cannot be used."""
+    client = Client(
+        CallbackAPIVersion.VERSION2,
+        client_id=settings.id,
+        clean_session=False if protocol == MQTTProtocolVersion.MQTTv311 else None,  # MQTT 5 says it when connecting
+        protocol=protocol,
+        reconnect_on_failure=False,
+    )
+    client.username_pw_set(settings.id, password or None)
+    client.connect_timeout = CONNECT_WITHIN_S
+    client.max_inflight_messages_set(_IN_FLIGHT)
+    if settings.broker.tls:
+        client.tls_set_context(tls_context(settings))
+    return client
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext:
+    """What we trust and who we are. Raises LinkError when a certificate file cannot be used."""
+    broker = settings.broker
+    try:
+        context = ssl.create_default_context(cafile=broker.ca_file or None)
+        if broker.client_cert:
+            context.load_cert_chain(broker.client_cert, broker.client_key)
+    except (OSError, ssl.SSLError) as error:
+        files = ", ".join(name for name in (broker.ca_file, broker.client_cert, broker.client_key) if name)
+        what = f"the certificate files cannot be used ({error})"
+        raise LinkError(Fault("certificate_files", what, f"check {files}")) from error
+    return context
+
+
+def where(settings: Settings) -> str:
+    """host:port, for messages."""
+    return f"{settings.broker.host}:{settings.broker.port}"

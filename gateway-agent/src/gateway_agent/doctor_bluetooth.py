@@ -1,0 +1,119 @@
+"""`doctor`'s look at Bluetooth: BlueZ, its version, the adapter, what is heard, permissions."""
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from gateway_agent import bluez
+from gateway_agent.bluez import BluezError
+from gateway_agent.checks import Check, fail, look, ok
+from gateway_agent.scanner import ScanError, Scanner
+from gateway_agent.settings import Settings
+
+OLDEST_BLUEZ = (5, 55)  # what bleak asks for
+LISTEN_S = 3.0
+_CAP_NET_ADMIN = 12
+_AF_BLUETOOTH, _BTPROTO_HCI = 31, 1  # <sys/socket.h>; a Python built without BlueZ's headers lacks the names
+
+
+async def examine(settings: Settings, known: dict[str, Any] | None) -> AsyncIterator[Check]:
+    """BlueZ, its version, the adapter, what is heard, and whether the adapter can be reset."""
+    try:
+        adapters = await bluez.adapters()
+    except BluezError as error:
+        yield _no_bluez(str(error))
+        return
+    yield await _version()
+    wanted = settings.scan.adapter
+    chosen = [adapter for adapter in adapters if wanted in ("", adapter.name)]
+    if not chosen:
+        there = ", ".join(adapter.name for adapter in adapters) or "none"
+        yield fail(
+            "adapter", f"BlueZ has no adapter {wanted or 'at all'} (it has: {there})", "plug one in; see `rfkill list`"
+        )
+        return
+    adapter = next((adapter for adapter in chosen if adapter.powered), chosen[0])
+    if not adapter.powered:
+        yield fail("adapter", f"{adapter.name} is switched off", "sudo rfkill unblock bluetooth; bluetoothctl power on")
+        return
+    yield ok("adapter", f"{adapter.name} {adapter.address} is powered")
+    yield await _hearing(settings) if known is None else _heard(known)
+    yield _permissions()
+
+
+def _no_bluez(error: str) -> Check:
+    if "AccessDenied" in error or "Permission denied" in error:
+        return fail(
+            "bluez", f"this user may not talk to BlueZ: {error}", "add it to the group bluetooth, then log in anew"
+        )
+    if "ServiceUnknown" in error or "NameHasNoOwner" in error:
+        return fail("bluez", "bluetoothd is not running", "sudo systemctl enable --now bluetooth")
+    return fail("bluez", error, "sudo systemctl status dbus bluetooth")
+
+
+async def _version() -> Check:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "bluetoothctl", "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        output, _ = await asyncio.wait_for(process.communicate(), 5)
+    except (OSError, TimeoutError):
+        output = b""
+    found = re.search(rb"(\d+)\.(\d+)", output)
+    oldest = ".".join(map(str, OLDEST_BLUEZ))
+    if not found:
+        return look(
+            "bluez", "answers; its version is not known", f"{oldest} or newer is needed; bluetoothctl would tell"
+        )
+    version = (int(found[1]), int(found[2]))
+    text = ".".join(map(str, version))
+    if version < OLDEST_BLUEZ:
+        return fail("bluez", f"version {text} is too old", f"upgrade the system: BlueZ {oldest} or newer is needed")
+    return ok("bluez", f"version {text}")
+
+
+async def _hearing(settings: Settings) -> Check:
+    heard: dict[str, int] = {}
+
+    def count(address: str, _rssi: int, _manufacturer: object, _service: object) -> None:
+        heard[address] = heard.get(address, 0) + 1
+
+    scanner = Scanner(count, settings.scan.adapter)
+    try:
+        await scanner.start()
+        await asyncio.sleep(LISTEN_S)
+        await scanner.stop()
+    except ScanError as error:
+        return fail("scanning", str(error), "sudo systemctl restart bluetooth; see its log")
+    if not heard:
+        return look(
+            "scanning", f"nothing was heard in {LISTEN_S:.0f} s", "bring a beacon near; see `gateway-agent scan`"
+        )
+    return ok("scanning", f"{sum(heard.values())} adverts of {len(heard)} devices in {LISTEN_S:.0f} s")
+
+
+def _heard(known: dict[str, Any]) -> Check:
+    if known.get("scan_error"):
+        return fail("scanning", str(known["scan_error"]), "sudo systemctl restart bluetooth; see its log")
+    health = known.get("health", {})
+    adverts, restarts = health.get("adverts", 0), health.get("scan_restarts", 0)
+    found = f"the agent has heard {adverts} adverts in {health.get('uptime_s', 0)} s, {restarts} scan restarts"
+    return (
+        ok("scanning", found) if adverts else look("scanning", found, "bring a beacon near; see `gateway-agent scan`")
+    )
+
+
+def _permissions() -> Check:
+    remedy = "only needed to revive a stuck adapter; the systemd unit grants CAP_NET_ADMIN, else BlueZ's switch is used"
+    status = Path("/proc/self/status").read_text()
+    effective = int(status.split("CapEff:")[1].split()[0], 16)
+    if not effective >> _CAP_NET_ADMIN & 1:
+        return look("permissions", "scanning is allowed, resetting the adapter through the kernel is not", remedy)
+    try:
+        socket.socket(_AF_BLUETOOTH, socket.SOCK_RAW, _BTPROTO_HCI).close()
+    except OSError as error:
+        return look("permissions", f"scanning is allowed; the kernel gives no Bluetooth socket ({error})", remedy)
+    return ok("permissions", "scanning and resetting the adapter are allowed")

@@ -1,0 +1,159 @@
+"""Batches on disk from before they are sent until a while after they were acknowledged. Only this file knows SQLite.
+
+A row's life: added (waiting) -> acknowledged (held for the replay window) -> gone. `replay` makes held rows wait again.
+Times are milliseconds of the clock that runs since boot (`boot_ms`), with the boot's id beside them; `ts` is the epoch
+time a batch goes out under, unknown (NULL) until the wall clock is right.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from gateway_agent.database import open_database
+from gateway_agent.outbox_view import FILE, Batch, Depth, depth, used_bytes, waiting
+
+_ROOM_AFTER_TRIM = 0.98
+_TRIM_BATCHES = 200
+DROPPED = ("age", "size", "time", "disk")
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS batch (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, boot TEXT NOT NULL, boot_ms INTEGER NOT NULL, ts INTEGER,
+  readings INTEGER NOT NULL, body TEXT NOT NULL, acked INTEGER, first_acked INTEGER);
+CREATE INDEX IF NOT EXISTS waiting ON batch (id, readings) WHERE acked IS NULL;
+CREATE INDEX IF NOT EXISTS held ON batch (acked) WHERE acked IS NOT NULL;
+CREATE INDEX IF NOT EXISTS timeless ON batch (id) WHERE ts IS NULL;
+CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+_REPLAY = (
+    "UPDATE batch SET acked = NULL WHERE acked IS NOT NULL "
+    "AND first_acked >= (SELECT max(acked) FROM batch) - ? RETURNING readings"
+)
+_ACKNOWLEDGE = "UPDATE batch SET acked = ?1, first_acked = coalesce(first_acked, ?1) WHERE id = ?2"
+_FORGET_OLD_HELD = "DELETE FROM batch WHERE acked IS NOT NULL AND ts < ?"
+_FORGET_FIRST_HELD = "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NOT NULL ORDER BY id LIMIT ?)"
+_DROP = {
+    # Only among the oldest: to look through all of a full outbox is to read 256 MiB of card, every few seconds.
+    "age": (
+        "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NULL ORDER BY id LIMIT ?) "
+        "AND ts < ? RETURNING readings"
+    ),
+    "size": (
+        "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NULL ORDER BY id LIMIT ?) "
+        "RETURNING readings"
+    ),
+    "time": "DELETE FROM batch WHERE ts IS NULL AND boot != ? RETURNING readings",
+}
+
+
+class Outbox:
+    """Opens (or makes) the file in ``folder``; counts what it drops in ``dropped``, in readings by reason.
+
+    Use from one thread at a time. Raises sqlite3.Error and OSError.
+    """
+
+    def __init__(self, folder: Path, boot: str, max_bytes: int, dropped: Counter[str]) -> None:
+        self._dropped = dropped
+        self._boot = boot
+        self._max_bytes = max_bytes
+        self._db, self.was_damaged = open_database(folder / FILE)
+        with self._db:
+            self._db.executescript(_SCHEMA)
+            if self.fact("boot") != boot:  # what was acknowledged before a reboot is held as if it were just now
+                self._db.execute("UPDATE batch SET acked = 0, first_acked = 0 WHERE acked IS NOT NULL")
+                self.remember("boot", boot)
+
+    def close(self) -> None:
+        """Close the file; what was added is on disk already."""
+        self._db.close()
+
+    def add(self, batches: Iterable[tuple[int, str]], boot_ms: int, ts: int | None) -> list[Batch]:
+        """Put (number of readings, body) on disk, as one; returns them with their ids. ``ts`` None: not yet known."""
+        added = []
+        with self._db:
+            for readings, body in batches:
+                row = self._db.execute(
+                    "INSERT INTO batch (boot, boot_ms, ts, readings, body) VALUES (?, ?, ?, ?, ?)",
+                    (self._boot, boot_ms, ts, readings, body),
+                )
+                added.append(Batch(row.lastrowid or 0, ts or 0, readings, body))
+        return added
+
+    def waiting(self, after: int, limit: int) -> list[Batch]:
+        """The oldest batches that nobody acknowledged and whose time is known, with ids above ``after``."""
+        return waiting(self._db, after, limit)
+
+    def acknowledge(self, ids: Iterable[int], boot_ms: int) -> None:
+        """The broker has these; they are held from now on."""
+        with self._db:
+            self._db.executemany(_ACKNOWLEDGE, [(boot_ms, batch) for batch in ids])
+
+    def replay(self, within_ms: int) -> int:
+        """What is held waits again (a killed broker forgets what it acknowledged); returns how many readings.
+
+        But for what was first acknowledged more than ``within_ms`` before the latest acknowledgement. That is no time
+        before now: an outage may be as long as it likes.
+        """
+        with self._db:
+            rows = self._db.execute(_REPLAY, (within_ms,)).fetchall()
+        return sum(readings for (readings,) in rows)
+
+    def release(self, before_boot_ms: int) -> None:
+        """Let go of what was acknowledged before then. Only while connected: an outage stops the replay window."""
+        with self._db:
+            self._db.execute("DELETE FROM batch WHERE acked IS NOT NULL AND acked < ?", (before_boot_ms,))
+
+    def set_times(self, boot_epoch_ms: int) -> int:
+        """Give batches of this boot their time: ``boot_epoch_ms`` is the epoch time of the boot clock's zero.
+
+        Batches of an earlier boot that never had a right time can have none any more: they are dropped and counted.
+        Returns how many batches got their time.
+        """
+        with self._db:
+            rows = self._db.execute(
+                "UPDATE batch SET ts = boot_ms + ? WHERE ts IS NULL AND boot = ?", (boot_epoch_ms, self._boot)
+            )
+            self._drop("time", self._boot)
+        return rows.rowcount
+
+    def trim(self, oldest_ts: int | None) -> None:
+        """Keep to the bounds, oldest out first, counted: ``oldest_ts`` (None: no right time to judge by) and size."""
+        if oldest_ts is not None:
+            with self._db:
+                self._db.execute(_FORGET_OLD_HELD, (oldest_ts,))
+                while self._drop("age", _TRIM_BATCHES, oldest_ts):
+                    pass
+        if self.used_bytes() <= self._max_bytes:
+            return
+        while self.used_bytes() > self._max_bytes * _ROOM_AFTER_TRIM:
+            with self._db:
+                held = self._db.execute(_FORGET_FIRST_HELD, (_TRIM_BATCHES,)).rowcount
+                if not held and not self._drop("size", _TRIM_BATCHES):
+                    return
+
+    def _drop(self, reason: str, *values: object) -> int:
+        """Delete what nobody acknowledged, counting its readings; returns how many batches."""
+        rows = self._db.execute(_DROP[reason], values).fetchall()
+        self._dropped[reason] += sum(readings for (readings,) in rows)
+        return len(rows)
+
+    def used_bytes(self) -> int:
+        """Bytes of the file that hold something."""
+        return used_bytes(self._db)
+
+    def depth(self) -> Depth:
+        """What is there at present."""
+        return depth(self._db)
+
+    def fact(self, name: str) -> str | None:
+        """A remembered text, or None."""
+        row = self._db.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def remember(self, name: str, value: str) -> None:
+        """Keep a text under a name over restarts."""
+        with self._db:
+            self._db.execute(
+                "INSERT INTO fact VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", (name, value)
+            )

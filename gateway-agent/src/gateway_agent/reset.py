@@ -1,0 +1,44 @@
+"""Resetting an adapter: the kernel's way first (power cycle, rfkill, USB reset), BlueZ's way where that is not allowed.
+
+bluetooth-auto-recovery needs CAP_NET_ADMIN and an AF_BLUETOOTH management socket; in a container or for an ordinary
+user it says so and gives up. BlueZ can then still switch the adapter off and on.
+"""
+
+import logging
+
+from bluetooth_auto_recovery import recover_adapter
+
+from gateway_agent import bluez
+from gateway_agent.bluez import BluezError
+
+log = logging.getLogger(__name__)
+
+
+async def reset_adapter(name: str) -> str:
+    """Reset the adapter (empty: the first there is); returns what was done, or why nothing could be."""
+    try:
+        adapters = await bluez.adapters()
+    except BluezError as error:
+        adapters = []
+        log.debug("%s", error)
+    chosen = next((adapter for adapter in adapters if name in ("", adapter.name)), None)
+    hci = chosen.name if chosen else name or "hci0"
+    if await _through_the_kernel(hci, chosen.address if chosen else ""):
+        return f"{hci} was reset through the kernel"
+    if chosen is None:
+        return f"BlueZ has no adapter{' ' + name if name else ''}; is it plugged in?"
+    try:
+        await bluez.power_cycle(chosen.name)
+    except BluezError as error:
+        return (
+            f"{hci} could not be reset, neither through the kernel (CAP_NET_ADMIN is needed) nor through BlueZ: {error}"
+        )
+    return f"{hci} was switched off and on through BlueZ (the kernel's way was not open to us: it needs CAP_NET_ADMIN)"
+
+
+async def _through_the_kernel(hci: str, address: str) -> bool:
+    try:
+        return await recover_adapter(int(hci.removeprefix("hci")), address, gone_silent=True)
+    except Exception as error:  # noqa: BLE001 - a library at work on kernel sockets: no error of its may stop the scan
+        log.warning("resetting %s through the kernel failed: %s", hci, error)
+        return False

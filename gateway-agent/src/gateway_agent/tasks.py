@@ -1,0 +1,25 @@
+"""Two small things about asyncio tasks that several files need."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+
+async def together(*work: Coroutine[Any, Any, None]) -> None:
+    """Run all until one fails or we are cancelled; the others are cancelled and the first error raised, unwrapped."""
+    tasks = [asyncio.create_task(item) for item in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
+    """Wait for the event, but no longer than that."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return

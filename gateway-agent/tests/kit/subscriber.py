@@ -1,0 +1,121 @@
+"""What the platform hears: a subscriber with the ingest's account and a persistent session."""
+
+import json
+import threading
+import time
+from collections import defaultdict
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+from played_broker import PASSWORDS
+
+
+class Heard(NamedTuple):
+    """One message; ``at`` is epoch seconds of its arrival."""
+
+    topic: str
+    payload: bytes
+    retained: bool
+    at: float
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The payload's JSON object."""
+        body = json.loads(self.payload)
+        assert isinstance(body, dict)
+        return body
+
+
+class Subscriber:
+    """Context manager; collects every message below ``sda/v1/gateway/``."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._messages: list[Heard] = []
+        self._lock = threading.Lock()
+        self.connected = threading.Event()
+        self._client = self._new_client()
+
+    def __enter__(self) -> "Subscriber":
+        self.come_back()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def leave(self) -> None:
+        """Be away: the broker keeps what comes for later."""
+        self.connected.clear()
+        self._client.disconnect()
+        self._client.loop_stop()
+        self._client = self._new_client()
+
+    def come_back(self) -> None:
+        """Take what was kept, and what comes."""
+        self._client.connect("127.0.0.1", self._port)
+        self._client.loop_start()
+        assert self.connected.wait(10), "the subscriber was not let in"
+
+    def messages(self, name: str) -> list[Heard]:
+        """All so far on topics ending in ``name``."""
+        with self._lock:
+            return [heard for heard in self._messages if heard.topic.endswith("/" + name)]
+
+    def readings(self) -> dict[tuple[str, int], dict[str, Any]]:
+        """(beacon, ts) -> reading: a message that came twice is there once, as in the database."""
+        return {
+            (reading["beacon"], heard.body["ts"]): reading
+            for heard in self.messages("readings")
+            for reading in heard.body["readings"]
+        }
+
+    def adverts(self) -> dict[str, int]:
+        """Beacon -> adverts in all its readings."""
+        total: dict[str, int] = defaultdict(int)
+        for (beacon, _), reading in self.readings().items():
+            total[beacon] += reading.get("n", 1)
+        return total
+
+    def sequence(self) -> set[int]:
+        """Numbers of the batches that arrived."""
+        return {heard.body["seq"] for heard in self.messages("readings")}
+
+    def status(self) -> str | None:
+        """The state last heard."""
+        heard = self.messages("status")
+        return heard[-1].body["state"] if heard else None
+
+    def _new_client(self) -> mqtt.Client:
+        client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id="test-ingest", clean_session=False)
+        client.username_pw_set("telegraf", PASSWORDS["telegraf"])
+        client.reconnect_delay_set(1, 1)
+        client.on_connect = self._on_connect
+        client.on_subscribe = lambda *_: self.connected.set()
+        client.on_message = self._on_message
+        return client
+
+    def _on_connect(self, client: mqtt.Client, *_: object) -> None:
+        client.subscribe([(f"sda/v1/gateway/+/{name}", 1) for name in ("readings", "status", "health")])
+
+    def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
+        with self._lock:
+            self._messages.append(Heard(message.topic, bytes(message.payload), message.retain, time.time()))
+
+
+def publish_config(port: int, gateway: str, config: dict[str, Any] | None) -> None:
+    """What the flows do: retain a `config` message for a gateway; None takes it back."""
+    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client.username_pw_set("nodered", PASSWORDS["nodered"])
+    client.connect("127.0.0.1", port)
+    client.loop_start()
+    payload = json.dumps(config) if config is not None else ""
+    sent = client.publish(f"sda/v1/gateway/{gateway}/config", payload, 1, retain=True)
+    sent.wait_for_publish(10)
+    assert sent.is_published()
+    client.disconnect()
+    client.loop_stop()

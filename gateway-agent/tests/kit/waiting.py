@@ -1,0 +1,19 @@
+"""Waiting for a condition with a deadline."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+_LOOK_EVERY_S = 0.02
+
+
+def eventually(condition: Callable[[], T], within_s: float, otherwise: Callable[[], str] | str = "") -> T:
+    """The condition's first truthy value. AssertionError with ``otherwise`` when there is none within the time."""
+    deadline = time.monotonic() + within_s
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            said = otherwise if isinstance(otherwise, str) else otherwise()
+            raise AssertionError(f"not within {within_s} s: {said or condition}")
+        time.sleep(_LOOK_EVERY_S)
+    return value

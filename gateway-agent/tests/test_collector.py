@@ -1,0 +1,55 @@
+"""Windows that the disk refuses: held in memory, saved when it takes them again, counted where they are lost."""
+
+import asyncio
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+from gateway_agent import collector
+from gateway_agent.clock import Clock
+from gateway_agent.collector import Collector
+from gateway_agent.intake import Intake
+from gateway_agent.outbox import Outbox
+from gateway_agent.outbox_view import Batch
+from gateway_agent.reception import Reception
+from gateway_agent.store import Store
+from gateway_agent.timekeeper import Timekeeper
+
+HELD = 5
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    full = True
+    really_add = Outbox.add
+
+    def add(self: Outbox, batches: list[tuple[int, str]], boot_ms: int, ts: int | None) -> list[Batch]:
+        if full:
+            raise sqlite3.OperationalError("database or disk is full")
+        return really_add(self, batches, boot_ms, ts)
+
+    async def work() -> list[Batch]:
+        nonlocal full
+        clock = Clock("trust")
+        store = Store(tmp_path, clock.boot, 1 << 20)
+        await store.open()
+        timekeeper = Timekeeper(clock, store)
+        await timekeeper.begin()
+        intake = Intake(Reception(allow=frozenset(["C2A628384B08"])), False)
+        live: list[Batch] = []
+        windows = Collector(intake, store, clock, timekeeper, live.extend)
+        for number in range(HELD + 4):
+            full = number < HELD + 3
+            intake.heard("C2:A6:28:38:4B:08", -60 - number, {}, {})
+            await windows.close_window()
+        await store.close()
+        assert store.dropped["disk"] == 3
+        return live
+
+    monkeypatch.setattr(collector, "UNSAVED_WINDOWS", HELD)
+    monkeypatch.setattr(Outbox, "add", add)
+    with caplog.at_level(logging.ERROR):
+        live = asyncio.run(work())
+    assert [batch.readings for batch in live] == [1] * (HELD + 1)
+    assert '"rssi":-63' in live[0].body  # the oldest went first
+    assert len(caplog.records) == 1

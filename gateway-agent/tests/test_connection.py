@@ -1,0 +1,209 @@
+"""Why the broker cannot be reached is told apart in the log, while scanning and storing go on."""
+
+import asyncio
+import gc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from beacons import ibeacon, ibeacon_id
+from gateway_agent import config, rights
+from gateway_agent.client import make_client
+from gateway_agent.faults import LinkError
+from gateway_agent.outbox_view import peek
+from gateway_agent.publisher import Connection
+from gateway_agent.rights import Sample
+from gateway_agent.settings import Settings
+from paho.mqtt.enums import MQTTProtocolVersion
+from played_bluez import PlayedBluez
+from played_broker import Broker, free_port
+from running_agent import StartAgent, write_toml
+from stray_ca import self_signed
+from subscriber import Subscriber
+from waiting import eventually
+
+SCAN = {"window_ms": 200, "allow": [ibeacon_id(number) for number in range(100)]}
+
+
+@pytest.mark.parametrize("kind", ["account", "ca", "refused", "name", "not_tls", "no_mqtt", "certificate_name"])
+def test_a_fault_is_named_and_batches_are_kept(
+    kind: str, start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_text("not the password")
+    changed = {
+        "account": {"password_file": wrong},
+        "ca": {"ca_file": self_signed(tmp_path)},
+        "refused": {"port": free_port()},
+        "name": {"host": "broker.invalid"},
+        "not_tls": {"port": broker.port},
+        "no_mqtt": {"tls": False, "ca_file": ""},
+        "certificate_name": {"host": "127.1"},
+    }[kind]
+    agent = start_agent(scan=SCAN, broker=changed)
+    eventually(lambda: bluez.scanning, 30, agent.log)
+    agent.wait_for_log(f"[{kind}]")
+    assert bluez.advertise(ibeacon(1))
+    eventually(lambda: (found := peek(agent.state)) and found[0].waiting == 1, 30, agent.log)
+    assert agent.running
+    assert agent.log().count(f"[{kind}]") == 1  # once, not with every attempt
+
+
+def test_a_corrected_password_is_taken_without_a_restart(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+) -> None:
+    word = tmp_path / "word"
+    word.write_text("not the password")
+    agent = start_agent(scan=SCAN, broker={"password_file": word})
+    agent.wait_for_log("[account]")
+    eventually(lambda: bluez.scanning, 30, agent.log)
+    assert bluez.advertise(ibeacon(1))
+    word.write_text(broker.add_account("gateway", "gw-test"))
+    broker.reload()
+    eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+
+
+def take_away(broker: Broker, topic: str) -> Callable[[], None]:
+    """The account may no longer publish that; returns what gives it back."""
+    acl = broker.data / "acl"
+    allowed = acl.read_text()
+
+    def write(rights: str) -> None:
+        acl.write_text(rights)
+        broker.reload()
+
+    write(allowed.replace(f"topic write sda/v1/gateway/gw-test/{topic}\n", ""))
+    return lambda: write(allowed)
+
+
+def test_a_refused_acl_is_named_and_batches_are_kept(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = start_agent(scan=SCAN)
+    eventually(lambda: platform.status() == "online", 30, agent.log)
+    agent.stop()
+    give_back = take_away(broker, "readings")
+    agent.start()
+    agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/readings [acl]")
+    eventually(lambda: bluez.scanning, 30, agent.log)
+    assert bluez.advertise(ibeacon(1))
+    eventually(lambda: (found := peek(agent.state)) and found[0].waiting == 1, 30, agent.log)
+    assert platform.status() == "offline"
+    give_back()
+    eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+    eventually(lambda: platform.status() == "online", 30, agent.log)
+
+
+def test_a_lesser_right_that_is_refused_is_named_too(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = start_agent(scan=SCAN)
+    eventually(lambda: platform.status() == "online", 30, agent.log)
+    agent.stop()
+    take_away(broker, "health")
+    agent.start()
+    agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/health [acl]")
+    eventually(lambda: bluez.scanning, 30, agent.log)
+    assert bluez.advertise(ibeacon(1))
+    eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+
+
+def test_rights_are_asked_before_batches_go_out_that_got_their_time_late(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+) -> None:
+    synchronised = tmp_path / "synchronised"
+    agent = start_agent(scan=SCAN, clock={"source": str(synchronised)})
+    eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+    agent.stop()
+    give_back = take_away(broker, "readings")
+    agent.start()
+    eventually(lambda: agent.log().count("connected to") == 2 and bluez.scanning, 30, agent.log)
+    assert bluez.advertise(ibeacon(1))
+    eventually(lambda: (found := peek(agent.state)) and found[0].timeless == 1, 30, agent.log)
+    synchronised.touch()
+    agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/readings [acl]")
+    found = peek(agent.state)
+    assert found is not None
+    assert (found[0].waiting, found[0].held) == (1, 0)
+    give_back()
+    eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+
+
+def test_rights_that_were_not_told_are_not_taken_for_granted(broker: Broker, tmp_path: Path) -> None:
+    settings, word = good_settings(broker, tmp_path)
+    too_large = Sample("sda/v1/gateway/gw-test/readings", b"x" * 70_000)  # ends the connection
+    with pytest.raises(LinkError) as caught:
+        asyncio.run(rights.ask(settings, word, [too_large]))
+    assert caught.value.fault.kind == "lost"
+
+
+def test_a_client_certificate_is_used_and_asked_for(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+) -> None:
+    own = self_signed(tmp_path)
+    listeners = broker.data / "listeners.d" / "listeners.conf"
+    listeners.write_text(listeners.read_text() + f"require_certificate true\ncafile {own}\n")
+    broker.stop()
+    broker.start()
+    agent = start_agent(scan=SCAN)
+    agent.wait_for_log("[client_certificate]")
+    agent.stop()
+    agent.environment |= {
+        "SDA_GATEWAY_BROKER_CLIENT_CERT": str(own),
+        "SDA_GATEWAY_BROKER_CLIENT_KEY": str(tmp_path / "other.key"),
+    }
+    agent.start()
+    eventually(lambda: platform.status() == "online", 30, agent.log)
+    assert bluez.starts
+
+
+def test_the_session_at_the_broker_is_kept(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = start_agent(scan=SCAN)
+    eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+    eventually(lambda: "c0, k30, u'gw-test'" in broker.log(), 30, broker.log)
+    assert "c1, k30, u'gw-test'" not in broker.log()
+
+
+def test_no_descriptor_outlives_its_connection(broker: Broker, tmp_path: Path) -> None:
+    good, word = good_settings(broker, tmp_path)
+    nobody = config.load(tmp_path / "agent.toml", {"SDA_GATEWAY_BROKER_PORT": "1"})
+
+    def descriptors() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = descriptors()
+        for settings, password, expected in ((good, word, None), (good, "wrong", "account"), (nobody, word, "refused")):
+            for _ in range(10):
+                assert asyncio.run(fault_of(settings, password)) == expected
+        assert descriptors() <= before + 2
+    finally:
+        gc.enable()
+
+
+def good_settings(broker: Broker, folder: Path) -> tuple[Settings, str]:
+    """Settings of an account that is let in, and its password."""
+    word = broker.add_account("gateway", "gw-test")
+    broker.reload()
+    path = folder / "agent.toml"
+    connection = {"host": "localhost", "port": broker.tls_port, "ca_file": broker.ca}
+    write_toml(path, {"id": "gw-test", "broker": connection})
+    settings = config.load(path, {})
+    eventually(lambda: not asyncio.run(fault_of(settings, word)), 30, broker.log)
+    return settings, word
+
+
+async def fault_of(settings: Settings, password: str) -> str | None:
+    """Connects once and goes again; the kind of fault, if there was one."""
+    client = make_client(settings, password, MQTTProtocolVersion.MQTTv311)
+    connection = Connection(client, settings, lambda _mid: None, lambda _topic, _payload: None)
+    try:
+        await connection.open()
+    except LinkError as error:
+        return error.fault.kind
+    await connection.close()
+    return None

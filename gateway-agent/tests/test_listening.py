@@ -1,0 +1,95 @@
+"""Scanning goes on whatever hangs: a scanner's thread that does not end, a reset that does not come back."""
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from beacons import ibeacon
+from bleak import BleakScanner
+from gateway_agent import listening, scanner
+from gateway_agent.health import Counters
+from gateway_agent.intake import Intake
+from gateway_agent.listening import Listening
+from gateway_agent.reception import Reception
+from gateway_agent.scanner import ScanError, Scanner
+from gateway_agent.watchdog import Watchdog
+from played_bluez import PlayedBluez
+from private_bus import PrivateBus
+
+
+@pytest.fixture
+def on_bus(bus: PrivateBus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scan on the private bus."""
+    monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address)
+
+
+@pytest.mark.usefixtures("on_bus")
+def test_a_scanner_that_hangs_is_left_behind(bluez: PlayedBluez, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = threading.Event()
+
+    class Hanging(BleakScanner):
+        async def stop(self) -> None:
+            while not free.is_set():
+                try:
+                    await asyncio.sleep(0.05)
+                except asyncio.CancelledError:
+                    continue
+            await super().stop()
+
+    heard: list[str] = []
+
+    async def work() -> None:
+        hanging = Scanner(lambda address, *_: heard.append(address), "")
+        await hanging.start()
+        with pytest.raises(ScanError, match="hangs"):
+            await hanging.stop()
+        assert bluez.scanning
+        await asyncio.to_thread(bluez.advertise, ibeacon(1))
+        free.set()
+        while bluez.scanning:  # noqa: ASYNC110 - another thread's
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(scanner, "BleakScanner", Hanging)
+    monkeypatch.setattr(scanner, "ANSWER_WITHIN_S", 0.2)
+    monkeypatch.setattr(scanner, "ENDS_WITHIN_S", 0.5)
+    asyncio.run(asyncio.wait_for(work(), 20))
+    assert not heard
+
+
+@pytest.mark.usefixtures("on_bus")
+def test_a_reset_that_hangs_does_not_keep_us_from_scanning(bluez: PlayedBluez, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def reset() -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    async def work() -> None:
+        counters = Counters()
+        watchdog = Watchdog(0.1, 0.3, time.monotonic())
+        agent = Listening(Intake(Reception(), False), "", watchdog, counters, reset)
+        task = asyncio.create_task(agent.run())
+        while counters.adapter_resets < 2 or not bluez.scanning:
+            assert not task.done()
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    monkeypatch.setattr(listening, "RESET_WITHIN_S", 0.2)
+    monkeypatch.setattr(listening, "LOOK_EVERY_S", 0.05)
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_a_bus_that_lets_nobody_in_is_an_answer_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"REJECTED\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def work() -> None:
+        async with await asyncio.start_unix_server(refuse, tmp_path / "bus"):
+            with pytest.raises(ScanError):
+                await Scanner(lambda *_: None, "").start()
+
+    monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={tmp_path / 'bus'}")
+    asyncio.run(asyncio.wait_for(work(), 30))

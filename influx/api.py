@@ -1,0 +1,56 @@
+"""The few calls of InfluxDB 2's HTTP API that are needed here, on the standard library."""
+
+import json
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+
+class ApiError(Exception):
+    """InfluxDB refused or did not answer. ``status`` is the HTTP status, 0 when there was no answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """InfluxDB at ``url`` (http://host:port) as whoever holds ``token``."""
+
+    url: str
+    token: str
+
+    def call(self, method: str, path: str, body: object = None, **query: str) -> Any:
+        """The decoded JSON answer (None when it is empty). ApiError when refused or unreachable."""
+        address = f"{self.url}{path}" + (f"?{urlencode(query)}" if query else "")
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Token {self.token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310 - the operator's own URL
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - as above
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                detail = error.read().decode(errors="replace").strip()
+            raise ApiError(error.code, f"{method} {path}: {error.code} {detail}") from error
+        except OSError as error:
+            raise ApiError(0, f"{method} {path}: {error}") from error
+        return json.loads(text) if text.strip() else None
+
+    def wait(self, seconds: float) -> None:
+        """Return once InfluxDB is healthy; ApiError after ``seconds``."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                if self.call("GET", "/health")["status"] == "pass":
+                    return
+            except ApiError as error:
+                if time.monotonic() > deadline:
+                    raise ApiError(
+                        0, f"InfluxDB at {self.url} did not become healthy within {seconds:g} s ({error}); see its log"
+                    ) from error
+            time.sleep(0.2)

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Bring InfluxDB to what buckets.json, tasks/ and tokens.json say. Running it again changes nothing.
+
+Waits until InfluxDB is healthy, sets it up when it is empty (organisation `sda`, operator token
+INFLUX_ADMIN_TOKEN), creates or changes buckets and tasks, issues the tokens and writes them into the .env file.
+InfluxDB chooses tokens itself, so INFLUX_WRITE_TOKEN and INFLUX_READ_TOKEN need not, and cannot, be chosen
+beforehand. Needs Python 3.11 and nothing else.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import env_file
+from api import Api, ApiError
+
+HERE = Path(__file__).parent
+ORGANISATION = "sda"
+DAY_S = 86400
+
+
+class ApplyError(Exception):
+    """Something only the operator can put right; the message says what."""
+
+
+def set_up(api: Api, first_bucket: str) -> Iterator[str]:
+    """First start only: organisation, operator token, and a user whose password nobody keeps."""
+    if not api.call("GET", "/api/v2/setup")["allowed"]:
+        return
+    user = {"username": "admin", "password": secrets.token_urlsafe(32)}
+    api.call("POST", "/api/v2/setup", user | {"org": ORGANISATION, "bucket": first_bucket, "token": api.token})
+    yield f"set up organisation {ORGANISATION}"
+
+
+def organisation_id(api: Api) -> str:
+    """Id of the organisation. ApplyError when the operator token is not this InfluxDB's."""
+    try:
+        found = api.call("GET", "/api/v2/orgs", org=ORGANISATION)["orgs"]
+    except ApiError as error:
+        if error.status not in (401, 404):
+            raise
+        raise ApplyError(
+            "INFLUX_ADMIN_TOKEN is not the one this InfluxDB was set up with: put back the .env that belongs to its "
+            "data folder, or start anew with an empty one (`make clean`)"
+        ) from error
+    return str(found[0]["id"])
+
+
+def apply_buckets(api: Api, org_id: str, wanted: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Create the buckets that are missing, change retention or shard length where they differ."""
+    existing = {
+        bucket["name"]: bucket for bucket in api.call("GET", "/api/v2/buckets", orgID=org_id, limit="100")["buckets"]
+    }
+    for name, sizes in wanted.items():
+        rule = {
+            "type": "expire",
+            "everySeconds": sizes["retention_days"] * DAY_S,
+            "shardGroupDurationSeconds": sizes["shard_days"] * DAY_S,
+        }
+        if name not in existing:
+            api.call("POST", "/api/v2/buckets", {"orgID": org_id, "name": name, "retentionRules": [rule]})
+            yield f"created bucket {name}, kept {sizes['retention_days']} days"
+        elif existing[name]["retentionRules"] != [rule]:
+            api.call("PATCH", f"/api/v2/buckets/{existing[name]['id']}", {"retentionRules": [rule]})
+            yield f"changed bucket {name}: kept {sizes['retention_days']} days, shards of {sizes['shard_days']}"
+
+
+def apply_tasks(api: Api, org_id: str, wanted: Mapping[str, str]) -> Iterator[str]:
+    """Create the tasks that are missing, change those whose Flux differs or that are switched off."""
+    existing = {task["name"]: task for task in api.call("GET", "/api/v2/tasks", orgID=org_id, limit="500")["tasks"]}
+    for name, flux in wanted.items():
+        if name not in existing:
+            api.call("POST", "/api/v2/tasks", {"orgID": org_id, "flux": flux, "status": "active"})
+            yield f"created task {name}"
+        elif (existing[name]["flux"], existing[name]["status"]) != (flux, "active"):
+            api.call("PATCH", f"/api/v2/tasks/{existing[name]['id']}", {"flux": flux, "status": "active"})
+            yield f"changed task {name}"
+
+
+def read_tasks() -> dict[str, str]:
+    """Name -> Flux of every file in tasks/. ApplyError when a file does not name its task as itself."""
+    tasks = {path.stem: path.read_text() for path in sorted((HERE / "tasks").glob("*.flux"))}
+    for name, flux in tasks.items():
+        if f'option task = {{name: "{name}",' not in flux:
+            raise ApplyError(f'tasks/{name}.flux must say: option task = {{name: "{name}", …}}')
+    return tasks
+
+
+def apply_tokens(
+    api: Api, org_id: str, wanted: Mapping[str, Any], known: Mapping[str, str], issued: dict[str, str]
+) -> Iterator[str]:
+    """Keep each token that has exactly the wanted rights, else issue a fresh one; revoke others of its description.
+
+    ``known`` are the variables as they are set now; what is put into ``issued`` must be written there.
+    """
+    ids = {bucket["name"]: bucket["id"] for bucket in _buckets(api, org_id)}
+    existing = api.call("GET", "/api/v2/authorizations", orgID=org_id)["authorizations"]
+    for variable, token in wanted.items():
+        rights = {(token["action"], "buckets", ids[name]) for name in token["buckets"]}
+        same = [entry for entry in existing if entry["description"] == token["description"]]
+        good = [entry for entry in same if entry["status"] == "active" and _rights(entry) == rights]
+        kept = next((entry for entry in good if entry["token"] == known.get(variable)), None) or next(iter(good), None)
+        if kept is None:
+            permissions = [
+                {"action": action, "resource": {"type": kind, "id": bucket, "orgID": org_id}}
+                for action, kind, bucket in sorted(rights)
+            ]
+            body = {"orgID": org_id, "description": token["description"], "permissions": permissions}
+            kept = api.call("POST", "/api/v2/authorizations", body)
+            yield f"issued {variable}: may {token['action']} {', '.join(token['buckets'])}"
+        for entry in same:
+            if entry["id"] != kept["id"]:
+                api.call("DELETE", f"/api/v2/authorizations/{entry['id']}")
+                yield f"revoked an older token of {token['description']}"
+        if known.get(variable) != kept["token"]:
+            issued[variable] = kept["token"]
+
+
+def _buckets(api: Api, org_id: str) -> list[dict[str, Any]]:
+    return list(api.call("GET", "/api/v2/buckets", orgID=org_id, limit="100")["buckets"])
+
+
+def _rights(entry: Mapping[str, Any]) -> set[tuple[str, str, str]]:
+    resources = [(permission["action"], permission["resource"]) for permission in entry["permissions"]]
+    return {(action, resource["type"], resource.get("id", "")) for action, resource in resources}
+
+
+def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float) -> Iterator[str]:
+    """Do all of it; yields what was changed, in sentences."""
+    wanted_buckets = json.loads((HERE / "buckets.json").read_text())
+    wanted_tokens = json.loads((HERE / "tokens.json").read_text())
+    in_file = env_file.read(env_path)
+    admin = environment.get("INFLUX_ADMIN_TOKEN") or in_file.get("INFLUX_ADMIN_TOKEN")
+    if not admin:
+        raise ApplyError(f"INFLUX_ADMIN_TOKEN is neither in the environment nor in {env_path}; `make up` chooses one")
+    api = Api(url.rstrip("/"), admin)
+    api.wait(wait_s)
+    yield from set_up(api, next(iter(wanted_buckets)))
+    org_id = organisation_id(api)
+    yield from apply_buckets(api, org_id, wanted_buckets)
+    yield from apply_tasks(api, org_id, read_tasks())
+    issued: dict[str, str] = {}
+    known = {name: environment.get(name) or in_file.get(name, "") for name in wanted_tokens}
+    yield from apply_tokens(api, org_id, wanted_tokens, known, issued)
+    if issued:
+        env_file.update(env_path, issued)
+        yield f"wrote {', '.join(issued)} into {env_path}"
+    for variable in issued:
+        if environment.get(variable, "") not in ("", in_file.get(variable)):
+            raise ApplyError(
+                f"{variable} in the environment wins over {env_path} but is no token InfluxDB issued: unset it"
+            )
+
+
+def main() -> int:
+    """Apply; print what changed. Exit code 1 with one sentence when it cannot be done."""
+    parser = argparse.ArgumentParser(
+        prog="apply.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--url", default="http://127.0.0.1:8086", help="where InfluxDB answers (default %(default)s)")
+    parser.add_argument("--env-file", type=Path, default=Path(".env"), help="read, and given the issued tokens")
+    parser.add_argument("--wait", type=float, default=60, help="seconds InfluxDB may take (default %(default)s)")
+    options = parser.parse_args()
+    try:
+        done = 0
+        for line in apply(options.url, options.env_file, os.environ, options.wait):
+            done += 1
+            sys.stdout.write(f"influx: {line}\n")
+    except (ApplyError, ApiError, OSError, ValueError) as error:
+        sys.stderr.write(f"influx: {error}\n")
+        return 1
+    if not done:
+        sys.stdout.write("influx: nothing to change\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Installs and runs the SDA Locator services as native processes."""

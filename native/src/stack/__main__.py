@@ -1,0 +1,171 @@
+"""The command line behind the Makefile."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from . import checks, install
+from .errors import StackError
+from .layout import ROOT, node_folder
+from .lifecycle import down, status, up
+from .pipeline import wait_until_whole
+from .settings import load
+
+
+def main() -> int:
+    """Run one command; a StackError becomes one sentence and exit code 2."""
+    parser = argparse.ArgumentParser(prog="native/stack", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, (_, text) in COMMANDS.items():
+        commands.add_parser(name, help=text)
+    command, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
+    if command not in PASS_ON:  # those read their own arguments
+        command, rest = parser.parse_args().command, []
+    try:
+        return COMMANDS[command][0](rest)
+    except StackError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `make status | head`
+        return 1
+
+
+def _up(_: list[str]) -> int:
+    settings = load()
+    install.install(install.run_parts())
+    settings = up(settings)
+    wait_until_whole(settings)
+    print(f"""
+The whole pipeline is up.
+  dashboard  {settings.http_url}/dashboard   user {settings["SDA_ADMIN_USER"]}, password: SDA_ADMIN_PASSWORD in .env
+  history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
+  health     {settings.http_url}/health
+  broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
+Next: make status, make logs, make down; a gateway's account: make account ARGS='add gateway <id>'""")
+    return 0
+
+
+def _down(_: list[str]) -> int:
+    settings = load()
+    down(settings)
+    print(f"everything is stopped; the data stay in {settings['DATA_DIR']}")
+    return 0
+
+
+def _status(_: list[str]) -> int:
+    lines, all_up = status(load())
+    print("\n".join(lines))
+    return 0 if all_up else 1
+
+
+def _logs(_: list[str]) -> int:
+    logs = sorted((load().data_dir / "logs").glob("*.log"))
+    if not logs:
+        raise StackError("there are no logs yet; start the services with make up")
+    os.execvp("tail", ["tail", "-n", "20", "-F", *map(str, logs)])
+
+
+def _clean(rest: list[str]) -> int:
+    settings = load()
+    folders = [settings.data_dir / name for name in DATA_FOLDERS]
+    size = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+    print(
+        f"This stops everything and deletes {settings.data_dir} ({size / 2**20:.0f} MiB: history, accounts) and .env."
+    )
+    if "--yes" not in rest and (not sys.stdin.isatty() or input("Type yes to go on: ") != "yes"):
+        print("nothing was deleted (without a terminal: make clean YES=1)")
+        return 1
+    down(settings)
+    for folder in folders:  # only what is ours, whatever else lies there
+        shutil.rmtree(folder, ignore_errors=True)
+    if not any(settings.data_dir.iterdir()):
+        settings.data_dir.rmdir()
+    settings.env_file.unlink(missing_ok=True)
+    if settings.env_file == ROOT / ".env":
+        (ROOT / ".native").unlink(missing_ok=True)
+    print("deleted")
+    return 0
+
+
+def _install(_: list[str]) -> int:
+    install.install([*install.run_parts(), *install.test_parts()])
+    return 0
+
+
+def _account(rest: list[str]) -> int:
+    settings = load()
+    broker = settings.data_dir / "broker"
+    command: list[str | Path] = [sys.executable, ROOT / "broker" / "accounts.py", "--data", broker, *rest]
+    return subprocess.run(command, check=False).returncode
+
+
+def _check(_: list[str]) -> int:
+    _install([])
+    return checks.check()
+
+
+def _test(rest: list[str]) -> int:
+    _install([])
+    return checks.test(rest)
+
+
+def _bench(rest: list[str]) -> int:
+    _install([])
+    install.install(install.load_parts())
+    return checks.bench(rest)
+
+
+def _accuracy(rest: list[str]) -> int:
+    install.install(install.flows_parts())
+    return checks.accuracy(rest)
+
+
+def _rebuild(rest: list[str]) -> int:
+    settings = load()
+    command: list[str | Path] = [node_folder() / "node", ROOT / "flows" / "bin" / "rebuild.js", *rest]
+    environment = {**os.environ, **{key: settings[key] for key in ("HTTP_PORT", "SDA_API_KEY")}}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def _key(rest: list[str]) -> int:
+    command: list[str | Path] = [node_folder() / "node", ROOT / "flows" / "bin" / "key.js", *rest]
+    environment = {**os.environ, "SDA_USER_DIR": str(load().data_dir / "node-red")}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def _simulator(rest: list[str]) -> int:
+    program = Path(sys.executable).with_name("simulator")
+    settings = load()
+    environment = {**os.environ, **{key: value for key, value in settings.values.items() if key in SIMULATOR_KEYS}}
+    os.execve(program, [str(program), *rest], environment)
+
+
+DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
+"""What `up` makes below the data folder."""
+SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
+PASS_ON = {"account", "key", "rebuild", "simulator", "clean", "test", "bench", "accuracy"}
+COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
+    "up": (_up, "install what is missing, start everything, wait until it is healthy"),
+    "down": (_down, "stop everything, keep the data"),
+    "status": (_status, "health and version of each part, one line each"),
+    "logs": (_logs, "follow all logs"),
+    "clean": (_clean, "delete data and secrets (asks first)"),
+    "install": (_install, "install what running and testing need"),
+    "account": (_account, "add, list, rotate or remove a gateway's or phone's broker account"),
+    "key": (_key, "add, list or revoke a key for the HTTP API"),
+    "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
+    "simulator": (_simulator, "play SDAs, a recorded walk or HACS against the running stack"),
+    "check": (_check, "linters, type checkers, validation of the configuration"),
+    "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
+    "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
+    "test": (_test, "all tests, against real services on free ports"),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

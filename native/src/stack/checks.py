@@ -1,0 +1,121 @@
+"""What `make check` and `make test` run; each command as a person would type it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from .install import say, telegraf_program
+from .layout import ROOT, compose_program, node_folder
+
+SHELL_SCRIPTS = ("native/stack", "native/env.sh", "native/compose", "native/build/influxd/rustc-cap-lints", ".ci/run")
+PLACEHOLDERS = {
+    "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "INFLUX_URL": "http://127.0.0.1:8086",
+    "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
+}  # fmt: skip
+"""Values with which a configuration is validated without an installation."""
+
+
+def check() -> int:
+    """Linters, type checkers, configuration validation. All run, even after one has failed."""
+    venv = Path(sys.executable).parent
+    with tempfile.TemporaryDirectory() as folder:
+        env_file = Path(folder) / ".env"
+        subprocess.run(["sh", ROOT / "native" / "env.sh", env_file], check=True)
+        registry = Path(folder) / "registry"
+        registry.mkdir()
+        (registry / "beacons.json").write_text("{}")
+        telegraf = {**PLACEHOLDERS, "SDA_REGISTRY_DIR": str(registry)}
+        compose = {**PLACEHOLDERS, "COMPOSE_PROFILES": "demo"}
+        commands: list[Command] = [
+            ("ruff", [venv / "ruff", "check", "--quiet", "."], {}),
+            ("ruff format", [venv / "ruff", "format", "--check", "--quiet", "."], {}),
+            ("mypy native", [venv / "mypy", "native/src", "native/tests"], {}),
+            ("mypy simulator", [venv / "mypy", "simulator/src", "simulator/tests"], {}),
+            ("mypy gateway-agent", [venv / "mypy", "gateway-agent/src", "gateway-agent/tests"], {}),
+            ("mypy broker, influx, tests", [venv / "mypy", "broker", "influx", "tests", "gateway-agent/tests/kit"], {}),
+            ("flows", ["npm", "run", "--silent", "--prefix", "flows", "check"], {}),
+            ("shellcheck", ["shellcheck", "-x", *SHELL_SCRIPTS], {}),
+            ("telegraf config", [telegraf_program(), "config", "check", "--config", "ingest/telegraf.conf",
+                                 "--config-directory", "ingest/telegraf.d"], telegraf),
+            ("compose config", [compose_program(), "--env-file", env_file, "config", "--quiet"], compose),
+        ]  # fmt: skip
+        return _run_all(commands, quiet=True)
+
+
+Command = tuple[str, Sequence[str | Path], Mapping[str, str]]
+"""Title, command line, additional environment."""
+
+
+def test(arguments: list[str]) -> int:
+    """Unit, property and system tests of every folder, in two lanes for two cores; `arguments` go to pytest instead."""
+    pytest = str(Path(sys.executable).parent / "pytest")
+    if arguments:
+        return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
+    lanes: list[list[Command]] = [
+        [("native", [pytest, "-q", "native/tests"], {}), ("tests", [pytest, "-q", "tests"], {})],
+        [
+            ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
+            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+            ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
+        ],
+    ]
+    say("each part shows its output when it is through; the longest take some minutes")
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        failed = [
+            title for lane in pool.map(lambda lane: [_run(one) for one in lane], lanes) for title in lane if title
+        ]
+    return _verdict(failed)
+
+
+def bench(arguments: list[str]) -> int:
+    """The benchmarks; a first argument that is no option names another (`api`, `dashboard`), the others go to it."""
+    named = arguments[:1] if arguments and not arguments[0].startswith("-") else []
+    return _package(".".join(["bench", *named]), arguments[len(named) :])
+
+
+def accuracy(arguments: list[str]) -> int:
+    """How often the room is right; `arguments` go to it."""
+    return _package("accuracy", arguments)
+
+
+def _package(name: str, arguments: list[str]) -> int:
+    command = (sys.executable, "-m", name, *arguments)
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")}, check=False
+    ).returncode
+
+
+def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:
+    """Run all, even after one has failed; with `quiet` only those that fail show their output."""
+    return _verdict([title for one in commands if (title := _run(one, quiet=quiet))])
+
+
+def _run(one: Command, *, quiet: bool = False) -> str:
+    """Run one command and show its output when it is through; its title when it failed."""
+    title, command, environment = one
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        run = subprocess.run(
+            command, cwd=ROOT, env=_environment(environment), stdout=output, stderr=subprocess.STDOUT, check=False
+        )
+        output.seek(0)
+        shown = output.read().rstrip() if run.returncode or not quiet else ""
+    verdict = f"{'FAILED' if run.returncode else 'ok    '} {title} ({time.monotonic() - started:.1f} s)"
+    say(f"{shown}\n{verdict}" if shown else verdict)
+    return title if run.returncode else ""
+
+
+def _environment(additional: Mapping[str, str]) -> dict[str, str]:
+    path = f"{node_folder()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, **additional}
+
+
+def _verdict(failed: Sequence[str]) -> int:
+    if failed:
+        say(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0

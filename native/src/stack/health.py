@@ -1,0 +1,65 @@
+"""One question to each part: does it do its work? Answers come within seconds and never raise."""
+
+import json
+import threading
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+
+TIMEOUT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether a part works, and if not, in which words."""
+
+    up: bool
+    detail: str = ""
+
+
+def http(url: str) -> Health:
+    """Up when `url` answers 200."""
+    try:
+        with urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310 - our own http:// addresses
+            return Health(answer.status == 200, f"{url} answers {answer.status}")
+    except (URLError, HTTPException, OSError) as error:
+        return Health(up=False, detail=f"{url}: {error}")
+
+
+def demo(url: str, key: str) -> Health:
+    """Up when the monitoring route shows somebody."""
+    request = Request(url, headers={"X-API-Key": key})  # noqa: S310 - our own http:// addresses
+    try:
+        with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+            seen = len(json.load(answer)["data"])
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        return Health(up=False, detail=f"{url}: {error}")
+    return Health(seen > 0, f"{url} shows {seen} SDAs")
+
+
+def broker(host: str, port: int, username: str, password: str) -> Health:
+    """Up when the broker accepts this account."""
+    answered = threading.Event()
+    answer = ["no answer"]
+
+    def on_connect(_client: mqtt.Client, _userdata: object, _flags: object, reason: Any, _properties: object) -> None:
+        answer[0] = str(reason)
+        answered.set()
+
+    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client.username_pw_set(username, password)
+    client.on_connect = on_connect
+    try:
+        client.connect(host, port)
+    except OSError as error:
+        return Health(up=False, detail=f"port {port}: {error}")
+    client.loop_start()
+    answered.wait(TIMEOUT_S)
+    client.disconnect()
+    client.loop_stop()
+    return Health(answer[0] == "Success", f"port {port} answers {answer[0]}")

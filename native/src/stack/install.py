@@ -1,0 +1,297 @@
+"""Brings every program that runs natively: from apt, Go, npm, each once, into a cache beside the work tree."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .digest import digest
+from .errors import StackError
+from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program, node_folder, oha_program
+
+BUILD_SPACE_BYTES = 4 * 2**30
+"""Go's and cargo's caches and the build trees of InfluxDB and Telegraf, as measured, rounded up."""
+PROGRESS_EVERY_S = 15.0
+REMEDIES = {
+    "go": "install Go 1.24 or newer (Debian backports, or go.dev/dl)",
+    "cargo": "install Rust with cargo (rustup.rs); InfluxDB's query engine needs it to build",
+    "npm": "install Node.js with npm in any version (Debian: apt-get install nodejs npm); it fetches the right one",
+    "cc": "install a C compiler (Debian: apt-get install build-essential)",
+    "openssl": "install openssl (Debian: apt-get install openssl); it makes the broker's certificate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing to install. `ready` is cheap and has no side effects."""
+
+    title: str
+    needs: tuple[str, ...]
+    ready: Callable[[], bool]
+    install: Callable[["Shell"], None]
+
+
+class Shell:
+    """Runs an installer's commands with their output in a log file and a sign of life on the screen."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+
+    def __call__(self, *command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
+        started = time.monotonic()
+        with self._log.open("ab") as log:
+            log.write(f"$ {' '.join(map(str, command))}\n".encode())
+            log.flush()
+            process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=subprocess.STDOUT)  # fmt: skip
+            while True:
+                try:
+                    code = process.wait(PROGRESS_EVERY_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    say(f"      … {Path(command[0]).name} {command[1]}, {time.monotonic() - started:.0f} s")
+        if code:
+            tail = "\n".join(self._log.read_text(errors="replace").splitlines()[-15:])
+            raise StackError(f"{' '.join(map(str, command))} failed:\n{tail}\nThe whole log: {self._log}")
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def run_parts() -> list[Part]:
+    """What `make up` needs."""
+    return [_mosquitto(), _telegraf(), _influxd(), *flows_parts(), _dashboard()]
+
+
+def flows_parts() -> list[Part]:
+    """What the flows' own code needs to run."""
+    return [_node(), _flows()]
+
+
+def test_parts() -> list[Part]:
+    """What `make check` and `make test` need beyond it."""
+    return [
+        _apt("Chromium", "chromium", "chromium"),
+        _apt("D-Bus", "dbus-daemon", "dbus"),
+        _apt("shellcheck", "shellcheck", "shellcheck"),
+        _apt("systemd-analyze", "systemd-analyze", "systemd"),
+        _compose(),
+    ]
+
+
+def load_parts() -> list[Part]:
+    """What the benchmarks need beyond it."""
+    return [_oha()]
+
+
+def install(parts: Iterable[Part]) -> None:
+    """Install what is missing, one after the other, naming each; nothing to do is silent.
+
+    Raises:
+        StackError: for a missing tool, missing rights, a full disk or a failed command, with the remedy.
+    """
+    if not (missing := [part for part in parts if not part.ready()]):
+        return
+    _require({need for part in missing for need in part.needs})
+    with _only_one():
+        for number, part in enumerate(missing, 1):
+            if part.ready():  # another run installed it while this one waited
+                continue
+            say(f"[{number}/{len(missing)}] {part.title}")
+            started = time.monotonic()
+            part.install(Shell(cache_dir() / "install.log"))
+            say(f"      done in {time.monotonic() - started:.0f} s")
+
+
+def _require(tools: set[str]) -> None:
+    if missing := [tool for tool in sorted(tools) if shutil.which(tool) is None]:
+        remedies = "; ".join(f"{tool} is missing: {REMEDIES[tool]}" for tool in missing)
+        raise StackError(f"{remedies}; then run this again")
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(cache_dir()).free
+    if "cargo" in tools and free < BUILD_SPACE_BYTES:
+        raise StackError(
+            f"{cache_dir()} has {free / 2**30:.1f} GiB free and building needs {BUILD_SPACE_BYTES / 2**30:.0f} GiB; "
+            "free some space, or set SDA_CACHE to a folder on a larger disk"
+        )
+
+
+@contextmanager
+def _only_one() -> Iterator[None]:
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    with (cache_dir() / "install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _into(target: Path) -> Iterator[Path]:
+    """A temporary folder that becomes `target` in one step when the block succeeds."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}-") as folder:
+        staged = Path(folder) / "new"
+        staged.mkdir()
+        yield staged
+        shutil.rmtree(target, ignore_errors=True)
+        staged.rename(target)
+
+
+def _apt(title: str, program: str, *packages: str) -> Part:
+    def apt_install(shell: Shell) -> None:
+        sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+        allowed = not sudo or (
+            shutil.which("sudo") and not subprocess.run([*sudo, "true"], capture_output=True, check=False).returncode
+        )
+        if not allowed:
+            raise StackError(
+                f"{title} is missing and this user may not install packages; "
+                f"have it installed with: apt-get install {' '.join(packages)}"
+            )
+        if shutil.which("apt-get") is None:
+            raise StackError(f"{title} is missing and there is no apt-get; install it with this system's own packages")
+        environment = {"DEBIAN_FRONTEND": "noninteractive"}
+        shell(*sudo, "apt-get", "update", "-q", env=environment)
+        shell(*sudo, "apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=environment)
+        if program == "mosquitto" and Path("/run/systemd/system").exists():
+            # Debian starts its own broker on 1883; this installation runs one of its own.
+            shell(*sudo, "systemctl", "disable", "--now", "mosquitto")
+
+    return Part(f"{title} (from apt)", (), lambda: _which(program) is not None, apt_install)
+
+
+def _which(program: str) -> str | None:
+    """Like shutil.which, but also where Debian puts daemons, which an ordinary user's PATH leaves out."""
+    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
+def mosquitto_program() -> str:
+    return _which("mosquitto") or "mosquitto"
+
+
+def _mosquitto() -> Part:
+    return _apt("Mosquitto", "mosquitto", "mosquitto", "mosquitto-clients")
+
+
+def telegraf_plugins() -> list[str]:
+    """The plugins Telegraf is built with: one a line in `ingest/plugins.txt`."""
+    lines = (ROOT / "ingest" / "plugins.txt").read_text().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def telegraf_program() -> Path:
+    tags = "_".join(sorted(telegraf_plugins()))
+    digest = hashlib.sha256(tags.encode()).hexdigest()[:8]
+    return cache_dir() / f"telegraf-{VERSIONS['TELEGRAF_VERSION']}-{digest}" / "telegraf"
+
+
+def _telegraf() -> Part:
+    version = VERSIONS["TELEGRAF_VERSION"]
+
+    def build(shell: Shell) -> None:
+        with _into(telegraf_program().parent) as folder:
+            shell("go", "install", "-tags", ",".join(["custom", *telegraf_plugins()]),
+                  "-ldflags", f"-s -w -X github.com/influxdata/telegraf/internal.Version={version}",
+                  f"github.com/influxdata/telegraf/cmd/telegraf@v{version}", env={"GOBIN": str(folder)})  # fmt: skip
+
+    title = f"Telegraf {version}, built with our plugins (about 2 min)"
+    return Part(title, ("go", "cc"), lambda: telegraf_program().exists(), build)
+
+
+def _influxd() -> Part:
+    version = VERSIONS["INFLUXDB_VERSION"]
+
+    def build(shell: Shell) -> None:
+        module = ROOT / "native" / "build" / "influxd"
+        with _into(influxd_program().parent) as folder:
+            wrapper = "github.com/influxdata/pkg-config"
+            shell("go", "build", "-mod=readonly", "-o", folder / "pkg-config", wrapper, cwd=module)
+            environment = {
+                "PKG_CONFIG": str(folder / "pkg-config"),
+                "RUSTUP_TOOLCHAIN": os.environ.get("RUSTUP_TOOLCHAIN", "stable"),  # its Rust part pins an old one
+                "RUSTC_WRAPPER": str(module / "rustc-cap-lints"),
+            }
+            shell("go", "build", "-mod=readonly", "-tags", "sqlite_foreign_keys,sqlite_json",
+                  "-ldflags", f"-s -w -X main.version=v{version}", "-o", folder / "influxd",
+                  "github.com/influxdata/influxdb/v2/cmd/influxd", cwd=module, env=environment)  # fmt: skip
+
+    title = f"InfluxDB {version}, built from source (about 5 min)"
+    return Part(title, ("go", "cargo", "cc"), lambda: influxd_program().exists(), build)
+
+
+def _compose() -> Part:
+    version = VERSIONS["COMPOSE_VERSION"]
+
+    def build(shell: Shell) -> None:
+        with _into(compose_program().parent) as folder:
+            shell("go", "build", "-mod=readonly",
+                  "-ldflags", f"-s -w -X github.com/docker/compose/v2/internal.Version=v{version}",
+                  "-o", folder / "docker-compose", "github.com/docker/compose/v2/cmd",
+                  cwd=ROOT / "native" / "build" / "compose")  # fmt: skip
+
+    return Part(f"Docker Compose {version}, which checks compose.yaml (about 2 min)", ("go",),
+                lambda: compose_program().exists(), build)  # fmt: skip
+
+
+def _oha() -> Part:
+    version = VERSIONS["OHA_VERSION"]
+
+    def build(shell: Shell) -> None:
+        with _into(oha_program().parents[1]) as folder:
+            # what optimising across crates would gain is nothing beside the services it asks
+            shell("cargo", "install", "--locked", "--root", folder, f"oha@{version}",
+                  env={"RUSTUP_TOOLCHAIN": os.environ.get("RUSTUP_TOOLCHAIN", "stable"),
+                       "CARGO_PROFILE_RELEASE_LTO": "off"})  # fmt: skip
+
+    return Part(f"oha {version}, which makes the load (about 3 min)", ("cargo", "cc"), lambda: oha_program().exists(),
+                build)  # fmt: skip
+
+
+def _node() -> Part:
+    version = VERSIONS["NODE_VERSION"]
+
+    def fetch(shell: Shell) -> None:
+        with _into(node_folder().parents[2]) as folder:
+            shell("npm", "install", "--no-fund", "--no-audit", "--prefix", folder, f"node@{version}")
+
+    return Part(f"Node.js {version} (from npm)", ("npm", "openssl"), lambda: (node_folder() / "node").exists(), fetch)
+
+
+def _flows() -> Part:
+    """Node-RED and the flows' libraries. The stamp is the lock file they were installed from."""
+    lock, stamp = ROOT / "flows" / "package-lock.json", ROOT / "flows" / "node_modules" / ".installed-lock.json"
+
+    def fetch(shell: Shell) -> None:
+        path = f"{node_folder()}:{os.environ['PATH']}"
+        shell("npm", "ci", "--no-fund", "--no-audit", cwd=lock.parent, env={"PATH": path})
+        shutil.copyfile(lock, stamp)
+
+    return Part(f"Node-RED {VERSIONS['NODE_RED_VERSION']} and its libraries (about 1 min)", ("npm",),
+                lambda: stamp.exists() and stamp.read_bytes() == lock.read_bytes(), fetch)  # fmt: skip
+
+
+def _dashboard() -> Part:
+    """The dashboard's pages. The stamp is the digest of what they were built from."""
+    flows = ROOT / "flows"
+    stamp = flows / "dashboard" / "dist" / ".built-from"
+
+    def sources() -> str:
+        return digest([flows / "package-lock.json", flows / "dashboard" / "vite.config.js",
+                       *(path for path in (flows / "dashboard" / "src").rglob("*") if path.is_file())])  # fmt: skip
+
+    def build(shell: Shell) -> None:
+        before = sources()
+        shell("npm", "run", "build", cwd=flows, env={"PATH": f"{node_folder()}:{os.environ['PATH']}"})
+        stamp.write_text(before)
+
+    return Part("The dashboard's pages (seconds)", ("npm",),
+                lambda: stamp.exists() and stamp.read_text() == sources(), build)  # fmt: skip

@@ -1,0 +1,34 @@
+"""Where things stand: the repository, the cache of built programs, the pinned versions."""
+
+import os
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+ROOT = Path(__file__).resolve().parents[3]
+VERSIONS: dict[str, str] = {key: value or "" for key, value in dotenv_values(ROOT / "native" / "versions.env").items()}
+
+
+def cache_dir() -> Path:
+    """The folder of built programs: outside the work tree, so that a fresh clone finds them again."""
+    if chosen := os.environ.get("SDA_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "sda-locator"
+
+
+def influxd_program() -> Path:
+    return cache_dir() / f"influxd-{VERSIONS['INFLUXDB_VERSION']}" / "influxd"
+
+
+def node_folder() -> Path:
+    """The folder with `node`, to be put first on PATH."""
+    return cache_dir() / f"node-{VERSIONS['NODE_VERSION']}" / "node_modules" / "node" / "bin"
+
+
+def oha_program() -> Path:
+    return cache_dir() / f"oha-{VERSIONS['OHA_VERSION']}" / "bin" / "oha"
+
+
+def compose_program() -> Path:
+    return cache_dir() / f"compose-{VERSIONS['COMPOSE_VERSION']}" / "docker-compose"

@@ -1,0 +1,177 @@
+"""Up, down, status: what becomes of one installation's processes."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from . import ports
+from .errors import StackError
+from .install import say
+from .layout import ROOT, node_folder
+from .orphans import end_orphans
+from .processes import Process, processes
+from .settings import Settings, load
+from .supervisor import Supervisor
+from .wait import wait_for
+
+START_WITHIN_S = 60.0
+DATA_SPACE_BYTES = 2**29
+"""Room for a day of the demo and for InfluxDB's compactions; below it InfluxDB stops in the middle of a write."""
+
+
+def up(settings: Settings, tell: Callable[[str], None] = say, leave_out: Collection[str] = ()) -> Settings:
+    """Start what does not run, restart what has changed, and wait until all of it is healthy.
+
+    Args:
+        settings: the installation.
+        tell: gets a line of progress for each process.
+        leave_out: names of processes not to run.
+
+    Returns:
+        The settings with the tokens that InfluxDB has issued.
+
+    Raises:
+        StackError: naming what is in the way and the remedy.
+    """
+    _check_space(settings)
+    with only_one(settings.data_dir):
+        return _up(settings, tell, leave_out)
+
+
+def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[str]) -> Settings:
+    supervisor = Supervisor(settings.data_dir)
+    _check_ports(settings, supervisor)
+    provision_broker(settings)
+    if supervisor.info("mosquitto").get("statename") == "RUNNING":
+        supervisor.reload("mosquitto")  # passwords, rights and certificate may have changed
+    wanted = _wanted(settings, leave_out)
+    supervisor.apply(wanted)
+    for process in wanted[:2]:  # broker and database
+        _start(process, supervisor, tell)
+    settings = _apply_influx(settings)
+    _write_registry(settings)
+    wanted = _wanted(settings, leave_out)  # now with the tokens that InfluxDB has issued
+    supervisor.apply(wanted)
+    for process in wanted[2:]:
+        _start(process, supervisor, tell)
+    return settings
+
+
+def down(settings: Settings) -> None:
+    """Stop everything of this installation, also what a killed supervisord has left behind."""
+    with only_one(settings.data_dir):
+        Supervisor(settings.data_dir).shut_down()
+
+
+def status(settings: Settings) -> tuple[list[str], bool]:
+    """One line for each part, and whether all of them are up."""
+    supervisor = Supervisor(settings.data_dir)
+    running = supervisor.running
+    lines, all_up = [], True
+    for process in processes(settings):
+        info = supervisor.info(process.name) if running else {}
+        if running and not info:
+            continue  # not part of what was started: the demo after SIM=0 make up
+        state = str(info.get("statename", "STOPPED")).lower()
+        detail = ""
+        if state == "running":
+            answer = process.healthy()
+            state, detail = ("up", _usage(int(info["pid"]))) if answer.up else ("unhealthy", answer.detail)
+        all_up &= state == "up"
+        lines.append(f"{process.name:<10}  {process.version:<8}  {state:<9}  {detail}".rstrip())
+    return lines, all_up
+
+
+def provision_broker(settings: Settings) -> None:
+    """Accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
+    command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
+               "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"]]  # fmt: skip
+    if os.geteuid() == 0:
+        command += ["--user", "root"]  # else it becomes `mosquitto` and cannot read what only root may
+    if not settings.demo:
+        command += ["--no-simulator"]
+    variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key == "MQTTS_NAMES"}
+    _tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
+
+
+def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:
+    return [process for process in processes(settings) if process.name not in leave_out]
+
+
+def _apply_influx(settings: Settings) -> Settings:
+    environment = {"INFLUX_ADMIN_TOKEN": settings["INFLUX_ADMIN_TOKEN"]}
+    arguments = ["--url", settings.influx_url, "--env-file", settings.env_file]
+    _tool("InfluxDB's buckets and tokens", [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
+    return load(settings.env_file, settings.environment)
+
+
+def _write_registry(settings: Settings) -> None:
+    folder = settings.data_dir / "ingest"
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {"SDA_BUILDING": str(settings.building), "SDA_REGISTRY_DIR": str(folder)}
+    command = [node_folder() / "node", ROOT / "flows" / "bin" / "registry.js"]
+    _tool("the registry of beacons", command, environment)
+
+
+def _tool(what: str, command: Sequence[object], environment: Mapping[str, str]) -> None:
+    done = subprocess.run([str(part) for part in command], env={"PATH": os.environ["PATH"], **environment},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    if done.returncode:
+        raise StackError(f"{what} could not be set up: {(done.stderr or done.stdout).strip()}")
+
+
+def _start(process: Process, supervisor: Supervisor, tell: Callable[[str], None]) -> None:
+    supervisor.start(process.name)
+    try:
+        wait_for(lambda: process.healthy().up, START_WITHIN_S, process.name)
+    except StackError:
+        reason = process.healthy().detail
+        words = supervisor.tail(process.name)
+        raise StackError(f"{process.name} is not healthy ({reason}); its last words:\n{words}") from None
+    tell(f"  {process.name} {process.version} is up")
+
+
+@contextmanager
+def only_one(data_dir: Path) -> Iterator[None]:
+    """One `up` or `down` of a data folder at a time; a second one waits."""
+    (data_dir / "run").mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (data_dir / "run" / "lifecycle.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
+    """Refuse a taken port before anything is started."""
+    running = supervisor.running
+    if not running:
+        end_orphans(settings.data_dir)
+    infos = {process.name: supervisor.info(process.name) if running else {} for process in processes(settings)}
+    ours = {int(info["pid"]) for info in infos.values() if info.get("pid")}
+    for process in processes(settings):
+        for key in process.ports:
+            ports.check_free(key, settings.port(key), ours)
+
+
+def _check_space(settings: Settings) -> None:
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    free = shutil.disk_usage(settings.data_dir).free
+    if free < DATA_SPACE_BYTES:
+        room = f"{free / 2**20:.0f} MiB"
+        raise StackError(f"{settings.data_dir} has only {room} free; free some space or set DATA_DIR in .env")
+
+
+def _usage(pid: int) -> str:
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+        memory, cpu = (sum(p.memory_info().rss for p in family), sum(sum(p.cpu_times()[:2]) for p in family))
+    except psutil.Error:
+        return f"pid {pid}"
+    return f"pid {pid}, {memory / 2**20:.0f} MiB, {cpu:.1f} s of CPU"

@@ -1,0 +1,112 @@
+"""The settings of one installation: `.env`, overridden by the environment, checked before anything starts."""
+
+import ipaddress
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from .errors import StackError
+from .layout import ROOT
+
+PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the processes of one installation need to know."""
+
+    env_file: Path
+    values: Mapping[str, str]
+    environment: Mapping[str, str]
+    """What overrode the file when it was read."""
+
+    @property
+    def demo(self) -> bool:
+        """Whether the simulator runs and its broker account exists."""
+        return self.environment.get("SIM", "1") != "0"
+
+    def __getitem__(self, key: str) -> str:
+        return self.values[key]
+
+    def port(self, key: str) -> int:
+        return int(self.values[key])
+
+    @property
+    def data_dir(self) -> Path:
+        return ROOT / self.values["DATA_DIR"]
+
+    @property
+    def building(self) -> Path:
+        return ROOT / self.values["SDA_BUILDING"]
+
+    @property
+    def http_url(self) -> str:
+        return f"http://{_bracketed(reachable(self['HTTP_BIND']))}:{self['HTTP_PORT']}"
+
+    @property
+    def mqtt_host(self) -> str:
+        """Where services of this machine reach the plain listener."""
+        return reachable(self["MQTT_BIND"])
+
+    @property
+    def mqtt_url(self) -> str:
+        return f"tcp://{_bracketed(self.mqtt_host)}:{self['MQTT_PORT']}"
+
+    @property
+    def influx_url(self) -> str:
+        return f"http://127.0.0.1:{self['INFLUX_PORT']}"
+
+
+def reachable(bind: str) -> str:
+    """The address under which this machine itself reaches a listener bound to `bind`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bind, bind)  # noqa: S104 - compared, not bound
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+ENV_FILE = Path(os.environ.get("STACK_ENV_FILE") or ROOT / ".env")
+"""STACK_ENV_FILE names another one, for a second installation from the same clone."""
+
+
+def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Write `env_file` where it is missing, read it, and check every value.
+
+    Raises:
+        StackError: naming the key, what is wrong with it and the remedy.
+    """
+    made = subprocess.run(["sh", ROOT / "native" / "env.sh", env_file], capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise StackError(made.stderr.removeprefix("error: ").strip())
+    try:
+        from_file = {key: value or "" for key, value in dotenv_values(env_file, interpolate=False).items()}
+    except UnicodeDecodeError:
+        raise StackError(f"{env_file} is no text; restore it, or move it away and begin anew") from None
+    values = from_file | {key: environment[key] for key in from_file if environment.get(key)}
+    _check(values, env_file)
+    return Settings(env_file, values, environment)
+
+
+def _check(values: Mapping[str, str], env_file: Path) -> None:
+    for key in PORT_KEYS:
+        if not (values[key].isascii() and values[key].isdecimal()) or not 0 < int(values[key]) < 65536:
+            raise StackError(f"{key}={values[key]} in {env_file} is not a port; give a number from 1 to 65535")
+    ports = [values[key] for key in PORT_KEYS]
+    for key, port in zip(PORT_KEYS, ports, strict=True):
+        if ports.count(port) > 1:
+            raise StackError(f"{key}={port} in {env_file} is used twice; give each part a port of its own")
+    for key in ("MQTT_BIND", "MQTTS_BIND", "HTTP_BIND"):
+        try:
+            ipaddress.ip_address(values[key])
+        except ValueError:
+            raise StackError(f"{key}={values[key]} in {env_file} is not an IP address (127.0.0.1, 0.0.0.0)") from None
+    data_dir = (ROOT / values["DATA_DIR"]).resolve()
+    if not values["DATA_DIR"] or data_dir == ROOT or data_dir in ROOT.parents:
+        raise StackError(f"DATA_DIR={values['DATA_DIR']} in {env_file} must be a folder of its own, such as .data")
+    if not (ROOT / values["SDA_BUILDING"]).is_file():
+        raise StackError(f"SDA_BUILDING={values['SDA_BUILDING']} in {env_file} is no file; give a building file's path")

@@ -1,0 +1,84 @@
+"""`.env` is written once with fresh secrets, kept as it is afterwards, and refused by line when damaged."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from stack.errors import StackError
+from stack.settings import load
+
+SECRETS = ("SDA_API_KEY", "SDA_ADMIN_PASSWORD", "MQTT_TELEGRAF_PASSWORD", "MQTT_NODERED_PASSWORD",
+           "MQTT_SIMULATOR_PASSWORD", "INFLUX_ADMIN_TOKEN")  # fmt: skip
+
+
+def test_fresh_file_is_private_and_its_secrets_differ(tmp_path: Path) -> None:
+    settings = load(tmp_path / ".env", {})
+    assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
+    assert len({settings[key] for key in SECRETS}) == len(SECRETS)
+    assert all(len(settings[key]) >= 40 for key in SECRETS)
+
+
+def test_second_run_changes_nothing(tmp_path: Path) -> None:
+    load(tmp_path / ".env", {})
+    before = (tmp_path / ".env").read_bytes()
+    load(tmp_path / ".env", {})
+    assert (tmp_path / ".env").read_bytes() == before
+
+
+def test_missing_key_of_a_newer_version_is_added_and_the_rest_kept(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    load(file, {})
+    kept = [line for line in file.read_text().splitlines() if not line.startswith("TELEGRAF_PORT=")]
+    file.write_text("\n".join(kept))  # also without a newline at its end
+    assert load(file, {})["TELEGRAF_PORT"] == "8088"
+    assert file.read_text().splitlines()[: len(kept)] == kept
+
+
+def test_group_readable_file_is_made_private_again(tmp_path: Path) -> None:
+    load(tmp_path / ".env", {})
+    (tmp_path / ".env").chmod(0o644)
+    load(tmp_path / ".env", {})
+    assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
+
+
+def test_environment_wins_over_the_file(tmp_path: Path) -> None:
+    assert load(tmp_path / ".env", {"HTTP_PORT": "18800", "UNRELATED": "x"})["HTTP_PORT"] == "18800"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("this is no setting", r"line \d+ is not KEY=value"),
+        ("lower=case", r"line \d+ is not KEY=value"),
+        ("HTTP_PORT=1880", "has HTTP_PORT twice"),
+    ],
+)
+def test_damaged_line_is_named(tmp_path: Path, line: str, words: str) -> None:
+    load(tmp_path / ".env", {})
+    with (tmp_path / ".env").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(StackError, match=words):
+        load(tmp_path / ".env", {})
+
+
+def test_empty_secret_is_refused_by_name(tmp_path: Path) -> None:
+    settings = load(tmp_path / ".env", {})
+    file = tmp_path / ".env"
+    file.write_text(file.read_text().replace(settings["SDA_API_KEY"], ""))
+    with pytest.raises(StackError, match="has no SDA_API_KEY; restore"):
+        load(file, {})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("HTTP_PORT", "http", "HTTP_PORT=http .* is not a port"),
+        ("HTTP_PORT", "70000", "HTTP_PORT=70000 .* is not a port"),
+        ("HTTP_PORT", "8086", "8086 .* is used twice"),
+        ("HTTP_BIND", "everywhere", "HTTP_BIND=everywhere .* is not an IP address"),
+        ("SDA_BUILDING", "no/such.json", "SDA_BUILDING=no/such.json .* is no file"),
+    ],
+)
+def test_bad_value_is_refused_by_key(tmp_path: Path, key: str, value: str, words: str) -> None:
+    with pytest.raises(StackError, match=words):
+        load(tmp_path / ".env", {key: value})

@@ -1,0 +1,67 @@
+"""What is missing is named with its remedy; what is there is not touched; a failed build leaves nothing behind."""
+
+from pathlib import Path
+
+import pytest
+from stack import install
+from stack.errors import StackError
+from stack.install import Part, Shell
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SDA_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def _part(install_it: object = None, *, ready: bool = False, needs: tuple[str, ...] = ()) -> Part:
+    return Part("A part", needs, lambda: ready, install_it)  # type: ignore[arg-type]
+
+
+def test_what_is_ready_is_left_alone_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    install.install([_part(ready=True, needs=("no-such-tool",))])
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("tool", ["go", "cargo", "npm", "cc", "openssl"])
+def test_missing_tool_is_named_with_its_remedy(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(StackError, match=rf"^{tool} is missing: install .*then run this again"):
+        install.install([_part(needs=(tool,))])
+
+
+def test_full_disk_is_named_before_a_build_starts(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setattr(install, "BUILD_SPACE_BYTES", 2**60)
+    with pytest.raises(StackError, match=rf"{cache} has .* GiB free and building needs .*SDA_CACHE"):
+        install.install([_part(needs=("cargo",))])
+
+
+def test_missing_rights_for_apt_name_the_command_to_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setenv("PATH", str(_fake_sudo_that_refuses()))
+    part = next(part for part in install.run_parts() if part.title.startswith("Mosquitto"))
+    with pytest.raises(StackError, match="apt-get install mosquitto mosquitto-clients"):
+        part.install(Shell(Path("/dev/null")))
+
+
+def test_failed_command_shows_its_last_words_and_its_log(tmp_path: Path) -> None:
+    shell = Shell(tmp_path / "log")
+    with pytest.raises(StackError, match=r"(?s)failed:.*it broke here.*The whole log: "):
+        shell("sh", "-c", "echo it broke here; exit 3")
+
+
+def test_interrupted_build_leaves_no_half_installed_program(cache: Path) -> None:
+    target = cache / "program-1.0"
+
+    def build_half() -> None:
+        with install._into(target) as folder:
+            (folder / "program").write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_half()
+    assert list(cache.iterdir()) == []
+
+
+def _fake_sudo_that_refuses() -> Path:
+    return Path(__file__).parent / "bin"

@@ -1,0 +1,73 @@
+"""What settings mean: the data folder is a folder of its own, a listener is reached where it listens."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from stack.errors import StackError
+from stack.layout import ROOT
+from stack.settings import load
+
+
+@pytest.mark.parametrize("folder", [".", "..", "/", str(ROOT), str(ROOT.parent)])
+def test_data_folder_that_holds_the_repository_is_refused(tmp_path: Path, folder: str) -> None:
+    with pytest.raises(StackError, match=r"DATA_DIR=.* must be a folder of its own"):
+        load(tmp_path / ".env", {"DATA_DIR": folder})
+
+
+def test_empty_data_folder_is_refused(tmp_path: Path) -> None:
+    load(tmp_path / ".env", {})
+    file = tmp_path / ".env"
+    file.write_text(file.read_text().replace("DATA_DIR=.data", "DATA_DIR="))
+    with pytest.raises(StackError, match=r"DATA_DIR= .* must be a folder of its own"):
+        load(file, {})
+
+
+def test_clean_deletes_what_up_made_and_nothing_beside_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "influxdb").mkdir(parents=True)
+    (data / "influxdb" / "series").touch()
+    (data / "diary.txt").touch()
+    environment = {**os.environ, "DATA_DIR": str(data), "MODE": "native", "STACK_ENV_FILE": str(tmp_path / ".env")}
+    command = ("sh", str(ROOT / "native" / "stack"), "clean", "--yes")
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in data.iterdir()] == ["diary.txt"]
+    assert not (tmp_path / ".env").exists()
+
+
+@pytest.mark.parametrize(
+    ("bind", "host", "url"),
+    [
+        ("127.0.0.1", "127.0.0.1", "tcp://127.0.0.1:1883"),
+        ("0.0.0.0", "127.0.0.1", "tcp://127.0.0.1:1883"),  # noqa: S104
+        ("192.0.2.7", "192.0.2.7", "tcp://192.0.2.7:1883"),
+        ("::", "::1", "tcp://[::1]:1883"),
+    ],
+)
+def test_services_reach_the_broker_where_it_listens(tmp_path: Path, bind: str, host: str, url: str) -> None:
+    settings = load(tmp_path / ".env", {"MQTT_BIND": bind, "HTTP_BIND": bind})
+    assert (settings.mqtt_host, settings.mqtt_url) == (host, url)
+    assert settings.http_url == url.replace("tcp", "http").replace("1883", "1880")
+
+
+def test_secret_missing_from_an_existing_file_is_damage_not_a_reason_for_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("HTTP_PORT=1880\n")
+    with pytest.raises(StackError, match="has no SDA_API_KEY; restore the file"):
+        load(tmp_path / ".env", {})
+    assert (tmp_path / ".env").read_text() == "HTTP_PORT=1880\n"
+
+
+def test_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    load(tmp_path / ".env", {})
+    with (tmp_path / ".env").open("ab") as file:
+        file.write(b"A=\xff\xfe\n")
+    with pytest.raises(StackError, match=r"is no text|is not KEY=value"):
+        load(tmp_path / ".env", {})
+
+
+def test_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").mkdir()
+    with pytest.raises(StackError, match="is no file"):
+        load(tmp_path / ".env", {})

@@ -1,0 +1,107 @@
+"""supervisord keeps what it is given: restarted after a crash, changed when its definition changes, stopped cleanly."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from stack.errors import StackError
+from stack.health import Health
+from stack.processes import Process
+from stack.supervisor import Supervisor
+from stack.wait import wait_for
+
+PRINT_AND_STAY = "import os, signal; print(dict(os.environ), flush=True); signal.pause()"
+
+
+def _process(directory: Path, **environment: str) -> Process:
+    command = (sys.executable, "-c", PRINT_AND_STAY)
+    return Process("worker", "1", command, directory, environment, healthy=lambda: Health(up=True))
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path) -> Iterator[Supervisor]:
+    keeper = Supervisor(tmp_path)
+    yield keeper
+    keeper.shut_down()
+
+
+def _pid(supervisor: Supervisor) -> int:
+    return int(supervisor.info("worker").get("pid", 0))
+
+
+def test_killed_process_comes_back(supervisor: Supervisor, tmp_path: Path) -> None:
+    supervisor.apply([_process(tmp_path)])
+    supervisor.start("worker")
+    first = _pid(supervisor)
+    supervisor.signal("worker", signal.SIGKILL)
+    wait_for(lambda: _pid(supervisor) not in {0, first}, 20, "the restart")
+
+
+def test_applying_the_same_twice_changes_nothing_and_a_change_stops_only_then(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
+    supervisor.apply([_process(tmp_path)])
+    supervisor.start("worker")
+    first = _pid(supervisor)
+    supervisor.apply([_process(tmp_path)])
+    supervisor.start("worker")
+    assert _pid(supervisor) == first
+    supervisor.apply([_process(tmp_path, NEW="1")])
+    assert supervisor.info("worker")["statename"] == "STOPPED"
+
+
+def test_odd_characters_reach_the_process_and_the_operators_secrets_do_not(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOMEBODYS_SECRET", "do-not-pass-on")
+    supervisor.apply([_process(tmp_path, ODD="50% a\\b, c=d#1; x")])
+    supervisor.start("worker")
+    wait_for(lambda: "ODD" in supervisor.tail("worker"), 10, "the process's output")
+    assert repr("50% a\\b, c=d#1; x") in supervisor.tail("worker")
+    assert "do-not-pass-on" not in supervisor.tail("worker")
+
+
+def test_configuration_with_secrets_is_private(supervisor: Supervisor, tmp_path: Path) -> None:
+    supervisor.apply([_process(tmp_path, PASSWORD="x")])
+    assert (tmp_path / "run" / "supervisord.conf").stat().st_mode & 0o077 == 0
+
+
+def test_shut_down_ends_process_and_keeper(supervisor: Supervisor, tmp_path: Path) -> None:
+    supervisor.apply([_process(tmp_path)])
+    supervisor.start("worker")
+    pid = _pid(supervisor)
+    supervisor.shut_down()
+    assert not supervisor.running
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("value", ['a"b', "a'b", "a\nautostart=true", "a ;b", "a #b"])
+def test_value_that_cannot_be_passed_on_is_refused(supervisor: Supervisor, tmp_path: Path, value: str) -> None:
+    with pytest.raises(StackError, match="cannot be given"):
+        supervisor.apply([_process(tmp_path, BAD=value)])
+
+
+def test_what_outlived_a_killed_keeper_is_ended_before_a_new_start(supervisor: Supervisor, tmp_path: Path) -> None:
+    supervisor.apply([_process(tmp_path)])
+    supervisor.start("worker")
+    orphan = _pid(supervisor)
+    keeper = int((tmp_path / "run" / "supervisord.pid").read_text())
+    os.kill(keeper, signal.SIGKILL)
+    wait_for(lambda: not supervisor.running, 10, "the keeper's end")
+    assert Path(f"/proc/{orphan}").exists()
+    supervisor.apply([_process(tmp_path)])
+    assert not psutil.pid_exists(orphan)
+
+
+def test_shut_down_ends_what_outlived_a_killed_keeper(supervisor: Supervisor, tmp_path: Path) -> None:
+    supervisor.apply([_process(tmp_path)])
+    supervisor.start("worker")
+    orphan = _pid(supervisor)
+    os.kill(int((tmp_path / "run" / "supervisord.pid").read_text()), signal.SIGKILL)
+    wait_for(lambda: not supervisor.running, 10, "the keeper's end")
+    supervisor.shut_down()
+    assert not psutil.pid_exists(orphan)

@@ -1,0 +1,1 @@
+"""Plays virtual SDAs, recorded walks and the HACS poller."""

@@ -1,0 +1,161 @@
+"""`simulator`: reads the command line and the settings, runs one command, says how it went."""
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from simulator import arguments, replay, settings
+from simulator.building import Building, BuildingError, load
+from simulator.fleet import Fleet
+from simulator.manner import Manner, RefusedError, Stop, TooManyFilesError, UnreachableError, allow_files
+from simulator.message import Receiver
+from simulator.report import REFUSED, UNREACHABLE, USAGE, table
+from simulator.scenario import Outgoing, Phones
+
+
+def main() -> int:
+    """Run the command line; returns the exit code (report.EXIT_CODES)."""
+    options = arguments.parser().parse_args()
+    values = {**dotenv_values(".env"), **os.environ}
+    run = {"phones": _phones, "replay": _replay, "hacs": _hacs}[options.command]
+    try:
+        return run(options, values)
+    except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
+        _tell(f"simulator: {error}")
+        return USAGE
+    except UnreachableError as error:
+        _tell(f"simulator: {error}. Does it run (make status), and do MQTT_HOST and MQTT_PORT say where?")
+        return UNREACHABLE
+    except RefusedError as error:
+        _tell(f"simulator: {error}. Is MQTT_SIMULATOR_PASSWORD the one that broker was set up with?")
+        return REFUSED
+
+
+def _phones(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
+    broker, building = settings.broker(values), _building(options, values)
+    phones = Phones(options.count, options.first, options.interval, options.readings, options.seed, options.duration)
+    receivers = phones.receivers(building)
+    ids = receivers[0].id if len(receivers) == 1 else f"{receivers[0].id} to {receivers[-1].id}"
+    _tell(f"{len(receivers):,} phones (SDA {ids}) in {building.name}, seed {phones.seed}, to {broker}")
+    return _play(options, broker, receivers, phones.outgoing(building), about={"seed": phones.seed})
+
+
+def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
+    broker = settings.broker(values)
+    try:
+        with options.file.open(encoding="utf-8-sig", newline="") as lines:
+            recording = replay.parse(lines)
+    except (OSError, UnicodeDecodeError) as error:
+        raise replay.RecordingError(f"{options.file}: cannot be read: {error}") from error
+    except replay.RecordingError as error:
+        raise replay.RecordingError(f"{options.file}: {error}") from error
+    for line, reason in recording.refused:
+        _tell(f"{options.file}:{line}: refused: {reason}")
+    gateways = recording.gateways()
+    if options.building or values.get("SDA_BUILDING"):
+        _warn(_building(options, values), gateways)
+    _tell(
+        f"{len(gateways)} gateways, {len(recording.rows):,} readings, {len(recording.refused):,} rows refused; "
+        f"plays for {replay.lasts_s(recording, options.speed):.0f} s to {broker}"
+    )
+    outgoing = replay.outgoing(recording, options.speed)
+    return _play(options, broker, gateways, outgoing, refused_rows=len(recording.refused))
+
+
+def _warn(building: Building, gateways: list[Receiver]) -> None:
+    for gateway in gateways:
+        if gateway.id not in building.gateways:
+            _tell(f"warning: {building.name} lists no gateway {gateway.id}: it is stored, but locates nobody")
+
+
+def _play(
+    options: argparse.Namespace,
+    broker: settings.Broker,
+    receivers: list[Receiver],
+    outgoing: Iterator[Outgoing],
+    *,
+    refused_rows: int = 0,
+    about: Mapping[str, Any] | None = None,
+) -> int:
+    """Send it all through a fleet and report."""
+    allow_files(len(receivers))
+    gc.set_threshold(
+        50_000
+    )  # connections live long: looking through a million objects for garbage every second is 10 %
+    manner = Manner(options.ramp, options.queue, options.wait, options.drain, options.progress)
+
+    async def run() -> tuple[Fleet, float]:
+        fleet = Fleet(broker, receivers, manner, _tell)
+        fleet.tally.refused_rows = refused_rows
+        return fleet, await fleet.run(outgoing, _stop_by_signal())
+
+    fleet, seconds = asyncio.run(run())
+    _report(options, {**(about or {}), **fleet.tally.summary(seconds)})
+    return fleet.tally.exit_code
+
+
+def _hacs(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
+    from simulator import hacs  # the HTTP client takes longer to import than all the rest
+
+    staff = arguments.staff_ids(options.staff, lambda: _building(options, values).staff)
+    url = options.url or f"http://localhost:{settings.port(values, 'HTTP_PORT', 1880)}"
+    if not url.startswith(("http://", "https://")):
+        raise settings.SettingsError(f"--url {url!r} does not begin with http:// or https://")
+    poller = hacs.Poller(
+        url.rstrip("/"),
+        arguments.in_bulk(staff) if options.bulk else staff,
+        every_s=options.every,
+        rate_per_s=options.rate,
+        window_s=options.window,
+        key=options.key or values.get("SDA_API_KEY"),
+        duration_s=options.duration,
+    )
+    say = _ignore if options.quiet else _tell if options.json else print
+
+    async def run() -> tuple[Any, float]:
+        started_s = time.monotonic()
+        tally = await hacs.poll(poller, _stop_by_signal(), say, _tell if options.quiet else _ignore)
+        return tally, time.monotonic() - started_s
+
+    tally, seconds = asyncio.run(run())
+    _report(options, tally.summary(seconds))
+    return int(tally.exit_code)
+
+
+def _building(options: argparse.Namespace, values: Mapping[str, str | None]) -> Building:
+    return load(options.building or settings.building_file(values, Path.cwd()))
+
+
+def _stop_by_signal() -> Stop:
+    """SIGINT and SIGTERM ask to stop: once in order, twice at once."""
+    stop = Stop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.ask)
+    return stop
+
+
+def _report(options: argparse.Namespace, summary: dict[str, Any]) -> None:
+    print(json.dumps(summary) if options.json else table(summary), flush=True)
+
+
+def _tell(line: str) -> None:
+    """For people, beside the result: standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _ignore(_line: str) -> None:
+    pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""The command line: what can be asked for, with help that teaches."""
+
+import argparse
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypedDict
+
+from simulator.message import PLAIN_ID
+from simulator.report import EXIT_CODES
+
+
+class _Help(TypedDict):
+    description: str
+    epilog: str
+    formatter_class: type[argparse.HelpFormatter]
+    allow_abbrev: bool
+
+
+MOST_PHONES = 1_000_000  # a bound against a slip of the finger; open files bound it much earlier
+ENVIRONMENT = """
+environment (or .env in the working folder; the environment wins):
+  MQTT_HOST (localhost), MQTT_PORT (1883), MQTT_SIMULATOR_PASSWORD   the broker, account 'simulator'
+  HTTP_PORT (1880), SDA_API_KEY                                      what 'hacs' asks
+  SDA_BUILDING                                                       the building file
+"""
+CODES = "exit codes:\n" + "\n".join(f"  {code}  {meaning}" for code, meaning in EXIT_CODES.items())
+EXAMPLES = """
+examples:
+  simulator phones -n 50                      50 SDAs walk the demo building until Ctrl-C
+  simulator phones -n 2000 --interval 4 --duration 120 --json
+  simulator replay walk.csv                   a recorded walk, heard by gateways, in real time
+  simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
+  simulator hacs --staff 0,2                  asks every 10 s where SDA 0 and 2 have been, as HACS does
+"""
+PHONES = """
+Each SDA is a phone with its own MQTT connection. It walks through rooms, corridors and lifts of the building, stays a
+while, and reports the strongest beacons it hears: one batch at QoS 1 every 1 to 4 s. The same seed gives the same
+walks and the same readings, whatever the broker does meanwhile.
+
+While the broker is away batches wait (see --queue) and are sent after the reconnect. Ctrl-C or SIGTERM stops making
+batches and waits some seconds for outstanding acknowledgements; a second one ends at once.
+"""
+PHONES_EXAMPLES = """
+examples:
+  simulator phones                            the demo: 50 SDAs, no end
+  simulator phones -n 10 --first 50           ten more, beside the demo: its ids are 0 to 49
+  simulator phones -n 2000 --interval 4 --duration 120
+      expect 60,000 batches sent and acknowledged, 500 msg/s, exit code 0
+  simulator phones -n 10000 --interval 4 --duration 60
+      2,500 msg/s; connecting takes 20 s (--ramp), their first batches wait that long
+"""
+REPLAY = """
+FILE is a CSV with at least the columns ts_ms, gateway, beacon, rssi (others are ignored). Every gateway in it gets its
+own connection, says 'online', and sends a batch for each second in which it heard something: per beacon the median.
+
+Time stamps are moved to today with their spacing kept: at --speed 1 the first second is played now, at a higher speed
+the time stamps begin in the past and the last reading is of the moment it is played.
+
+Rows that are no readings are refused, each with its line and reason; the others are played, and the exit code is 1.
+"""
+REPLAY_EXAMPLES = """
+examples:
+  simulator replay straight_01.csv
+      sent = acknowledged, exit code 0; /extractbeacon then has the walk of whoever carries the beacon
+  simulator replay straight_01.csv --building tests/tetam.json --speed 10
+      warns about gateways and beacons that the building does not list
+"""
+HACS = """
+Asks GET /extractbeacon?staff_id=…&start_time=…&end_time=… for the last --window seconds and prints one line for each
+answer. From another host than the platform's a key is needed (--key or SDA_API_KEY).
+"""
+HACS_EXAMPLES = """
+examples:
+  simulator hacs                              12:00:10 staff 0: 10 records, newest L3 Canteen
+  simulator hacs --staff 0-49 --duration 60   the 50 SDAs of the demo, six times each
+  simulator hacs --staff 0-9999 --rate 1000 --quiet --duration 60
+      10,000 SDAs every 10 s; totals with p50 and p99 of the answers' times at the end
+  simulator hacs --staff 0-49 --bulk          the 50 SDAs of the demo in one call
+  simulator hacs --staff '*'                  everybody the platform knows, in one call
+"""
+
+IN_ONE_CALL = 200
+"""The longest ids still fit into a URL."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line. What is given wrongly ends with exit code 2 and a sentence."""
+    about = "Plays virtual SDAs, recorded walks and the HACS poller."
+    main = argparse.ArgumentParser("simulator", **_help(EXAMPLES + ENVIRONMENT, about))
+    commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    phones = commands.add_parser(
+        "phones", help="virtual SDAs that walk the building with phones", **_help(PHONES_EXAMPLES, PHONES)
+    )
+    add = phones.add_argument
+    add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
+    add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
+    add("--interval", metavar="S", type=_real(0.05, 3600), help="seconds between a phone's batches (1 to 4, its own)")
+    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most so many beacons in a batch (4)")
+    add("--duration", metavar="S", type=_real(0.001, math.inf), help="make batches for so many seconds (no end)")
+    add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
+    _add_building(phones)
+    _add_sending(phones)
+
+    replay = commands.add_parser(
+        "replay", help="a recorded walk, as gateways heard it", **_help(REPLAY_EXAMPLES, REPLAY)
+    )
+    replay.add_argument("file", metavar="FILE", type=Path, help="CSV of readings")
+    replay.add_argument("--speed", metavar="X", type=_real(1, 1e6), default=1.0, help="times faster, 1 or more (1)")
+    _add_building(replay)
+    _add_sending(replay)
+
+    hacs = commands.add_parser("hacs", help="asks for locations as HACS does", **_help(HACS_EXAMPLES, HACS))
+    add = hacs.add_argument
+    add(
+        "--staff",
+        metavar="LIST",
+        default="0,2",
+        help="ids, ranges or 'all' of the building: 0,2,10-19; * is everybody (0,2)",
+    )
+    add("--bulk", action="store_true", help=f"ask for up to {IN_ONE_CALL} of them in one call")
+    add("--every", metavar="S", type=_real(0.01, 86400), default=10.0, help="ask for each one every S seconds (10)")
+    add("--rate", metavar="R", type=_real(0.001, 1e6), help="ask for one after the other, R in all a second")
+    add("--window", metavar="S", type=_real(0, 31 * 86400), default=10.0, help="ask about the last S seconds (10)")
+    add("--url", help="where the platform answers (http://localhost:$HTTP_PORT)")
+    add("--key", help="API key ($SDA_API_KEY)")
+    add("--duration", metavar="S", type=_real(0.001, math.inf), help="ask for so many seconds (no end)")
+    add("--quiet", action="store_true", help="no line for each answer")
+    add("--json", action="store_true", help="the totals as JSON on standard output")
+    _add_building(hacs)
+    return main
+
+
+def _help(epilog: str, description: str) -> _Help:
+    return {
+        "description": description,
+        "epilog": f"{epilog}\n{CODES}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+
+
+def _add_building(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--building", metavar="FILE", type=Path, help="building file ($SDA_BUILDING, else the demo's)")
+
+
+def _add_sending(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--wait", metavar="S", type=_real(0, 3600), default=10.0, help="look for the broker that long at first (10)")
+    add("--ramp", metavar="R", type=_real(1, 1e5), default=500.0, help="at most R new connections a second (500)")
+    add("--queue", metavar="N", type=_whole(1, 10**8), default=500_000, help="batches that may wait in all (500000)")
+    add("--drain", metavar="S", type=_real(0, 3600), default=30.0, help="wait for acknowledgements at the end (30)")
+    add("--progress", metavar="S", type=_real(0, 86400), default=30.0, help="a progress line every S s, 0: none (30)")
+    add("--json", action="store_true", help="the summary as JSON on standard output")
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,19}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
+        return int(text)
+
+    return whole
+
+
+def _real(least: float, most: float) -> Callable[[str], float]:
+    def real(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most or math.isinf(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least:g} to {most:g}")
+        return value
+
+    return real
+
+
+def in_bulk(ids: list[str]) -> list[str]:
+    """What to ask for so that few calls do for all of them."""
+    return [",".join(ids[first : first + IN_ONE_CALL]) for first in range(0, len(ids), IN_ONE_CALL)]
+
+
+def staff_ids(text: str, building_staff: Callable[[], tuple[str, ...]]) -> list[str]:
+    """The ids meant by a list such as '0,2,10-19', 'all' or '*'. Raises ValueError with a sentence."""
+    if text == "*":
+        return [text]
+    if text == "all":
+        return list(building_staff())
+    ids: list[str] = []
+    for part in text.split(","):
+        if match := re.fullmatch(r"([0-9]{1,7})-([0-9]{1,7})", part):
+            first, last = int(match[1]), int(match[2])
+            if first > last:
+                raise ValueError(f"--staff {part}: the range ends before it begins")
+            ids.extend(str(number) for number in range(first, last + 1))
+        elif re.fullmatch(PLAIN_ID, part):
+            ids.append(part)
+        else:
+            raise ValueError(f"--staff {part!r} is neither an id, nor a range such as 0-49, nor 'all'")
+    return ids

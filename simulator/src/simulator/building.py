@@ -1,0 +1,155 @@
+"""The building file as records. Reading it is strict: the first fault is named by its place in the file."""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from simulator.geometry import Point, area
+from simulator.message import BEACON_ID, PLAIN_ID
+
+DEFAULT_TX = -59  # dBm at 1 m: what the schema gives a beacon without `tx`
+KINDS = ("room", "corridor", "lobby", "core")
+
+
+class BuildingError(Exception):
+    """The building file cannot be used; the message names the file, the key and the fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A room; `level` is the index of its level, lowest first."""
+
+    id: str
+    name: str
+    level: int
+    kind: str
+    polygon: tuple[Point, ...]
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether people walk through it on their way elsewhere."""
+        return self.kind != "room"
+
+
+@dataclass(frozen=True, slots=True)
+class Beacon:
+    """A fixed beacon; `tx` is the RSSI in dBm that a receiver 1 m away measures."""
+
+    id: str
+    room: str
+    x_m: float
+    y_m: float
+    tx: int
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """A whole building: level ids lowest first, rooms by id, and the ids of gateways and staff."""
+
+    name: str
+    levels: tuple[str, ...]
+    rooms: dict[str, Room]
+    beacons: tuple[Beacon, ...]
+    gateways: frozenset[str]
+    staff: tuple[str, ...]
+
+
+def load(path: Path) -> Building:
+    """Read and check a building file. Raises BuildingError."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BuildingError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BuildingError(f"{path}: is not JSON: {error}") from error
+    try:
+        return parse(document)
+    except BuildingError as error:
+        raise BuildingError(f"{path}: {error}") from error
+
+
+def parse(document: Any) -> Building:
+    """Make the records from the parsed JSON. Raises BuildingError, which names the key."""
+    root = _Node(document, "")
+    rooms: dict[str, Room] = {}
+    levels: list[str] = []
+    for index, level in enumerate(root["levels"].items()):
+        levels.append(level["id"].text(PLAIN_ID))
+        for node in level["rooms"].items():
+            room = _room(node, index)
+            if room.id in rooms:
+                raise node["id"].fault(f"{room.id!r} is used twice")
+            rooms[room.id] = room
+    if not rooms:
+        raise root["levels"].fault("there is no room in the building")
+    beacons = tuple(_beacon(node, rooms, levels) for node in root["beacons"].items())
+    gateways = frozenset(node["id"].text(PLAIN_ID) for node in root["gateways"].items())
+    staff = tuple(node["id"].text(PLAIN_ID) for node in root["staff"].items())
+    return Building(root["building"].text(".+"), tuple(levels), rooms, beacons, gateways, staff)
+
+
+def _room(node: "_Node", level: int) -> Room:
+    corners = tuple(_point(corner) for corner in node["polygon"].items())
+    if len(corners) < 3 or area(corners) < 1e-6:
+        raise node["polygon"].fault("is no area: at least three corners that do not lie on one line")
+    if any(first == second for first, second in pairwise((*corners, corners[0]))):
+        raise node["polygon"].fault("repeats a corner")
+    kind = node["kind"].text("|".join(KINDS)) if node.has("kind") else "room"
+    return Room(node["id"].text(PLAIN_ID), node["name"].text(".+"), level, kind, corners)
+
+
+def _point(node: "_Node") -> Point:
+    numbers = [number.number() for number in node.items()]
+    if len(numbers) != 2:
+        raise node.fault(f"is not [x, y] in metres but has {len(numbers)} numbers")
+    return numbers[0], numbers[1]
+
+
+def _beacon(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Beacon:
+    room = node["room"].text(PLAIN_ID)
+    if room not in rooms:
+        raise node["room"].fault(f"there is no room {room!r}")
+    if node["level"].text(PLAIN_ID) != levels[rooms[room].level]:
+        raise node["level"].fault(f"room {room!r} is on level {levels[rooms[room].level]!r}")
+    tx = round(node["tx"].number()) if node.has("tx") else DEFAULT_TX
+    return Beacon(node["id"].text(BEACON_ID), room, node["x_m"].number(), node["y_m"].number(), tx)
+
+
+class _Node:
+    """A value of the document that knows where it stands, so that a fault can say so."""
+
+    def __init__(self, value: Any, place: str) -> None:
+        self._value = value
+        self._place = place
+
+    def fault(self, what: str) -> BuildingError:
+        return BuildingError(f"{self._place or 'the document'}: {what}")
+
+    def has(self, key: str) -> bool:
+        return isinstance(self._value, dict) and key in self._value
+
+    def __getitem__(self, key: str) -> "_Node":
+        if not isinstance(self._value, dict):
+            raise self.fault("is not an object")
+        if key not in self._value:
+            raise self.fault(f"{key!r} is missing")
+        return _Node(self._value[key], f"{self._place}.{key}".lstrip("."))
+
+    def items(self) -> list["_Node"]:
+        if not isinstance(self._value, list):
+            raise self.fault("is not a list")
+        return [_Node(value, f"{self._place}[{index}]") for index, value in enumerate(self._value)]
+
+    def text(self, pattern: str) -> str:
+        if not isinstance(self._value, str) or not re.fullmatch(pattern, self._value):
+            raise self.fault(f"{self._value!r} is not a string of the form {pattern}")
+        return self._value
+
+    def number(self) -> float:
+        if isinstance(self._value, bool) or not isinstance(self._value, int | float) or not math.isfinite(self._value):
+            raise self.fault(f"{self._value!r} is not a number")
+        return float(self._value)

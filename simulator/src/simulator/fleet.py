@@ -1,0 +1,208 @@
+"""Many receivers in one event loop: connects them, sends what is due, waits for what is outstanding."""
+
+import asyncio
+import contextlib
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Literal
+
+from simulator.link import Link
+from simulator.manner import Manner, RefusedError, Stop, UnreachableError
+from simulator.message import Receiver, batch, readings_topic, status, status_topic
+from simulator.report import Sending
+from simulator.scenario import Outgoing
+from simulator.settings import Broker
+
+TICK_S = 0.005  # what is due within it is sent together: 200 wake-ups a second instead of one a message
+TURN = 50  # messages after which the loop gets to read acknowledgements even when sending is behind
+SWEEP_S, SLICES = 5.0, 50  # each connection's keep-alive is looked after that often, in so many parts
+BACK_OFF_S = (0.5, 15.0)  # first and longest wait before another try; most of it is chance
+CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
+STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s that process managers give before they kill
+GOODBYE_S = 2.0
+NO_BATCH = -1  # in place of a count of readings: this message is a status
+VERSION = f"simulator/{version('sda-simulator')}"
+
+
+class Fleet:
+    """All receivers of a run, each with its own connection. `run` once, in the running loop."""
+
+    def __init__(
+        self, broker: Broker, receivers: Sequence[Receiver], manner: Manner, tell: Callable[[str], None]
+    ) -> None:
+        self.tally = Sending(receivers=len(receivers))
+        self._broker, self._manner, self._tell = broker, manner, tell
+        self._topics = [readings_topic(receiver) for receiver in receivers]
+        self._seqs = [0] * len(receivers)
+        self._statuses: dict[Link, str] = {}
+        run = secrets.token_hex(3)  # two simulators beside each other must not take over each other's sessions
+        self._links = [self._link(receiver, f"sim-{run}-{receiver.kind}-{receiver.id}") for receiver in receivers]
+        self._news = asyncio.Event()
+        self._ending = False
+        self._jitter = random.Random()  # noqa: S311 - spreads reconnects
+        self._tasks: asyncio.TaskGroup
+
+    def _link(self, receiver: Receiver, client_id: str) -> Link:
+        if receiver.kind == "phone":
+            return Link(self._broker, client_id, self)
+        topic = status_topic(receiver.id)
+        link = Link(self._broker, client_id, self, will=(topic, status("offline", _now_ms(), VERSION)))
+        self._statuses[link] = topic
+        return link
+
+    async def run(self, outgoing: Iterator[Outgoing], stop: Stop) -> float:
+        """Connect, send all of `outgoing` (or until `stop`), wait for the acknowledgements, disconnect.
+
+        Returns the seconds during which batches were made. Raises UnreachableError or RefusedError before anything
+        is sent; after that the broker may come and go."""
+        try:
+            async with asyncio.TaskGroup() as self._tasks:
+                helpers = [self._tasks.create_task(self._keep_alive())]
+                try:
+                    return await self._run(outgoing, stop, helpers)
+                finally:
+                    self._ending = True
+                    for helper in helpers:
+                        helper.cancel()
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+
+    async def _run(self, outgoing: Iterator[Outgoing], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
+        if not await self._first_connection(stop):
+            return 0.0
+        started_s = time.monotonic()
+        sending = self._tasks.create_task(self._send(outgoing, started_s))
+        stopping = self._tasks.create_task(_wait(stop.asked))
+        helpers += [self._tasks.create_task(self._ramp()), self._tasks.create_task(self._progress(started_s)), stopping]
+        await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
+        made_s = time.monotonic() - started_s
+        sending.cancel()
+        drain_s = min(self._manner.drain_s, STOPPED_DRAIN_S) if stop.asked.is_set() else self._manner.drain_s
+        await self._until(lambda: not self.tally.waiting or stop.at_once, drain_s)
+        await self._goodbye()
+        return made_s
+
+    async def _first_connection(self, stop: Stop) -> bool:
+        """Connect the first receiver, again and again for `wait_s`, so that a wrong address or password is told once
+        and not by each of thousands. False: stopped meanwhile."""
+        first, broker = self._links[0], self._broker
+        self._open(first)
+        await self._until(lambda: first.is_up or bool(first.refused) or stop.asked.is_set(), self._manner.wait_s)
+        if first.refused:
+            raise RefusedError(f"the broker at {broker} refused the account {broker.username!r}: {first.refused}")
+        if not first.is_up and not stop.asked.is_set():
+            raise UnreachableError(f"no broker at {broker} within {self._manner.wait_s:g} s: {first.problem}")
+        return first.is_up
+
+    async def _ramp(self) -> None:
+        started_s = time.monotonic()
+        for number, link in enumerate(self._links[1:]):
+            wait_s = started_s + number / self._manner.ramp_per_s - time.monotonic()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+            self._open(link)
+
+    async def _send(self, outgoing: Iterator[Outgoing], started_s: float) -> None:
+        origin_ms = _now_ms() - round((time.monotonic() - started_s) * 1000)
+        for number, item in enumerate(outgoing):
+            wait_s = started_s + item.due_s - time.monotonic()
+            if wait_s > 0:
+                await asyncio.sleep(max(wait_s, TICK_S))
+                origin_ms += self._clock_step_ms(origin_ms, started_s)
+            elif number % TURN == 0:
+                await asyncio.sleep(0)
+            self._make(item, origin_ms + item.offset_ms)
+
+    def _make(self, item: Outgoing, ts_ms: int) -> None:
+        tally, sender = self.tally, item.sender
+        full = tally.waiting >= self._manner.queue
+        tally.made += 1
+        tally.readings += len(item.readings)
+        self._seqs[sender] += 1
+        if full:
+            tally.dropped += 1
+            return
+        payload = batch(ts_ms, self._seqs[sender], item.readings)
+        self._links[sender].publish(self._topics[sender], payload, len(item.readings))
+
+    def _clock_step_ms(self, origin_ms: int, started_s: float) -> int:
+        step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
+        if abs(step_ms) <= CLOCK_STEP_S * 1000:
+            return 0
+        self._tell(f"the clock moved by {step_ms / 1000:+.1f} s: time stamps move with it")
+        return step_ms
+
+    async def _goodbye(self) -> None:
+        """Gateways say that they go offline; then everyone disconnects."""
+        self._ending = True
+        for link in self._statuses:
+            self._announce(link, "offline")
+        await self._until(lambda: not any(link.is_up and link.announcing for link in self._statuses), GOODBYE_S)
+        for link in self._links:
+            link.close()
+
+    def _announce(self, link: Link, state: Literal["online", "offline"]) -> None:
+        if link.is_up:
+            link.publish(self._statuses[link], status(state, _now_ms(), VERSION), NO_BATCH, retain=True)
+
+    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Wait for a condition on what links tell (or on a signal, seen within 0.1 s), at most so long."""
+        deadline = time.monotonic() + seconds
+        while not condition() and (left := deadline - time.monotonic()) > 0:
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), min(left, 0.1))
+
+    async def _keep_alive(self) -> None:
+        """Look after every connection once in SWEEP_S, in slices, so that nothing waits for the whole sweep."""
+        while True:
+            for part in range(SLICES):
+                await asyncio.sleep(SWEEP_S / SLICES)
+                for link in self._links[part::SLICES]:
+                    link.keep_alive()
+
+    async def _progress(self, started_s: float) -> None:
+        while self._manner.progress_s:
+            await asyncio.sleep(self._manner.progress_s)
+            self._tell(self.tally.progress(time.monotonic() - started_s))
+
+    def _open(self, link: Link) -> None:
+        if not self._ending:
+            self._tasks.create_task(link.open())
+
+    # What links tell.
+
+    def link_up(self, link: Link) -> None:
+        self.tally.connected += 1
+        self.tally.connections += 1
+        self._news.set()
+        if link in self._statuses:
+            self._announce(link, "online")
+
+    def link_down(self, link: Link) -> None:
+        if link.is_up:
+            self.tally.connected -= 1
+            self.tally.connections_lost += not self._ending
+        self._news.set()
+        # Never faster than the ramp, even when thousands lost the broker at once.
+        shortest, longest = (max(bound, len(self._links) / self._manner.ramp_per_s) for bound in BACK_OFF_S)
+        delay = min(longest, shortest * 2 ** min(link.failures, 10)) * self._jitter.uniform(0.1, 1)
+        asyncio.get_running_loop().call_later(delay, self._open, link)
+
+    def link_acknowledged(self, readings: int, latency_s: float) -> None:
+        self._news.set()
+        if readings != NO_BATCH:
+            self.tally.acknowledged += 1
+            self.tally.readings_acknowledged += readings
+            self.tally.latencies.add(latency_s)
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,158 @@
+"""One receiver's connection to the broker: paho-mqtt driven by the running asyncio loop, no thread of its own.
+
+QoS 1. At most WINDOW messages are with paho at a time, which sends what was not acknowledged again after a reconnect;
+the rest waits here as bytes (a tenth of the memory)."""
+
+import asyncio
+import socket
+import time
+from collections import deque
+from typing import Any, Protocol
+
+from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTv311
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from simulator.settings import Broker
+
+WINDOW = 20  # paho's own default of messages in flight
+KEEPALIVE_S = 30  # a broker that is frozen is noticed after at most twice that
+
+
+class Owner(Protocol):
+    """Who is told; called in the loop, must not block."""
+
+    def link_up(self, link: "Link") -> None: ...
+    def link_down(self, link: "Link") -> None: ...
+    def link_acknowledged(self, readings: int, latency_s: float) -> None: ...
+
+
+class Link:
+    """A connection that can be opened again and again until `close`."""
+
+    def __init__(self, broker: Broker, client_id: str, owner: Owner, will: tuple[str, bytes] | None = None) -> None:
+        self.is_up = False
+        self.refused: str | None = None
+        """The broker's own words when it did not let us in, for example 'Not authorized'."""
+        self.problem = "not yet tried"
+        """Why there is no connection."""
+        self.failures = 0
+        """Attempts in a row that did not lead to a connection."""
+        self._owner = owner
+        self._loop = asyncio.get_running_loop()
+        self._opening = False
+        self._reading: int | None = None  # the file number in the loop's care
+        self._writing = False
+        self._waiting: deque[tuple[str, bytes, int, bool]] = deque()
+        self._pending: dict[int, tuple[float, int, bool]] = {}  # by message id: when sent, how many readings, retained
+        self._announcements = 0
+        self._client = Client(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTv311, reconnect_on_failure=False)
+        self._client.connect_async(broker.host, broker.port, KEEPALIVE_S)
+        self._client.username_pw_set(broker.username, broker.password)
+        if will is not None:
+            self._client.will_set(*will, qos=1, retain=True)
+        self._client.on_connect = self._on_connect
+        self._client.on_disconnect = self._on_disconnect
+        self._client.on_publish = self._on_publish
+        self._client.on_socket_close = self._on_socket_close
+
+    @property
+    def announcing(self) -> bool:
+        """Whether a retained message is not acknowledged yet."""
+        return bool(self._announcements)
+
+    async def open(self) -> None:
+        """Try once to connect; success is told by `link_up`, failure by `link_down`, sooner or later."""
+        self._opening = True
+        try:
+            await asyncio.to_thread(self._client.reconnect)  # it blocks while it looks up the host and connects
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+        self._opening = False
+        handle = self._client.socket()
+        if handle is None:
+            self._failed()
+            return
+        if isinstance(handle, socket.socket):
+            handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._reading = handle.fileno()
+        self._loop.add_reader(self._reading, self._readable)
+        self._write()
+
+    def publish(self, topic: str, payload: bytes, readings: int, *, retain: bool = False) -> None:
+        """Send now, or as soon as the connection and the messages before it let it; retained ones go ahead."""
+        if retain:
+            self._announcements += 1
+            self._waiting.appendleft((topic, payload, readings, retain))
+        else:
+            self._waiting.append((topic, payload, readings, retain))
+        self._fill()
+
+    def keep_alive(self) -> None:
+        """To be called every few seconds: pings, and gives up a connection that answers no more."""
+        if not self._opening and self._reading is not None:
+            self._client.loop_misc()
+            self._write()
+
+    def close(self) -> None:
+        """Say goodbye, so that no last will is sent."""
+        if self.is_up:
+            self._client.disconnect()
+            self._write()
+
+    def _fill(self) -> None:
+        while self._waiting and self.is_up and len(self._pending) < WINDOW:
+            topic, payload, readings, retain = self._waiting.popleft()
+            sent_s = time.perf_counter()
+            self._pending[self._client.publish(topic, payload, 1, retain).mid] = (sent_s, readings, retain)
+        if self._client.want_write():
+            self._write()
+
+    def _readable(self) -> None:
+        self._client.loop_read()  # calls back; what it has to send again after a reconnect goes before what waits
+        self._fill()
+
+    def _write(self) -> None:
+        """Write what paho holds; have the loop call again when the socket takes no more for now."""
+        if self._client.want_write():
+            self._client.loop_write()
+        if self._reading is None:
+            return
+        if self._client.want_write() != self._writing:
+            self._writing = not self._writing
+            if self._writing:
+                self._loop.add_writer(self._reading, self._write)
+            else:
+                self._loop.remove_writer(self._reading)
+
+    def _on_connect(self, _c: Client, _u: Any, _f: ConnectFlags, reason: ReasonCode, _p: Properties | None) -> None:
+        if reason.is_failure:
+            self.refused = self.problem = str(reason)
+            return
+        self.is_up, self.refused, self.failures = True, None, 0
+        self._owner.link_up(self)
+
+    def _on_publish(self, _c: Client, _u: Any, mid: int, _r: ReasonCode, _p: Properties) -> None:
+        sent_s, readings, retained = self._pending.pop(mid)
+        self._announcements -= retained
+        self._owner.link_acknowledged(readings, time.perf_counter() - sent_s)
+
+    def _on_disconnect(
+        self, _c: Client, _u: Any, _f: DisconnectFlags, reason: ReasonCode, _p: Properties | None
+    ) -> None:
+        if self.refused is None:
+            self.problem = str(reason)
+        if not self._opening:  # else `open`, which is still in its thread, sees that there is no socket
+            self._failed()
+
+    def _on_socket_close(self, _c: Client, _u: Any, _s: Any) -> None:
+        if self._reading is not None:
+            self._loop.remove_reader(self._reading)
+            self._loop.remove_writer(self._reading)
+            self._reading, self._writing = None, False
+
+    def _failed(self) -> None:
+        self.failures = 0 if self.is_up else self.failures + 1
+        self._owner.link_down(self)
+        self.is_up = False

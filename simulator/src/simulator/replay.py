@@ -1,0 +1,122 @@
+"""A recorded walk as gateways would send it: a CSV of readings into windows, and their new times. Pure."""
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import median_low
+
+from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver
+from simulator.scenario import Outgoing
+
+WINDOW_MS = 1000  # a gateway's default scan window
+LONGEST_MS = int(6.5 * 86_400_000)  # older than 7 days is refused by the platform; half a day is kept in hand
+RSSI = range(-127, 21)
+COLUMNS = ("ts_ms", "gateway", "beacon", "rssi")
+
+
+class RecordingError(Exception):
+    """The file holds no recording; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reading of the recording, `ts_ms` in the recording's own time."""
+
+    ts_ms: int
+    gateway: str
+    beacon: str
+    rssi: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The good rows, and for each faulty one `(line, reason)`."""
+
+    rows: tuple[Row, ...]
+    refused: tuple[tuple[int, str], ...]
+
+    def gateways(self) -> list[Receiver]:
+        return [Receiver("gateway", gateway) for gateway in sorted({row.gateway for row in self.rows})]
+
+
+def parse(lines: Iterable[str]) -> Recording:
+    """Read a CSV with at least the columns ts_ms, gateway, beacon, rssi, in any order; others are ignored.
+
+    Raises RecordingError when a column is missing, no row is good, or the recording is longer than LONGEST_MS."""
+    reader = csv.DictReader(lines, restkey="", strict=True)
+    rows, refused = [], []
+    try:
+        missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
+        if missing:
+            raise RecordingError(f"line 1: the column {missing[0]!r} is missing (wanted: {', '.join(COLUMNS)})")
+        for record in reader:
+            try:
+                rows.append(_row(record))
+            except ValueError as fault:
+                refused.append((reader.line_num, str(fault)))
+    except csv.Error as error:
+        raise RecordingError(f"line {reader.line_num}: is not CSV: {error}") from error
+    if not rows:
+        raise RecordingError("there is no good row" + (f" (line {refused[0][0]}: {refused[0][1]})" if refused else ""))
+    recording = Recording(tuple(rows), tuple(refused))
+    lasts_ms = _bounds(recording)[1] - _bounds(recording)[0]
+    if lasts_ms > LONGEST_MS:
+        days = lasts_ms / 86_400_000
+        raise RecordingError(f"lasts {days:.1f} days; times over 7 days old are refused, so at most 6.5 can be played")
+    return recording
+
+
+def _row(record: dict[str, str | None]) -> Row:
+    """A good row; ValueError says which column is at fault."""
+    if "" in record:
+        raise ValueError("has more fields than the header")
+    text = {column: (record[column] or "").strip() for column in COLUMNS}
+    for column in COLUMNS:
+        if not text[column]:
+            raise ValueError(f"{column} is empty")
+    if not re.fullmatch(r"[0-9]{1,15}", text["ts_ms"], re.ASCII):
+        raise ValueError(f"ts_ms {text['ts_ms']!r} is not a whole number of milliseconds")
+    if not re.fullmatch(PLAIN_ID, text["gateway"]):
+        raise ValueError(f"gateway {text['gateway']!r} is not an id ({PLAIN_ID})")
+    if not re.fullmatch(BEACON_ID, text["beacon"]):
+        raise ValueError(f"beacon {text['beacon']!r} is not a beacon id ({BEACON_ID})")
+    if not re.fullmatch(r"-?[0-9]{1,4}", text["rssi"], re.ASCII) or int(text["rssi"]) not in RSSI:
+        raise ValueError(f"rssi {text['rssi']!r} is not a whole number of dBm from -127 to 20")
+    return Row(int(text["ts_ms"]), text["gateway"], text["beacon"], int(text["rssi"]))
+
+
+def _bounds(recording: Recording) -> tuple[int, int]:
+    """Start of the first window and end of the last, in the recording's time."""
+    first = min(row.ts_ms for row in recording.rows)
+    last = max(row.ts_ms for row in recording.rows)
+    return first, first + ((last - first) // WINDOW_MS + 1) * WINDOW_MS
+
+
+def lasts_s(recording: Recording, speed: float) -> float:
+    """How long playing takes."""
+    first, end = _bounds(recording)
+    return (end - first) / 1000 / speed
+
+
+def outgoing(recording: Recording, speed: float) -> Iterator[Outgoing]:
+    """One batch for each gateway and window of WINDOW_MS in which it heard something, in the order they are due.
+
+    The recording's own spacing is kept in the time stamps whatever the speed (1 or more); they are moved so that the
+    last window ends at the moment it is played. So at speed 1 the first window begins when the run does, and at speed
+    X the time stamps begin in the past."""
+    first, end = _bounds(recording)
+    windows: dict[tuple[int, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for row in recording.rows:
+        windows[(row.ts_ms - first) // WINDOW_MS, row.gateway][row.beacon].append(row.rssi)
+    senders = {gateway.id: sender for sender, gateway in enumerate(recording.gateways())}
+    lasts_ms = end - first
+    back_ms = round(lasts_ms - lasts_ms / speed)
+    for (window, gateway), beacons in sorted(windows.items()):
+        end_ms = (window + 1) * WINDOW_MS
+        readings = [Reading(beacon, median_low(values)) for beacon, values in sorted(beacons.items())]
+        for part, start in enumerate(range(0, len(readings), MAX_READINGS)):
+            chunk = tuple(readings[start : start + MAX_READINGS])
+            # Parts of one window differ in beacons, so the same time stamp in both is no loss.
+            yield Outgoing(end_ms / 1000 / speed + part * 1e-6, end_ms - back_ms, senders[gateway], chunk)

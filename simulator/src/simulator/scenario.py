@@ -1,0 +1,84 @@
+"""A run of phones as data: who sends what when, as a function of building, numbers and seed. Pure."""
+
+import heapq
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from simulator.building import Building
+from simulator.message import Reading, Receiver
+from simulator.plan import Plan
+from simulator.radio import Radio
+from simulator.walk import Walk
+
+INTERVAL_S = (1.0, 4.0)  # phones report every 1 to 4 s
+
+
+class Outgoing(NamedTuple):
+    """One batch to come: `sender` is the receiver's index, `due_s` when to send it after the start of the run, and
+    `offset_ms` what its time stamp is, counted from the same moment."""
+
+    due_s: float
+    offset_ms: int
+    sender: int
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Phones:
+    """`count` virtual SDAs from the `first` on; `interval_s` None: each phone its own of 1 to 4 s; `duration_s` None:
+    without end."""
+
+    count: int
+    first: int = 0
+    interval_s: float | None = None
+    readings: int = 4
+    seed: int = 1
+    duration_s: float | None = None
+
+    def receivers(self, building: Building) -> list[Receiver]:
+        """The building's staff in the order of the file, and then whole numbers that are nobody's id."""
+        listed = set(building.staff)
+        more = (str(number) for number in itertools.count() if str(number) not in listed)
+        ids = itertools.islice(itertools.chain(building.staff, more), self.first, self.first + self.count)
+        return [Receiver("phone", staff_id) for staff_id in ids]
+
+    def outgoing(self, building: Building) -> Iterator[Outgoing]:
+        """All batches in the order in which they are due. A phone's walk depends on the seed and on who it is, not on
+        how many others there are; a phone that hears nothing sends nothing."""
+        plan = Plan(building)
+        radio = Radio(plan, self.seed, self.readings)
+        phones = [_Phone(self, plan, receiver.id) for receiver in self.receivers(building)]
+        due = [(phone.next_s, sender) for sender, phone in enumerate(phones)]
+        heapq.heapify(due)
+        while due and (self.duration_s is None or due[0][0] < self.duration_s):
+            now_s, sender = due[0]
+            phone = phones[sender]
+            readings = radio.hear(phone.walk.at(now_s), phone.rng)
+            if readings:
+                yield Outgoing(now_s, round(now_s * 1000), sender, readings)
+            heapq.heapreplace(due, (phone.following(), sender))
+
+
+class _Phone:
+    """The walk of one SDA and the rhythm of the phone."""
+
+    __slots__ = ("_count", "_interval_s", "_phase_s", "rng", "walk")
+
+    def __init__(self, phones: Phones, plan: Plan, staff_id: str) -> None:
+        self.walk = Walk(plan, random.Random(f"{phones.seed}/walk/{staff_id}"))  # noqa: S311 - play, not secrets
+        self.rng = random.Random(f"{phones.seed}/radio/{staff_id}")  # noqa: S311
+        own = self.rng.uniform(*INTERVAL_S)
+        self._interval_s = phones.interval_s or own
+        self._phase_s = self.rng.random() * self._interval_s
+        self._count = 0
+
+    @property
+    def next_s(self) -> float:
+        return self._phase_s + self._count * self._interval_s
+
+    def following(self) -> float:
+        self._count += 1
+        return self.next_s

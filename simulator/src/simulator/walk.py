@@ -1,0 +1,138 @@
+"""How a virtual SDA walks: legs through rooms and doors, stands and lift rides, over virtual time. Pure.
+
+A walk is a function of the plan and the state of the random generator it is given."""
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from simulator.building import Room
+from simulator.geometry import Point, some_point, way_inside
+from simulator.plan import Plan
+
+# Comfortable walking of adults, 1.2 to 1.4 m/s (R. W. Bohannon, Age and Ageing 26, 1997), a little slower on patrol.
+SPEED_M_S, SPEED_SPREAD_M_S, SLOWEST_M_S, FASTEST_M_S = 1.25, 0.15, 0.8, 1.6
+# How long an SDA stays in a room: median 45 s, now and then minutes; an assumption, made so that a demo moves.
+STAY_S, STAY_SPREAD, SHORTEST_STAY_S, LONGEST_STAY_S = 45.0, 0.7, 10.0, 600.0
+CROSSED_SHARE = 0.3  # corridors and lift lobbies are crossed all the time and visited for their own sake less often
+SAME_LEVEL_SHARE = 0.75  # of all visits go on within the level: a patrol finishes a floor before it takes the lift
+LIFT_WAIT_S = (5.0, 25.0)
+LIFT_S_PER_LEVEL = 4.0  # a storey of 4 m at 1 m/s, a usual speed of passenger lifts
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A straight walk, or a stand, in one room from `start_s` to `end_s`; the heading is a unit vector."""
+
+    start_s: float
+    end_s: float
+    room: Room
+    start: Point
+    end: Point
+    heading: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where somebody is at one moment, and which way they face."""
+
+    room: Room
+    x_m: float
+    y_m: float
+    heading: Point
+
+
+class Walk:
+    """One SDA's walk. Ask `at` with times that never go back."""
+
+    def __init__(self, plan: Plan, rng: random.Random) -> None:
+        self._legs = legs(plan, rng)
+        self._leg = next(self._legs)
+
+    def at(self, time_s: float) -> Spot:
+        while self._leg.end_s < time_s:
+            self._leg = next(self._legs)
+        return spot(self._leg, time_s)
+
+
+def spot(leg: Leg, time_s: float) -> Spot:
+    """The place on a leg at a time within it."""
+    lasts = leg.end_s - leg.start_s
+    share = (time_s - leg.start_s) / lasts if lasts > 0 else 1.0
+    (ax, ay), (bx, by) = leg.start, leg.end
+    return Spot(leg.room, ax + (bx - ax) * share, ay + (by - ay) * share, leg.heading)
+
+
+def legs(plan: Plan, rng: random.Random) -> Iterator[Leg]:
+    """Legs without end and without a gap, from time 0: stay in a room, go to the next one, stay …"""
+    rooms = plan.building.rooms
+    here = rng.choices(list(rooms), [plan.areas[room_id] ** 0.5 for room_id in rooms])[0]
+    walker = _Walker(plan, rng, rooms[here])
+    yield from walker.stand(rng.uniform(0, STAY_S))
+    while True:
+        for next_room in plan.way(walker.room.id, _destination(plan, walker.room, rng))[1:]:
+            yield from walker.enter(rooms[next_room])
+        stays_s = rng.lognormvariate(math.log(STAY_S), STAY_SPREAD)
+        yield from walker.stay(min(LONGEST_STAY_S, max(SHORTEST_STAY_S, stays_s)))
+
+
+def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
+    """The next room to visit: any other that can be reached, bigger ones and those of this level more often."""
+    rooms = plan.building.rooms
+    others = [room_id for room_id in plan.reachable[here.id] if room_id != here.id] or [here.id]
+    level = [room_id for room_id in others if rooms[room_id].level == here.level]
+    if level and rng.random() < SAME_LEVEL_SHARE:
+        others = level
+    crossed = ("corridor", "core")
+    weights = [plan.areas[room] ** 0.5 * (CROSSED_SHARE if rooms[room].kind in crossed else 1) for room in others]
+    return rng.choices(others, weights)[0]
+
+
+class _Walker:
+    """Time and place so far; each method adds legs from there."""
+
+    def __init__(self, plan: Plan, rng: random.Random, room: Room) -> None:
+        self.room = room
+        self._plan, self._rng = plan, rng
+        self._time_s = 0.0
+        self._at = some_point(room.polygon, rng)
+
+    def stand(self, seconds: float, *, lift: bool = False) -> Iterator[Leg]:
+        """Stand still, facing anywhere."""
+        turn = 0.0 if lift else self._rng.uniform(0, 2 * math.pi)
+        yield self._leg(seconds, self._at, (math.cos(turn), math.sin(turn)))
+
+    def stay(self, seconds: float) -> Iterator[Leg]:
+        """Stay in the room, standing at one to three places of it."""
+        places = self._rng.choice((1, 1, 2, 3))
+        for _ in range(places):
+            yield from self._go(some_point(self.room.polygon, self._rng))
+            yield from self.stand(seconds / places)
+
+    def enter(self, room: Room) -> Iterator[Leg]:
+        """Go to the next room, through the door or with the lift."""
+        door = self._plan.doors[self.room.id].get(room.id)
+        if door is not None:
+            yield from self._go(door)
+            self.room = room
+            return
+        if self._at != self._plan.middles[self.room.id]:  # not yet in the lift
+            yield from self._go(self._plan.middles[self.room.id])
+            yield from self.stand(self._rng.uniform(*LIFT_WAIT_S))
+        yield from self.stand(LIFT_S_PER_LEVEL / 2, lift=True)
+        self.room, self._at = room, self._plan.lifts[self.room.id][room.id]
+        yield from self.stand(LIFT_S_PER_LEVEL / 2, lift=True)
+
+    def _go(self, there: Point) -> Iterator[Leg]:
+        speed = min(FASTEST_M_S, max(SLOWEST_M_S, self._rng.gauss(SPEED_M_S, SPEED_SPREAD_M_S)))
+        for a, b in pairwise(way_inside(self.room.polygon, self._at, there)):
+            length = math.dist(a, b)
+            if length > 0:
+                yield self._leg(length / speed, b, ((b[0] - a[0]) / length, (b[1] - a[1]) / length))
+
+    def _leg(self, seconds: float, end: Point, heading: Point) -> Leg:
+        leg = Leg(self._time_s, self._time_s + seconds, self.room, self._at, end, heading)
+        self._time_s, self._at = leg.end_s, end
+        return leg

@@ -1,0 +1,39 @@
+"""What the simulator's tests share: the demo building, a real broker, and the command as people type it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # real_broker.py, cli.py
+# The project's folder and the package have one name, and on its way to this file pytest has made an empty package of
+# the folder: away with it, so that the real one is found.
+if getattr(sys.modules.get("simulator"), "__file__", None) is None:
+    sys.modules.pop("simulator", None)
+
+from cli import DEMO_FILE
+from real_broker import RealBroker
+from simulator.building import Building, load
+from simulator.plan import Plan
+
+settings.register_profile("simulator", deadline=None)  # other work shares the machine: time says nothing here
+settings.load_profile("simulator")
+
+
+@pytest.fixture(scope="session")
+def demo() -> Building:
+    return load(DEMO_FILE)
+
+
+@pytest.fixture(scope="session")
+def plan(demo: Building) -> Plan:
+    return Plan(demo)
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[RealBroker]:
+    """Mosquitto on a free port in a temporary folder, with persistence, the account `simulator` and a `listener`."""
+    with RealBroker(tmp_path / "broker") as running:
+        yield running

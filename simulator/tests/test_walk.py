@@ -1,0 +1,102 @@
+"""Walks stay in the building, at walking pace, without a gap in time or place, the same for the same seed."""
+
+import itertools
+import math
+
+from cli import chance
+from hypothesis import given
+from hypothesis import strategies as st
+from simulator.building import Building, Room
+from simulator.geometry import covers
+from simulator.plan import Plan
+from simulator.walk import FASTEST_M_S, LIFT_S_PER_LEVEL, Leg, Walk, legs, spot
+
+seeds = st.integers(0, 2**32)
+
+
+def first_legs(plan: Plan, seed: int, seconds: float) -> list[Leg]:
+    return list(itertools.takewhile(lambda leg: leg.start_s < seconds, legs(plan, chance(seed))))
+
+
+def assert_whole(walk: list[Leg]) -> None:
+    """Inside, at walking pace, continuous; levels change only inside lifts."""
+    assert walk[0].start_s == 0
+    for leg in walk:
+        assert leg.end_s >= leg.start_s
+        assert math.dist(leg.start, leg.end) <= FASTEST_M_S * (leg.end_s - leg.start_s) + 1e-9
+        assert abs(math.hypot(*leg.heading) - 1) < 1e-9
+        for share in (0, 0.25, 0.5, 0.75, 1):
+            at = spot(leg, leg.start_s + share * (leg.end_s - leg.start_s))
+            assert covers(leg.room.polygon, (at.x_m, at.y_m)), (leg, share)
+    for before, after in itertools.pairwise(walk):
+        assert before.end_s == after.start_s
+        if before.room.level == after.room.level:
+            assert before.end == after.start
+        else:
+            assert (before.room.kind, after.room.kind) == ("core", "core")
+            assert abs(before.room.level - after.room.level) == 1
+
+
+@given(seeds)
+def test_walks_through_the_demo_building(plan: Plan, seed: int) -> None:
+    assert_whole(first_legs(plan, seed, 1800))
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> Building:
+    """Levels of square rooms of any kind, some left out."""
+    rooms = []
+    levels = draw(st.integers(1, 3))
+    for level, column, row in itertools.product(range(levels), range(3), range(3)):
+        if kind := draw(st.sampled_from(["room", "room", "corridor", "lobby", "core", ""])):
+            x, y = column * 4.0, row * 4.0
+            square = ((x, y), (x + 4, y), (x + 4, y + 4), (x, y + 4))
+            rooms.append(Room(f"r{level}{column}{row}", "Room", level, kind, square))
+    if not rooms:
+        rooms.append(Room("only", "Only", 0, "room", ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0))))
+    names = tuple(f"L{level}" for level in range(levels))
+    return Building("Grid", names, {room.id: room for room in rooms}, (), frozenset(), ())
+
+
+@given(grids(), seeds)
+def test_walks_through_any_building(building: Building, seed: int) -> None:
+    grid_plan = Plan(building)
+    walk = first_legs(grid_plan, seed, 600)
+    for before, after in itertools.pairwise(walk):
+        assert before.end_s == after.start_s
+        same = before.room is after.room
+        by_door = after.room.id in grid_plan.doors[before.room.id] and before.end == after.start
+        by_lift = after.room.id in grid_plan.lifts[before.room.id]
+        assert same or by_door or by_lift
+    assert all(covers(leg.room.polygon, leg.end) for leg in walk)
+
+
+@given(seeds, st.lists(st.floats(0, 600), min_size=1, max_size=20).map(sorted))
+def test_the_same_seed_is_the_same_walk(plan: Plan, seed: int, times_s: list[float]) -> None:
+    one, other = Walk(plan, chance(seed)), Walk(plan, chance(seed))
+    assert [one.at(time_s) for time_s in times_s][-1] == other.at(times_s[-1])  # asking in between changes nothing
+
+
+def test_another_seed_is_another_walk(plan: Plan) -> None:
+    assert first_legs(plan, 1, 300) != first_legs(plan, 2, 300)
+
+
+def test_patrols_see_the_building_and_ride_through_every_level(plan: Plan) -> None:
+    walks = [first_legs(plan, seed, 8 * 3600) for seed in range(5)]
+    assert {leg.room.id for walk in walks for leg in walk} == set(plan.building.rooms)
+    rides = [
+        before.end_s - before.start_s
+        for walk in walks
+        for before, after in itertools.pairwise(walk)
+        if before.room.level != after.room.level
+    ]
+    assert rides
+    assert all(abs(seconds - LIFT_S_PER_LEVEL / 2) < 1e-6 for seconds in rides)
+
+
+def test_people_do_not_walk_through_other_peoples_rooms(plan: Plan) -> None:
+    rooms = plan.building.rooms
+    assert plan.way("l1-mail", "l1-clinic") == ["l1-mail", "l1-corridor", "l1-clinic"]
+    assert plan.way("l1-cafe", "l3-gym")[2:] == ["l1-core", "l2-core", "l3-core", "l3-lounge", "l3-gym"]
+    for a, b in itertools.permutations(("l1-cafe", "l2-hall-b", "l4-quiet", "l5-lab", "l6-legal", "l7-plant"), 2):
+        assert all(rooms[room].is_passage for room in plan.way(a, b)[1:-1])

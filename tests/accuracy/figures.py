@@ -1,0 +1,84 @@
+"""Measured figures by name: held against the baseline, and against what is wanted. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from accuracy.real import Real
+from accuracy.score import quantile
+from accuracy.simulated import Figures
+
+POINTS = 2.0  # a share may get worse by so many percentage points …
+SECONDS = 1.0  # … a delay by so much, …
+CHANGES = 3.0  # … the number of told changes, or of flips in an hour, by so many
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured value; `sign` is 1 where more is better and -1 where less is; it may get worse by `slack`."""
+
+    name: str
+    value: float
+    sign: int
+    slack: float
+
+
+def of_real(real: Real) -> list[Figure]:
+    """Of the recorded walks: each walk's and all walks' share of right seconds, all walks' changes."""
+    found = [Figure(f"{one.walk.name}, history right %", one.history.share * 100, 1, POINTS) for one in real.walks]
+    for way in ("history", "live"):
+        total = real.total(way)
+        found.append(Figure(f"all walks, {way} right %", total.share * 100, 1, POINTS))
+        found.append(Figure(f"all walks, {way} changes", total.changes, -1, CHANGES))
+    return found
+
+
+def of_simulated(group: Figures) -> list[Figure]:
+    """Of one group of simulated scenes."""
+    name, hours = group.name, group.hours
+    found = [
+        Figure(f"{name}, history right %", group.history.share * 100, 1, POINTS),
+        Figure(f"{name}, live right %", group.live.share * 100, 1, POINTS),
+        Figure(f"{name}, wrong level %", group.wrong_level / group.history.seconds * 100, -1, POINTS),
+        Figure(f"{name}, lost after s, first", min(group.lost_s), 1, SECONDS),
+        Figure(f"{name}, lost after s, last", max(group.lost_s), -1, SECONDS),
+    ]
+    if group.still:
+        return [*found, Figure(f"{name}, flips an hour", group.live.changes / hours, -1, CHANGES)]
+    for way, score in (("history", group.history), ("live", group.live)):
+        for share, label in ((0.5, "median"), (0.95, "p95")):
+            delay = quantile(score.delays_s, share)
+            found.append(Figure(f"{name}, {way} delay s, {label}", 99.0 if delay is None else delay, -1, SECONDS))
+        seen = len(score.delays_s) / max(1, score.true_changes)
+        found.append(Figure(f"{name}, {way} changes seen %", seen * 100, 1, POINTS))
+    return found
+
+
+def worse(figures: Iterable[Figure], baseline: Mapping[str, float]) -> list[str]:
+    """What got worse by more than it may, and what the baseline does not know: one sentence each."""
+    found = []
+    for one in figures:
+        if (before := baseline.get(one.name)) is None:
+            found.append(f"{one.name}: is {one.value:.2f} and stands in no baseline")
+        elif (before - one.value) * one.sign > one.slack:
+            found.append(f"{one.name}: was {before:.2f}, is {one.value:.2f} (may get worse by {one.slack:g})")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A figure that is wanted: at most or at least so much."""
+
+    name: str
+    limit: float
+
+
+def reached(figures: Sequence[Figure], wanted: Iterable[Wanted]) -> list[tuple[str, str, str, str]]:
+    """Rows of figure, wanted, measured, and whether that is reached."""
+    by_name = {one.name: one for one in figures}
+    rows = []
+    for one in wanted:
+        measured = by_name[one.name]
+        is_reached = (measured.value - one.limit) * measured.sign >= 0
+        sign = "≥" if measured.sign > 0 else "≤"
+        rows.append((one.name, f"{sign} {one.limit:g}", f"{measured.value:.2f}", "yes" if is_reached else "NO"))
+    return rows

@@ -1,0 +1,71 @@
+'use strict';
+
+// Readings into the flows' own locator, with the clock as data, and what came out of it. One JSON value a line.
+// In:  {"building": {…}, "tick_ms": 250, "tuning": {}}, then messages in the order of their arrival:
+//      {"now_ms", "kind", "receiver", "ts", "readings"} or {"now_ms", "gateway", "online"}, at last {"now_ms"}
+// Out: for each person {"staff_id", "history": [[second, level, room], …], "live": [[now_ms, level, room, state], …]}
+//      history: what /extractbeacon serves: the last word on each second; live: each change of presence, when it was told
+const path = require('node:path');
+const readline = require('node:readline');
+
+const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
+const { createBuilding } = require(path.join(LIB, 'building'));
+const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
+
+/** @param {{building: unknown, tick_ms: number, tuning?: object}} start */
+function createFollowing({ building: file, tick_ms: tickMs, tuning = {} }) {
+  const building = createBuilding(file);
+  const locator = createLocator(building, tuning);
+  for (const id of building.gateways.keys()) locator.setGateway(id, true);
+  const people = new Map();
+  const outcome = emptyOutcome();
+  let nowMs = 0; // until the first message
+
+  const personOf = (id) => {
+    if (!people.has(id)) people.set(id, { history: new Map(), live: [] });
+    return people.get(id);
+  };
+
+  function collect() {
+    for (const { staff_id: id, ts, level, room } of outcome.locations.splice(0)) {
+      personOf(id).history.set(Math.floor(ts / 1000), [level, room]); // InfluxDB keeps the last word as well
+    }
+    for (const { staff_id: id, level, room, state } of outcome.presences.splice(0)) personOf(id).live.push([nowMs, level, room, state]);
+    for (const list of Object.values(outcome)) list.length = 0;
+  }
+
+  return {
+    pass(ms) {
+      for (nowMs ||= ms; nowMs + tickMs <= ms;) {
+        nowMs = (Math.floor(nowMs / tickMs) + 1) * tickMs;
+        locator.tick(nowMs, outcome);
+        collect();
+      }
+      nowMs = Math.max(nowMs, ms);
+    },
+    take({ kind, receiver, ts, readings, gateway, online }) {
+      if (kind) locator.hear({ kind, receiver, ts, readings }, nowMs, outcome);
+      else if (gateway) locator.setGateway(gateway, online);
+      collect();
+    },
+    result: () => [...people].map(([staffId, { history, live }]) => ({
+      staff_id: staffId, history: [...history].sort(([a], [b]) => a - b).map(([second, place]) => [second, ...place]), live,
+    })),
+  };
+}
+
+async function main() {
+  let following = null;
+  for await (const line of readline.createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    const message = JSON.parse(line);
+    if (!following) {
+      following = createFollowing(message);
+      continue;
+    }
+    following.pass(message.now_ms);
+    following.take(message);
+  }
+  for (const person of following.result()) process.stdout.write(`${JSON.stringify(person)}\n`);
+}
+
+main();

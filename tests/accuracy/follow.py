@@ -1,0 +1,107 @@
+"""The flows' own locator as a process: readings in, what it told out."""
+
+import json
+import subprocess
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.message import Reading
+from stack.layout import node_folder
+
+from accuracy.score import changes
+
+PROGRAM = Path(__file__).with_name("follow.js")
+TICK_MS = 250
+KEPT_MS = 60_000  # a record counts until the next one, but no longer than somebody counts as present (contract)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One batch as it arrives: `now_ms` is the platform's clock then, `ts` the receiver's at the end of the window."""
+
+    now_ms: float
+    kind: str
+    receiver: str
+    ts: int
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was told about one person: the history (by second), and the presence (by the time it was told)."""
+
+    seconds: tuple[int, ...] = ()
+    history: tuple[str, ...] = ()
+    live_ms: tuple[float, ...] = ()
+    live: tuple[str, ...] = ()
+    """The room, or '' while lost."""
+
+    def history_at(self, ms: float) -> str:
+        """The room that /extractbeacon gives for a moment: the newest record up to its second; '' for none."""
+        at = bisect_right(self.seconds, ms // 1000) - 1
+        return self.history[at] if at >= 0 and ms - self.seconds[at] * 1000 <= KEPT_MS else ""
+
+    def live_at(self, ms: float) -> str:
+        """The room that the retained topic and the dashboard show at a moment; '' for none."""
+        at = bisect_right(self.live_ms, ms) - 1
+        return self.live[at] if at >= 0 else ""
+
+    def history_changes(self) -> list[tuple[float, str]]:
+        """Changes of room as history tells them: when, into which."""
+        return changes([second * 1000 for second in self.seconds], self.history)
+
+    def live_changes(self) -> list[tuple[float, str]]:
+        """Changes of room as they were told live, by the time they were told."""
+        return changes(self.live_ms, self.live)
+
+
+class FollowError(Exception):
+    """The locator's process failed; the message has its last words."""
+
+
+def follow(
+    building: dict[str, Any],
+    sent: Iterable[Sent],
+    end_ms: float,
+    tuning: dict[str, Any] | None = None,
+    offline: str | None = None,
+) -> dict[str, Told]:
+    """Play batches, in the order of arrival, through the locator until `end_ms`. What was told, by staff id.
+
+    `offline` is a gateway of which the broker says that it is out. Raises FollowError."""
+    with tempfile.TemporaryFile("w+") as into, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        into.write(json.dumps({"building": building, "tick_ms": TICK_MS, "tuning": tuning or {}}) + "\n")
+        if offline:
+            into.write(json.dumps({"now_ms": 0, "gateway": offline, "online": False}) + "\n")
+        for one in sent:
+            listed = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in one.readings]
+            message = {
+                "now_ms": one.now_ms,
+                "kind": one.kind,
+                "receiver": one.receiver,
+                "ts": one.ts,
+                "readings": listed,
+            }
+            into.write(json.dumps(message) + "\n")
+        into.write(json.dumps({"now_ms": end_ms}) + "\n")
+        into.seek(0)
+        command = (node_folder() / "node", PROGRAM)
+        done = subprocess.run(command, stdin=into, stdout=out, stderr=err, check=False)
+        err.seek(0)
+        if done.returncode != 0:
+            raise FollowError(f"{PROGRAM.name} ended with {done.returncode}: {err.read()[-2000:]}")
+        out.seek(0)
+        return {told["staff_id"]: _told(told) for told in map(json.loads, out)}
+
+
+def _told(line: dict[str, Any]) -> Told:
+    return Told(
+        tuple(second for second, _, _ in line["history"]),
+        tuple(room for _, _, room in line["history"]),
+        tuple(now_ms for now_ms, _, _, _ in line["live"]),
+        tuple("" if state == "lost" else room for _, _, room, state in line["live"]),
+    )

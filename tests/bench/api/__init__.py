@@ -1,0 +1,1 @@
+"""`make bench-api`: what the HTTP API carries, with a well-kept load generator on the same machine."""

@@ -1,0 +1,1 @@
+"""What ingest makes of messages, and the helpers these tests share."""

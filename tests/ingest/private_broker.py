@@ -1,0 +1,148 @@
+"""A Mosquitto of one's own, made ready by broker/provision.py, for tests that take it apart."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+from stack.layout import ROOT
+from support.running import free_ports
+from support.talk import eventually
+
+SERVICES = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
+ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in SERVICES.items()}
+
+
+def run_tool(
+    script: str, *arguments: str | Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a Python script of the repository with nothing but `environment` and PATH; its output is text."""
+    command = [sys.executable, str(ROOT / script), *map(str, arguments)]
+    bare = {"PATH": os.environ["PATH"], **(environment or {})}
+    return subprocess.run(command, env=bare, capture_output=True, text=True, check=False)
+
+
+class Session:
+    """One client: whether the broker took it, what it received, how it was lost."""
+
+    def __init__(self, client_id: str = "", keep: bool = False) -> None:
+        self.received: list[tuple[str, bytes]] = []
+        self.answer: str | None = None
+        self.losses: list[str] = []
+        self.client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=not keep)
+        self.client.on_connect = self._on_connect
+        self.client.on_disconnect = self._on_disconnect
+        self.client.on_message = self._on_message
+
+    def publish(self, *topics: str, payload: bytes | str, retain: bool = False) -> None:
+        """Publish at QoS 1 on each topic and wait for the acknowledgements, which a denied message gets as well."""
+        for sent in [self.client.publish(topic, payload, qos=1, retain=retain) for topic in topics]:
+            sent.wait_for_publish(10)
+
+    def subscribe(self, *topics: str) -> None:
+        """Subscribe at QoS 1 and wait for the broker's answer."""
+        answers: list[object] = []
+        self.client.on_subscribe = lambda *arguments: answers.append(arguments)
+        self.client.subscribe([(topic, 1) for topic in topics])
+        eventually(lambda: answers, what=f"an answer to subscribing to {topics}")
+
+    def topics(self, payload: bytes) -> set[str]:
+        """Topics on which `payload` was received."""
+        return {topic for topic, body in self.received if body == payload}
+
+    def close(self) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+    def _on_connect(self, _client: mqtt.Client, _data: object, _flags: object, reason: Any, _more: object) -> None:
+        self.answer = str(reason)
+        if reason.is_failure:
+            self.client.disconnect()  # do not try again
+
+    def _on_disconnect(self, _client: mqtt.Client, _data: object, _flags: object, reason: Any, _more: object) -> None:
+        self.losses.append(str(reason))
+
+    def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
+        self.received.append((message.topic, bytes(message.payload)))
+
+
+class PrivateBroker:
+    """Mosquitto in `folder` on free ports, stopped and started at will."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port, self.tls_port = free_ports(2)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
+        """What provision.py says it did."""
+        ports = ["--port", str(self.port), "--tls-port", str(self.tls_port), "--tls-bind", "127.0.0.1"]
+        done = run_tool("broker/provision.py", "--data", self.folder, *ports, *more, environment=environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def accounts(self, *arguments: str) -> str:
+        """What accounts.py prints: for add and rotate the new password."""
+        done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def start(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            command = ["mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
+            self._process = subprocess.Popen(command, cwd=self.folder, stderr=log)
+        eventually(self._listens, what="Mosquitto")
+
+    def stop(self) -> None:
+        """Stop in an orderly way and wait until it has ended."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(20)
+            self._process = None
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+    @contextmanager
+    def session(
+        self, username: str | None, password: str | None = None, *, tls: bool = False, **more: Any
+    ) -> Iterator[Session]:
+        """A client once the broker has answered it. `tls`: over the receivers' listener. `more`: as for Session."""
+        session = Session(**more)
+        if username is not None:
+            session.client.username_pw_set(username, password or SERVICES.get(username))
+        if tls:
+            session.client.tls_set(ca_certs=str(self.folder / "tls" / "ca.crt"))
+        session.client.connect("localhost" if tls else "127.0.0.1", self.tls_port if tls else self.port)
+        session.client.loop_start()
+        try:
+            eventually(lambda: session.answer, what="an answer to CONNECT")
+            yield session
+        finally:
+            session.close()
+
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.tls_port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+
+@contextmanager
+def private_broker(folder: Path) -> Iterator[PrivateBroker]:
+    """A provisioned, running broker for the length of the block; the services' passwords are SERVICES."""
+    broker = PrivateBroker(folder)
+    broker.provision()
+    broker.start()
+    try:
+        yield broker
+    finally:
+        broker.stop()

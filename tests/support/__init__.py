@@ -1,0 +1,1 @@
+"""Helpers of the system tests; no tests live here."""

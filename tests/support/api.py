@@ -1,0 +1,94 @@
+"""Calling `/api/v1` by the names of its description: every answer is held to what the description says of it."""
+
+import copy
+import re
+from typing import Any
+
+import httpx
+from jsonschema import Draft202012Validator
+
+from .running import RunningStack
+
+ID = "https://sda.invalid/openapi.json"
+
+
+class Api:
+    """The API of a stack, with the key that has every right."""
+
+    def __init__(self, stack: RunningStack) -> None:
+        headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
+        self.http = httpx.Client(base_url=stack.http_url, headers=headers, timeout=20)
+        self.description: dict[str, Any] = self.http.get("/api/v1/openapi.json").json()
+        self._strict = _closed(self.description)
+        self.operations = {
+            operation["operationId"]: (method, path, operation)
+            for path, item in self.description["paths"].items()
+            for method, operation in item.items()
+        }
+
+    def close(self) -> None:
+        self.http.close()
+
+    def ask(self, operation: str, expected: int = 200, **parameters: Any) -> httpx.Response:
+        """Ask by operationId, in the path or query as it may be, and check status and form of the answer."""
+        method, path, described = self.operations[operation]
+        in_path = {name: parameters.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
+        body = {"json": parameters} if "requestBody" in described else {"params": parameters}
+        answer = self.http.request(method, path.format(**in_path), **body)  # type: ignore[arg-type]
+        assert answer.status_code == expected, f"{answer.status_code} {answer.text[:500]}"
+        self.check(operation, answer)
+        return answer
+
+    def get(self, operation: str, **parameters: Any) -> Any:
+        """The decoded answer."""
+        return self.ask(operation, **parameters).json()
+
+    def pages(self, operation: str, items: str, **parameters: Any) -> list[Any]:
+        """All items, page after page."""
+        found, cursor = [], None
+        for _ in range(1000):
+            page = self.get(operation, **parameters, **({"cursor": cursor} if cursor else {}))
+            found += page[items]
+            cursor = page["next"]
+            if cursor is None:
+                return found
+        raise AssertionError("the pages do not end")
+
+    def check(self, operation: str, answer: httpx.Response) -> None:
+        """What came is what the description says, and nothing that it does not say."""
+        responses = self.operations[operation][2]["responses"]
+        assert str(answer.status_code) in responses, f"{operation} may not answer {answer.status_code}"
+        told = self._strict["paths"][self.operations[operation][1]][self.operations[operation][0]]["responses"]
+        response = told[str(answer.status_code)]
+        response = self._at(response["$ref"]) if "$ref" in response else response
+        if "content" not in response:
+            assert answer.content == b""
+            return
+        media = answer.headers["content-type"].split(";")[0]
+        schema = response["content"][media]["schema"]
+        value = answer.json() if media == "application/json" else answer.text
+        Draft202012Validator({"$id": ID, **schema, "components": self._strict["components"]}).validate(value)
+
+    def _at(self, reference: str) -> Any:
+        found: Any = self._strict
+        for name in reference.removeprefix("#/").split("/"):
+            found = found[name]
+        return found
+
+
+def _closed(described: Any) -> Any:
+    """The same description, but objects may have no properties beside those that it names."""
+    value = copy.deepcopy(described)
+
+    def close(one: Any) -> None:
+        if isinstance(one, dict):
+            if isinstance(one.get("properties"), dict) and one.get("type") == "object":
+                one.setdefault("additionalProperties", False)
+            for inner in one.values():
+                close(inner)
+        elif isinstance(one, list):
+            for inner in one:
+                close(inner)
+
+    close(value)
+    return value

@@ -1,0 +1,64 @@
+"""A real browser on the dashboard: logged in once, and axe-core to judge what it shows."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from stack.layout import ROOT
+
+from .running import RunningStack
+
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                  "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+AXE = ROOT / "flows" / "node_modules" / "axe-core" / "axe.min.js"
+SERIOUS = ("serious", "critical")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def log_in(page: Page, stack: RunningStack, role: str = "ADMIN") -> None:
+    """Fill the login page that is shown."""
+    page.get_by_label("Name").fill(stack.secrets[f"SDA_{role}_USER"])
+    page.get_by_label("Password").fill(stack.secrets[f"SDA_{role}_PASSWORD"])
+    page.get_by_role("button", name="Log in").click()
+
+
+def session_of(browser: Browser, stack: RunningStack, role: str = "ADMIN") -> Any:
+    """The cookies of a logged-in browser, for `new_context(storage_state=…)`."""
+    page = browser.new_page()
+    page.goto(f"{stack.http_url}/login")
+    log_in(page, stack, role)
+    page.locator(".sda main").wait_for()
+    state = page.context.storage_state()
+    page.context.close()
+    return state
+
+
+def serious_faults(page: Page) -> list[str]:
+    """What axe-core finds serious or worse in the page as it is: rule and elements."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate(
+        "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })"
+    )
+    return [
+        f"{one['id']} ({one['impact']}): {json.dumps([node['target'] for node in one['nodes']][:5])}"
+        for one in found["violations"]
+        if one["impact"] in SERIOUS
+    ]
+
+
+@contextmanager
+def dark(page: Page) -> Iterator[None]:
+    page.emulate_media(color_scheme="dark")
+    yield
+    page.emulate_media(color_scheme="light")

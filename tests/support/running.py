@@ -1,0 +1,128 @@
+"""A whole stack on free ports and in a temporary folder: the same process list that `make up` starts."""
+
+import random
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+from stack.install import install, run_parts
+from stack.layout import ROOT
+from stack.lifecycle import down, up
+from stack.pipeline import wait_until_whole
+from stack.processes import Process, processes
+from stack.settings import PORT_KEYS, Settings, load
+from stack.supervisor import Supervisor
+from stack.wait import wait_for
+
+DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
+HEALTHY_WITHIN_S = 60.0
+_CHANCE = random.SystemRandom()  # hypothesis seeds the shared one, and every run would then draw the same ports
+
+
+class RunningStack:
+    """Addresses, secrets and switches of a running stack."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.secrets = settings.values
+        self.data_dir = settings.data_dir
+        self.building = settings.building
+        self.http_url = settings.http_url
+        self.influx_url = settings.influx_url
+        self.ports = SimpleNamespace(
+            **{key.removesuffix("_PORT").lower(): settings.port(key) for key in PORT_KEYS},
+        )
+        self._supervisor = Supervisor(settings.data_dir)
+
+    def stop(self, name: str) -> None:
+        """Stop a service in an orderly way; returns when its process has ended."""
+        self._supervisor.stop(name)
+
+    def start(self, name: str) -> None:
+        """Start a service and wait until it is healthy."""
+        self._supervisor.start(name)
+        wait_for(lambda: self._process(name).healthy().up, HEALTHY_WITHIN_S, name)
+
+    def kill(self, name: str) -> None:
+        """SIGKILL a service and keep it down until `start`."""
+        self._supervisor.signal(name, signal.SIGKILL)
+        self._supervisor.stop(name)
+
+    def freeze(self, name: str) -> None:
+        """SIGSTOP: the service holds its connections and answers nothing until `thaw`."""
+        self._supervisor.signal(name, signal.SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        """SIGCONT."""
+        self._supervisor.signal(name, signal.SIGCONT)
+
+    def reload(self, name: str) -> None:
+        """SIGHUP."""
+        self._supervisor.reload(name)
+
+    def pid(self, name: str) -> int:
+        """The process id of a service, 0 when it does not run."""
+        return int(self._supervisor.info(name).get("pid", 0))
+
+    def log(self, name: str, lines: int = 60) -> str:
+        """The last lines of a service's log."""
+        return self._supervisor.tail(name, lines)
+
+    def logs(self) -> dict[str, str]:
+        return {process.name: self.log(process.name) for process in self._services()}
+
+    def mend(self) -> None:
+        """Start whatever a test has left stopped and wait until the whole chain works again."""
+        for process in self._services():
+            if self._supervisor.info(process.name).get("statename") != "RUNNING":
+                self.start(process.name)
+        wait_until_whole(self.settings)
+
+    def _services(self) -> list[Process]:
+        return [process for process in processes(self.settings) if process.name != "simulator"]
+
+    def _process(self, name: str) -> Process:
+        return next(process for process in processes(self.settings) if process.name == name)
+
+
+@contextmanager
+def running_stack(
+    building: Path = DEMO_BUILDING, environment: Mapping[str, str] | None = None
+) -> Iterator[RunningStack]:
+    """Run mosquitto, influxd, telegraf and Node-RED for the length of the block; the demo does not play.
+
+    Args:
+        building: the building file.
+        environment: settings that differ from a fresh `.env`.
+    """
+    install(run_parts())
+    folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
+    chosen = {key: str(port) for key, port in zip(PORT_KEYS, free_ports(len(PORT_KEYS)), strict=True)}
+    chosen |= {"DATA_DIR": str(folder / "data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
+    settings = load(folder / ".env", {**chosen, **(environment or {})})
+    try:
+        settings = up(settings, tell=lambda _: None, leave_out=("simulator",))
+        wait_until_whole(settings)
+        yield RunningStack(settings)
+    finally:
+        down(settings)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports nobody uses at this moment, all different, below the range that outgoing connections take theirs from."""
+    found: list[int] = []
+    with ExitStack() as held:
+        while len(found) < count:
+            port = _CHANCE.randrange(20_000, 32_000)
+            try:
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            found.append(port)
+    return found

@@ -1,0 +1,91 @@
+"""Talking to a running stack: publishing, asking InfluxDB and the HTTP API, waiting for what shall come."""
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import httpx
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+
+from .running import RunningStack
+
+T = TypeVar("T")
+POLL_S = 0.1
+
+
+def eventually(probe: Callable[[], T], within_s: float = 15.0, what: str = "") -> T:
+    """The first true value of `probe()`.
+
+    Raises:
+        AssertionError: with the last value, when there is none within `within_s` seconds.
+    """
+    deadline = time.monotonic() + within_s
+    while not (value := probe()):
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what or probe}; last: {value!r}"
+        time.sleep(POLL_S)
+    return value
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def connect(stack: RunningStack, username: str = "simulator", password: str | None = None) -> mqtt.Client:
+    """A connected client with its network loop running; the caller disconnects it."""
+    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client.username_pw_set(username, password or stack.secrets[f"MQTT_{username.upper()}_PASSWORD"])
+    client.connect("127.0.0.1", stack.ports.mqtt)
+    client.loop_start()
+    eventually(client.is_connected, what="MQTT connection")
+    return client
+
+
+def publish(stack: RunningStack, *messages: tuple[str, Any]) -> None:
+    """Publish (topic below sda/v1, payload) at QoS 1 and wait for the acknowledgements. Objects are sent as JSON."""
+    client = connect(stack)
+    try:
+        sent = [
+            client.publish(f"sda/v1/{topic}", body if isinstance(body, bytes | str) else json.dumps(body), qos=1)
+            for topic, body in messages
+        ]
+        for message in sent:
+            message.wait_for_publish(10)
+    finally:
+        client.disconnect()
+        client.loop_stop()
+
+
+def batch(*readings: tuple[str, int], ts: int | None = None) -> dict[str, Any]:
+    """A readings batch of (beacon, rssi) pairs."""
+    heard = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in readings]
+    return {"v": 1, "ts": now_ms() if ts is None else ts, "readings": heard}
+
+
+def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]:
+    """The rows of an InfluxQL query, times in epoch milliseconds, tags beside the fields."""
+    answer = httpx.get(
+        f"{stack.influx_url}/query",
+        params={"db": bucket, "epoch": "ms", "q": query},
+        headers={"Authorization": f"Token {stack.secrets['INFLUX_READ_TOKEN']}"},
+    )
+    answer.raise_for_status()
+    series: Iterable[dict[str, Any]] = answer.json()["results"][0].get("series", [])
+    return [
+        dict(zip(one["columns"], values, strict=True)) | one.get("tags", {})
+        for one in series
+        for values in one["values"]
+    ]
+
+
+def get(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:
+    return httpx.get(f"{stack.http_url}{path}", params=parameters, timeout=10)
+
+
+def history(stack: RunningStack, staff_id: str, start_s: float, end_s: float) -> list[dict[str, Any]]:
+    """The records of /extractbeacon."""
+    answer = get(stack, "/extractbeacon", staff_id=staff_id, start_time=int(start_s), end_time=int(end_s))
+    answer.raise_for_status()
+    records: list[dict[str, Any]] = answer.json()["location"]
+    return records

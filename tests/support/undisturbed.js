@@ -1,0 +1,32 @@
+'use strict';
+
+// The history of an undisturbed run, worked out from the stored readings: every batch, in the order of time, to one
+// locator that is never interrupted. Reads InfluxQL rows [ts, rssi, kind, receiver, beacon] as JSON from standard input,
+// writes {locations, stays} to standard output.
+// Usage: node undisturbed.js BUILDING < rows.json
+const path = require('node:path');
+
+const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
+const { loadBuilding } = require(path.join(LIB, 'building'));
+const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
+
+const TICK_MS = 250;
+const rows = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+const batches = new Map();
+for (const [ts, rssi, kind, receiver, beacon] of rows) {
+  const key = `${ts} ${kind} ${receiver}`;
+  if (!batches.has(key)) batches.set(key, { kind, receiver, ts, readings: [] });
+  batches.get(key).readings.push({ beacon, rssi });
+}
+const inOrder = [...batches.values()].sort((a, b) => a.ts - b.ts || (a.receiver < b.receiver ? -1 : 1));
+const locator = createLocator(loadBuilding(process.argv[2]));
+const outcome = emptyOutcome();
+let now = inOrder[0]?.ts ?? 0;
+for (const batch of inOrder) {
+  batch.readings.sort((a, b) => (a.beacon < b.beacon ? -1 : 1));
+  for (; now + TICK_MS <= batch.ts; now += TICK_MS) locator.tick(now, outcome);
+  locator.hear(batch, batch.ts, outcome);
+}
+/** What is told again of the same moment replaces what was told before. */
+const newest = (told) => [...new Map(told.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()];
+process.stdout.write(JSON.stringify({ locations: newest(outcome.locations), stays: newest(outcome.stays) }));

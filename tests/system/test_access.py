@@ -1,0 +1,96 @@
+"""Who gets in: keys and trusted networks on the API, the admin login on everything that shows people."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from support.running import RunningStack, running_stack
+from support.talk import get
+
+PROTECTED = ["/extractbeacon?staff_id=0&start_time=1&end_time=2", "/retrieveformonitoring",
+             "/newbeacondetect?staff_id=0&beacon_address=C2A628384B08&rssi=-20"]  # fmt: skip
+BEHIND_LOGIN = ["/dashboard", "/dashboard/", "/dashboard/floor", "/dashboard/_setup",
+                "/pages/resources/sda-dashboard/page.js", "/pages/plans/L1",
+                "/monitoring"]  # fmt: skip
+SOCKET = "/dashboard/socket.io/?EIO=4&transport=polling"
+
+
+def test_loopback_needs_no_key(stack: RunningStack) -> None:
+    assert get(stack, "/retrieveformonitoring").status_code == 200
+
+
+@pytest.fixture(scope="module")
+def distrusting() -> Iterator[RunningStack]:
+    """A stack that trusts no network at all."""
+    with running_stack(environment={"SDA_TRUSTED_NETS": "192.0.2.0/24"}) as stack:
+        yield stack
+
+
+@pytest.mark.parametrize("path", PROTECTED)
+def test_caller_outside_the_trusted_nets_needs_the_key(distrusting: RunningStack, path: str) -> None:
+    url, key = distrusting.http_url + path, distrusting.secrets["SDA_API_KEY"]
+    refused = httpx.get(url)
+    assert refused.status_code == 401
+    assert "key" in refused.json()["error"]
+    for headers in ({"Authorization": f"Bearer {key}"}, {"X-API-Key": key}):
+        assert httpx.get(url, headers=headers).status_code in {200, 404}  # 404: that beacon is not in the demo
+    for wrong in ({"Authorization": "Bearer wrong"}, {"X-API-Key": key[:-1]}, {"Authorization": key}):
+        assert httpx.get(url, headers=wrong).status_code == 401
+
+
+def test_forwarded_header_earns_no_trust(distrusting: RunningStack) -> None:
+    headers = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1", "Forwarded": "for=192.0.2.1"}
+    assert httpx.get(f"{distrusting.http_url}{PROTECTED[0]}", headers=headers).status_code == 401
+
+
+def test_refused_extractbeacon_still_carries_a_list(distrusting: RunningStack) -> None:
+    assert httpx.get(f"{distrusting.http_url}{PROTECTED[0]}").json()["location"] == []
+
+
+def test_health_answers_without_a_key(distrusting: RunningStack) -> None:
+    assert get(distrusting, "/health").status_code == 200
+
+
+@pytest.mark.parametrize("path", BEHIND_LOGIN)
+def test_dashboard_gives_nothing_without_login(stack: RunningStack, path: str) -> None:
+    answer = httpx.get(stack.http_url + path)
+    assert answer.status_code in {302, 401, 403}
+    assert "socketio" not in answer.text
+
+
+def test_login_opens_the_dashboard_and_a_wrong_password_does_not(stack: RunningStack) -> None:
+    user, password = stack.secrets["SDA_ADMIN_USER"], stack.secrets["SDA_ADMIN_PASSWORD"]
+    with httpx.Client(base_url=stack.http_url, follow_redirects=True) as browser:
+        refused = browser.post("/login", data={"user": user, "password": "wrong"})
+        assert refused.status_code == 401
+        assert browser.get("/dashboard/_setup").status_code != 200 or "login" in str(
+            browser.get("/dashboard/_setup").url
+        )
+        assert browser.post("/login", data={"user": user, "password": password}).status_code == 200
+        assert "socketio" in browser.get("/dashboard/_setup").text
+
+
+def test_socket_without_login_is_refused_before_it_says_anything(stack: RunningStack) -> None:
+    """Socket.IO opens a transport first; joining, which would hand out state, is refused (packet 44)."""
+    with httpx.Client(base_url=stack.http_url) as caller:
+        opened = caller.get(SOCKET)
+        if opened.status_code in {401, 403}:
+            return
+        session = f"{SOCKET}&sid={json.loads(opened.text[1:])['sid']}"
+        caller.post(session, content="40")
+        said = caller.get(session).text
+    assert said.startswith("44")
+    assert "building" not in said
+
+
+@pytest.mark.parametrize("path", ["/editor/", "/editor/flows", "/flows", "/settings", "/nodes", "/auth/login"])
+def test_editor_and_admin_api_are_off(stack: RunningStack, path: str) -> None:
+    assert httpx.get(stack.http_url + path).status_code == 404
+
+
+def test_old_addresses_lead_to_the_dashboard_and_the_login(stack: RunningStack) -> None:
+    assert get(stack, "/").headers["location"].startswith("/dashboard")
+    asked = httpx.get(f"{stack.http_url}/monitoring", headers={"Accept": "text/html"})
+    assert asked.status_code == 302
+    assert asked.headers["location"] == "/login?next=%2Fmonitoring"

@@ -1,0 +1,116 @@
+"""What is amiss is told as alerts, with what to do; who has seen one is remembered over a restart."""
+
+import json
+from typing import Any
+
+from support.building import Building
+from support.keys import admin, asking, named_key
+from support.running import RunningStack
+from support.talk import batch, connect, eventually, get, now_ms, publish
+
+WITHIN_S = 40.0
+
+
+def alert(stack: RunningStack, id_: str) -> dict[str, Any] | None:
+    """The alert of that id, if there is one."""
+    alerts: list[dict[str, Any]] = get(stack, "/api/v1/alerts").json()["alerts"]
+    return next((one for one in alerts if one["id"] == id_), None)
+
+
+def told(stack: RunningStack, id_: str, within_s: float = WITHIN_S) -> dict[str, Any]:
+    """The alert of that id as soon as it is raised."""
+
+    def goes_on() -> dict[str, Any] | None:
+        found = alert(stack, id_)
+        return found if found and found["ended_ms"] is None else None
+
+    return eventually(goes_on, within_s, f"the alert {id_}") or {}
+
+
+def retain_status(stack: RunningStack, gateway: str, state: str) -> None:
+    client = connect(stack)
+    body = json.dumps({"state": state, "ts": now_ms(), "version": "1.2.3"})
+    client.publish(f"sda/v1/gateway/{gateway}/status", body, qos=1, retain=True).wait_for_publish(10)
+    client.disconnect()
+    client.loop_stop()
+
+
+def test_gateway_that_is_down_is_told_acknowledged_over_a_restart_and_ends_when_it_is_back(
+    stack: RunningStack, demo: Building
+) -> None:
+    gateway = demo.gateways[0]
+    id_ = f"gateway_down:{gateway.id}"
+    retain_status(stack, gateway.id, "online")
+    retain_status(stack, gateway.id, "offline")
+    down = told(stack, id_)
+    assert (down["severity"], down["room"]) == ("critical", gateway.room)
+    assert demo.room_name(gateway.room) in down["text"]
+    assert "gateway-agent doctor" in down["todo"]
+    with asking(stack, named_key(stack, "watcher", "presence")) as watcher:
+        assert watcher.post(f"/api/v1/alerts/{id_}/acknowledge").status_code == 403
+    with admin(stack) as caller:
+        seen = caller.post(f"/api/v1/alerts/{id_}/acknowledge").json()
+    assert seen["acknowledged"]["by"] == "SDA_API_KEY"
+    stack.kill("node-red")
+    stack.start("node-red")
+    after = told(stack, id_)
+    assert after["acknowledged"] == seen["acknowledged"]
+    assert after["raised_ms"] == seen["raised_ms"]
+    retain_status(stack, gateway.id, "online")
+    client = connect(stack)
+
+    def works_again() -> bool:
+        client.publish(f"sda/v1/gateway/{gateway.id}/health", json.dumps({"ts": now_ms(), "queued": 0}), qos=1)
+        return alert(stack, id_) is None
+
+    eventually(works_again, within_s=180, what="its end, which somebody has seen already")
+    client.disconnect()
+    client.loop_stop()
+
+
+def test_battery_crowd_and_refusals_are_told(stack: RunningStack, demo: Building) -> None:
+    beacon = demo.beacons[5]
+    level, room = next(
+        (level["id"], room) for level in demo.raw["levels"] for room in level["rooms"] if "limit" in room
+    )
+    inside = next(one for one in demo.beacons if one.room == room["id"])
+    low = {"v": 1, "ts": now_ms(), "readings": [{"beacon": beacon.id, "rssi": -60, "battery_mv": 2210}]}
+    publish(
+        stack,
+        ("phone/battery/readings", low),
+        ("phone/nonsense/readings", "this is no JSON"),
+        *((f"phone/crowd-{n}/readings", batch((inside.id, -40))) for n in range(room["limit"] + 1)),
+    )
+    refused = told(stack, "messages_refused:nonsense")
+    assert "not_json" in refused["text"]
+    crowded = told(stack, f"room_crowded:{room['id']}")
+    assert crowded["level"] == level
+    assert f"limit is {room['limit']}" in crowded["text"]
+    lost = told(stack, "sda_lost:crowd-0", within_s=90)
+    assert demo.room_name(room["id"]) in lost["text"]
+    assert "2.21 V" in told(stack, f"battery_low:{beacon.id}", within_s=90)["text"]
+
+
+def test_ingest_that_is_behind_is_told_with_its_reason(stack: RunningStack) -> None:
+    stack.stop("telegraf")
+    behind = told(stack, "ingest_behind:ingest", within_s=60)
+    assert behind["severity"] == "critical"
+    assert "no heartbeat" in behind["text"]
+    stack.start("telegraf")
+
+
+def test_beacons_and_gateways_that_nobody_registered_are_candidates(stack: RunningStack) -> None:
+    ts = now_ms()
+    reading = {"v": 1, "ts": ts, "readings": [{"beacon": "DEADBEEF0001", "rssi": -71}]}
+    topic = "gateway/gw-unlisted/readings"
+    publish(stack, (topic, reading), (topic, reading | {"ts": ts + 1}))
+
+    def candidate() -> dict[str, Any] | None:
+        beacons = get(stack, "/api/v1/strangers").json()["beacons"]
+        return next((one for one in beacons if one["beacon"] == "DEADBEEF0001" and one["count"] == 2), None)
+
+    found = eventually(candidate, what="the candidate") or {}
+    assert (found["kind"], found["receiver"], found["rssi"]) == ("gateway", "gw-unlisted", -71)
+    assert ts <= found["first_ms"] <= found["heard_ms"] <= ts + 1
+    gateways = get(stack, "/api/v1/strangers").json()["gateways"]
+    assert [one["state"] for one in gateways if one["gateway"] == "gw-unlisted"] == ["online"]

@@ -1,0 +1,131 @@
+"""What holds for all of `/api/v1`: its description, the page that shows it, caching, and that every route is tested."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+from support.api import Api
+from support.running import RunningStack, running_stack
+from support.talk import get
+from support.walks import Walks
+
+HERE = Path(__file__).parent
+
+
+def test_description_and_page_need_no_key(stack: RunningStack) -> None:
+    headers = {"Origin": "https://elsewhere.example"}  # which earns no trust
+    for path in ("/api/v1/openapi.json", "/api/docs"):
+        assert httpx.get(f"{stack.http_url}{path}", headers=headers).status_code == 200
+    assert httpx.get(f"{stack.http_url}/api/v1/staff", headers=headers).status_code == 401
+
+
+def test_page_shows_every_operation_and_asks_nobody_else(browser: Browser, stack: RunningStack, api: Api) -> None:
+    page = browser.new_page()
+    asked: list[str] = []
+    faults: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.goto(f"{stack.http_url}/api/docs")
+    expect(page.locator(".opblock")).to_have_count(len(api.operations), timeout=20_000)
+    expect(page.get_by_role("heading", name="SDA Locator")).to_be_visible()
+    page.get_by_role("button", name="GET /api/v1/staff", exact=False).first.click()
+    page.get_by_role("button", name="Try it out").first.click()
+    page.get_by_role("button", name="Execute").first.click()
+    expect(page.locator(".live-responses-table tbody .response-col_status")).to_contain_text("200", timeout=10_000)
+    page.close()
+    hosts = {urlsplit(url).netloc for url in asked if not url.startswith("data:")}
+    assert hosts == {urlsplit(stack.http_url).netloc}
+    assert not faults
+
+
+def test_page_may_not_be_framed_nor_load_from_elsewhere(stack: RunningStack) -> None:
+    policy = get(stack, "/api/docs").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+
+
+def test_answer_that_still_holds_is_not_sent_again(api: Api, stack: RunningStack) -> None:
+    first = api.ask("listBeacons", limit=3)
+    again = api.http.get(first.url, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    other = api.http.get(f"{stack.http_url}/api/v1/beacons?limit=4", headers={"If-None-Match": first.headers["etag"]})
+    assert other.status_code == 200
+
+
+def test_large_answers_come_gzipped_where_that_is_accepted(api: Api) -> None:
+    answer = api.http.get("/api/v1/rooms", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+    plain = api.http.get("/api/v1/rooms", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.json() == answer.json()
+
+
+def test_people_are_in_no_cache(api: Api, walks: Walks) -> None:
+    for operation in ("listStaff", "listRooms"):
+        assert api.ask(operation).headers["cache-control"] == "no-store"
+    assert api.ask("listStays", staff_id=walks.ann).headers["cache-control"] == "no-store"
+
+
+def test_a_head_is_a_get_without_its_body(api: Api) -> None:
+    plain = {"Accept-Encoding": "identity"}
+    told, asked = (api.http.request(method, "/api/v1/levels", headers=plain) for method in ("GET", "HEAD"))
+    assert asked.status_code == 200
+    assert asked.content == b""
+    assert asked.headers["content-length"] == told.headers["content-length"]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_are_405_with_those_that_there_are(api: Api, method: str) -> None:
+    refused = api.http.request(method, "/api/v1/levels")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+    assert "not possible" in refused.json()["error"]
+
+
+def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> None:
+    answer = httpx.options(f"{stack.http_url}/api/v1/staff", headers=_preflight("https://hacs.example.org"))
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_configured_origins_are_let_in_with_a_key() -> None:
+    with running_stack(environment={"SDA_CORS_ORIGINS": "https://hacs.example.org, https://two.example"}) as stack:
+        url, key = f"{stack.http_url}/api/v1/staff", stack.secrets["SDA_API_KEY"]
+        for origin, allowed in (
+            ("https://hacs.example.org", True),
+            ("https://two.example", True),
+            ("https://x.example", False),
+        ):
+            asked = httpx.options(url, headers=_preflight(origin))
+            assert (asked.headers.get("access-control-allow-origin") == origin) == allowed
+            answer = httpx.get(url, headers={"Origin": origin, "X-API-Key": key})
+            assert answer.status_code == 200
+            assert (answer.headers.get("access-control-allow-origin") == origin) == allowed
+            assert httpx.get(url, headers={"Origin": origin}).status_code == 401
+
+
+def _preflight(origin: str) -> dict[str, str]:
+    wanted = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key"}
+    return {"Origin": origin} | wanted
+
+
+def test_every_route_of_the_description_has_a_system_test(api: Api) -> None:
+    """By its name, or by its path as a request writes it."""
+    tests = "\n".join(_with_constants(path.read_text()) for path in sorted(HERE.glob("test_*.py")))
+
+    def is_tested(operation: str, path: str) -> bool:
+        written = r"(\{[^}]*\}|[\w.:-]+)".join(re.escape(part) for part in re.split(r"\{\w+\}", path))
+        return f'"{operation}"' in tests or re.search(written + r"""["'?{]""", tests) is not None
+
+    untested = [name for name, (_, path, _) in api.operations.items() if not is_tested(name, path)]
+    assert not untested, untested
+
+
+def _with_constants(text: str) -> str:
+    """A test file with the paths that it has given a name written out."""
+    for name, path in re.findall(r'^([A-Z]+) = "(/[^"]*)"', text, re.MULTILINE):
+        text = text.replace(f"{{{name}}}", path)
+    return text

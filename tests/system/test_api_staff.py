@@ -1,0 +1,147 @@
+"""`/api/v1/staff`: who there is, where they were, whom they met."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from support.api import Api
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, eventually, publish
+from support.walks import LATER_S, LENGTH_S, SLACK_S, TURN_S, Walks
+
+pytestmark = pytest.mark.usefixtures("stack")
+
+
+def test_everybody_is_listed_by_id_with_where_they_are(api: Api, walks: Walks, demo: Building) -> None:
+    staff = api.pages("listStaff", "staff", limit=20)
+    ids = [one["staff_id"] for one in staff]
+    assert ids == sorted(set(ids))
+    assert set(ids) >= {one["id"] for one in demo.raw["staff"]} | {walks.ann, walks.ben}
+    ann = next(one for one in staff if one["staff_id"] == walks.ann)
+    assert (ann["listed"], ann["name"], ann["tags"]) == (False, None, [])
+    assert (ann["presence"]["level"], ann["presence"]["room"]) == (walks.second.level, walks.second.room)
+
+
+def test_one_listed_staff_member_with_name_and_tags(api: Api, demo: Building) -> None:
+    person, tag = demo.tagged()
+    found = api.get("getStaff", staff_id=person)
+    assert found["listed"]
+    assert tag in found["tags"]
+    assert found["name"] == next(one["name"] for one in demo.raw["staff"] if one["id"] == person)
+
+
+@pytest.mark.parametrize("operation", ["getStaff", "listLocations", "listStays", "listContacts"])
+def test_unknown_staff_member_is_404(api: Api, operation: str) -> None:
+    assert "nobody-at-all" in api.ask(operation, expected=404, staff_id="nobody-at-all").json()["error"]
+
+
+def test_locations_are_told_oldest_first_once_each(api: Api, walks: Walks) -> None:
+    found = api.pages("listLocations", "locations", staff_id=walks.ann, limit=50, **walks.window)
+    times = [one["ts"] for one in found]
+    assert times == sorted(set(times))
+    assert len(times) >= LENGTH_S - SLACK_S
+    rooms = {one["room"] for one in found if one["ts"] < walks.turn_ms - SLACK_S * 1000}
+    assert rooms == {walks.first.room}
+    assert found[-1]["room"] == walks.second.room
+    assert found == api.pages("listLocations", "locations", staff_id=walks.ann, limit=10_000, **walks.window)
+
+
+def test_window_is_half_open_and_may_be_written_either_way(api: Api, walks: Walks) -> None:
+    whole = api.pages("listLocations", "locations", staff_id=walks.ann, **walks.window)
+    first, last = whole[10]["ts"], whole[20]["ts"]
+    part = api.get("listLocations", staff_id=walks.ann, start=first / 1000, end=last / 1000)
+    assert [one["ts"] for one in part["locations"]] == [one["ts"] for one in whole[10:20]]
+    assert (part["start_ms"], part["end_ms"], part["next"]) == (first, last, None)
+    written = {"start": _rfc_3339(first), "end": _rfc_3339(last)}
+    assert api.get("listLocations", staff_id=walks.ann, **written) == part
+
+
+def test_pages_lose_and_double_nothing_while_more_is_written(
+    api: Api, stack: RunningStack, walks: Walks, demo: Building
+) -> None:
+    """The first page is asked for, then somebody goes on walking, then the others."""
+    beacon, start_ms = demo.beacons[0], walks.end_ms
+    publish(
+        stack, *[("phone/walk-cat/readings", batch((beacon.id, -45), ts=walks.start_ms + n * 1000)) for n in range(60)]
+    )
+    ask = {"staff_id": "walk-cat", "start": walks.start_ms / 1000, "end": start_ms / 1000 + 600, "limit": 20}
+    first = eventually(lambda: _full(api, ask), within_s=20)
+    publish(
+        stack,
+        *[("phone/walk-cat/readings", batch((beacon.id, -45), ts=walks.start_ms + n * 1000)) for n in range(60, 90)],
+    )
+    eventually(lambda: len(api.pages("listLocations", "locations", **ask)) >= 85, within_s=20)
+    found, cursor = list(first["locations"]), first["next"]
+    while cursor:
+        page = api.get("listLocations", **ask, cursor=cursor)
+        found, cursor = found + page["locations"], page["next"]
+    times = [one["ts"] for one in found]
+    assert times == sorted(set(times))
+    assert found == api.pages("listLocations", "locations", **ask | {"limit": 1000})
+
+
+def _full(api: Api, ask: dict[str, Any]) -> Any:
+    page = api.get("listLocations", **ask)
+    return page if page["next"] else None
+
+
+def test_cursor_goes_with_its_question_only(api: Api, walks: Walks) -> None:
+    page = api.get("listLocations", staff_id=walks.ann, limit=5, **walks.window)
+    cursor = page["next"]
+    assert (
+        "another question" in api.ask("listLocations", expected=400, staff_id=walks.ben, cursor=cursor).json()["error"]
+    )
+    assert "start" in api.ask("listLocations", 400, staff_id=walks.ann, cursor=cursor, start=1).json()["error"]
+    assert "none of ours" in api.ask("listLocations", 400, staff_id=walks.ann, cursor="abc").json()["error"]
+    assert api.get("listLocations", staff_id=walks.ann, cursor=cursor)["locations"]
+
+
+def test_stays_are_whole_even_where_the_window_cuts_them(api: Api, walks: Walks) -> None:
+    stays = api.pages("listStays", "stays", staff_id=walks.ann, limit=1, **walks.window)
+    assert [one["room"] for one in stays] == [walks.first.room, walks.second.room]
+    first, second = stays
+    assert abs(first["enter_ms"] - walks.start_ms) <= SLACK_S * 1000
+    assert abs(first["leave_ms"] - walks.turn_ms) <= SLACK_S * 1000
+    assert first["duration_s"] == (first["leave_ms"] - first["enter_ms"]) / 1000
+    assert (first["ongoing"], second["ongoing"]) == (False, True)
+    middle = {"start": walks.start_ms / 1000 + 40, "end": walks.start_ms / 1000 + 50}
+    assert api.get("listStays", staff_id=walks.ann, **middle)["stays"] == [first]
+    after = {"start": walks.end_ms / 1000 - 30, "end": walks.end_ms / 1000 - 20}
+    assert [one["enter_ms"] for one in api.get("listStays", staff_id=walks.ann, **after)["stays"]] == [
+        second["enter_ms"]
+    ]
+
+
+def test_contacts_are_who_shared_a_room(api: Api, walks: Walks) -> None:
+    found = api.get("listContacts", staff_id=walks.ann, **walks.window)
+    ben = next(one for one in found["contacts"] if one["staff_id"] == walks.ben)
+    assert abs(ben["total_s"] - (TURN_S - LATER_S)) <= SLACK_S
+    assert {one["room"] for one in ben["meetings"]} == {walks.first.room}
+    assert found["count"] == len(found["contacts"])
+    enough = api.get("listContacts", staff_id=walks.ann, least_s=LENGTH_S, **walks.window)
+    assert walks.ben not in [one["staff_id"] for one in enough["contacts"]]
+    turned = api.get("listContacts", staff_id=walks.ben, **walks.window)
+    assert walks.ann in [one["staff_id"] for one in turned["contacts"]]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"start": "yesterday"}, "start is no time"),
+        ({"start": 1_700_000_000_000}, "start looks like milliseconds"),
+        ({"start": 20, "end": 10}, "start is after end"),
+        ({"start": 0, "end": 32 * 86_400}, "more than 31 days"),
+        ({"start": "2026-02-30T00:00:00Z"}, "start is no time"),
+        ({"limit": 0}, "limit must be >= 1"),
+        ({"limit": "many"}, "limit must be integer"),
+        ({"limit": [1, 2]}, "limit must be given once"),
+    ],
+)
+def test_bad_parameter_is_named(api: Api, parameters: dict[str, Any], said: str) -> None:
+    assert said in api.ask("listLocations", expected=400, staff_id="0", **parameters).json()["error"]
+
+
+def _rfc_3339(ms: int) -> str:
+    moment = datetime.fromtimestamp(ms / 1000, UTC).astimezone(timezone(timedelta(hours=8)))
+    return moment.isoformat(timespec="milliseconds")

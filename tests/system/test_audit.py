@@ -1,0 +1,161 @@
+"""The audit log: whoever looks somebody up leaves a line, which admins read; a kill loses a minute at most."""
+
+import json
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.keys import admin, asking, named_key
+from support.running import RunningStack
+from support.talk import now_ms
+
+HOUR_S = 3600
+
+
+def _folder(stack: RunningStack) -> Path:
+    return stack.data_dir / "node-red" / "audit"
+
+
+def _entries(stack: RunningStack, **asked: str | int) -> list[dict[str, Any]]:
+    """All entries that answer a question, page after page."""
+    found: list[dict[str, Any]] = []
+    question: dict[str, str | int] = {"limit": 1000, **asked}
+    with admin(stack) as caller:
+        while True:
+            answer = caller.get("/api/v1/audit", params=question)
+            answer.raise_for_status()
+            found += answer.json()["entries"]
+            if (further := answer.json()["next"]) is None:
+                return found
+            question["cursor"] = further
+
+
+def _look_up(caller: httpx.Client, staff_id: str, from_s: float, to_s: float) -> None:
+    window: dict[str, str | int] = {"staff_id": staff_id, "start_time": int(from_s), "end_time": int(to_s)}
+    caller.get("/extractbeacon", params=window).raise_for_status()
+
+
+def test_a_look_up_of_the_past_is_written_at_once(stack: RunningStack) -> None:
+    key = named_key(stack, "historian", "history")
+    now_s = int(time.time())
+    with asking(stack, key) as caller:
+        _look_up(caller, "audited-1", now_s - 2 * HOUR_S, now_s - HOUR_S)
+    (entry,) = _entries(stack, whom="audited-1", who="historian")
+    assert abs(entry.pop("ts") - now_ms()) < 60_000
+    assert entry == {
+        "kind": "lookup",
+        "who": "historian",
+        "key": key.split("_")[1],
+        "address": "127.0.0.1",
+        "route": "/extractbeacon",
+        "whom": ["audited-1"],
+        "whom_count": 1,
+        "from_ms": (now_s - 2 * HOUR_S) * 1000,
+        "to_ms": (now_s - HOUR_S) * 1000 + 999,
+        "count": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "whom"),
+    [
+        ("/api/v1/staff/{id}/locations", "one"),
+        ("/api/v1/staff/{id}/stays", "one"),
+        ("/api/v1/staff/{id}/contacts", "one"),
+        ("/api/v1/events", "everybody"),
+        ("/api/v1/rankings/staff", "everybody"),
+    ],
+)
+def test_every_way_of_asking_leaves_a_line(stack: RunningStack, path: str, whom: str) -> None:
+    name = "by" + path.replace("/api/v1", "").replace("/", "-").replace("{id}", "id")
+    now_s = int(time.time())
+    with asking(stack, named_key(stack, name, "history")) as caller:
+        answer = caller.get(path.replace("{id}", "0"), params={"start": now_s - 2 * HOUR_S, "end": now_s - HOUR_S})
+        assert answer.status_code == 200, answer.text
+    (entry,) = _entries(stack, who=name)
+    assert entry["route"] == path.replace("{id}", "{staff_id}")
+    assert entry["whom"] == (["0"] if whom == "one" else "*")
+    assert (entry["from_ms"], entry["to_ms"]) == ((now_s - 2 * HOUR_S) * 1000, (now_s - HOUR_S) * 1000)
+
+
+def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:
+    now_s = time.time()
+    with asking(stack, named_key(stack, "bulk", "history")) as caller:
+        _look_up(caller, "5,6,7,9", now_s - HOUR_S, now_s - HOUR_S + 5)
+        _look_up(caller, "*", now_s - HOUR_S, now_s - HOUR_S + 5)
+    assert [entry["whom"] for entry in _entries(stack, who="bulk")] == [[["5", "7"], "9"], "*"]
+    assert len(_entries(stack, who="bulk", whom="6")) == 2
+    assert len(_entries(stack, who="bulk", whom="8")) == 1
+
+
+def test_a_trusted_caller_goes_by_its_address(stack: RunningStack) -> None:
+    now_s = time.time()
+    with httpx.Client(base_url=stack.http_url) as caller:
+        _look_up(caller, "audited-2", now_s - HOUR_S, now_s - HOUR_S + 9)
+    (entry,) = _entries(stack, whom="audited-2", who="127.0.0.1")
+    assert entry["key"] is None
+
+
+def test_only_admins_read_it_and_that_is_written_too(stack: RunningStack) -> None:
+    with asking(stack, named_key(stack, "nosy", "history", "presence")) as caller:
+        assert caller.get("/api/v1/audit").status_code == 403
+    assert httpx.get(f"{stack.http_url}/api/v1/audit").status_code == 401
+    start = int(time.time()) - 5
+    _entries(stack, whom="audited-3", start=start)
+    reads = [entry for entry in _entries(stack, who="SDA_API_KEY", start=start) if entry["kind"] == "audit_read"]
+    assert any("audited-3" in entry["about"] for entry in reads)
+
+
+def test_keys_that_come_and_go_are_written(stack: RunningStack) -> None:
+    start = int(time.time()) - 1
+    named_key(stack, "passing", "presence")
+    named_key(stack, "passing", "presence")
+    deeds = [
+        (entry["kind"], entry["about"].split(" ")[0], entry["who"])
+        for entry in _entries(stack, start=start)
+        if entry["kind"].startswith("key_") and entry["about"].startswith("passing ")
+    ]
+    assert deeds == [
+        ("key_added", "passing", "SDA_API_KEY"),
+        ("key_revoked", "passing", "SDA_API_KEY"),
+        ("key_added", "passing", "SDA_API_KEY"),
+    ]
+
+
+def test_polls_are_gathered_and_a_kill_costs_only_those(stack: RunningStack) -> None:
+    """What is being gathered is written by an orderly stop; a kill loses it, and nothing of what is older."""
+    key = named_key(stack, "poller", "history")
+    start = int(time.time()) - 1
+
+    def poll() -> None:
+        with asking(stack, key) as caller:
+            for staff_id in [*range(20), *range(20)]:
+                _look_up(caller, str(staff_id), time.time() - 10, time.time())
+
+    poll()
+    stack.stop("node-red")
+    stack.start("node-red")
+    entries = _entries(stack, who="poller", start=start)
+    assert sum(entry["count"] for entry in entries) == 40, "one line, or two where a minute ended in between"
+    assert len(entries) <= 2
+    assert all(entry["whom"] == [["0", "19"]] or entry["whom_count"] < 20 for entry in entries)
+    poll()
+    with asking(stack, key) as caller:
+        _look_up(caller, "before-the-kill", time.time() - HOUR_S, time.time())
+    stack.kill("node-red")
+    stack.start("node-red")
+    assert [one["whom"] for one in _entries(stack, who="poller", start=start)][-1] == ["before-the-kill"]
+    for line in _file(stack).read_text().splitlines():
+        json.loads(line)
+
+
+def test_the_file_is_for_the_owner_alone(stack: RunningStack) -> None:
+    assert stat.S_IMODE(_folder(stack).stat().st_mode) == 0o700
+    assert stat.S_IMODE(_file(stack).stat().st_mode) == 0o600
+
+
+def _file(stack: RunningStack) -> Path:
+    return max(_folder(stack).glob("*.jsonl"))

@@ -1,0 +1,185 @@
+"""Accounts come, change and go while the broker runs; provisioning again changes nothing."""
+
+import socket
+import ssl
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ingest.private_broker import ENVIRONMENT, SERVICES, PrivateBroker, private_broker, run_tool
+from support.talk import eventually
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[PrivateBroker]:
+    with private_broker(tmp_path / "broker") as running:
+        yield running
+
+
+def accepted(broker: PrivateBroker, username: str, password: str) -> bool:
+    with broker.session(username, password) as session:
+        return session.answer == "Success"
+
+
+def test_account_added_to_a_running_broker_works_at_once(broker: PrivateBroker) -> None:
+    password = broker.accounts("add", "gateway", "pi-lobby")
+    eventually(lambda: accepted(broker, "pi-lobby", password), what="the new account let in")
+
+
+def test_removed_account_is_cut_off_and_the_others_stay(broker: PrivateBroker) -> None:
+    gone, stays = broker.accounts("add", "phone", "17"), broker.accounts("add", "phone", "18")
+    eventually(lambda: accepted(broker, "17", gone) and accepted(broker, "18", stays), what="both let in")
+    with broker.session("17", gone) as first, broker.session("18", stays) as second:
+        broker.accounts("remove", "17")
+        eventually(lambda: first.losses, what="the removed account cut off")
+        assert second.client.is_connected()
+        assert second.losses == []
+    assert not accepted(broker, "17", gone)
+    assert broker.accounts("list") == "phone\t18"
+
+
+def test_rotated_password_replaces_the_old_one(broker: PrivateBroker) -> None:
+    old = broker.accounts("add", "reader", "wallboard")
+    new = broker.accounts("rotate", "wallboard")
+    eventually(lambda: accepted(broker, "wallboard", new), what="the new password accepted")
+    assert not accepted(broker, "wallboard", old)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["add", "gateway", "has space"], "not a usable id"),
+        (["add", "gateway", "a/b"], "not a usable id"),
+        (["add", "gateway", "+"], "not a usable id"),
+        (["add", "phone", "x" * 65], "not a usable id"),
+        (["add", "phone", "telegraf"], "own services"),
+        (["add", "phone", "pi-1"], "unique over all kinds"),
+        (["remove", "nobody"], "no account"),
+        (["rotate", "telegraf"], "no account"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, arguments: list[str], why: str) -> None:
+    broker = PrivateBroker(tmp_path)
+    broker.provision()
+    broker.accounts("add", "gateway", "pi-1")
+    before = contents(tmp_path)
+    done = run_tool("broker/accounts.py", "--data", tmp_path, *arguments)
+    assert done.returncode == 1
+    assert why in done.stderr
+    assert contents(tmp_path) == before
+
+
+def test_provisioning_again_changes_nothing(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path)
+    broker.provision()
+    broker.accounts("add", "gateway", "pi-1")
+    before = contents(tmp_path)
+    assert broker.provision() == "broker: nothing to change\n"
+    assert contents(tmp_path) == before
+
+
+def test_a_changed_password_changes_only_its_own_line(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path)
+    broker.provision()
+    before = (tmp_path / "passwords").read_text().splitlines()
+    broker.provision(environment=ENVIRONMENT | {"MQTT_NODERED_PASSWORD": "another"})
+    after = (tmp_path / "passwords").read_text().splitlines()
+    assert [line.split(":")[0] for line in set(after) - set(before)] == ["nodered"]
+
+
+def test_no_simulator_account_where_it_is_not_enabled(broker: PrivateBroker) -> None:
+    assert accepted(broker, "simulator", SERVICES["simulator"])
+    broker.provision("--no-simulator")
+    assert "simulator" not in (broker.folder / "passwords").read_text()
+    broker.accounts("add", "phone", "1")  # has the broker read its files again
+    eventually(lambda: not accepted(broker, "simulator", SERVICES["simulator"]), what="the simulator refused")
+
+
+def test_only_its_owner_can_read_what_is_secret(tmp_path: Path) -> None:
+    PrivateBroker(tmp_path / "data").provision()
+    readable = [path for path in (tmp_path / "data").rglob("*") if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    assert readable == []
+    for password in SERVICES.values():
+        assert password not in "".join(text for text in contents(tmp_path / "data").values())
+
+
+@pytest.mark.parametrize("missing", ["MQTT_TELEGRAF_PASSWORD", "MQTT_NODERED_PASSWORD"])
+def test_missing_password_is_named(tmp_path: Path, missing: str) -> None:
+    rest = {name: value for name, value in ENVIRONMENT.items() if name != missing}
+    done = run_tool("broker/provision.py", "--data", tmp_path, environment=rest)
+    assert done.returncode == 1
+    assert missing in done.stderr
+
+
+def test_damaged_accounts_are_reported_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "accounts.json").write_text('{"pi-1": "toaster"}')
+    done = run_tool("broker/provision.py", "--data", tmp_path, environment=ENVIRONMENT)
+    assert done.returncode == 1
+    assert "accounts.json is damaged" in done.stderr
+    assert (tmp_path / "accounts.json").read_text() == '{"pi-1": "toaster"}'
+
+
+def test_hashes_are_those_of_mosquitto_passwd(tmp_path: Path) -> None:
+    """A file that mosquitto_passwd wrote is kept as it is: so both make and read the same hashes."""
+    broker = PrivateBroker(tmp_path)
+    broker.provision()
+    for name, password in SERVICES.items():
+        subprocess.run(["mosquitto_passwd", "-b", tmp_path / "passwords", name, password], check=True)
+    written = sorted((tmp_path / "passwords").read_text().splitlines())
+    broker.provision()
+    assert (tmp_path / "passwords").read_text().splitlines() == written
+
+
+def test_server_certificate_is_renewed_before_it_ends_and_for_a_new_name(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path)
+    broker.provision("--name", "broker.example")
+    tls = tmp_path / "tls"
+    first, authority = (tls / "server.crt").read_bytes(), (tls / "ca.crt").read_bytes()
+    assert "server certificate" not in broker.provision("--name", "broker.example")
+    assert "server certificate for localhost, 127.0.0.1, other.example, fe80::1" in broker.provision(
+        "--name", "other.example", "--name", "fe80::1"
+    )
+    second = (tls / "server.crt").read_bytes()
+    assert second != first
+    assert broker.provision("--name", "other.example", "--name", "fe80::1") == "broker: nothing to change\n"
+    resign(tls, days=29)
+    assert "server certificate" in broker.provision("--name", "other.example", "--name", "fe80::1")
+    assert (tls / "ca.crt").read_bytes() == authority
+
+
+def test_names_under_which_receivers_connect_come_from_the_environment(broker: PrivateBroker) -> None:
+    """And the broker takes the new certificate when it is told to read again, as `make up` tells it."""
+    context = ssl.create_default_context(cafile=broker.folder / "tls" / "ca.crt")
+
+    def is_trusted_as(name: str) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", broker.tls_port)) as connection:
+                context.wrap_socket(connection, server_hostname=name).close()
+        except ssl.SSLCertVerificationError:
+            return False
+        return True
+
+    assert not is_trusted_as("broker.example")
+    named = {**ENVIRONMENT, "MQTTS_NAMES": "broker.example, 192.0.2.7"}
+    assert "certificate for localhost, 127.0.0.1, broker.example, 192.0.2.7" in broker.provision(environment=named)
+    assert "certificate" not in broker.provision(environment=named)
+    broker.accounts("add", "gateway", "pi-1")  # tells the broker
+    eventually(lambda: is_trusted_as("broker.example"))
+    assert is_trusted_as("192.0.2.7")
+    with pytest.raises(AssertionError, match=r"'mqtts://broker\.example' is no host name or address"):
+        broker.provision(environment={**ENVIRONMENT, "MQTTS_NAMES": "mqtts://broker.example"})
+
+
+def resign(tls: Path, days: int) -> None:
+    """Give the server certificate `days` more to live, everything else as it is."""
+    ask = "x509 -x509toreq -copy_extensions copyall -in server.crt -key server.key -out request"
+    sign = f"x509 -req -copy_extensions copyall -in request -CA ca.crt -CAkey ca.key -days {days} -out server.new"
+    for command in (ask, sign):
+        subprocess.run(["openssl", *command.split()], cwd=tls, check=True, capture_output=True)
+    (tls / "server.new").replace(tls / "server.crt")
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(path): path.read_text() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,75 @@
+"""What waits for an absent subscriber: kept over an orderly restart, up to the bounds of mosquitto.conf."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ingest.private_broker import PrivateBroker, private_broker
+from stack.layout import ROOT
+from support.talk import eventually
+
+TOPIC = "sda/v1/phone/17/readings"
+LONGEST_TOPIC = f"sda/v1/gateway/{'g' * 64}/readings"
+PAYLOAD_LIMIT = 64 * 1024
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[PrivateBroker]:
+    with private_broker(tmp_path / "broker") as running:
+        with running.session("telegraf", client_id="telegraf/readings", keep=True) as absent:
+            absent.subscribe("sda/v1/+/+/readings")
+        yield running
+
+
+def test_orderly_restart_keeps_session_queue_and_retained(broker: PrivateBroker) -> None:
+    count = 3000  # Mosquitto's own default would keep 1,000
+    with broker.session("simulator") as sender:
+        for number in range(count):
+            sender.client.publish(TOPIC, str(number), qos=1)
+        sender.publish("sda/v1/gateway/gw-1/status", payload="online", retain=True)
+    broker.stop()
+    broker.start()
+    with broker.session("telegraf", client_id="telegraf/readings", keep=True) as back:
+        eventually(lambda: len(back.received) >= count, what="all that was queued")
+        back.subscribe("sda/v1/gateway/+/status")
+        eventually(lambda: back.topics(b"online"), what="the retained status")
+    assert [body for topic, body in back.received if topic == TOPIC] == [
+        str(number).encode() for number in range(count)
+    ]
+
+
+def test_queue_ends_at_its_bound_and_the_log_says_so(broker: PrivateBroker) -> None:
+    bound = int(setting("max_queued_bytes"))
+    count = bound // PAYLOAD_LIMIT + 20
+    with broker.session("simulator") as sender:
+        for _ in range(count):
+            sender.client.publish(LONGEST_TOPIC, bytes(PAYLOAD_LIMIT), qos=1)
+        sender.publish("sda/v1/gateway/g/status", payload="end")
+    with broker.session("telegraf", client_id="telegraf/readings", keep=True) as back:
+        eventually(lambda: len(back.received) >= count - 20, within_s=60, what="what fits into the queue")
+        back.subscribe("sda/v1/gateway/+/health")
+        with broker.session("simulator") as sender:
+            sender.publish("sda/v1/gateway/g/health", payload="end")
+        eventually(lambda: back.topics(b"end"), what="a message after the queue")
+    assert len(back.received) - 1 == pytest.approx(bound / PAYLOAD_LIMIT, abs=1)
+    assert "Outgoing messages are being dropped for client telegraf/readings" in broker.log()
+
+
+def test_largest_payload_passes_and_a_larger_one_costs_the_connection(broker: PrivateBroker) -> None:
+    with broker.session("simulator") as sender:
+        sender.publish(LONGEST_TOPIC, payload=b"x" * PAYLOAD_LIMIT)
+        assert sender.losses == []
+        sender.client.publish(LONGEST_TOPIC, b"x" * (PAYLOAD_LIMIT + 100), qos=1)
+        eventually(lambda: sender.losses, what="the connection cut off")
+    assert "disconnected due to oversize packet" in broker.log()
+    with broker.session("telegraf", client_id="telegraf/readings", keep=True) as back:
+        eventually(lambda: back.received, what="the largest payload")
+    assert [len(body) for _, body in back.received] == [PAYLOAD_LIMIT]
+
+
+def setting(name: str) -> str:
+    """A value of mosquitto.conf."""
+    found = re.search(rf"^{name} (\S+)$", (ROOT / "broker" / "mosquitto.conf").read_text(), re.MULTILINE)
+    assert found, f"{name} is not in mosquitto.conf"
+    return found[1]

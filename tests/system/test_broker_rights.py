@@ -1,0 +1,137 @@
+"""What each account may publish and read: proved by what arrives, because a denied publish is acknowledged too."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+import pytest
+from ingest.private_broker import PrivateBroker, Session, private_broker
+from support.talk import eventually
+
+GATEWAYS, PHONES = ("gw-1", "gw-2"), ("17", "18")
+TOPICS = [
+    *(f"sda/v1/gateway/{name}/{leaf}" for name in GATEWAYS for leaf in ("readings", "status", "health", "config")),
+    *(f"sda/v1/phone/{name}/{leaf}" for name in PHONES for leaf in ("readings", "status", "config")),
+    *(f"sda/v1/{leaf}" for leaf in ("locations", "rejected", "events", "flows/health", "staff/0/location", "other")),
+    "elsewhere",
+]
+READINGS = {topic for topic in TOPICS if topic.endswith("/readings")}
+GATEWAYS_OWN = {f"sda/v1/gateway/{name}/{leaf}" for name in GATEWAYS for leaf in ("readings", "status", "health")}
+CONFIGS = {f"sda/v1/gateway/{name}/config" for name in GATEWAYS}
+DERIVED = {"sda/v1/events", "sda/v1/staff/0/location"}
+FROM_FLOWS = {"sda/v1/locations", "sda/v1/rejected", "sda/v1/flows/health"}
+PHONE_READINGS = {f"sda/v1/phone/{name}/readings" for name in PHONES}
+
+MAY_PUBLISH = {
+    "telegraf": set(),
+    "nodered": FROM_FLOWS | DERIVED | CONFIGS | PHONE_READINGS,
+    "simulator": GATEWAYS_OWN | PHONE_READINGS,
+    "gw-1": {f"sda/v1/gateway/gw-1/{leaf}" for leaf in ("readings", "status", "health")},
+    "17": {"sda/v1/phone/17/readings"},
+    "wallboard": set(),
+}
+MAY_READ = {
+    "telegraf": READINGS | GATEWAYS_OWN | FROM_FLOWS | {"sda/v1/events"},
+    "nodered": READINGS | GATEWAYS_OWN | DERIVED | CONFIGS,
+    "simulator": set(),
+    "gw-1": {"sda/v1/gateway/gw-1/config"},
+    "17": {"sda/v1/phone/17/config"},
+    "wallboard": DERIVED,
+}
+
+
+class Watched(PrivateBroker):
+    """The broker, with passwords of its accounts and one more account, `all`, that may do everything."""
+
+    passwords: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with private_broker(tmp_path_factory.mktemp("broker")) as plain:
+        plain.stop()
+        watched = Watched(plain.folder)
+        watched.provision()
+        kinds = {"gw-1": "gateway", "gw-2": "gateway", "17": "phone", "18": "phone", "wallboard": "reader"}
+        watched.passwords = {name: watched.accounts("add", kind, name) for name, kind in kinds.items()}
+        watched.passwords["all"] = watched.accounts("add", "reader", "all")
+        with (watched.folder / "acl").open("a") as acl:
+            acl.write("\nuser all\ntopic readwrite #\n")
+        watched.start()
+        yield watched
+        watched.stop()
+
+
+@pytest.fixture
+def everything(broker: Watched) -> Iterator[Session]:
+    """A session that reads and writes every topic."""
+    with broker.session("all", broker.passwords["all"]) as session:
+        session.subscribe("#")
+        yield session
+
+
+@pytest.mark.parametrize("account", MAY_PUBLISH)
+def test_account_publishes_only_what_it_may(broker: Watched, everything: Session, account: str) -> None:
+    with broker.session(account, broker.passwords.get(account)) as session:
+        session.publish(*TOPICS, payload=account)
+    everything.publish("elsewhere", payload="end")
+    eventually(lambda: everything.topics(b"end"), what="what was published last")
+    assert everything.topics(account.encode()) == MAY_PUBLISH[account]
+
+
+@pytest.mark.parametrize("account", MAY_READ)
+def test_account_reads_only_what_it_may(broker: Watched, everything: Session, account: str) -> None:
+    with broker.session(account, broker.passwords.get(account)) as session:
+        session.subscribe("#", *TOPICS)
+        everything.publish(*TOPICS, payload=f"for {account}")
+        eventually(lambda: session.topics(f"for {account}".encode()) >= MAY_READ[account], what="all it may read")
+        assert session.topics(f"for {account}".encode()) == MAY_READ[account]
+
+
+def test_retained_configuration_goes_to_its_gateway_only(broker: Watched, everything: Session) -> None:
+    for name in GATEWAYS:
+        everything.publish(f"sda/v1/gateway/{name}/config", payload=f"kept {name}", retain=True)
+    with broker.session("gw-1", broker.passwords["gw-1"]) as session:
+        session.subscribe("#", "sda/v1/gateway/+/config")
+        eventually(lambda: session.topics(b"kept gw-1"), what="its own configuration")
+        assert not session.topics(b"kept gw-2")
+
+
+def test_only_nodered_reads_the_brokers_own_figures(broker: Watched) -> None:
+    with broker.session("nodered") as flows, broker.session("17", broker.passwords["17"]) as phone:
+        for session in (flows, phone):
+            session.subscribe("$SYS/broker/version")
+        eventually(lambda: flows.received, what="the version")
+        assert not phone.received
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize(
+    ("username", "password"),
+    [(None, None), ("telegraf", "wrong"), ("gw-1", "wrong"), ("gw-1", ""), ("nobody", "x"), ("", "x")],
+)
+def test_without_an_account_nobody_is_let_in(
+    broker: Watched, tls: bool, username: str | None, password: str | None
+) -> None:
+    with broker.session(username, password, tls=tls) as session:
+        assert session.answer == "Not authorized"
+
+
+def test_receivers_connect_over_tls_and_verify_the_broker(broker: Watched) -> None:
+    with broker.session("gw-1", broker.passwords["gw-1"], tls=True) as session:
+        assert session.answer == "Success"
+    machines_own = ssl.create_default_context()
+    with (
+        socket.create_connection(("127.0.0.1", broker.tls_port)) as connection,
+        pytest.raises(ssl.SSLCertVerificationError),
+    ):
+        machines_own.wrap_socket(connection, server_hostname="localhost")
+
+
+@pytest.mark.parametrize("client_id", ["same", "gw-1"])
+def test_no_account_takes_over_the_session_of_another(broker: Watched, client_id: str) -> None:
+    with broker.session("gw-1", broker.passwords["gw-1"], tls=True, client_id="same") as first:
+        with broker.session("gw-2", broker.passwords["gw-2"], tls=True, client_id=client_id) as second:
+            second.subscribe("sda/v1/gateway/gw-2/config")
+        first.subscribe("sda/v1/gateway/gw-1/config")
+        assert first.losses == []

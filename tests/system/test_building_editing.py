@@ -1,0 +1,220 @@
+"""The building is changed over HTTP while everything runs: in use at once, each change a version, nothing lost."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from ingest.steady import SteadySender
+from support.keys import admin, asking, named_key
+from support.running import DEMO_BUILDING, RunningStack, running_stack
+from support.talk import batch, eventually, get, history, influx, now_ms, publish
+
+Change = Callable[[dict[str, Any]], None]
+BUILDING = "/api/v1/building"
+NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F6", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
+NEW_ROOM = {"id": "l1-annex", "name": "Annex", "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
+
+
+class Editor:
+    """Somebody who changes the building of a stack, and the file that it lies in."""
+
+    def __init__(self, stack: RunningStack, file: Path) -> None:
+        self.stack, self.file = stack, file
+        self.first: dict[str, Any] = json.loads(file.read_text())
+        self.http = admin(stack)
+
+    def etag(self) -> str:
+        return self.http.get(BUILDING).headers["etag"]
+
+    def put(self, change: Change = lambda _: None, etag: str | None = None) -> httpx.Response:
+        """Replace the building by the first one with `change` made to it."""
+        data = deepcopy(self.first)
+        change(data)
+        return self.http.put(BUILDING, json=data, headers={"If-Match": etag or self.etag()})
+
+    def versions(self) -> list[dict[str, Any]]:
+        answer = self.http.get(f"{BUILDING}/versions")
+        answer.raise_for_status()
+        return list(answer.json()["versions"])
+
+    def rooms(self) -> int:
+        return int(get(self.stack, "/health").json()["parts"]["building"]["rooms"])
+
+
+@pytest.fixture(scope="module")
+def only_editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    file = tmp_path_factory.mktemp("building") / "building.json"
+    file.write_text(DEMO_BUILDING.read_text())
+    with running_stack(building=file) as running:
+        editor = Editor(running, file)
+        yield editor
+        editor.http.close()
+
+
+@pytest.fixture
+def editor(only_editor: Editor) -> Iterator[Editor]:
+    """With the demo building, before and after."""
+    yield only_editor
+    only_editor.stack.mend()
+    only_editor.put().raise_for_status()
+
+
+@pytest.fixture
+def stack(editor: Editor) -> RunningStack:
+    """Under this name a failed test's report shows the logs."""
+    return editor.stack
+
+
+def add_annex(data: dict[str, Any]) -> None:
+    data["levels"][0]["width_m"] = 70
+    data["levels"][0]["rooms"].append(NEW_ROOM)
+    data["beacons"].append(NEW_BEACON)
+
+
+def rename(name: str) -> Change:
+    return lambda data: data.update(building=name)
+
+
+def taken_readings(stack: RunningStack) -> int:
+    """How many readings the flows have taken since their start, by their latest heartbeat."""
+    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
+    return int(rows[0]["readings"]) if rows else 0
+
+
+def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Editor, stack: RunningStack) -> None:
+    before = taken_readings(stack)
+    sender = SteadySender(stack, [one["id"] for one in editor.first["beacons"][:2]], rate=200)
+    located = 0
+    with sender.running():
+        sender.seconds_pass(1)
+        answer = editor.put(add_annex)
+        assert answer.json()["in_use"] is True, answer.text
+        assert editor.rooms() == 61
+        now = now_ms()
+        walk = [batch((NEW_BEACON["id"], -50), ts=now - n * 1000) for n in (2, 1, 0)]
+        publish(stack, *[("phone/in-annex/readings", one) for one in walk])
+        located = len(walk)
+        records = eventually(lambda: history(stack, "in-annex", now / 1000 - 60, now / 1000 + 1), what="history")
+        assert records[0]["location"] == "Annex"
+        query = f"SELECT rssi FROM reading WHERE beacon = '{NEW_BEACON['id']}'"  # noqa: S608
+        eventually(lambda: influx(stack, "readings", query), within_s=20, what="the new beacon's readings stored")
+        editor.put().raise_for_status()
+        sender.seconds_pass(2)
+    sender.all_arrive()
+    sent = sender.readings() + located
+    eventually(lambda: taken_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
+    assert taken_readings(stack) - before == sent
+
+
+def test_two_editors_do_not_overwrite_each_other(editor: Editor) -> None:
+    etag = editor.etag()
+    editor.put(rename("First"), etag).raise_for_status()
+    late = editor.put(rename("Second"), etag)
+    assert late.status_code == 412
+    assert "SDA_API_KEY" in late.json()["error"]
+    assert late.headers["etag"] == editor.etag()
+    assert json.loads(editor.file.read_text())["building"] == "First"
+
+
+def test_versions_say_who_and_when_and_what_and_lead_back(editor: Editor, stack: RunningStack) -> None:
+    began = now_ms()
+    with asking(stack, named_key(stack, "installer", "admin")) as installer:
+        data = deepcopy(editor.first)
+        add_annex(data)
+        made = installer.put(BUILDING, json=data, headers={"If-Match": editor.etag()}).json()
+    newest, before = editor.versions()[:2]
+    assert (newest["version"], newest["by"], newest["how"]) == (made["version"], "installer", "edit")
+    assert began <= newest["ts"] <= now_ms()
+    assert newest["changes"]["rooms"] == {"added": 1, "removed": 0, "changed": 0}
+    assert newest["changes"]["levels"]["changed"] == 1
+    earlier = editor.http.get(f"{BUILDING}/versions/{before['version']}").json()
+    assert earlier["building"] == editor.first
+    assert earlier["restoring"]["rooms"]["removed"] == 1
+    back = editor.http.post(
+        f"{BUILDING}/versions/{before['version']}/restore", headers={"If-Match": editor.etag()}
+    ).json()
+    assert back["in_use"] is True
+    assert editor.rooms() == 60
+    assert (editor.versions()[0]["how"], editor.versions()[0]["of"]) == ("restore", before["version"])
+
+
+def test_change_by_hand_is_a_version_too(editor: Editor) -> None:
+    etag = editor.etag()
+    data = deepcopy(editor.first)
+    rename("By hand")(data)
+    editor.file.write_text(json.dumps(data))
+    assert editor.put(rename("Over it"), etag).status_code == 412, "nobody overwrites it unseen"
+    eventually(lambda: editor.versions()[0]["how"] == "file", what="the version")
+    assert editor.versions()[0]["by"] is None
+    editor.file.write_text('{"building": "Half a')
+    spoiled = eventually(
+        lambda: get(editor.stack, "/health").json()["parts"]["building"].get("faults"), what="the fault in /health"
+    )
+    assert spoiled[0].startswith("/ is not JSON")
+    mended = editor.put(rename("Mended"))
+    assert mended.json()["in_use"] is True
+    assert Path(mended.json()["set_aside"]).read_text() == '{"building": "Half a'
+    assert get(editor.stack, "/health").json()["parts"]["building"]["status"] == "up"
+
+
+def test_faults_are_told_by_pointer_and_nothing_changes(editor: Editor) -> None:
+    def spoil(data: dict[str, Any]) -> None:
+        data["beacons"][2]["room"] = "attic"
+        data["staff"][4].pop("name")
+
+    before = editor.versions()
+    refused = editor.put(spoil)
+    assert refused.status_code == 422
+    assert {one["pointer"] for one in refused.json()["faults"]} == {"/beacons/2/room", "/staff/4"}
+    data = deepcopy(editor.first)
+    spoil(data)
+    checked = editor.http.post(f"{BUILDING}/validate", json=data).json()
+    assert (checked["valid"], checked["faults_count"]) == (False, 2)
+    assert editor.versions() == before
+
+
+def test_list_of_beacons_is_imported_and_its_readings_stored(editor: Editor, stack: RunningStack) -> None:
+    room = editor.first["levels"][0]["rooms"][0]
+    rows = f"mac,location,level\nA0:B1:C2:D3:E4:F7,{room['name']},L1\nA0B1C2D3E4,{room['name']},L1\n"
+    answer = editor.http.post(
+        f"{BUILDING}/import", content=rows, headers={"Content-Type": "text/csv", "If-Match": editor.etag()}
+    ).json()
+    assert (answer["added"], answer["in_use"]) == (["A0B1C2D3E4F7"], True)
+    assert [(one["line"], one["kind"]) for one in answer["refused"]] == [(3, "mac_length")]
+    assert editor.versions()[0]["how"] == "import"
+
+    def stored() -> bool:
+        publish(stack, ("phone/imported/readings", batch(("A0B1C2D3E4F7", -50))))
+        return bool(influx(stack, "readings", "SELECT rssi FROM reading WHERE beacon = 'A0B1C2D3E4F7'"))
+
+    eventually(stored, within_s=20, what="readings of the imported beacon")
+
+
+@pytest.mark.parametrize("after_ms", [0, 5, 10, 20, 40])
+def test_killed_at_any_moment_the_list_says_what_is_in_use(editor: Editor, stack: RunningStack, after_ms: int) -> None:
+    name, etag = f"Killed after {after_ms} ms", editor.etag()
+    killer = threading.Timer(after_ms / 1000, stack.kill, ["node-red"])
+    killer.start()
+    try:
+        answered = editor.put(rename(name), etag).status_code == 200
+    except httpx.HTTPError:
+        answered = False
+    killer.join()
+    stack.start("node-red")
+    on_disk = json.loads(editor.file.read_text())["building"]
+    newest = editor.http.get(f"{BUILDING}/versions/{editor.versions()[0]['version']}").json()
+    assert newest["building"]["building"] == on_disk
+    assert on_disk == name or not answered, "what was answered is kept"
+
+
+def test_versions_outlive_a_restart(editor: Editor, stack: RunningStack) -> None:
+    editor.put(rename("Kept")).raise_for_status()
+    before = editor.versions()
+    stack.stop("node-red")
+    stack.start("node-red")
+    assert editor.versions() == before

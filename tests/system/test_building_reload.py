@@ -1,0 +1,210 @@
+"""The building file changes while everything runs: a good one is taken over, a bad one refused, nothing is lost."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from ingest.steady import SteadySender
+from support.running import DEMO_BUILDING, RunningStack, running_stack
+from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
+
+Change = Callable[[dict[str, Any]], None]
+NEW_ROOM = {"id": "l1-annex", "name": "Annex", "limit": 2, "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
+NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F5", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
+TAKEN_WITHIN_S = 10.0
+
+
+class Site:
+    """A stack of its own and the building file that it watches."""
+
+    def __init__(self, stack: RunningStack, file: Path) -> None:
+        self.stack, self.file = stack, file
+        self.first: dict[str, Any] = json.loads(file.read_text())
+        self.heard = 0
+        """Readings that `hears` has published."""
+
+    def write(self, change: Change = lambda _: None) -> None:
+        """Replace the file by the first building with `change` made to it."""
+        data = deepcopy(self.first)
+        change(data)
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(data))
+        new.replace(self.file)
+
+    def part(self) -> dict[str, Any]:
+        """What /health says of the building."""
+        return dict(get(self.stack, "/health").json()["parts"]["building"])
+
+    def takes(self, **expected: Any) -> dict[str, Any]:
+        """Wait until /health says so of the building."""
+
+        def as_expected() -> dict[str, Any] | None:
+            part = self.part()
+            return part if part.items() >= expected.items() else None
+
+        return eventually(as_expected, TAKEN_WITHIN_S, f"{expected} in /health") or {}
+
+    def hears(self, staff: str, beacon: str, *at_ms: int) -> None:
+        """A phone publishes that it hears a beacon at these times."""
+        publish(self.stack, *[(f"phone/{staff}/readings", batch((beacon, -50), ts=ts)) for ts in at_ms])
+        self.heard += len(at_ms)
+
+    def stores(self, beacon: str) -> bool:
+        """Whether InfluxDB takes readings of this beacon; publishes one to find out."""
+        self.hears("prober", beacon, now_ms())
+        return bool(influx(self.stack, "readings", f"SELECT rssi FROM reading WHERE beacon = '{beacon}'"))  # noqa: S608
+
+    def phone(self, beacon: str) -> str:
+        """The room's name that HACS gets for a phone that hears `beacon`."""
+        staff, now = f"phone-{uuid.uuid4().hex[:8]}", now_ms()
+        self.hears(staff, beacon, *[now - n * 1000 for n in (2, 1, 0)])
+        records = eventually(lambda: history(self.stack, staff, now / 1000 - 60, now / 1000 + 1), what="history")
+        return str(records[0]["location"])
+
+
+@pytest.fixture(scope="module")
+def only_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    file = tmp_path_factory.mktemp("building") / "building.json"
+    file.write_text(DEMO_BUILDING.read_text())
+    with running_stack(building=file) as running:
+        yield Site(running, file)
+
+
+@pytest.fixture
+def site(only_site: Site) -> Iterator[Site]:
+    """With the demo building as it is, before and after."""
+    yield only_site
+    only_site.write()
+    only_site.takes(status="up", rooms=60, beacons=120)
+
+
+@pytest.fixture
+def stack(site: Site) -> RunningStack:
+    """Under this name a failed test's report shows the logs."""
+    return site.stack
+
+
+def add_annex(data: dict[str, Any]) -> None:
+    data["levels"][0]["width_m"] = 70
+    data["levels"][0]["rooms"].append(NEW_ROOM)
+    data["beacons"].append(NEW_BEACON)
+
+
+def flows_readings(stack: RunningStack) -> int:
+    """How many readings the flows have taken since their start, by their latest heartbeat."""
+    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
+    return int(rows[0]["readings"]) if rows else 0
+
+
+def test_room_and_beacon_added_under_load_work_and_no_reading_is_lost(site: Site, stack: RunningStack) -> None:
+    before, heard = flows_readings(stack), site.heard
+    sender = SteadySender(stack, [one["id"] for one in site.first["beacons"][:2]], rate=200)
+    with sender.running():
+        sender.seconds_pass(1)
+        site.write(add_annex)
+        site.takes(rooms=61, beacons=121, status="up")
+        assert site.phone(NEW_BEACON["id"]) == "Annex"
+        eventually(lambda: site.stores(NEW_BEACON["id"]), within_s=20, what="the new beacon's readings stored")
+        sender.seconds_pass(2)
+        site.write()
+        site.takes(rooms=60, beacons=120)
+        sender.seconds_pass(2)
+    sender.all_arrive()
+    sent = sender.readings() + site.heard - heard
+    eventually(lambda: flows_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
+    assert flows_readings(stack) - before == sent
+
+
+def test_bad_file_is_refused_with_every_fault_while_the_old_one_works_on(site: Site, stack: RunningStack) -> None:
+    known = site.first["beacons"][0]
+
+    def spoil(data: dict[str, Any]) -> None:
+        add_annex(data)
+        data["levels"][0]["rooms"][1]["polygon"] = data["levels"][0]["rooms"][0]["polygon"]
+        data["levels"][1]["rooms"][0]["limit"] = 0
+        data["beacons"][1]["id"] = known["id"]
+        data["beacons"][2]["room"] = "attic"
+        data["gateways"][3]["colour"] = "red"
+        data["staff"][4].pop("name")
+
+    site.write(spoil)
+    part = site.takes(status="degraded", rooms=60, beacons=120)
+    assert get(stack, "/health").json()["status"] == "degraded"
+    places = {fault.split(" ")[0] for fault in part["faults"]}
+    assert places >= {
+        "/levels/0/rooms/1/polygon",
+        "/levels/1/rooms/0/limit",
+        "/beacons/1",
+        "/beacons/2/room",
+        "/gateways/3",
+        "/staff/4",
+    }
+    assert "remedy" in part
+    assert site.phone(known["id"]) == next(
+        room["name"] for room in site.first["levels"][0]["rooms"] if room["id"] == known["room"]
+    )
+    assert not site.stack.log("node-red", 400).count("attic") > 1, "told once"
+
+    site.file.write_text('{"building": "Half a')
+    assert site.takes(status="degraded", faults_count=1)["faults"][0].startswith("/ is not JSON")
+    stranger = httpx.get(f"{site.stack.http_url}/health", headers={"Origin": "http://elsewhere.example"})
+    told = stranger.json()["parts"]["building"]
+    assert told["faults_count"] == 1, "how many there are is told to everybody"
+    assert "faults" not in told, "what stands in the file only to callers that are known"
+    site.write(add_annex)
+    site.takes(status="up", rooms=61)
+
+
+def test_history_keeps_the_name_of_a_room_that_is_gone(site: Site, stack: RunningStack) -> None:
+    site.write(add_annex)
+    site.takes(rooms=61)
+    now = now_ms()
+    site.hears("keeper", NEW_BEACON["id"], *[now - n * 1000 for n in (2, 1, 0)])
+
+    def rooms() -> set[str]:
+        return {one["location"] for one in history(stack, "keeper", now / 1000 - 60, now / 1000 + 1)}
+
+    eventually(lambda: rooms() == {"Annex"}, what="history in the new room")
+    site.write()
+    site.takes(rooms=60)
+    assert rooms() == {"Annex"}
+    eventually(lambda: influx(stack, "locations", "SELECT room FROM location WHERE staff_id = 'keeper'"))
+    stack.stop("node-red")
+    stack.start("node-red")
+    eventually(lambda: rooms() == {"Annex"}, what="history in the former room after a restart")
+
+
+def test_crowded_is_told_once_when_a_room_has_more_people_than_its_limit(site: Site, stack: RunningStack) -> None:
+    site.write(add_annex)
+    site.takes(rooms=61)
+    heard: list[dict[str, Any]] = []
+    client = connect(stack, "nodered")
+    client.on_message = lambda *arguments: heard.append(json.loads(arguments[2].payload))
+    client.subscribe("sda/v1/events", qos=1)
+    try:
+        for _ in range(3):
+            for n in range(3):
+                site.hears(f"crowd-{n}", NEW_BEACON["id"], now_ms())
+            a_second_passes()
+        eventually(lambda: crowds(heard), what="the event")
+    finally:
+        client.disconnect()
+        client.loop_stop()
+    assert [{key: value for key, value in one.items() if key != "ts"} for one in crowds(heard)] == [
+        {"type": "crowded", "subject": "l1-annex", "level": "L1", "room": "l1-annex", "count": 3, "limit": 2}
+    ]
+
+
+def a_second_passes() -> None:
+    """The flows look for crowds once a second."""
+    since = now_ms()
+    eventually(lambda: now_ms() > since + 1100)
+
+
+def crowds(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in events if one["type"] == "crowded"]

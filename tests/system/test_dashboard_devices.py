@@ -1,0 +1,158 @@
+"""The devices page in a real browser: alerts, gateways, beacons, and what is heard but not registered."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from support.browser import serious_faults, session_of
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, now_ms, publish
+
+SOON_MS = 15_000
+RAISED_MS = 40_000
+STRANGER = "ABCDEF012345"
+
+
+@pytest.fixture
+def devices(page: Page) -> Callable[..., Page]:
+    def opened(tab: str = "alerts", **query: str) -> Page:
+        page.goto(f"devices?tab={tab}" + "".join(f"&{key}={value}" for key, value in query.items()))
+        expect(page.get_by_role("heading", name="Devices", level=1)).to_be_visible(timeout=SOON_MS)
+        return page
+
+    return opened
+
+
+def row(page: Page, id_: str) -> Locator:
+    return page.locator(f'tr[data-id="{id_}"]')
+
+
+def alert(page: Page, id_: str) -> Locator:
+    return page.locator(f'.alert[data-alert="{id_}"]')
+
+
+def refused(stack: RunningStack, phone: str) -> str:
+    """Make an alert: a phone that sends nonsense. Its id."""
+    publish(stack, (f"phone/{phone}/readings", "this is no JSON"))
+    return f"messages_refused:{phone}"
+
+
+def test_alert_says_what_to_do_and_is_acknowledged(devices: Callable[..., Page], stack: RunningStack) -> None:
+    id_ = refused(stack, "noisy-1")
+    page = devices()
+    told = page.get_by_role("region", name="To be looked at").locator(f'[data-alert="{id_}"]')
+    expect(told).to_contain_text("phone noisy-1", timeout=RAISED_MS)
+    expect(told).to_contain_text("correct its program")
+    expect(page.get_by_role("link", name=re.compile(r"^Devices\s*, waiting: [1-9]"))).to_be_visible()
+    told.get_by_role("button", name="Acknowledge").click()
+    seen = page.get_by_role("region", name="Acknowledged").locator(f'[data-alert="{id_}"]')
+    expect(seen).to_contain_text(f"Seen by login:{stack.secrets['SDA_ADMIN_USER']}", timeout=SOON_MS)
+    expect(seen.get_by_role("button")).to_have_count(0)
+
+
+def test_alert_leads_to_its_room_on_the_floor(
+    devices: Callable[..., Page], stack: RunningStack, demo: Building
+) -> None:
+    limited = next(room for level in demo.raw["levels"] for room in level["rooms"] if "limit" in room)
+    inside = next(one for one in demo.beacons if one.room == limited["id"])
+    crowd = [(f"phone/alert-{n}/readings", batch((inside.id, -40))) for n in range(limited["limit"] + 1)]
+    publish(stack, *crowd)
+    page = devices()
+    told = alert(page, f"room_crowded:{limited['id']}")
+    expect(told).to_be_visible(timeout=RAISED_MS)
+    told.get_by_role("link", name="Show on the floor").click()
+    expect(page).to_have_url(re.compile(f"floor.*room={limited['id']}"))
+
+
+def test_viewer_sees_everything_and_may_change_nothing(browser: Browser, stack: RunningStack) -> None:
+    id_ = refused(stack, "noisy-2")
+    context = browser.new_context(
+        base_url=f"{stack.http_url}/dashboard/", storage_state=session_of(browser, stack, "VIEWER")
+    )
+    page = context.new_page()
+    page.goto("devices")
+    expect(alert(page, id_)).to_be_visible(timeout=RAISED_MS)
+    expect(page.get_by_role("button", name="Acknowledge")).to_have_count(0)
+    answer = page.request.post(f"{stack.http_url}/api/v1/alerts/{id_}/acknowledge")
+    assert answer.status == 403
+    context.close()
+
+
+def test_gateway_shows_its_state_and_figures(devices: Callable[..., Page], stack: RunningStack, demo: Building) -> None:
+    gateway, other = demo.gateways[20], demo.gateways[21]
+    health = {
+        "ts": now_ms(),
+        "version": "9.8.7",
+        "queued": 41,
+        "dropped": 5,
+        "scan_restarts": 2,
+        "clock_synchronised": 0,
+    }
+    publish(
+        stack,
+        (f"gateway/{gateway.id}/status", {"state": "online", "ts": now_ms(), "version": "9.8.7"}),
+        (f"gateway/{gateway.id}/health", health),
+        (f"gateway/{gateway.id}/readings", batch((demo.beacons[0].id, -60))),
+        (f"gateway/{other.id}/status", {"state": "offline", "ts": now_ms(), "version": "9.8.7"}),
+    )
+    page = devices("gateways")
+    expect(row(page, gateway.id)).to_contain_text("online", timeout=SOON_MS)
+    for text in (demo.room_name(gateway.room), "9.8.7", "not set"):
+        expect(row(page, gateway.id)).to_contain_text(text)
+    for column, figure in {"queued": "41", "dropped": "5", "restarts": "2"}.items():
+        expect(row(page, gateway.id).locator(f".{column}")).to_have_text(figure)
+    expect(row(page, gateway.id).locator(".reading")).to_have_text(re.compile(r"^\d+ s ago$"))
+    expect(row(page, other.id)).to_contain_text("offline")
+    page.get_by_role("searchbox").fill("9.8.7")
+    expect(page.locator("tbody tr")).to_have_count(2)
+    page.get_by_role("button", name="Queue").click()
+    expect(page).to_have_url(re.compile("sort=-queued"))
+    expect(page.locator("tbody tr").first).to_have_attribute("data-id", gateway.id)
+
+
+def test_beacon_shows_when_and_by_whom_it_was_heard(
+    devices: Callable[..., Page], stack: RunningStack, demo: Building
+) -> None:
+    beacon = demo.beacons[30]
+    reading = {"beacon": beacon.id, "rssi": -63, "battery_mv": 2950}
+    publish(stack, ("phone/hearer-1/readings", {"v": 1, "ts": now_ms(), "readings": [reading]}))
+    page = devices("beacons", q=beacon.id)
+    found = row(page, beacon.id)
+    expect(found.locator(".receiver")).to_have_text("hearer-1", timeout=SOON_MS)
+    for text in (demo.room_name(beacon.room), "-63 dBm", "2.95 V"):
+        expect(found).to_contain_text(text)
+    expect(found.locator(".heard")).to_have_text(re.compile(r"^\d+ s ago$"))
+
+
+def test_stranger_is_a_candidate_for_the_plan_or_for_somebody(
+    devices: Callable[..., Page], stack: RunningStack
+) -> None:
+    publish(stack, ("phone/finder-1/readings", batch((STRANGER, -55))))
+    page = devices("strangers", q=STRANGER)
+    expect(row(page, STRANGER)).to_contain_text("phone finder-1", timeout=SOON_MS)
+    row(page, STRANGER).get_by_role("button", name=re.compile("Place on the plan")).click()
+    expect(page).to_have_url(re.compile(f"setup.*id={STRANGER}"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(devices: Callable[..., Page], stack: RunningStack, scheme: Any) -> None:
+    id_ = refused(stack, f"axe-{scheme}")
+    publish(stack, ("gateway/gw-unlisted/readings", batch((STRANGER, -55))))
+    for tab in ("alerts", "gateways", "beacons", "strangers"):
+        page = devices(tab)
+        page.emulate_media(color_scheme=scheme)
+        shown = alert(page, id_) if tab == "alerts" else page.locator("tbody tr").first
+        expect(shown).to_be_visible(timeout=RAISED_MS)
+        assert serious_faults(page) == [], tab
+
+
+def test_phone_shows_it_without_scrolling_sideways(devices: Callable[..., Page], stack: RunningStack) -> None:
+    publish(stack, ("gateway/gw-unlisted/readings", json.dumps(batch((STRANGER, -55)))))
+    for tab in ("alerts", "gateways", "beacons", "strangers"):
+        page = devices(tab)
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth"), tab

@@ -1,0 +1,171 @@
+"""The staff page in a real browser: the table of everybody, and one staff member's page."""
+
+import csv
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from support.browser import serious_faults
+from support.building import Building, Placed
+from support.running import RunningStack
+from support.talk import batch, now_ms, publish
+
+SOON_MS = 15_000
+
+
+def beacon_on(demo: Building, level: str, room: int = 0) -> Placed:
+    rooms = {one.room: one for one in demo.beacons if one.level == level}
+    return list(rooms.values())[room]
+
+
+def row(page: Page, staff_id: str) -> Locator:
+    return page.locator(f'tr[data-staff="{staff_id}"]')
+
+
+@pytest.fixture
+def table(page: Page) -> Callable[[str], Page]:
+    def opened(query: str = "") -> Page:
+        page.goto(f"staff{query}")
+        expect(page.get_by_role("heading", name="Staff")).to_be_visible(timeout=SOON_MS)
+        return page
+
+    return opened
+
+
+def test_row_tells_where_and_how_somebody_was_heard(
+    table: Callable[[str], Page], stack: RunningStack, demo: Building
+) -> None:
+    at = beacon_on(demo, "L2", 1)
+    publish(stack, ("phone/row-1/readings", batch((at.id, -47))))
+    page = table("?q=row-1")
+    cells = row(page, "row-1")
+    expect(cells).to_contain_text(demo.room_name(at.room), timeout=SOON_MS)
+    expect(cells).to_contain_text(demo.level_name("L2"))
+    expect(cells).to_contain_text("present")
+    expect(cells).to_contain_text("-47 dBm")
+    expect(cells.locator(".seen")).to_have_text(re.compile(r"^\d+ s ago$"))
+
+
+def test_battery_of_the_tag(table: Callable[[str], Page], stack: RunningStack, demo: Building) -> None:
+    person = next(one for one in demo.raw["staff"] if one.get("tags"))
+    gateway = demo.gateways[0]
+    reading = {"beacon": person["tags"][0], "rssi": -50, "battery_mv": 2410}
+    publish(stack, (f"gateway/{gateway.id}/readings", {"v": 1, "ts": now_ms(), "readings": [reading]}))
+    page = table(f"?q={person['name'].split()[0]}")
+    expect(row(page, person["id"]).locator(".battery")).to_have_text(re.compile("2.41 V.*low"), timeout=SOON_MS)
+
+
+def test_search_sort_and_filter_and_the_address_keeps_them(
+    table: Callable[[str], Page], stack: RunningStack, demo: Building
+) -> None:
+    for number, level in enumerate(("L6", "L1", "L3")):
+        publish(stack, (f"phone/sort-{number}/readings", batch((beacon_on(demo, level).id, -40 - number))))
+    page = table("")
+    page.get_by_role("searchbox", name="Search staff").fill("sort-")
+    order = page.locator("tbody tr .id")
+    expect(order).to_have_text(["sort-0", "sort-1", "sort-2"], timeout=SOON_MS)
+    page.get_by_role("button", name="Level").click()
+    expect(order).to_have_text(["sort-1", "sort-2", "sort-0"])
+    expect(page.get_by_role("columnheader", name="Level")).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("button", name="Signal").click()
+    expect(order).to_have_text(["sort-0", "sort-1", "sort-2"])
+    expect(page).to_have_url(re.compile("sort=-signal"))
+    page.reload()
+    expect(order).to_have_text(["sort-0", "sort-1", "sort-2"], timeout=SOON_MS)
+    page.get_by_role("combobox", name="Level").select_option("L1")
+    expect(order).to_have_text(["sort-1"])
+    expect(page.get_by_role("status").filter(has_text="1 of")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def walk(whole_stack: RunningStack, demo: Building) -> list[Placed]:
+    """Two people in the café, then one of them in the mail room and a level higher: readings of two minutes."""
+    places = [next(one for one in demo.beacons if one.room == room) for room in ("l1-cafe", "l1-mail", "l2-hall-a")]
+    messages = []
+    for staff_id, way in (("walk-1", places), ("walk-2", places[:1])):
+        for step, place in enumerate(way):
+            for second in range(0, 40, 4):
+                ts = now_ms() - 120_000 + (step * 40 + second) * 1000
+                messages.append((f"phone/{staff_id}/readings", batch((place.id, -30), ts=ts)))
+    publish(whole_stack, *messages)
+    return places
+
+
+def test_day_of_one_person(page: Page, walk: list[Placed], demo: Building) -> None:
+    page.goto("staff?id=walk-1")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("walk-1")
+    line = page.locator(".timeline .line i")
+    expect(line).to_have_count(3, timeout=30_000)
+    page.get_by_text("3 stays as a list").click()
+    rooms = page.locator(".stays tbody tr")
+    for row_, place in zip([rooms.nth(2), rooms.nth(1), rooms.nth(0)], walk, strict=True):
+        expect(row_).to_contain_text(demo.room_name(place.room))
+    contacts = page.get_by_role("region", name="Contacts table")
+    expect(contacts).to_contain_text("walk-2")
+    expect(contacts).to_contain_text(demo.room_name("l1-cafe"))
+    assert serious_faults(page) == []
+
+
+@pytest.mark.usefixtures("walk")
+def test_way_is_drawn_on_the_plan_of_each_level(page: Page) -> None:
+    page.goto("staff?id=walk-1")
+    levels = page.get_by_role("group", name="Level of the plan")
+    expect(levels.get_by_role("button")).to_have_count(2, timeout=30_000)
+    levels.get_by_role("button").first.click()
+    expect(page.locator(".way .path polyline")).to_have_count(1)
+    expect(page.locator(".way .room.visited")).to_have_count(2)
+    levels.get_by_role("button").last.click()
+    expect(page.locator(".way .path polyline")).to_have_count(0)
+    expect(page.locator('.way .room.visited[data-room="l2-hall-a"]')).to_have_count(1)
+
+
+def test_stays_are_downloaded_as_csv(page: Page, walk: list[Placed]) -> None:
+    page.goto("staff?id=walk-1")
+    expect(page.locator(".timeline .line i")).to_have_count(3, timeout=30_000)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    assert re.fullmatch(r"walk-1-\d{4}-\d\d-\d\d\.csv", download.value.suggested_filename)
+    with download.value.path().open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row_["room"] for row_ in rows] == [place.room for place in walk]
+    assert all(row_["enter"].endswith("Z") for row_ in rows)
+
+
+@pytest.mark.usefixtures("walk")
+def test_another_day_is_in_the_address(page: Page) -> None:
+    page.goto("staff?id=walk-1&day=2020-02-03")
+    expect(page.get_by_label("Day", exact=True)).to_have_value("2020-02-03")
+    expect(page.get_by_text("Not heard on this day")).to_be_visible(timeout=SOON_MS)
+
+
+@pytest.mark.usefixtures("walk")
+def test_room_on_the_floor_tells_who_was_there_today(page: Page) -> None:
+    page.goto("floor?level=L1&room=l1-cafe&colour=patrol")
+    was = page.get_by_role("list", name="Was here today")
+    expect(was).to_contain_text("walk-1", timeout=30_000)
+    expect(page.locator('.room[data-room="l1-cafe"]')).to_have_attribute(
+        "aria-label", re.compile("last patrol|Café [1-9]")
+    )
+    expect(page.locator('.room[data-room="l1-cafe"]')).to_have_class(re.compile("patrol-[01]"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(
+    table: Callable[[str], Page], stack: RunningStack, demo: Building, scheme: str
+) -> None:
+    at = beacon_on(demo, "L2")
+    publish(stack, *((f"phone/axe-{i}/readings", batch((at.id, -40), ts=now_ms() - i * 40_000)) for i in range(3)))
+    page = table("?sort=state")
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    expect(row(page, "axe-2")).to_contain_text("lost", timeout=SOON_MS)
+    assert serious_faults(page) == []
+    page.goto("staff?id=axe-0")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("axe-0")
+    assert serious_faults(page) == []
+
+
+def test_phone_shows_it_without_scrolling_sideways(table: Callable[[str], Page]) -> None:
+    page = table("")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")

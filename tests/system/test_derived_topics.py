@@ -1,0 +1,140 @@
+"""What the flows publish: locations, retained presence, events, refusals."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import paho.mqtt.client as mqtt
+import pytest
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, connect, eventually, influx, now_ms, publish
+
+Heard = list[tuple[str, bool, dict[str, Any]]]
+"""(topic below sda/v1, retained, payload) in the order of arrival."""
+
+
+@contextmanager
+def _listening(stack: RunningStack, *topics: str, username: str = "nodered") -> Iterator[Heard]:
+    heard: Heard = []
+
+    def on_message(_client: mqtt.Client, _userdata: object, message: mqtt.MQTTMessage) -> None:
+        heard.append((message.topic.removeprefix("sda/v1/"), message.retain, json.loads(message.payload)))
+
+    client = connect(stack, username)
+    client.on_message = on_message
+    for topic in topics:
+        client.subscribe(f"sda/v1/{topic}", qos=1)
+    try:
+        yield heard
+    finally:
+        client.disconnect()
+        client.loop_stop()
+
+
+def _topics(heard: Heard, topic: str) -> list[dict[str, Any]]:
+    return [payload for name, _, payload in heard if name == topic]
+
+
+def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    start = now_ms() - 20_000
+    with _listening(stack, "staff/topic-1/location", "events") as heard:
+        publish(stack, *[("phone/topic-1/readings", batch((first.id, -50), ts=start + n * 1000)) for n in range(4)])
+        publish(stack, ("phone/topic-1/readings", batch((second.id, -30), ts=start + 15_000)))
+        told = eventually(lambda: _of_length(2, _topics(heard, "staff/topic-1/location")))
+        kinds = eventually(
+            lambda: _of_length(3, [one for one in _topics(heard, "events") if one.get("staff_id") == "topic-1"])
+        )
+    assert [(one["room"], one["level"], one["state"]) for one in told] == [
+        (first.room, first.level, "present"),
+        (second.room, second.level, "present"),
+    ]
+    assert told[0].keys() == {"staff_id", "level", "room", "since", "ts", "state"}
+    assert [(one["type"], one["room"]) for one in kinds] == [
+        ("enter", first.room),
+        ("leave", first.room),
+        ("enter", second.room),
+    ]
+    with _listening(stack, "staff/topic-1/location") as later:
+        eventually(lambda: later)
+    assert later[0][1], "the latest presence is retained"
+    assert later[0][2]["room"] == second.room
+
+
+def test_leaving_a_room_makes_a_stay_at_its_time_of_entering(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    start = now_ms() - 60_000
+    publish(stack, *[("phone/stay-1/readings", batch((first.id, -50), ts=start + n * 2000)) for n in range(11)])
+    publish(stack, ("phone/stay-1/readings", batch((second.id, -30), ts=start + 40_000)))
+    query = "SELECT level, room, enter_ms, leave_ms, duration_s FROM stay WHERE staff_id = 'stay-1'"
+    stay = eventually(lambda: influx(stack, "locations", query))[0]
+    assert (stay["time"], stay["enter_ms"], stay["level"], stay["room"]) == (start, start, first.level, first.room)
+    assert start + 20_000 <= stay["leave_ms"] <= start + 40_000
+    assert stay["duration_s"] == (stay["leave_ms"] - stay["enter_ms"]) / 1000
+
+
+def test_tag_heard_by_gateways_locates_its_bearer_at_the_loudest(stack: RunningStack, demo: Building) -> None:
+    person, tag = demo.tagged()
+    near, far = demo.gateways[0], next(one for one in demo.gateways if one.room != demo.gateways[0].room)
+    ts = now_ms() - 5_000
+    publish(
+        stack,
+        (f"gateway/{far.id}/readings", batch((tag, -80), ts=ts)),
+        (f"gateway/{near.id}/readings", batch((tag, -50), ts=ts)),
+        (f"gateway/{near.id}/readings", batch((tag, -50), ts=ts + 1000)),
+        (f"gateway/{near.id}/readings", batch((tag, -50), ts=ts + 2000)),
+    )
+    query = f"SELECT last(room) AS room, beacon FROM location WHERE staff_id = '{person}'"  # noqa: S608
+    eventually(lambda: [one for one in influx(stack, "locations", query) if one["room"] == near.room])
+
+
+REFUSED: dict[str, tuple[bytes | dict[str, Any], str]] = {
+    "not json": (b"\x00\xff{", "not_json"),
+    "an array": (b"[1,2]", "not_a_batch"),
+    "readings missing": ({"ts": 0}, "not_a_batch"),
+    "too many": ({"ts": 0, "readings": [{"beacon": "C2A628384B08", "rssi": -60}] * 501}, "too_many_readings"),
+    "other version": ({"v": 2, "ts": 0, "readings": []}, "version"),
+    "no time": ({"readings": []}, "ts_missing"),
+    "time as text": ({"ts": "now", "readings": []}, "ts_invalid"),
+    "eight days old": ({"ts": -8 * 86_400_000, "readings": []}, "ts_too_old"),
+    "ahead": ({"ts": 400 * 86_400_000, "readings": []}, "ts_ahead"),
+    "rssi as text": ({"ts": 0, "readings": [{"beacon": "C2A628384B08", "rssi": "-60"}]}, "rssi_invalid"),
+    "beacon as number": ({"ts": 0, "readings": [{"beacon": 12, "rssi": -60}]}, "beacon_invalid"),
+}
+"""Payload (numeric `ts` counts from now) and the reason it is refused for."""
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_message_is_kept_with_its_reason(stack: RunningStack, case: str) -> None:
+    payload, reason = REFUSED[case]
+    if isinstance(payload, dict) and isinstance(payload.get("ts"), int):
+        payload = {**payload, "ts": payload["ts"] + now_ms()}
+    receiver = f"bad-{case.replace(' ', '-')}"
+    with _listening(stack, "rejected", username="telegraf") as heard:
+        publish(stack, (f"phone/{receiver}/readings", payload))
+        mine = eventually(lambda: [one for one in _topics(heard, "rejected") if one["receiver"] == receiver])
+    assert [(one["reason"], one["kind"], one["topic"]) for one in mine] == [
+        (reason, "phone", f"sda/v1/phone/{receiver}/readings")
+    ]
+    assert mine[0]["detail"]
+    assert len(mine[0]["payload"]) <= 1024
+    query = f"SELECT count, payload FROM rejected WHERE receiver = '{receiver}' AND reason = '{reason}'"  # noqa: S608
+    assert eventually(lambda: influx(stack, "health", query))[0]["count"] == mine[0]["count"]
+
+
+def test_bad_reading_is_refused_and_its_neighbours_are_stored(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    body = batch((first.id, -50), (second.id, -60))
+    body["readings"].insert(1, {"beacon": first.id, "rssi": -200})
+    with _listening(stack, "rejected", username="telegraf") as heard:
+        publish(stack, ("phone/neighbours/readings", body))
+        eventually(lambda: [one for one in _topics(heard, "rejected") if one["reason"] == "rssi_invalid"])
+    query = "SELECT rssi FROM reading WHERE receiver = 'neighbours' GROUP BY beacon"
+    stored = eventually(lambda: _of_length(2, influx(stack, "readings", query)))
+    assert {(one["beacon"], one["rssi"]) for one in stored} == {(first.id, -50), (second.id, -60)}
+
+
+def _of_length(count: int, items: list[Any]) -> list[Any]:
+    return items if len(items) >= count else []

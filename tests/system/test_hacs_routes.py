@@ -1,0 +1,164 @@
+"""The three HACS-era routes, clause by clause."""
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, eventually, get, history, influx, now_ms, publish
+
+WINDOW = {"staff_id": "0", "start_time": "1637396900", "end_time": "1637396960"}
+
+
+def test_published_readings_become_history_newest_first(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    start_ms = now_ms() - 60_000
+    publish(
+        stack,
+        ("phone/hist-1/readings", batch((first.id, -50), ts=start_ms)),
+        ("phone/hist-1/readings", batch((second.id, -50), ts=start_ms + 20_000)),
+    )
+    records = eventually(lambda: _at_least(2, history(stack, "hist-1", start_ms / 1000 - 1, time.time())))
+    assert records == [
+        {"level": second.level, "location": demo.room_name(second.room), "timestamp": (start_ms + 20_000) // 1000},
+        {"level": first.level, "location": demo.room_name(first.room), "timestamp": start_ms // 1000},
+    ]
+
+
+def test_window_is_inclusive_at_both_ends(stack: RunningStack, demo: Building) -> None:
+    beacon = demo.beacons_of_two_rooms()[0]
+    base_s = int(time.time()) - 40
+    messages = [("phone/hist-2/readings", batch((beacon.id, -50), ts=(base_s + n) * 1000 + 500)) for n in range(10)]
+    publish(stack, *messages)
+    eventually(lambda: _at_least(10, history(stack, "hist-2", base_s, base_s + 9)))
+    assert [r["timestamp"] for r in history(stack, "hist-2", base_s + 2, base_s + 4)] == [
+        base_s + 4,
+        base_s + 3,
+        base_s + 2,
+    ]
+    assert [r["timestamp"] for r in history(stack, "hist-2", base_s + 3, base_s + 3)] == [base_s + 3]
+
+
+@pytest.mark.parametrize("how", ["query", "form", "json", "post-query"])
+def test_parameters_come_from_query_form_or_json(stack: RunningStack, demo: Building, how: str) -> None:
+    beacon = demo.beacons_of_two_rooms()[0]
+    ts = now_ms() - 5_000
+    publish(stack, ("phone/42/readings", batch((beacon.id, -50), ts=ts)))
+    url = f"{stack.http_url}/extractbeacon"
+    parameters: dict[str, Any] = {"staff_id": 42, "start_time": ts // 1000, "end_time": ts // 1000}
+    method, sent_as = {
+        "query": ("GET", "params"),
+        "form": ("POST", "data"),
+        "json": ("POST", "json"),
+        "post-query": ("POST", "params"),
+    }[how]
+    asked: dict[str, Any] = {sent_as: parameters}
+    eventually(lambda: httpx.request(method, url, **asked).json()["location"], what=how)
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"staff_id": None}, "staff_id"),
+        ({"staff_id": ""}, "staff_id"),
+        ({"start_time": None}, "start_time"),
+        ({"end_time": None}, "end_time"),
+        ({"start_time": "yesterday"}, "start_time"),
+        ({"end_time": "NaN"}, "end_time"),
+        ({"end_time": "Infinity"}, "end_time"),
+        ({"start_time": "1637396919123", "end_time": "1637396919124"}, "start_time"),
+        ({"end_time": "1637396899"}, "end_time"),
+        ({"staff_id": ["0", "1"]}, "staff_id"),
+        ({"staff_id": "0' OR '1'='1"}, "staff_id"),
+    ],
+    ids=str,
+)
+def test_bad_parameter_is_named(stack: RunningStack, change: dict[str, Any], names: str) -> None:
+    parameters = {key: value for key, value in {**WINDOW, **change}.items() if value is not None}
+    answer = get(stack, "/extractbeacon", **parameters)
+    assert answer.status_code == 400
+    assert names in answer.json()["error"]
+    assert answer.json()["location"] == []
+
+
+def test_unknown_staff_member_is_an_empty_list(stack: RunningStack) -> None:
+    answer = get(stack, "/extractbeacon", **{**WINDOW, "staff_id": "nobody-at-all"})
+    assert (answer.status_code, answer.json()) == (200, {"location": []})
+
+
+def test_broken_json_body_is_a_named_400_in_json(stack: RunningStack) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = httpx.post(f"{stack.http_url}/extractbeacon", content=b'{"staff_id": ', headers=headers)
+    assert answer.status_code == 400
+    assert "JSON" in answer.json()["error"]
+
+
+def test_detection_is_in_history_within_two_seconds_and_in_influxdb(stack: RunningStack, demo: Building) -> None:
+    beacon = demo.beacons_of_two_rooms()[1]
+    written = ":".join(beacon.id[i : i + 2] for i in range(0, 12, 2)).lower()
+    before_s = int(time.time())
+    answer = get(stack, "/newbeacondetect", user_address="0", beacon_address=written, rssi="-20")
+    assert (answer.status_code, answer.text) == (200, "New Beacon Detection Added")
+    records = eventually(lambda: history(stack, "0", before_s, time.time()), within_s=2)
+    assert records[0]["location"] == demo.room_name(beacon.room)
+    new = f"time >= {before_s}s"
+    reading = f"SELECT rssi FROM reading WHERE {new} AND beacon = '{beacon.id}' AND receiver = '0' AND rssi = -20"  # noqa: S608
+    eventually(lambda: influx(stack, "readings", reading))
+    location = f"SELECT room FROM location WHERE {new} AND staff_id = '0' AND room = '{beacon.room}'"  # noqa: S608
+    eventually(lambda: influx(stack, "locations", location))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "status", "names"),
+    [
+        ({"beacon_address": "{known}", "rssi": "-20"}, 400, "staff_id"),
+        ({"staff_id": "0", "rssi": "-20"}, 400, "beacon_address"),
+        ({"staff_id": "0", "beacon_address": "{known}", "rssi": ""}, 400, "rssi"),
+        ({"staff_id": "0", "beacon_address": "{known}", "rssi": "loud"}, 400, "rssi"),
+        ({"staff_id": "0", "beacon_address": "{known}", "rssi": "-200"}, 400, "rssi"),
+        ({"staff_id": "../gateway/x", "beacon_address": "{known}", "rssi": "-20"}, 400, "staff_id"),
+        ({"staff_id": "0", "beacon_address": "FFFFFFFFFF00", "rssi": "-20"}, 404, "FFFFFFFFFF00"),
+    ],
+    ids=str,
+)
+def test_detection_with_a_fault_is_refused_by_name(
+    stack: RunningStack, demo: Building, parameters: dict[str, str], status: int, names: str
+) -> None:
+    known = demo.beacons_of_two_rooms()[0].id
+    answer = get(stack, "/newbeacondetect", **{key: value.format(known=known) for key, value in parameters.items()})
+    assert answer.status_code == status
+    assert names in answer.json()["error"]
+
+
+def test_monitoring_lists_each_latest_within_a_quarter_of_an_hour(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    now = now_ms()
+    publish(
+        stack,
+        ("phone/mon-old/readings", batch((first.id, -50), ts=now - 16 * 60_000)),
+        ("phone/mon-1/readings", batch((first.id, -51), ts=now - 2_000)),
+        ("phone/mon-2/readings", batch((first.id, -50), ts=now - 30_000)),
+        ("phone/mon-2/readings", batch((second.id, -52), ts=now - 1_000)),
+    )
+    eventually(lambda: "mon-2" in _monitored(stack) and "mon-1" in _monitored(stack))
+    assert _monitored(stack)["mon-2"] == {
+        "staff_id": "mon-2",
+        "level": second.level,
+        "location": demo.room_name(second.room),
+        "timestamp": (now - 1_000) // 1000,
+        "rssi": -52,
+        "mac": second.id,
+    }
+    assert "mon-old" not in _monitored(stack)
+    times = [row["timestamp"] for row in get(stack, "/retrieveformonitoring").json()["data"]]
+    assert times == sorted(times, reverse=True)
+
+
+def _at_least(count: int, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return records if len(records) >= count else []
+
+
+def _monitored(stack: RunningStack) -> dict[str, dict[str, Any]]:
+    return {row["staff_id"]: row for row in get(stack, "/retrieveformonitoring").json()["data"]}

@@ -1,0 +1,110 @@
+"""`/extractbeacon` of several staff members, of long windows, and across the seam between memory and database."""
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+from support.building import Building
+from support.running import RunningStack
+from support.store import Stored, store_locations
+from support.talk import batch, eventually, get, history, now_ms, publish
+
+
+def test_several_at_once_answer_what_each_alone_answers(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    ts = now_ms() - 20_000
+    publish(
+        stack,
+        *[(f"phone/bulk-{n}/readings", batch((first.id, -50), ts=ts + n * 1000)) for n in range(3)],
+        ("phone/bulk-1/readings", batch((second.id, -30), ts=ts + 9000)),
+    )
+    start_s, end_s = ts / 1000 - 1, ts / 1000 + 12
+    eventually(lambda: len(history(stack, "bulk-1", start_s, end_s)) == 2)
+    alone = {f"bulk-{n}": history(stack, f"bulk-{n}", start_s, end_s) for n in range(3)}
+    assert _by_staff(_bulk(stack, "bulk-0,bulk-1,bulk-2,nobody", start_s, end_s)) == alone
+    everybody = _by_staff(_bulk(stack, "*", start_s, end_s))
+    assert {staff: everybody[staff] for staff in alone} == alone
+
+
+def test_a_list_is_refused_by_name_when_it_is_none_or_asks_too_much(stack: RunningStack) -> None:
+    now_s = int(time.time())
+    for staff, start_s, says in (
+        ("0,", now_s - 10, "staff_id"),
+        ("0,' OR 1=1", now_s - 10, "staff_id"),
+        (",".join(map(str, range(1001))), now_s - 10, "1000 staff members"),
+        ("0,1", now_s - 31 * 86_400, "end_time"),
+        ("*", now_s - 31 * 86_400, "s of so many"),
+    ):
+        answer = get(stack, "/extractbeacon", staff_id=staff, start_time=start_s, end_time=now_s)
+        assert answer.status_code == 400, staff
+        assert says in answer.json()["error"]
+        assert answer.json()["location"] == []
+
+
+def test_across_the_seam_every_record_comes_once(stack: RunningStack, demo: Building) -> None:
+    """Records that only the database has, that both have, and that memory had first."""
+    beacon = demo.beacons_of_two_rooms()[0]
+    now_s = int(time.time())
+    old_s = now_s - 900
+    past = [Stored("seam", (old_s + n) * 1000, "L1", "l1-lobby") for n in range(500)]
+    store_locations(stack, past)
+    recent_s = range(now_s - 60, now_s - 10, 2)
+    publish(stack, *[("phone/seam/readings", batch((beacon.id, -50), ts=s * 1000 + 500)) for s in recent_s])
+    expected = [*reversed(recent_s), *reversed(range(old_s, old_s + 500))]
+    eventually(lambda: [r["timestamp"] for r in history(stack, "seam", old_s, now_s)] == expected)
+    bulk = _by_staff(_bulk(stack, "seam,nobody", old_s, now_s))
+    assert [r["timestamp"] for r in bulk["seam"]] == expected
+
+
+def test_everybody_of_a_time_that_only_the_database_knows(stack: RunningStack) -> None:
+    from_s = int(time.time()) - 7200
+    people = ["a", "a.b", "a-b", "a_b", "B", "10", "9", "100"]
+    store_locations(
+        stack, (Stored(f"then{who}", (from_s + n) * 1000, "L1", "l1-lobby") for who in people for n in range(30))
+    )
+    found = _by_staff(_bulk(stack, "*", from_s + 10, from_s + 20))
+    expected = list(range(from_s + 20, from_s + 9, -1))
+    assert {f"then{who}" for who in people} <= found.keys()
+    assert all([r["timestamp"] for r in found[f"then{who}"]] == expected for who in people)
+
+
+def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -> None:
+    end_s = int(time.time()) - 3600
+    count = store_locations(
+        stack, (Stored("long", (end_s - n) * 1000, "L1", f"room-{n // 600 % 7}") for n in range(60_000))
+    )
+    with httpx.stream(
+        "GET",
+        f"{stack.http_url}/extractbeacon",
+        params={"staff_id": "long", "start_time": 0, "end_time": end_s + 100},
+        timeout=30,
+    ) as answer:
+        assert answer.status_code == 200
+        assert "content-length" not in answer.headers
+        answer.read()
+        records = answer.json()["location"]
+    assert [record["timestamp"] for record in records] == list(range(end_s, end_s - count, -1))
+    assert {record["location"] for record in records} == {f"room-{n}" for n in range(7)}
+
+
+@pytest.mark.parametrize("staff", ["nobody-0", "nobody-0,nobody-1"])
+def test_a_window_of_years_is_answered(stack: RunningStack, staff: str) -> None:
+    answer = get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400)
+    assert (answer.status_code, answer.json()) == (200, {"location": []})
+
+
+def _bulk(stack: RunningStack, staff: str, start_s: float, end_s: float) -> list[dict[str, Any]]:
+    answer = get(stack, "/extractbeacon", staff_id=staff, start_time=int(start_s), end_time=int(end_s))
+    answer.raise_for_status()
+    records: list[dict[str, Any]] = answer.json()["location"]
+    return records
+
+
+def _by_staff(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        staff = record.pop("staff_id")
+        assert staff not in found or staff == list(found)[-1], "one staff member after the other"
+        found.setdefault(staff, []).append(record)
+    return found

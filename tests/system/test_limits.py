@@ -1,0 +1,47 @@
+"""How much a caller may ask: a key by its own rate, and nobody else pays for it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+from support.keys import asking, named_key
+from support.metrics import figures
+from support.running import RunningStack
+
+PATH = "/retrieveformonitoring"
+WINDOW_S = 10
+
+
+def test_a_key_above_its_rate_waits_and_others_do_not(stack: RunningStack) -> None:
+    slow = named_key(stack, "slow", "presence", rate_per_s=2)
+    quick = named_key(stack, "quick", "presence")
+    before = figures(stack)["sda_http_limited_total"]
+    with asking(stack, slow) as caller:
+        answers = [caller.get(PATH) for _ in range(2 * WINDOW_S + 5)]
+    statuses = [answer.status_code for answer in answers]
+    assert statuses == [200] * 2 * WINDOW_S + [429] * 5
+    refused = answers[-1]
+    assert 1 <= int(refused.headers["retry-after"]) <= WINDOW_S
+    assert refused.json() == {"error": "too many requests of slow"}
+    with asking(stack, quick) as caller:
+        assert caller.get(PATH).status_code == 200
+    assert httpx.get(stack.http_url + PATH).status_code == 200
+    assert figures(stack)["sda_http_limited_total"] == before + 5
+
+
+def test_refused_extractbeacon_still_carries_a_list(stack: RunningStack) -> None:
+    key = named_key(stack, "slowest", "history", rate_per_s=1)
+    with asking(stack, key) as caller:
+        answers = [caller.get("/extractbeacon?staff_id=0&start_time=1&end_time=2") for _ in range(WINDOW_S + 1)]
+    assert answers[-1].status_code == 429
+    assert answers[-1].json()["location"] == []
+
+
+def test_a_trusted_address_may_ask_as_fast_as_this_machine_can(stack: RunningStack) -> None:
+    """HACS asks for 10,000 people every ten seconds; here 2,000 requests as fast as they go."""
+
+    def ask(count: int) -> set[int]:
+        with httpx.Client(base_url=stack.http_url) as caller:
+            return {caller.get(PATH).status_code for _ in range(count)}
+
+    with ThreadPoolExecutor(4) as threads:
+        assert set().union(*threads.map(ask, [500] * 4)) == {200}

@@ -1,0 +1,123 @@
+"""Figures: rates, lags, queues, losses and latencies, the same for Prometheus and in the bucket `health`."""
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+from stack.layout import ROOT
+from support.building import Building
+from support.keys import asking, named_key
+from support.metrics import figures, samples
+from support.running import RunningStack
+from support.talk import batch, eventually, influx, publish
+
+PAGE = (ROOT / "docs" / "operations.md").read_text()
+WITHIN_S = 20.0
+"""A heartbeat is sent every five seconds."""
+FIELDS = (
+    "messages readings refused refused_not_json outbox_waiting outbox_dropped rss_bytes loop_lag_p99_ms loop_busy_pct"
+    " part_up_broker part_up_ingest audit_lookups audit_dropped http_answers http_answers_200"
+    " http_requests_retrieveformonitoring http_limited gateways_online staff_present store_lag_ms uptime_s"
+)
+
+
+def _newest(stack: RunningStack) -> dict[str, Any]:
+    """The newest heartbeat that is stored."""
+    rows = influx(stack, "health", "SELECT * FROM flows_health ORDER BY time DESC LIMIT 1")
+    return {key: value for key, value in rows[0].items() if value is not None} if rows else {}
+
+
+def test_it_is_prometheus_text_and_says_what_each_figure_is(stack: RunningStack) -> None:
+    answer = httpx.get(f"{stack.http_url}/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = samples(answer.text)
+    families = {name.split("{")[0] for name in found}
+    for name in families:
+        family = name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count")
+        assert f"# TYPE {family} " in answer.text or f"# TYPE {name} " in answer.text, name
+    for part in ("broker", "influxdb", "ingest", "rebuild", "building", "keys", "audit"):
+        assert found[f'sda_part_up{{part="{part}"}}'] == 1
+    assert found["process_resident_memory_bytes"] > 10_000_000
+    assert any(name.startswith("sda_build_info{version=") for name in found)
+    assert "nodejs_eventloop_lag_p99_seconds" in found
+
+
+def test_the_figures_that_the_operations_page_names_exist(stack: RunningStack) -> None:
+    text = httpx.get(f"{stack.http_url}/metrics").text
+    there = set(re.findall(r"^# HELP (sda_\w+)", text, re.MULTILINE))
+    named = set(re.findall(r"\bsda_[a-z0-9_]*[a-z0-9]\b", PAGE))
+    assert len(named) > 20
+    assert named <= there, named - there
+
+
+def test_what_comes_in_is_counted_and_timed(stack: RunningStack, demo: Building) -> None:
+    before = figures(stack)
+    beacon = demo.beacons[0]
+    publish(stack, *[("phone/measured-1/readings", batch((beacon.id, -50))) for _ in range(3)],
+            ("phone/measured-1/readings", "no json"))  # fmt: skip
+    late = eventually(lambda: _grown(stack, before), WITHIN_S, "the figures have grown")
+    assert late["sda_messages_total"] - before["sda_messages_total"] >= 4
+    assert late["sda_readings_total"] - before["sda_readings_total"] >= 3
+    assert late['sda_staff{state="present"}'] >= 1
+    assert 0 <= late["sda_live_lag_p99_seconds"] < 30
+    assert late["sda_live_lag_p50_seconds"] <= late["sda_live_lag_p99_seconds"]
+    assert 0 < late["sda_store_lag_seconds"] < 30
+
+
+def _grown(stack: RunningStack, before: dict[str, float]) -> dict[str, float]:
+    now = figures(stack)
+    reason = 'sda_refused_total{reason="not_json"}'
+    fresh = now.get(reason, 0) > before.get(reason, 0) and now["sda_locations_total"] > before["sda_locations_total"]
+    return now if fresh and "sda_live_lag_p99_seconds" in now else {}
+
+
+def test_answers_are_counted_and_timed_by_route_and_never_by_person(stack: RunningStack) -> None:
+    key = named_key(stack, "counted", "history")
+    before = figures(stack)
+    with asking(stack, key) as caller:
+        for staff_id in range(7):
+            caller.get(f"/api/v1/staff/nobody-{staff_id}/locations")
+            caller.get("/extractbeacon", params={"staff_id": staff_id, "start_time": 1, "end_time": 2})
+        caller.get("/retrieveformonitoring")
+        caller.get("/no/such/thing-4711")
+    after = figures(stack)
+
+    def grown(name: str) -> float:
+        return after.get(name, 0) - before.get(name, 0)
+
+    assert grown('sda_http_request_duration_seconds_count{route="/extractbeacon"}') == 7
+    assert grown('sda_http_requests_total{route="/api/v1/staff/{staff_id}/locations"}') == 7
+    assert grown('sda_http_answers_total{status="403"}') == 1
+    assert grown('sda_http_callers_total{caller="counted"}') == 15
+    assert not any("nobody-" in name or "4711" in name for name in after)
+
+
+def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
+    publish(stack, ("phone/measured-2/readings", "no json either"))
+    httpx.get(f"{stack.http_url}/retrieveformonitoring").raise_for_status()
+    told = figures(stack)
+    refused = told['sda_refused_total{reason="not_json"}']
+
+    def caught_up() -> dict[str, Any]:
+        stored = _newest(stack)
+        return stored if stored.get("refused_not_json", 0) >= refused and "store_lag_ms" in stored else {}
+
+    stored = eventually(caught_up, WITHIN_S, "the newest heartbeat")
+    for field in FIELDS.split():
+        assert isinstance(stored.get(field), float | int), field
+    assert all(isinstance(value, float | int) for value in stored.values()), "numbers only: no series of their own"
+    assert stored["messages"] <= figures(stack)["sda_messages_total"]
+
+
+def test_what_is_down_is_told_in_figures(stack: RunningStack) -> None:
+    stack.stop("influxd")
+    eventually(lambda: figures(stack)['sda_part_up{part="influxdb"}'] == 0, WITHIN_S, "InfluxDB is told to be down")
+    stack.start("influxd")
+    eventually(lambda: figures(stack)['sda_part_up{part="influxdb"}'] == 1, WITHIN_S, "and to be up again")
+
+
+@pytest.mark.parametrize(("rights", "status"), [(("presence",), 200), (("admin",), 200), (("history",), 403)])
+def test_who_may_read_them(stack: RunningStack, rights: tuple[str, ...], status: int) -> None:
+    with asking(stack, named_key(stack, "scraper-" + rights[0], *rights)) as caller:
+        assert caller.get("/metrics").status_code == status

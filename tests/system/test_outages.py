@@ -1,0 +1,76 @@
+"""With a part away the others go on, say so, and recover; what arrived meanwhile is located afterwards."""
+
+import time
+
+import httpx
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, eventually, get, history, now_ms, publish
+
+
+def _health(stack: RunningStack, part: str) -> str:
+    answer = get(stack, "/health").json()
+    return str(answer["parts"][part]["status"]) if answer["status"] == "degraded" else "up"
+
+
+def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: RunningStack, demo: Building) -> None:
+    beacon = demo.beacons_of_two_rooms()[0]
+    stack.stop("influxd")
+    eventually(lambda: _health(stack, "influxdb") != "up", within_s=20)
+    ts = now_ms()
+    publish(stack, ("phone/outage-1/readings", batch((beacon.id, -50), ts=ts)))
+    eventually(lambda: history(stack, "outage-1", ts / 1000 - 1, ts / 1000 + 1))
+    started = time.monotonic()
+    older = get(
+        stack, "/extractbeacon", staff_id="outage-1", start_time=int(time.time()) - 86_400, end_time=int(time.time())
+    )
+    assert older.status_code == 503
+    assert int(older.headers["retry-after"]) > 0
+    assert older.json()["location"] == []
+    assert time.monotonic() - started < 1.5
+    stack.start("influxd")
+    eventually(lambda: _health(stack, "influxdb") == "up", within_s=20)
+    eventually(lambda: history(stack, "outage-1", time.time() - 86_400, time.time()), within_s=20)
+
+
+def test_frozen_influxdb_does_not_hang_callers(stack: RunningStack) -> None:
+    stack.freeze("influxd")
+    try:
+        answer = httpx.get(
+            f"{stack.http_url}/extractbeacon",
+            params={"staff_id": "0", "start_time": int(time.time()) - 86_400, "end_time": int(time.time())},
+            timeout=5,
+        )
+        assert answer.status_code == 503
+        eventually(lambda: _health(stack, "influxdb") == "degraded", within_s=20, what="health names InfluxDB")
+    finally:
+        stack.thaw("influxd")
+
+
+def test_without_the_broker_a_detection_is_503_and_health_says_why(stack: RunningStack, demo: Building) -> None:
+    stack.stop("mosquitto")
+    eventually(lambda: _health(stack, "broker") != "up", within_s=20)
+    reason = get(stack, "/health").json()["parts"]["broker"]["reason"]
+    assert "broker" in reason.lower()
+    beacon = demo.beacons_of_two_rooms()[0].id
+    refused = get(stack, "/newbeacondetect", staff_id="0", beacon_address=beacon, rssi="-50")
+    assert refused.status_code == 503
+    assert int(refused.headers["retry-after"]) > 0
+
+
+def test_what_arrives_while_node_red_is_away_is_located_at_its_own_time(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    stack.stop("node-red")
+    ts = now_ms() - 10_000
+    publish(
+        stack,
+        ("phone/away-1/readings", batch((first.id, -50), ts=ts)),
+        ("phone/away-1/readings", batch((second.id, -30), ts=ts + 8_000)),
+    )
+    stack.start("node-red")
+    records = eventually(lambda: _two(history(stack, "away-1", ts / 1000 - 1, time.time())), within_s=20)
+    assert [record["timestamp"] for record in records] == [(ts + 8_000) // 1000, ts // 1000]
+
+
+def _two(records: list[dict[str, object]]) -> list[dict[str, object]]:
+    return records if len(records) >= 2 else []

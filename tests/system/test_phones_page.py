@@ -1,0 +1,75 @@
+"""The commands of docs/phones.md, run as they stand there by a phone with an account of its own."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from stack.layout import ROOT
+from support.building import Building
+from support.running import RunningStack
+from support.talk import eventually
+
+PAGE = (ROOT / "docs" / "phones.md").read_text()
+COMMANDS = re.findall(r"<!-- tested -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+WAYS = ("mosquitto_pub", "/newbeacondetect", "/newbeacondetect?user_address", "/extractbeacon")
+ACCOUNTS = ["python3", str(ROOT / "broker" / "accounts.py"), "--data"]
+
+
+@pytest.fixture(params=range(3), ids=["MQTT", "form", "query string"])
+def number(request: pytest.FixtureRequest) -> int:
+    """Which of the ways to tell; each by a phone of its own."""
+    chosen: int = request.param
+    return chosen
+
+
+@pytest.fixture
+def phone(number: int, stack: RunningStack) -> Iterator[dict[str, str]]:
+    """What the page's commands take from the environment."""
+    broker, staff = stack.data_dir / "broker", f"guard-{number}"
+    made = subprocess.run(
+        [*ACCOUNTS, str(broker), "add", "phone", staff], capture_output=True, text=True, check=True
+    ).stdout
+    yield {
+        "PATH": os.environ["PATH"],
+        "HOST": "localhost",
+        "MQTTS_PORT": str(stack.ports.mqtts),
+        "CA": str(broker / "tls" / "ca.crt"),
+        "STAFF": staff,
+        "PASSWORD": made.split()[-1],
+        "URL": stack.http_url,
+        "KEY": stack.secrets["SDA_API_KEY"],
+    }
+    subprocess.run([*ACCOUNTS, str(broker), "remove", staff], capture_output=True, check=True)
+
+
+def run(command: str, environment: dict[str, str]) -> str:
+    """A command of the page; its output, empty while it fails."""
+    done = subprocess.run(
+        ["bash", "-euc", command], env=environment, capture_output=True, text=True, timeout=30, check=False
+    )
+    return done.stdout if done.returncode == 0 else ""
+
+
+def only(word: str) -> list[str]:
+    """The commands in which the word stands."""
+    found = [command for command in COMMANDS if word in command]
+    assert found, word
+    return found
+
+
+def test_what_a_phone_tells_is_there(number: int, demo: Building, phone: dict[str, str]) -> None:
+    *ways, ask = COMMANDS
+    tell = ways[number]
+    said = eventually(lambda: run(f"{tell.rstrip()} && echo done", phone), what=tell)  # the broker knows it in a moment
+    assert said == ("done\n" if "mosquitto_pub" in tell else "New Beacon Detection Addeddone\n")
+    (record,) = eventually(lambda: json.loads(run(ask, phone))["location"])
+    beacon = next(beacon for beacon in demo.beacons if beacon.id in tell.replace(":", ""))
+    assert (record["level"], record["location"]) == (beacon.level, demo.room_name(beacon.room))
+    assert f'"level":"{record["level"]}","location":"{record["location"]}"' in PAGE
+
+
+def test_every_command_of_the_page_is_run() -> None:
+    assert [word in command for word, command in zip(WAYS, COMMANDS, strict=True)] == [True] * 4

@@ -1,0 +1,69 @@
+"""docs/privacy.md: its commands delete one person, and nobody else."""
+
+import os
+import re
+import subprocess
+
+from stack.layout import ROOT
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, connect, eventually, influx, publish
+
+PAGE = (ROOT / "docs" / "privacy.md").read_text()
+(COMMANDS,) = re.findall(r"<!-- tested -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+
+
+def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
+    """How many points there are of a person: (bucket, measurement, tag of the database, its value)."""
+    places = {
+        "location": ("locations", "location", "staff_id", person),
+        "event": ("locations", "event", "subject", person),
+        "heard": ("readings", "reading", "receiver", person),
+        "tag": ("readings", "reading", "beacon", tag),
+        "refused": ("health", "rejected", "receiver", person),
+    }
+    return {
+        name: sum(row[key] == value for row in influx(stack, bucket, f"SELECT * FROM {measurement}"))  # noqa: S608 - our own names
+        for name, (bucket, measurement, key, value) in places.items()
+    }
+
+
+def _retained(stack: RunningStack) -> set[str]:
+    """Whose latest location the broker holds: every retained message comes before a later one of our own."""
+    password = stack.secrets["MQTT_NODERED_PASSWORD"]
+    client = connect(stack, "nodered", password)
+    seen: set[str] = set()
+    client.on_message = lambda _client, _data, message: seen.add(message.topic.split("/")[3])
+    client.subscribe("sda/v1/staff/+/location", 1)
+    client.publish("sda/v1/staff/end-of-list/location", "{}", qos=1)
+    eventually(lambda: "end-of-list" in seen, what="the end of what is retained")
+    client.disconnect()
+    client.loop_stop()
+    return seen
+
+
+def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Building) -> None:
+    owner, tag = demo.tagged()
+    beacon = demo.beacons[0].id
+    for person in ("leaver", "stayer"):
+        publish(stack, (f"phone/{person}/readings", batch((beacon, -50))), (f"phone/{person}/readings", "no json"))
+    publish(stack, (f"gateway/{demo.gateways[0].id}/readings", batch((tag, -50))))
+    before = eventually(
+        lambda: all((found := _stored(stack, "leaver", tag)).values()) and found, 30, "all of the person is stored"
+    )
+    assert before
+    eventually(lambda: all(_stored(stack, "stayer", tag).values()), 30, "and of the other")
+    assert {"leaver", "stayer"} <= _retained(stack)
+
+    env_file = stack.settings.env_file
+    environment = {"PATH": os.environ["PATH"], **stack.secrets, "PERSON": "leaver", "TAGS": tag}
+    commands = COMMANDS.replace(". ./.env", "")  # the tests' ports come from the environment
+    done = subprocess.run(
+        ["sh", "-euc", commands], cwd=env_file.parent, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(_stored(stack, "leaver", tag).values()) == {0}
+    left = _stored(stack, "stayer", tag)
+    assert all(count for name, count in left.items() if name != "tag"), left
+    assert _retained(stack) & {"leaver", "stayer"} == {"stayer"}
+    assert owner

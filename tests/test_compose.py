@@ -1,0 +1,120 @@
+"""compose.yaml: bounded, gated by health, nothing anonymous, only the needed ports; read as Compose itself reads it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stack.layout import ROOT, compose_program
+from stack.processes import processes
+from stack.settings import Settings, load
+
+ONCE = {"accounts", "influx-apply", "registry"}
+PUBLISHED = {"mosquitto": {1883, 8883}, "influxdb": {8086}, "node-red": {1880}}
+NATIVE_NAME = {"influxdb": "influxd"}
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return load(tmp_path_factory.mktemp("compose") / ".env", {})
+
+
+@pytest.fixture(scope="module")
+def services(settings: Settings) -> dict[str, dict[str, Any]]:
+    return _resolved(settings.env_file)
+
+
+def _resolved(env_file: Path, **environment: str) -> dict[str, dict[str, Any]]:
+    profiles = ("--profile", "demo", "--profile", "setup")
+    command = (str(compose_program()), "--env-file", str(env_file), *profiles, "config", "--format", "json")
+    whole = {**os.environ, **environment}
+    done = subprocess.run(command, cwd=ROOT, env=whole, capture_output=True, text=True, check=True)
+    resolved: dict[str, dict[str, Any]] = json.loads(done.stdout)["services"]
+    return resolved
+
+
+def test_runs_the_same_services_as_the_native_list(services: dict[str, Any], settings: Settings) -> None:
+    assert {NATIVE_NAME.get(name, name) for name in services.keys() - ONCE} == {one.name for one in processes(settings)}
+
+
+def test_every_lasting_service_restarts_is_bounded_and_proves_its_health(services: dict[str, dict[str, Any]]) -> None:
+    for name in services.keys() - ONCE:
+        service = services[name]
+        assert service["restart"] == "unless-stopped", name
+        assert int(service["mem_limit"]) > 0, name
+        assert name == "simulator" or service["healthcheck"]["test"], name
+        assert "ALL" in service["cap_drop"], name
+
+
+def test_order_is_gated_by_health_not_by_time(services: dict[str, dict[str, Any]]) -> None:
+    for name, service in services.items():
+        for needed, gate in service.get("depends_on", {}).items():
+            expected = "service_completed_successfully" if needed in ONCE else "service_healthy"
+            assert gate["condition"] == expected, f"{name} waits for {needed}"
+
+
+def test_only_the_needed_ports_are_published_and_plain_ones_on_loopback(services: dict[str, dict[str, Any]]) -> None:
+    published = {name: service["ports"] for name, service in services.items() if service.get("ports")}
+    assert {name: {port["target"] for port in ports} for name, ports in published.items()} == PUBLISHED
+    for port in (port for ports in published.values() for port in ports):
+        assert port["host_ip"] == ("0.0.0.0" if port["target"] == 8883 else "127.0.0.1")  # noqa: S104 - TLS is for the LAN
+
+
+def test_data_live_in_named_volumes(services: dict[str, dict[str, Any]]) -> None:
+    kept = {
+        mount["source"] for one in services.values() for mount in one.get("volumes", []) if mount["type"] == "volume"
+    }
+    assert kept == {"broker", "influxdb", "registry", "node-red"}
+
+
+def test_services_get_no_secret_they_do_not_need(services: dict[str, dict[str, Any]], settings: Settings) -> None:
+    secrets = {value for key, value in settings.values.items() if key.endswith(("PASSWORD", "TOKEN", "KEY")) and value}
+    held = {name: secrets & set((one.get("environment") or {}).values()) for name, one in services.items()}
+    assert held["influxdb"] == set()
+    assert held["registry"] == set()
+    assert held["telegraf"] == {settings["MQTT_TELEGRAF_PASSWORD"]}  # and its token, once it is issued
+    assert held["simulator"] == {settings["MQTT_SIMULATOR_PASSWORD"]}
+
+
+def test_no_secret_stands_on_a_command_line(services: dict[str, dict[str, Any]], settings: Settings) -> None:
+    secrets = [value for key, value in settings.values.items() if key.endswith(("PASSWORD", "TOKEN", "KEY")) and value]
+    for name, one in services.items():
+        lines = " ".join([*(one.get("command") or []), *(one.get("healthcheck", {}).get("test") or [])])
+        assert not any(secret in lines for secret in secrets), name
+        assert "-P " not in lines.replace('"-P $', ""), name  # in a file of options it is no argument
+
+
+def test_influxdb_keeps_its_data_in_the_volume_and_stops_in_order(services: dict[str, dict[str, Any]]) -> None:
+    influxdb = services["influxdb"]
+    volume = next(mount["target"] for mount in influxdb["volumes"] if mount["type"] == "volume")
+    for path in ("BOLT_PATH", "SQLITE_PATH", "ENGINE_PATH"):
+        assert influxdb["environment"][f"INFLUXD_{path}"].startswith(volume + "/")
+    assert influxdb["user"]
+    assert influxdb["stop_signal"] == "SIGINT"
+
+
+def test_configuration_is_mounted_from_the_folders_that_native_processes_read(
+    services: dict[str, dict[str, Any]],
+) -> None:
+    mounted = {
+        mount["source"] for one in services.values() for mount in one.get("volumes", []) if mount["type"] == "bind"
+    }
+    for path in (
+        "broker",
+        "broker/mosquitto.conf",
+        "ingest",
+        "influx/influxd.toml",
+        "influx",
+        "flows/building/demo.json",
+    ):
+        assert str(ROOT / path) in mounted
+        assert (ROOT / path).exists()
+
+
+def test_missing_secret_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / ".env").touch()
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        _resolved(tmp_path / ".env")
+    assert "run make up" in refused.value.stderr
