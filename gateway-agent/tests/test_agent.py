@@ -1,7 +1,5 @@
 """The whole agent: unmodified bleak, a played BlueZ, a real Mosquitto with the platform's own accounts and rights."""
 
-import os
-import signal
 import time
 
 from beacons import ibeacon, ibeacon_id, tlm
@@ -164,8 +162,7 @@ def test_a_second_ctrl_c_does_not_cut_the_end_short(
     ready(agent, bluez, platform)
     assert bluez.advertise(Advert(ADDRESS, -60))
     eventually(lambda: agent.adverts() == 1, 30, agent.log)
-    while agent.running:  # a child that ended and was not waited for still takes signals
-        os.kill(agent.pid, signal.SIGINT)
+    eventually(lambda: not agent.interrupted(), 60, agent.log)
     found = peek(agent.state)
     assert found is not None
     assert found[0].waiting == 1

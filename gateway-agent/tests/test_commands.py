@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -72,6 +73,16 @@ def test_scan_shows_what_is_heard(bus: PrivateBus, bluez: PlayedBluez) -> None:
     assert "11 adverts" in output
 
 
+@contextlib.contextmanager
+def handled(number: signal.Signals) -> Iterator[None]:
+    """Children started within the block do not ignore the signal, whatever this process inherited."""
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 def test_scan_is_live_on_a_terminal_and_ends_with_ctrl_c(bus: PrivateBus, bluez: PlayedBluez) -> None:
     ours, its = os.openpty()
     environment = {
@@ -82,7 +93,11 @@ def test_scan_is_live_on_a_terminal_and_ends_with_ctrl_c(bus: PrivateBus, bluez:
         "LINES": "30",
     }
     command = [sys.executable, "-m", "gateway_agent", "scan"]
-    with subprocess.Popen(command, env=environment, stdin=its, stdout=its, stderr=its) as process:
+    # A shell's background job, which these tests may be, is born ignoring Ctrl-C, and so would be its children.
+    with (
+        handled(signal.SIGINT),
+        subprocess.Popen(command, env=environment, stdin=its, stdout=its, stderr=its) as process,
+    ):
         os.close(its)
         eventually(lambda: bluez.scanning, 30)
         assert bluez.advertise(ibeacon(1, -48))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,12 @@ class RunningAgent:
     def wait_for_log(self, text: str, within_s: float = 30) -> None:
         """Wait until the log says that."""
         eventually(lambda: text in self.log(), within_s, lambda: f"{text!r} in the log:\n{self.log()}")
+
+    def interrupted(self) -> bool:
+        """SIGINT, as Ctrl-C sends it, if it still lives; returns whether it did."""
+        if self.running:
+            os.kill(self.pid, signal.SIGINT)
+        return self.running
 
     def known(self) -> str:
         """What it last wrote into its state file."""
