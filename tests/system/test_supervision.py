@@ -1,15 +1,19 @@
 """What crashes comes back, and the chain is whole again afterwards."""
 
+import json
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from ingest.private_broker import Session
 from stack import health
 from stack.lifecycle import up
 from stack.pipeline import wait_until_whole
 from stack.settings import load
 from support.running import RunningStack
-from support.talk import eventually
+from support.talk import batch, eventually, publish
 
 
 @pytest.mark.parametrize("name", ["mosquitto", "influxd", "telegraf", "node-red"])
@@ -34,15 +38,39 @@ def _is_configuration(name: str) -> bool:
     return name in {"passwords", "acl", "listeners.conf", "ca.crt", "server.crt"}
 
 
-def test_changed_password_reaches_the_running_broker(stack: RunningStack) -> None:
-    """A second `up` with another password provisions the broker anew and restarts only who uses it."""
-    first = stack.pid("mosquitto")
+@contextmanager
+def reader(stack: RunningStack, *, keep: bool) -> Iterator[Session]:
+    """A client with Node-RED's rights and a session of its own; `keep`: the broker keeps it in its absence."""
+    session = Session("test-supervision", keep)
+    session.client.username_pw_set("nodered", stack.secrets["MQTT_NODERED_PASSWORD"])
+    session.client.connect("127.0.0.1", stack.ports.mqtt)
+    session.client.loop_start()
+    try:
+        eventually(lambda: session.answer == "Success", what="the broker's answer")
+        yield session
+    finally:
+        session.close()
+
+
+def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> None:
+    """A second `up` with another password restarts the broker in order: what it holds for others is still there."""
+    message = batch(("E7B0C5F00001", -70))
+    with reader(stack, keep=True) as before:
+        before.subscribe("sda/v1/phone/absent/readings")
+    publish(stack, ("phone/absent/readings", message))
+    old = stack.secrets["MQTT_TELEGRAF_PASSWORD"]
     changed = load(stack.settings.env_file, {**stack.settings.environment, "MQTT_TELEGRAF_PASSWORD": "another-one"})
     try:
         wait_until_whole(up(changed, tell=lambda _: None, leave_out=("simulator",)))
+        assert not health.broker("127.0.0.1", stack.ports.mqtt, "telegraf", old).up
+        assert health.broker("127.0.0.1", stack.ports.mqtt, "telegraf", "another-one").up
     finally:
         wait_until_whole(up(stack.settings, tell=lambda _: None, leave_out=("simulator",)))
-    assert stack.pid("mosquitto") == first
+    with reader(stack, keep=True) as after:
+        eventually(lambda: json.dumps(message).encode() in [payload for _, payload in after.received], within_s=30)
+    with reader(stack, keep=False):
+        pass  # its session ends
+    assert "Assertion" not in stack.log("mosquitto", lines=1000)
 
 
 def test_without_the_demo_its_account_is_gone_and_comes_back_with_it(stack: RunningStack) -> None:

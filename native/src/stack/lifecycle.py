@@ -48,9 +48,13 @@ def up(settings: Settings, tell: Callable[[str], None] = say, leave_out: Collect
 def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[str]) -> Settings:
     supervisor = Supervisor(settings.data_dir)
     _check_ports(settings, supervisor)
+    before = _password_lines(settings)
     provision_broker(settings)
     if supervisor.info("mosquitto").get("statename") == "RUNNING":
-        supervisor.reload("mosquitto")  # passwords, rights and certificate may have changed
+        if before <= _password_lines(settings):
+            supervisor.reload("mosquitto")  # accounts, rights and certificate may be new
+        else:  # Mosquitto 2.0.11 may abort when it reads that a password has ended: it is started anew below
+            supervisor.stop("mosquitto")
     wanted = _wanted(settings, leave_out)
     supervisor.apply(wanted)
     for process in wanted[:2]:  # broker and database
@@ -99,6 +103,12 @@ def provision_broker(settings: Settings) -> None:
         command += ["--no-simulator"]
     variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key == "MQTTS_NAMES"}
     _tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
+
+
+def _password_lines(settings: Settings) -> frozenset[str]:
+    """Name and hash of each of the broker's accounts."""
+    path = settings.data_dir / "broker" / "passwords"
+    return frozenset(path.read_text().splitlines() if path.exists() else ())
 
 
 def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:
