@@ -92,9 +92,11 @@ function createBeliefs({ cells, radio, tuning }, listening) {
     return many;
   }
 
-  /** Keep the likeliest cells. @param {number} slot */
+  /** Keep the likeliest cells; at least one, however thinly probability is spread. @param {number} slot */
   function store(slot) {
-    let least = tuning.keptShare;
+    let largest = 0;
+    for (let k = 0; k < count; k += 1) largest = Math.max(largest, mass[at[k]]);
+    let least = Math.min(tuning.keptShare, largest);
     while (likelier(least) > kept && likelier(least * 2) > 0) least *= 2;
     let total = 0;
     let n = slot * kept;
