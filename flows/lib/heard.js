@@ -13,22 +13,34 @@ function createHeard() {
   /** @type {Map<string, {newest: number, bits: Uint8Array}>} by kind and receiver; newest: step */
   const receivers = new Map();
 
+  /** @typedef {Pick<import('./readings').Batch, 'kind'|'receiver'|'ts'>} Mark */
+
+  /** @param {Mark} batch */
+  const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;
+
+  /** Whether a batch came in already; false too when it is older than what is remembered. @param {Mark} batch */
+  function knows(batch) {
+    const known = receivers.get(keyOf(batch));
+    const step = Math.floor(batch.ts / STEP_MS);
+    return known !== undefined && step <= known.newest && step > known.newest - STEPS && has(known.bits, step);
+  }
+
   return {
+    knows,
     /**
-     * Note a batch. @param {import('./readings').Batch} batch
-     * @returns {boolean} whether it had come in already; false too when it is older than what is remembered
+     * Note a batch. @param {Mark} batch
+     * @returns {boolean} whether it was known
      */
-    again({ kind, receiver, ts }) {
-      const step = Math.floor(ts / STEP_MS);
-      const key = `${kind}/${receiver}`;
+    again(batch) {
+      const had = knows(batch);
+      const step = Math.floor(batch.ts / STEP_MS);
+      const key = keyOf(batch);
       let known = receivers.get(key);
       if (!known) receivers.set(key, known = { newest: step, bits: new Uint8Array(STEPS / 8) });
       const { newest, bits } = known;
       for (let over = Math.max(newest + 1, step - STEPS + 1); over <= step; over += 1) set(bits, over, false);
       known.newest = Math.max(newest, step);
-      if (step <= known.newest - STEPS) return false;
-      const had = has(bits, step);
-      set(bits, step, true);
+      if (step > known.newest - STEPS) set(bits, step, true);
       return had;
     },
     /** Forget receivers that are gone. @param {number} nowMs */

@@ -313,3 +313,22 @@ test('a fault of ours is shown, tried again and given up for that time only', as
   await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
   assert.equal(world.rebuild.part().status, 'up');
 });
+
+for (const [when, awayMs, backMs] of [['while Node-RED is away', T + 8 * MIN, 20_000], ['while the past is located again', T + 8 * MIN, 60_300]]) {
+  test(`the backlog of a phone nobody knew, which comes ${when}, is located too`, async () => {
+    const known = walks(14, { people: 4, fromMs: T, toMs: END });
+    const strange = walks(15, { people: 1, fromMs: T + 4 * MIN, toMs: T + 6 * MIN }).map((one) => ({ ...one, receiver: 'new' }));
+    const late = strange.map((one) => ({ ...one, atMs: awayMs + backMs + (one.ms - T) / 1000 }));
+    const world = new World([...known, ...late].sort((a, b) => a.atMs - b.atMs), T).start();
+    await world.until(() => world.now >= awayMs);
+    world.kill();
+    while (world.now < awayMs + MIN) world.pass(1000);
+    world.start();
+    await world.idle();
+    assert.deepEqual(world.rebuild.jobs().map(({ why, state }) => `${why} ${state}`), ['start done']);
+    assert.ok(world.rebuild.settledMs(world.now) < T + 5 * MIN, 'a kill would not lose it');
+    await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
+    await world.until(() => world.now >= END);
+    assert.deepEqual(compared(world), compared(await undisturbed([...known, ...strange].sort((a, b) => a.ms - b.ms))));
+  });
+}

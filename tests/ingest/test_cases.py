@@ -53,12 +53,15 @@ def played(whole_stack: RunningStack, demo: Building) -> Played:
     run, sent_ms = uuid.uuid4().hex[:8], now_ms()
     beacons = [beacon.id for beacon in demo.beacons]
     cases = {name: load(name, f"{run}-{name}", beacons, sent_ms) for name in names()}
-    last = f"{run}-end"
+    last, place = f"{run}-end", {"level": demo.beacons[0].level, "room": demo.beacons[0].room}
     ends = {
         "sda/v1/gateway/{}/readings": {"v": 1, "ts": sent_ms, "readings": [{"beacon": beacons[0], "rssi": -60}]},
         "sda/v1/gateway/{}/status": {"state": "online", "ts": sent_ms},
         "sda/v1/gateway/{}/health": {"ts": sent_ms, "uptime_s": 1},
-        "sda/v1/locations": {"v": 1, "locations": [{"ts": sent_ms, "staff_id": last, "room": "x"}]},
+        "sda/v1/locations": {
+            "v": 1,
+            "locations": [{"ts": sent_ms, "staff_id": last, **place, "beacon": beacons[0], "rssi": -60}],
+        },
         "sda/v1/events": {"ts": sent_ms, "type": "enter", "subject": last, "room": "x"},
         "sda/v1/phone/{}/readings": "refused",
     }

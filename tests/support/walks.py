@@ -55,8 +55,8 @@ def walk(stack: RunningStack, demo: Building, ann: str, ben: str) -> Walks:
     publish(stack, *messages)
     for who in (ann, ben):
         stays = f"SELECT room, leave_ms FROM stay WHERE staff_id = '{who}'"  # noqa: S608 - our own names
-        eventually(partial(influx, stack, "locations", stays), within_s=30, what=f"the first stay of {who}")
-        eventually(partial(_is_there, stack, who, walks), within_s=30, what=f"{who} in the last room")
+        eventually(partial(influx, stack, "locations", stays), within_s=60, what=f"the first stay of {who}")
+        eventually(partial(_is_there, stack, who, walks), within_s=60, what=f"{who} in the last room")
     return walks
 
 

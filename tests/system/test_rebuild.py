@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from stack.layout import ROOT, node_folder
+from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, eventually, get, history, influx, now_ms, publish
 
@@ -147,6 +149,22 @@ def test_who_vanished_while_node_red_was_away_is_lost(stack: RunningStack) -> No
     question = "SELECT enter_ms, leave_ms FROM stay WHERE staff_id = 'vanished-1'"
     stays = eventually(lambda: influx(stack, "locations", question), what="the end of the stay")
     assert [(one["enter_ms"], one["leave_ms"]) for one in stays] == [(ago_ms, ago_ms + 4000)]
+
+
+def test_backlog_that_comes_while_node_red_is_away_is_located(stack: RunningStack, demo: Building) -> None:
+    """It is older than all that a start locates again."""
+    who, (first, second) = f"backlog-{uuid.uuid4().hex[:8]}", demo.beacons_of_two_rooms()
+    start_ms = now_ms() // 1000 * 1000 - 300_000
+    stack.stop("node-red")
+    sent = [start_ms + n * 1000 for n in range(120)]
+    readings = [batch(((first if ts < sent[60] else second).id, -45), ts=ts) for ts in sent]
+    publish(stack, *((f"phone/{who}/readings", one) for one in readings))
+    stack.start("node-red")
+    located = f"SELECT room FROM location WHERE staff_id = '{who}'"  # noqa: S608 - our own name
+    eventually(lambda: len(influx(stack, "locations", located)) == len(sent), 90)
+    stays = f"SELECT room FROM stay WHERE staff_id = '{who}' AND duration_s > 0"  # noqa: S608
+    rooms = [one["room"] for one in influx(stack, "locations", stays)]
+    assert rooms == [first.room, second.room]
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,15 @@ function createFeed(store, toil, onRows) {
     let cursorMs = fromMs;
     while (cursorMs < toMs) {
       const endMs = Math.min(cursorMs + lengthMs, toMs);
+      replay.reading(endMs);
       const rows = await slice(replay, cursorMs, endMs, tell);
       cursorMs = endMs;
       if (rows > SLICE_ROWS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
       else if (rows < SLICE_ROWS / 4) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
-      if (rows === 0 && endMs < toMs) cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs))) ?? toMs;
+      if (rows === 0 && endMs < toMs) {
+        replay.reading(toMs);
+        cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs))) ?? toMs;
+      }
       replay.pass(cursorMs);
       await tell();
       reached(cursorMs);

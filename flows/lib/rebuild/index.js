@@ -6,7 +6,8 @@ const { createArrivals } = require('./arrivals');
 const { createFeed } = require('./feed');
 const { rebuildRange } = require('./range');
 const { createLateTimes } = require('./late');
-const { gapStart, recover, RETENTION_MS } = require('./recover');
+const { createMissed } = require('./missed');
+const { gapStart, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
 const { createTelling } = require('./tell');
 const { createToil, Stopped } = require('./toil');
 const { createTurns } = require('./turns');
@@ -49,6 +50,8 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   let settledMs = 0;
   const arrivals = createArrivals();
   const late = createLateTimes();
+  const missed = createMissed((batch) => { for (const id of staffIn(batch, site.building())) hearLate(id, batch.ts); },
+    site.startedMs - MARGIN_MS);
   /** @type {Map<number, Set<string>>} by job: whom it concerns, if not everybody */
   const concerned = new Map();
   const toil = createToil((reason) => {
@@ -97,7 +100,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     settledMs = Math.max(settledMs, gapMs);
     const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
-    await run(job, () => recover({ site, store, toil, feed, telling, turns, clock, doing, reached }, arrivals, settledMs));
+    await run(job, () => recover({ site, store, toil, feed, telling, turns, missed, clock, doing, reached }, arrivals, settledMs));
     settledMs = Infinity;
   }
 
@@ -106,7 +109,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     while (!toil.stopped()) {
       const job = jobs.find(({ state }) => state === 'waiting');
       if (job) {
-        const means = { site, store, toil, feed, telling, turns, clock, doing, reached: () => {} };
+        const means = { site, store, toil, feed, telling, turns, missed, clock, doing, reached: () => {} };
         const staff = concerned.get(job.id) ?? null;
         await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
         concerned.delete(job.id);
@@ -154,7 +157,10 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     },
     /** To be called once, before the first reading comes. */
     start() {
-      site.holdBack(arrivals.hear);
+      site.holdBack((batch, nowMs, stored) => {
+        arrivals.hear(batch, nowMs, stored);
+        if (stored) missed.hear(batch);
+      });
       site.tellLate(hearLate);
       work();
     },
@@ -184,6 +190,12 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
         remedy: 'it goes on by itself when that is over' };
     },
   };
+}
+
+/** Whom a batch concerns. @param {import('../readings').Batch} batch @param {import('../building').Building} building */
+function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
+  if (kind === 'phone') return new Set([receiver]);
+  return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);
 }
 
 module.exports = { createRebuild };

@@ -34,6 +34,7 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @property {ReturnType<typeof import('./feed').createFeed>} feed
  * @property {ReturnType<typeof import('./tell').createTelling>} telling
  * @property {ReturnType<typeof import('./turns').createTurns>} turns
+ * @property {import('./missed').Missed} missed
  * @property {() => number} clock
  * @property {(ms: number) => void} reached
  * @property {(text: string) => void} doing
@@ -54,12 +55,13 @@ async function gapStart({ site: { startedMs }, store, toil }) {
  * @param {number} gapMs
  */
 async function recover(means, arrivals, gapMs) {
-  const { site, toil, feed, telling, clock, reached, doing } = means;
+  const { site, toil, feed, telling, missed, clock, reached, doing } = means;
   const oldestMs = clock() - RETENTION_MS;
   const fromMs = Math.floor(Math.max(gapMs - MARGIN_MS, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
   const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
   const { building, turns } = await means.turns.since(warmMs);
-  const replay = createReplay(site.newLocator(building), site.emptyOutcome, { fromMs, turns });
+  missed.begin(fromMs);
+  const replay = createReplay(site.newLocator(building), site.emptyOutcome, { fromMs, turns, missed });
   const tell = () => telling.some(replay);
 
   await feed.through(replay, warmMs, fromMs, tell, () => {});
@@ -80,6 +82,7 @@ async function recover(means, arrivals, gapMs) {
   while (clock() < site.startedMs + UNDERWAY_MS) await wait(toil);
   await join(means, arrivals, replay, cursorMs);
   site.adopt(replay, clock());
+  missed.end();
 }
 
 /** @param {import('./toil').Toil} toil */
@@ -141,4 +144,4 @@ async function readInto(heard, store, fromMs, toMs) {
   return heard;
 }
 
-module.exports = { gapStart, recover, WARM_UP_MS, RETENTION_MS };
+module.exports = { gapStart, recover, MARGIN_MS, WARM_UP_MS, RETENTION_MS };

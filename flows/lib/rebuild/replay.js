@@ -25,8 +25,9 @@ const FORGOTTEN_MS = 20 * 60_000; // after so long without a reading a locator k
  * @param {number} [window.toMs] inclusive
  * @param {Set<string>|null} [window.staff] of these people; null: of all
  * @param {import('./turns').Turn[]} [window.turns] what else happened, by time; may grow
+ * @param {Pick<import('./missed').Missed, 'reading'|'replayed'>} [window.missed] is told what is heard
  */
-function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = null, turns = [] }) {
+function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = null, turns = [], missed }) {
   const outcome = emptyOutcome();
   /** @type {Map<string, Presence>} everybody's last */
   const presences = new Map();
@@ -41,6 +42,7 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
   /** @param {Batch} batch in the order of time @param {number} [latestMs] the clock when that is nearer than the batch says */
   function hear(batch, latestMs = Infinity) {
     const ms = Math.min(batch.ts, latestMs);
+    missed?.replayed(batch);
     pass(ms);
     heardMs = Math.max(heardMs, ms);
     locator.hear(batch, nowMs, outcome);
@@ -117,7 +119,12 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
     return taken;
   }
 
-  return { hear, pass, take, openStays, openPresences, locator, presences, count: () => found.locations.length + found.stays.length };
+  return {
+    hear, pass, take, openStays, openPresences, locator, presences,
+    /** What is read next goes up to here. @param {number} ms */
+    reading: (ms) => missed?.reading(ms),
+    count: () => found.locations.length + found.stays.length,
+  };
 }
 
 module.exports = { createReplay };

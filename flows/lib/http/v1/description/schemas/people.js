@@ -17,7 +17,7 @@ module.exports = {
     presence: { ...orNull(ref('Presence')), description: 'null: not heard within the last quarter of an hour.' },
   }),
   StaffList: object({ staff: list(ref('Staff')), next }),
-  Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The beacon that decided; empty where several did.' },
+  Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The one heard best of the room.' },
     rssi: { ...whole, description: 'dBm' } }),
   Locations: object({ staff_id: id, ...span, locations: list(ref('Location')), next }),
   Stay: object({ level: id, room: id, enter_ms: ms, leave_ms: { ...ms, description: 'While it goes on: when last heard.' },
