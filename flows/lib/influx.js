@@ -24,6 +24,7 @@ class StoreUnavailable extends Error {
  * @property {(bucket: string, statement: string, params: Record<string, string|number>, limits?: Limits) => Pieces} pieces
  *   a long answer in order; the next piece is read when it is asked for
  * @property {(limitMs: number) => Promise<void>} ping whether it is there at all
+ * @property {(limitMs: number) => Promise<string>} metrics what it tells of itself, in Prometheus' text format
  * @typedef {{firstMs?: number, pauseMs?: number}} Limits so long InfluxDB may take for the first piece, and for each after it
  */
 
@@ -94,12 +95,17 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
     });
   }
 
-  /** @type {Influx['ping']} */
-  async function ping(limitMs) {
+  /** What there is to be fetched without a token. @param {string} path @param {number} limitMs @returns {Promise<string>} */
+  async function fetched(path, limitMs) {
     const signal = AbortSignal.timeout(limitMs);
-    await new Promise((resolve, reject) => {
-      request(`${url}/ping`, { agent: false, signal }, (answer) => answer.resume().on('end', resolve).on('error', reject)).on('error', reject).end();
-    }).catch((error) => { throw named(error, signal.aborted ? `InfluxDB did not answer within ${limitMs} ms` : ''); });
+    try {
+      const answer = await /** @type {Promise<import('node:http').IncomingMessage>} */ (new Promise((resolve, reject) => {
+        request(`${url}${path}`, { agent: false, signal }, resolve).on('error', reject).end();
+      }));
+      return (await answer.setEncoding('utf8').toArray()).join('');
+    } catch (error) {
+      throw named(error, signal.aborted ? `InfluxDB did not answer within ${limitMs} ms` : '');
+    }
   }
 
   /** @param {unknown} error @param {string} late why it was broken off @returns {Error} */
@@ -110,7 +116,13 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
     return new StoreUnavailable(`InfluxDB at ${url}: ${message || code || 'no answer'}`);
   }
 
-  return { query, pieces, ping, close: () => agent.destroy() };
+  return {
+    query,
+    pieces,
+    ping: async (limitMs) => { await fetched('/ping', limitMs); },
+    metrics: (limitMs) => fetched('/metrics', limitMs),
+    close: () => agent.destroy(),
+  };
 }
 
 /** @param {import('node:http').IncomingMessage} answer */

@@ -50,7 +50,7 @@ function createProbe(store, startedMs) {
     /** @param {number} nowMs @returns {Part} */
     ingest(nowMs) {
       if (storeFault !== '') {
-        return { status: 'degraded', store_lag_ms: lagMs, reason: 'unknown while InfluxDB does not answer', remedy: 'see influxdb' };
+        return { status: 'degraded', store_lag_ms: null, reason: 'unknown while InfluxDB does not answer', remedy: 'see influxdb' };
       }
       if (nowMs - readBackMs <= OVERDUE_MS) return { status: 'up', store_lag_ms: lagMs };
       const since = readBackMs === 0 ? nowMs - startedMs : nowMs - readBackMs;

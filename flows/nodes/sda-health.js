@@ -2,6 +2,7 @@
 
 const { createHealth, healthFigures, heartbeat } = require('../lib/health');
 const { createProcessFigures } = require('../lib/metrics/process-figures');
+const { createTrend } = require('../lib/metrics/trend');
 const { createProbe, HEARTBEAT_MS } = require('../lib/probe');
 const { version } = require('../package.json');
 
@@ -20,11 +21,13 @@ module.exports = function register(RED) {
     this.health = createHealth({ site, probe, rebuild, version });
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const takenOff = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
+    this.trend = createTrend();
     let looking = false;
     let lookedMs = 0;
 
     const beat = () => {
       const payload = heartbeat(figures, rebuild, Date.now());
+      this.trend.add(payload);
       site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
       probe.sent(payload.ts);
     };

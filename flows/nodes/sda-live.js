@@ -9,11 +9,11 @@ module.exports = function register(RED) {
   function SdaLive(definition) {
     RED.nodes.createNode(this, definition);
     const { site } = RED.nodes.getNode(definition.site);
-    const { health } = RED.nodes.getNode(definition.health);
+    const { health, trend } = RED.nodes.getNode(definition.health);
     const { alerts } = RED.nodes.getNode(definition.alerts);
     const { hub } = RED.settings.sda;
 
-    hub.attach(createTopics({ site, alerts, health: health.report }));
+    hub.attach(createTopics({ site, alerts, trend, health: health.report }));
     const timer = setInterval(() => hub.tick(Date.now()), TICK_MS);
     this.on('close', () => {
       clearInterval(timer);

@@ -5,6 +5,7 @@ const { createArrival } = require('../lib/arrival');
 const { createCalm } = require('../lib/calm');
 const { createInflux } = require('../lib/influx');
 const { createFigures } = require('../lib/metrics/figures');
+const { createParts } = require('../lib/metrics/parts');
 const { siteFigures } = require('../lib/metrics/site-figures');
 const { storeFigures } = require('../lib/metrics/store-figures');
 const { createSite } = require('../lib/site');
@@ -26,6 +27,8 @@ module.exports = function register(RED) {
     this.figures = createFigures();
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
     this.figures.add(storeFigures({ calm, history: this.site.history }));
+    this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
+    this.figures.add(this.parts.figures);
     this.arrival = createArrival({ newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs }, this.site.startedMs);
 
     const timers = [

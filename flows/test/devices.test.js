@@ -132,3 +132,15 @@ test('whatever comes in under status and health, it is taken or counted', () => 
     assert.ok(body === '' ? gateways.refused() === 0 && !known : (gateways.refused() === 1) === (known === null));
   }));
 });
+
+test('what gateways lost is added up by reason since our start, over their restarts', () => {
+  const gateways = createGateways();
+  const tell = (gateway, figures) => gateways.tell(message(gateway, 'health', { ts: T, ...figures }), building, T);
+  tell('gw-a', { dropped_age: 100, dropped_weak: 5 });
+  assert.deepEqual(gateways.lost(), { age: 0, size: 0, time: 0, disk: 0 }, 'that was before');
+  tell('gw-a', { dropped_age: 103, dropped_weak: 9 });
+  tell('gw-b', {});
+  tell('gw-b', { dropped_disk: 7 });
+  tell('gw-a', { dropped_age: 2 });
+  assert.deepEqual(gateways.lost(), { age: 5, size: 0, time: 0, disk: 7 });
+});

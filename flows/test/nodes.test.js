@@ -11,7 +11,7 @@ const { createBuilding } = require('../lib/building');
 const { createSessions } = require('../lib/sessions');
 const { smallBuilding, BEACONS } = require('./support/building');
 
-const NODES = ['sda-site', 'sda-building', 'sda-alerts', 'sda-readings', 'sda-devices', 'sda-outbox', 'sda-rebuild', 'sda-health', 'sda-http'].map((name) => require(`../nodes/${name}`));
+const NODES = ['sda-site', 'sda-building', 'sda-alerts', 'sda-readings', 'sda-devices', 'sda-parts', 'sda-outbox', 'sda-rebuild', 'sda-health', 'sda-http'].map((name) => require(`../nodes/${name}`));
 const registryDir = fs.mkdtempSync(path.join(os.tmpdir(), 'nodes-'));
 const site = { id: 'site', type: 'sda-site' };
 
@@ -71,6 +71,15 @@ test('a reading comes out of the outbox as location, presence and event, until i
 test('the registry for ingest is written at start', async () => {
   await helper.load(NODES, [site, { id: 'building', type: 'sda-building', site: 'site' }]);
   assert.equal(Object.keys(JSON.parse(fs.readFileSync(path.join(registryDir, 'beacons.json'), 'utf8'))).length, 5);
+});
+
+test('what the broker says of itself becomes a figure', async () => {
+  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
+    { id: 'parts', type: 'sda-parts', site: 'site' }]);
+  const done = once(helper.getNode('parts'), 'input');
+  helper.getNode('parts').receive({ topic: '$SYS/broker/heap/current', payload: Buffer.from('4096') });
+  await done;
+  assert.equal(helper.getNode('site').figures.flat().memory_bytes_broker, 4096);
 });
 
 test('what a gateway says of itself is kept in mind', async () => {

@@ -7,6 +7,7 @@ import './style.css';
 import './floor.css';
 import './staff.css';
 import './devices.css';
+import './system.css';
 
 /**
  * The bridge to FlowFuse Dashboard. It makes its widgets anew whenever the connection is; our pages live in an element of

@@ -31,3 +31,10 @@ for (const [name, change, level, text] of cases) {
 test('all faults are told behind the first', () => {
   assert.equal(verdict({ ...good, status: without('influxdb', 'building') }).details.length, 2);
 });
+
+test('without a server nothing is known of its parts; without a broker everything else is', () => {
+  for (const change of [{ loggedOut: true }, { connected: false }, { heardAtMs: NOW - 3600 }, { status: null }]) {
+    assert.equal(verdict({ ...good, ...change }).reached, false);
+  }
+  for (const change of [{}, { status: without('broker') }, { status: without('influxdb') }]) assert.equal(verdict({ ...good, ...change }).reached, true);
+});

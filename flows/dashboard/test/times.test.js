@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clock, duration, moment, startOfDay } from '../src/lib/times.js';
+import { about, clock, duration, moment, startOfDay } from '../src/lib/times.js';
 
 const MINUTE = 60_000;
 const AT = Date.UTC(2026, 2, 1, 23, 30, 5);
@@ -9,6 +9,7 @@ test('durations in one or two units', () => {
   const cases = [[-5, '0 s'], [8400, '8 s'], [59_400, '59 s'], [59_600, '1 min'], [125 * 1000, '2 min'], [60 * MINUTE, '1 h'],
     [185 * MINUTE, '3 h 5 min'], [24 * 60 * MINUTE, '1 d'], [52 * 60 * MINUTE, '2 d 4 h']];
   for (const [ms, text] of cases) assert.equal(duration(ms), text);
+  assert.deepEqual([about(8400), about(899_000), about(90_000)], ['8 s', '15 min', '2 min']);
 });
 
 test('times in a zone, with the day where it is another one', () => {

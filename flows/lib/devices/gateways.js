@@ -2,6 +2,7 @@
 'use strict';
 
 const { ID } = require('../ids');
+const { createLosses } = require('./losses');
 
 /**
  * How the gateways are doing: what they say of themselves (status, health) and what comes from them (readings). Of those
@@ -35,6 +36,7 @@ function createGateways() {
   const listed = new Map();
   /** @type {Map<string, Known>} others, longest quiet first */
   const strangers = new Map();
+  const losses = createLosses();
   let refused = 0;
 
   /** @param {string} id @param {import('../building').Building} building */
@@ -94,7 +96,9 @@ function createGateways() {
     if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
     if (state !== 'offline') alive(known, nowMs);
     if (state === null) {
-      known.health = figures(data, nowMs);
+      const health = figures(data, nowMs);
+      losses.add(known.health, health);
+      known.health = health;
       return null;
     }
     // "online" happened when its sender says; a last will has the time of the connection, not of its end
@@ -137,6 +141,8 @@ function createGateways() {
     setBuilding,
     /** Ids of those that the building file does not list and from which something came, the latest first. */
     strangers: () => [...strangers.keys()].reverse(),
+    /** Readings that they collected and lost since our start. @returns {Record<string, number>} by reason */
+    lost: losses.byReason,
     /** Messages that were no status and no health. */
     refused: () => refused,
   };

@@ -6,11 +6,13 @@ const { devices } = require('./devices');
 const { floor } = require('./floor');
 const { staff } = require('./staff');
 const { createStatus } = require('./status');
+const { system } = require('./system');
 
 /**
  * What pages can watch, by name; a topic is the name, or `name:argument`. To add one: a file beside this one that
  * makes the data, and a line here. Every snapshot carries the status, so that a page needs one topic only.
  * @typedef {{site: import('../site').Site, alerts: Pick<import('../alerts').Alerts, 'list'|'open'|'dropped'>,
+ *   trend: Pick<import('../metrics/trend').Trend, 'samples'>,
  *   health: (nowMs: number) => {parts: Record<string, import('../health').Part>}}} Context
  * @typedef {{everyMs: number, data: (context: Context, argument: string, nowMs: number,
  *   presences: import('./people').Presence[]) => object}} Topic
@@ -23,6 +25,7 @@ const TOPICS = {
   floor: { everyMs: 200, data: floor },
   staff: { everyMs: 1000, data: staff },
   devices: { everyMs: 1000, data: devices },
+  system: { everyMs: 1000, data: system },
 };
 
 /** @param {Context} context */

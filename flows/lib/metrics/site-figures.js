@@ -37,6 +37,8 @@ function siteFigures(site, clock) {
     { name: 'gateways', kind: 'gauge', label: 'state', help: 'Gateways of the building file by state', read: () => gatewaysBy(site, clock()) },
     { name: 'gateway_messages_refused', kind: 'counter', help: 'Messages about the state or health of gateways that were none',
       read: site.gateways.refused },
+    { name: 'gateway_dropped', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that gateways had collected and lost, as they tell',
+      read: site.gateways.lost },
     { name: 'outbox_waiting', kind: 'gauge', help: 'Messages to the broker that wait or are on their way',
       read: () => outbox().waiting + outbox().in_flight },
     { name: 'outbox_dropped', kind: 'counter', help: 'Messages to the broker that were lost because too many waited', read: () => outbox().dropped },

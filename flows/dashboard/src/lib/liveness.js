@@ -1,8 +1,8 @@
 /**
  * Whether what the page shows is how things are, and what to say of it.
  * @typedef {{id: string, status: string, reason?: string, remedy?: string}} Part
- * @typedef {{level: 'live'|'warn'|'down', text: string, details: string[]}} Verdict
- *   down: what is shown is not the present; warn: it is, but something else does not work
+ * @typedef {{level: 'live'|'warn'|'down', text: string, details: string[], reached: boolean}} Verdict
+ *   down: what is shown is not the present; warn: it is, but something else does not work; reached: the server is
  */
 
 /** The server sends at least once a second. */
@@ -24,17 +24,18 @@ const MEANING = {
  * @returns {Verdict}
  */
 export function verdict({ connected, loggedOut, heardAtMs, nowMs, aheadMs, status }) {
-  const down = (/** @type {string} */ text) => ({ level: /** @type {const} */ ('down'), text: `Not live: ${text}`, details: [] });
+  const down = (/** @type {string} */ text, reached = false) => (
+    { level: /** @type {const} */ ('down'), text: `Not live: ${text}`, details: [], reached });
   if (loggedOut) return down('the login has ended');
   if (!connected) return down('no connection to the server');
   if (nowMs - heardAtMs > SILENT_MS) return down('the server does not answer');
-  if (!status) return { level: 'warn', text: 'Connecting', details: [] };
+  if (!status) return { level: 'warn', text: 'Connecting', details: [], reached: false };
   const broken = status.parts.filter((part) => part.status !== 'up');
-  if (broken.some(({ id }) => id === 'broker')) return down('the message broker is away');
+  if (broken.some(({ id }) => id === 'broker')) return down('the message broker is away', true);
   const details = broken.map(({ id, reason }) => MEANING[id] ?? reason ?? `${id} does not work`);
   const unheardMs = status.heard_ms === null ? Infinity : nowMs + aheadMs - status.heard_ms;
   if (unheardMs > UNHEARD_MS) details.unshift('no readings are coming in');
-  if (details.length === 0) return { level: 'live', text: 'Live', details };
+  if (details.length === 0) return { level: 'live', text: 'Live', details, reached: true };
   const [first = ''] = details;
-  return { level: 'warn', text: `Live, but ${first}`, details };
+  return { level: 'warn', text: `Live, but ${first}`, details, reached: true };
 }

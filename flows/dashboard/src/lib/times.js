@@ -13,6 +13,9 @@ export function duration(ms) {
   return hours % 24 ? `${Math.floor(hours / 24)} d ${hours % 24} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/** The same, rounded to minutes where it is some. @param {number} ms */
+export const about = (ms) => duration(ms < 60_000 ? ms : Math.round(ms / 60_000) * 60_000);
+
 /** @param {number} ms @param {string} [zone] for tests; of the browser if not given */
 export const clock = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone }).format(ms);
 

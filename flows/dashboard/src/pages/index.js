@@ -13,4 +13,6 @@ export const PAGES = [
     component: defineAsyncComponent(() => import('./staff.vue')) },
   { view: 'devices', title: 'Devices', icon: 'devices', topic: () => 'devices', badge: ({ alerts }) => alerts,
     component: defineAsyncComponent(() => import('./devices.vue')) },
+  { view: 'system', title: 'System', icon: 'system', topic: () => 'system',
+    component: defineAsyncComponent(() => import('./system.vue')) },
 ];

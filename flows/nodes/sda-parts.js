@@ -1,0 +1,20 @@
+'use strict';
+
+const LOOK_MS = 5000;
+
+module.exports = function register(RED) {
+  /** Keeps in mind what broker, Telegraf and InfluxDB tell of themselves. */
+  function SdaParts(definition) {
+    RED.nodes.createNode(this, definition);
+    const { parts } = RED.nodes.getNode(definition.site);
+
+    const timer = setInterval(() => { parts.look().catch((error) => this.error(error)); }, LOOK_MS);
+    this.on('input', (message, _send, done) => {
+      parts.tell(message);
+      done();
+    });
+    this.on('close', () => clearInterval(timer));
+  }
+
+  RED.nodes.registerType('sda-parts', SdaParts);
+};

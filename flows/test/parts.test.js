@@ -1,0 +1,119 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { StoreUnavailable } = require('../lib/influx');
+const { createFigures } = require('../lib/metrics/figures');
+const { createParts } = require('../lib/metrics/parts');
+const { createTrend, growth, KEPT_MS, percentile, rates } = require('../lib/metrics/trend');
+const { system } = require('../lib/live/system');
+const { playInflux } = require('./support/influx');
+
+const NOW = 1_800_000_000_000;
+const WRITTEN = [
+  { tags: { alias: 'readings' }, columns: [], rows: [[NOW - 4000, 500, 3, 2, 11]] }, { tags: { alias: 'health' }, columns: [], rows: [[NOW - 4000, 90, 0, 0, 1]] }];
+const MEMSTATS = [{ tags: {}, columns: [], rows: [[NOW - 4000, 70_000, 10_000]] }];
+
+/** Parts whose database answers as `rig` says. */
+function parts(rig) {
+  const figures = createFigures();
+  const made = createParts({ connected: () => rig.connected, clock: () => NOW,
+    query: async (_bucket, statement) => (statement.includes('internal_write') ? rig.written() : rig.memory()),
+    metrics: async () => rig.text() });
+  figures.add(made.figures);
+  return { ...made, flat: figures.flat };
+}
+const away = () => { throw new StoreUnavailable('away'); };
+const whole = () => ({ connected: true, written: () => WRITTEN, memory: () => MEMSTATS,
+  text: () => '# HELP x\ngo_memstats_sys_bytes 9e+04\ngo_memstats_sys_bytes_more 1\ngo_memstats_heap_released_bytes 40000\n' });
+
+test('each part tells its figures in its own way', async () => {
+  const { tell, look, flat } = parts(whole());
+  await look();
+  tell({ topic: '$SYS/broker/heap/current', payload: Buffer.from('369352') });
+  tell({ topic: '$SYS/broker/uptime', payload: Buffer.from('90 seconds') });
+  tell({ topic: '$SYS/broker/publish/messages/dropped', payload: Buffer.from('7') });
+  tell({ topic: '$SYS/broker/heap/current', payload: Buffer.from('odd') });
+  tell({ topic: '$SYS/broker/bytes/sent', payload: Buffer.from('5') });
+  assert.deepEqual(flat(), {
+    memory_bytes_broker: 369_352, memory_bytes_ingest: 60_000, memory_bytes_influxdb: 50_000, broker_dropped: 7, stored_readings: 500,
+    stored_timestamp_s: (NOW - 4000) / 1000, ingest_waiting: 12, ingest_dropped: 5, ingest_dropped_readings: 5, ingest_dropped_health: 0 });
+});
+
+test('what is away tells nothing, and nothing is made up for it', async () => {
+  const rig = whole();
+  const { tell, look, flat } = parts(rig);
+  tell({ topic: '$SYS/broker/heap/current', payload: Buffer.from('1') });
+  await look();
+  tell({ topic: '$SYS/broker/uptime', payload: Buffer.from('1078 seconds') });
+  assert.deepEqual([flat().memory_bytes_broker, flat().broker_dropped], [1, 0], 'it tells that nothing was dropped by telling nothing');
+  Object.assign(rig, { connected: false, written: away, memory: away, text: away });
+  await look();
+  assert.deepEqual(flat(), {});
+  Object.assign(rig, { connected: true, written: () => [], memory: () => [], text: () => 'no such figure' });
+  await look();
+  assert.deepEqual(flat(), { memory_bytes_broker: 1, broker_dropped: 0 });
+  rig.written = () => { throw new TypeError('a fault of ours'); };
+  await assert.rejects(look(), TypeError);
+});
+
+test('InfluxDB\'s own figures are fetched without the token, and an absent InfluxDB is one that is away', async (t) => {
+  const asked = [];
+  const influx = await playInflux(t, ({ url, headers }, response) => {
+    asked.push([url, headers.authorization]);
+    response.end('go_memstats_sys_bytes 1\n');
+  });
+  assert.equal(await influx.metrics(1000), 'go_memstats_sys_bytes 1\n');
+  assert.deepEqual(asked, [['/metrics', undefined]]);
+  const silent = await playInflux(t, () => {});
+  await assert.rejects(silent.metrics(50), StoreUnavailable);
+});
+
+test('a quarter of an hour of samples is kept, and a clock that is set back begins anew', () => {
+  const trend = createTrend();
+  for (let s = 0; s <= 3600; s += 5) trend.add({ ts: NOW + s * 1000, messages: s });
+  assert.equal(trend.samples().length, KEPT_MS / 5000 + 1);
+  assert.equal(trend.samples()[0].messages, 3600 - 900);
+  trend.add({ ts: NOW, messages: 1 });
+  assert.deepEqual(trend.samples().map(({ messages }) => messages), [1]);
+  for (let ms = 1; ms <= 1000; ms += 1) trend.add({ ts: NOW + ms, messages: 1 });
+  assert.equal(trend.samples().length, 200);
+});
+
+test('how fast a counter grew: over restarts of whoever counts, and by its own clock', () => {
+  const samples = [[0, 10], [5, 20], [10, undefined], [15, 40], [20, 5]].map(([s, count]) => (
+    { ts: NOW + s * 1000, ...(count === undefined ? {} : { count }) }));
+  assert.deepEqual(rates(samples, 'count'), [null, 2, null, 2, 1]);
+  const stored = [[0, 100, 0], [5, 100, 0], [10, 300, 10], [15, 300, 10]].map(([s, count, at]) => ({ ts: NOW + s * 1000, count, at }));
+  assert.deepEqual(rates(stored, 'count', ({ at }) => at * 1000), [null, null, 20, null]);
+});
+
+test('how much a counter grew: ours begins at nothing, of another\'s the first is of before', () => {
+  const samples = [{ ts: 1 }, { ts: 2, count: 4 }, { ts: 3, count: 6 }, { ts: 4, count: 1 }];
+  assert.equal(growth(samples, 'count', true), 7);
+  assert.equal(growth(samples, 'count', false), 3);
+  assert.equal(growth([], 'count', true), 0);
+});
+
+test('percentiles are values that were there', () => {
+  const values = Array.from({ length: 100 }, (_, i) => 100 - i);
+  assert.deepEqual([percentile(values, 0.5), percentile(values, 0.99), percentile([7], 0.99), percentile([], 0.5)], [50, 99, 7, null]);
+});
+
+test('the topic tells lines, counts by reason, and memory, as of the newest heartbeat', () => {
+  const trend = createTrend();
+  const site = { startedMs: NOW - 60_000 };
+  assert.deepEqual(system({ site, trend }).counts, []);
+  trend.add({ ts: NOW, messages: 0, refused: 1, refused_not_json: 1, unregistered: 0, live_lag_p50_ms: 700.04, store_lag_ms: 200,
+    broker_dropped: 5 });
+  trend.add({ ts: NOW + 5000, messages: 500, refused: 4, refused_not_json: 4, unregistered: 9, store_lag_ms: 300, broker_dropped: 5,
+    rss_bytes: 9, memory_bytes_broker: 1, gateways_online: 2, loop_busy_pct: 3 });
+  const told = system({ site, trend });
+  assert.deepEqual(told.ts_ms, [NOW, NOW + 5000]);
+  assert.deepEqual(told.trends, { messages_per_s: [null, 100], stored_per_s: [null, null], live_lag_p50_ms: [700, null],
+    live_lag_p99_ms: [null, null], store_lag_ms: [200, 300] });
+  assert.deepEqual(told.store_lag, { p50_ms: 200, p99_ms: 300, count: 2 });
+  assert.deepEqual(told.counts, [{ name: 'refused_not_json', total: 4, lately: 3 }, { name: 'unregistered', total: 9, lately: 9 },
+    { name: 'broker_dropped', total: 5, lately: 0 }]);
+  assert.deepEqual([told.memory_bytes, told.busy_pct, told.gateways.online], [{ flows: 9, broker: 1 }, 3, 2]);
+});
