@@ -10,7 +10,7 @@ from support.api import Api
 from support.browser import chromium, session_of
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.walks import Walks, walk
+from support.walks import Walks, still_there, walk
 
 
 @pytest.fixture(scope="session")
@@ -60,9 +60,15 @@ def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def walks(whole_stack: RunningStack, demo: Building) -> Walks:
-    """Two people whose history is known, on the shared stack."""
+def walked(whole_stack: RunningStack, demo: Building) -> Walks:
     return walk(whole_stack, demo, "walk-ann", "walk-ben")
+
+
+@pytest.fixture(scope="module")
+def walks(whole_stack: RunningStack, walked: Walks) -> Iterator[Walks]:
+    """Two people whose history is known, on the shared stack; they are there as long as the module's tests run."""
+    with still_there(whole_stack, walked):
+        yield walked
 
 
 @pytest.fixture(scope="session")

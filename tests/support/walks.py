@@ -1,11 +1,15 @@
 """Two people who were where everybody can ask for it: a history that is known."""
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import Event, Thread
 
 from .building import Building, Placed
 from .running import RunningStack
-from .talk import batch, eventually, get, influx, now_ms, publish
+from .talk import batch, connect, eventually, get, influx, now_ms, publish
 
 LENGTH_S = 180
 TURN_S = 90
@@ -58,6 +62,34 @@ def walk(stack: RunningStack, demo: Building, ann: str, ben: str) -> Walks:
         eventually(partial(influx, stack, "locations", stays), within_s=60, what=f"the first stay of {who}")
         eventually(partial(_is_there, stack, who, walks), within_s=60, what=f"{who} in the last room")
     return walks
+
+
+@contextmanager
+def still_there(stack: RunningStack, walks: Walks) -> Iterator[None]:
+    """Both go on being heard in their last rooms, every second, for the length of the block: nobody gets lost."""
+    over = Event()
+    client = connect(stack)
+
+    def go_on() -> None:
+        while not over.wait(1):
+            for who, room in ((walks.ann, walks.second), (walks.ben, walks.third)):
+                client.publish(f"sda/v1/phone/{who}/readings", json.dumps(batch((room.id, -45))), qos=1)
+
+    thread = Thread(target=go_on, name="still there")
+    thread.start()
+    try:
+        for who in (walks.ann, walks.ben):
+            eventually(partial(_is_present, stack, who), within_s=60, what=f"{who} present")
+        yield
+    finally:
+        over.set()
+        thread.join()
+        client.disconnect()
+        client.loop_stop()
+
+
+def _is_present(stack: RunningStack, who: str) -> bool:
+    return bool(get(stack, f"/api/v1/staff/{who}").json()["presence"]["state"] == "present")
 
 
 def _is_there(stack: RunningStack, who: str, walks: Walks) -> bool:

@@ -62,7 +62,8 @@ def test_visits_of_a_room_the_latest_first(api: Api, walks: Walks) -> None:
         walks.ann: 10,
         walks.ben: 10,
     }
-    (now,) = [one for one in api.get("listVisits", room=walks.second.room)["visits"] if one["staff_id"] == walks.ann]
+    visits = api.get("listVisits", room=walks.second.room)["visits"]
+    now = next(one for one in visits if one["staff_id"] == walks.ann)
     assert now["ongoing"]
 
 

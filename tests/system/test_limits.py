@@ -37,11 +37,16 @@ def test_refused_extractbeacon_still_carries_a_list(stack: RunningStack) -> None
 
 
 def test_a_trusted_address_may_ask_as_fast_as_this_machine_can(stack: RunningStack) -> None:
-    """HACS asks for 10,000 people every ten seconds; here 2,000 requests as fast as they go."""
+    """HACS asks for 10,000 people every ten seconds; here 2,000 requests as fast as they go. Where that is more than a
+    busy machine can do, it says so (503), but nobody is told to have asked too often."""
+    before = figures(stack)["sda_http_limited_total"]
 
     def ask(count: int) -> set[int]:
         with httpx.Client(base_url=stack.http_url) as caller:
             return {caller.get(PATH).status_code for _ in range(count)}
 
     with ThreadPoolExecutor(4) as threads:
-        assert set().union(*threads.map(ask, [500] * 4)) == {200}
+        answers = set().union(*threads.map(ask, [500] * 4))
+    assert 200 in answers
+    assert answers <= {200, 503}
+    assert figures(stack)["sda_http_limited_total"] == before

@@ -13,8 +13,8 @@ from support.running import RunningStack
 from support.talk import batch, eventually, influx, publish
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
-WITHIN_S = 20.0
-"""A heartbeat is sent every five seconds."""
+WITHIN_S = 60.0
+"""A heartbeat is sent every five seconds; a busy machine may take its time."""
 FIELDS = (
     "messages readings refused refused_not_json outbox_waiting outbox_dropped rss_bytes loop_lag_p99_ms loop_busy_pct"
     " part_up_broker part_up_ingest audit_lookups audit_dropped http_answers http_answers_200"
@@ -100,12 +100,10 @@ def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
     refused = told['sda_refused_total{reason="not_json"}']
 
     def caught_up() -> dict[str, Any]:
-        stored = _newest(stack)
-        return stored if stored.get("refused_not_json", 0) >= refused and "store_lag_ms" in stored else {}
+        stored = _newest(stack)  # a query may see some fields of a point before the others
+        return stored if stored.get("refused_not_json", 0) >= refused and set(FIELDS.split()) <= set(stored) else {}
 
-    stored = eventually(caught_up, WITHIN_S, "the newest heartbeat")
-    for field in FIELDS.split():
-        assert isinstance(stored.get(field), float | int), field
+    stored = eventually(caught_up, WITHIN_S, "the newest heartbeat with all its fields")
     assert all(isinstance(value, float | int) for value in stored.values()), "numbers only: no series of their own"
     assert stored["messages"] <= figures(stack)["sda_messages_total"]
 
