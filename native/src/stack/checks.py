@@ -18,6 +18,8 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values with which a configuration is validated without an installation."""
+DASHBOARD = "tests/system/test_dashboard_*.py"
+"""The browser's tests, which go into another lane than the rest."""
 
 
 def check() -> int:
@@ -57,11 +59,16 @@ def test(arguments: list[str]) -> int:
     if arguments:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
     lanes: list[list[Command]] = [
-        [("native", [pytest, "-q", "native/tests"], {}), ("tests", [pytest, "-q", "tests"], {})],
+        [
+            ("native", [pytest, "-q", "native/tests"], {}),
+            ("system", [pytest, "-q", "tests", "--ignore", "tests/accuracy", "--ignore-glob", DASHBOARD], {}),
+        ],
         [
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
             ("simulator", [pytest, "-q", "simulator/tests"], {}),
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
+            ("accuracy", [pytest, "-q", "tests/accuracy"], {}),
+            ("dashboard", [pytest, "-q", *sorted(map(str, ROOT.glob(DASHBOARD)))], {}),
         ],
     ]
     say("each part shows its output when it is through; the longest take some minutes")
