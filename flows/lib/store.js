@@ -12,6 +12,8 @@ const STAY_FIELDS = '"level", "room", "enter_ms", "leave_ms", "duration_s"';
 
 /** What works in the background has time. */
 const PATIENT_MS = 20_000;
+/** Ten thousand people take it a second or two. */
+const EVERYBODY_MS = 8000;
 /** More records than this of one answer may keep its caller, and so the database, busy for a while. */
 const LONG_RECORDS = 20_000;
 
@@ -39,14 +41,15 @@ function createStore(influx) {
   }
 
   /**
-   * The latest location of everybody since a time.
-   * @param {number} fromMs
+   * The latest location of everybody within a time.
+   * @param {number} fromMs inclusive
+   * @param {number} toMs exclusive
    * @returns {Promise<Location[]>}
    */
-  async function latest(fromMs) {
+  async function latest(fromMs, toMs) {
     const series = await influx.query('locations',
-      `SELECT ${FIELDS} FROM "location" WHERE time >= $from GROUP BY "staff_id" ORDER BY time DESC LIMIT 1`,
-      { from: time(fromMs) });
+      `SELECT ${FIELDS} FROM "location" WHERE time >= $from AND time < $to GROUP BY "staff_id" ORDER BY time DESC LIMIT 1`,
+      { from: time(fromMs), to: time(toMs) }, EVERYBODY_MS);
     return series.flatMap(({ tags, rows }) => rows.map((row) => toLocation(tags.staff_id ?? '', row)));
   }
 

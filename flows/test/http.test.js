@@ -159,6 +159,38 @@ test('/retrieveformonitoring: the latest of each, newest first, room by name', a
     { staff_id: '7', level: 'L9', location: 'torn-down', timestamp: S - 600, rssi: -70, mac: 'B' }] });
 });
 
+test('/retrieveformonitoring asks the database about the time before the start alone, once for all, and not again for some seconds', async (t) => {
+  const startedMs = (S - 30) * 1000;
+  let sleeps = false;
+  const old = () => {
+    if (sleeps) throw new StoreUnavailable('InfluxDB sleeps');
+    return [{ ts: (S - 600) * 1000, staff_id: '7', level: 'L1', room: 'a', beacon: 'B', rssi: -70 }];
+  };
+  const rig = await api(t, { startedMs, store: { latest: old } });
+  const people = async () => (await rig.call('/retrieveformonitoring')).body.data.map(({ staff_id: id }) => id);
+  assert.deepEqual(await Promise.all([people(), people(), people()]), [['7'], ['7'], ['7']]);
+  assert.deepEqual(rig.asked, [['latest', (S - 900) * 1000, startedMs]]);
+  rig.now += 4000;
+  await people();
+  assert.equal(rig.asked.length, 1);
+  rig.now += 2000;
+  sleeps = true;
+  assert.deepEqual([await people(), await people()], [['7'], ['7']], 'who was there before the start is known by now');
+  assert.equal(rig.asked.length, 2);
+  rig.now += 300_000;
+  assert.deepEqual(await people(), [], 'a quarter of an hour ago by now');
+});
+
+test('/retrieveformonitoring: a database that takes long makes nobody wait, and its answer is there when it comes', async (t) => {
+  const { promise, resolve } = Promise.withResolvers();
+  const rig = await api(t, { startedMs: (S - 30) * 1000, store: { latest: () => promise } });
+  const answer = await rig.call('/retrieveformonitoring');
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
+  resolve([]);
+  assert.equal((await rig.call('/retrieveformonitoring')).status, 200);
+  assert.equal(rig.asked.length, 1);
+});
+
 test('/newbeacondetect publishes a phone batch and answers once the broker has it', async (t) => {
   const rig = await api(t);
   for (const [path, options] of [

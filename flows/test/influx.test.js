@@ -31,14 +31,14 @@ test('values are bound, never written into the statement', async (t) => {
 test('no rows are an empty list', async (t) => {
   const store = storeOf(await playInflux(t, (_request, response) => response.end(rows([]))));
   assert.deepEqual(await all(store.trails(['0'], 0, 1, 1)), []);
-  assert.deepEqual(await store.latest(0), []);
+  assert.deepEqual(await store.latest(0, 1), []);
   assert.equal(await store.newestHeartbeat(0), null);
 });
 
 test('one latest a person', async (t) => {
   const series = (staff, ts) => ({ tags: { staff_id: staff }, values: [[ts, 'L1', 'a', 'B', -60]] });
   const store = storeOf(await playInflux(t, (_request, response) => response.end(piece([series('0', 5), series('1', 1_700_000_000_123)]))));
-  assert.deepEqual((await store.latest(0)).map(({ staff_id: id, ts }) => [id, ts]), [['0', 5], ['1', 1_700_000_000_123]]);
+  assert.deepEqual((await store.latest(0, 1)).map(({ staff_id: id, ts }) => [id, ts]), [['0', 5], ['1', 1_700_000_000_123]]);
 });
 
 const broken = {

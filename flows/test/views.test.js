@@ -84,9 +84,9 @@ test('contacts of one among ten thousand come in a moment', () => {
   const round = (i) => Math.floor(i / 10_000) * 100;
   const stays = Array.from({ length: 200_000 },
     (_, i) => stay(String(i % 10_000), 'abcd'[(i * 7) % 4], round(i) + (i % 97), round(i) + 98));
-  const start = performance.now();
+  const before = process.threadCpuUsage(); // this machine may be busy with others
   assert.ok(contacts(stays, '0', { fromMs: 0, toMs: 1e9 }, 0).length > 1000);
-  assert.ok(performance.now() - start < 2000);
+  assert.ok(process.threadCpuUsage(before).user < 2_000_000);
 });
 
 test('top rooms and staff: visits and time are what an observer of each millisecond counts', () => {

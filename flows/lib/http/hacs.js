@@ -2,7 +2,6 @@
 'use strict';
 
 const { StoreBusy } = require('../calm');
-const { LATEST_MS } = require('../history');
 const { ID, normaliseBeacon } = require('../ids');
 const { StoreUnavailable } = require('../influx');
 const { BrokerAway } = require('../outbox');
@@ -17,7 +16,7 @@ const { createRecords } = require('./records');
  * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   storedUntilMs?: (nowMs: number) => number}} Context
+ *   storedUntilMs?: (nowMs: number) => number, latest: ReturnType<typeof import('../latest').createLatest>}} Context
  * @typedef {Record<string, unknown>} Params
  */
 
@@ -92,16 +91,8 @@ async function* texts(trails, write) {
  * `/retrieveformonitoring`: everybody's latest of the last quarter of an hour, newest first.
  * @param {Context} context
  */
-async function retrieveForMonitoring({ site, store, clock }) {
-  const fromMs = clock() - LATEST_MS;
-  const latest = new Map(site.history.latestSince(fromMs).map((location) => [location.staff_id, location]));
-  if (fromMs < site.history.latestCompleteFrom()) {
-    for (const location of await fromStore(store.latest(fromMs))) {
-      const known = latest.get(location.staff_id);
-      if (!known || known.ts < location.ts) latest.set(location.staff_id, location);
-    }
-  }
-  const data = [...latest.values()].sort((a, b) => b.ts - a.ts).map((location) => ({
+async function retrieveForMonitoring({ site, latest }) {
+  const data = (await fromStore(latest())).sort((a, b) => b.ts - a.ts).map((location) => ({
     staff_id: location.staff_id,
     ...record(site.building(), location),
     rssi: location.rssi,

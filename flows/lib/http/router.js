@@ -6,6 +6,7 @@ const { createAccess, loginDoor, lookUpOf, openDoor } = require('./access');
 const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
 const { unavailable } = require('./errors');
+const { createLatest } = require('../latest');
 const { extractBeacon, newBeaconDetect, retrieveForMonitoring } = require('./hacs');
 const { createLogin } = require('./login');
 const { readParams } = require('./params');
@@ -15,7 +16,7 @@ const { createApi } = require('./v1');
 /**
  * Everything the flows answer over HTTP but the dashboard itself. Each route begins with its door, which declares the
  * right it needs (a test holds this).
- * @param {import('./hacs').Context & import('./v1').Context & import('./access').Context &
+ * @param {Omit<import('./hacs').Context, 'latest'> & import('./v1').Context & import('./access').Context &
  *   import('./building').Context & import('./alerts').Context & {
  *   dashboardPath: string, buildingFile: string, sessions: ReturnType<typeof import('../sessions').createSessions>,
  *   health: import('../health').Health['report'], pressure?: import('../pressure').Pressure,
@@ -24,6 +25,7 @@ const { createApi } = require('./v1');
 function createRouter(context) {
   const router = express.Router();
   const { metrics } = context;
+  const hacs = { ...context, latest: createLatest(context) };
   router.use(metrics.watch);
   const { door, known } = createAccess(context);
   if (context.pressure) router.use(SHEDDABLE, shedding(context.pressure));
@@ -49,7 +51,7 @@ function createRouter(context) {
     router.all(path, door(needs, { changes }), oneOf(...methods), express.json({ limit: BODY_BYTES, strict: false }),
       express.urlencoded({ limit: BODY_BYTES, extended: false }), (request, response, next) => {
         const params = () => readParams(request.originalUrl, bodyOf(request));
-        Promise.resolve().then(() => answer(context, params(), lookUpOf(response)))
+        Promise.resolve().then(() => answer(hacs, params(), lookUpOf(response)))
           .then((result) => send(response, 200, result)).catch(next);
       });
     router.use(path, failing(context.log, onError));
