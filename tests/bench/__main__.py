@@ -1,4 +1,4 @@
-"""`make bench`: phones at full tilt against the whole stack; counts, CPU and memory of each part.
+"""`make bench`: phones at full tilt against the whole stack: counts, CPU and memory of each part; the locator alone.
 
 The generator runs on the same machine; its own share stands in the table. Results: the screen and docs/benchmarks.md.
 """
@@ -19,6 +19,8 @@ from stack.layout import ROOT
 from support.running import RunningStack, running_stack
 from support.talk import eventually, influx
 
+from bench import locator
+
 SERVICES = ("mosquitto", "telegraf", "influxd", "node-red")
 SETTLE_WITHIN_S = 60.0
 
@@ -30,6 +32,7 @@ def main() -> int:
     parser.add_argument("--interval", type=float, default=4.0, help="seconds between a phone's messages (%(default)s)")
     parser.add_argument("--duration", type=float, default=120.0, help="seconds of load (%(default)s)")
     arguments = parser.parse_args()
+    alone = locator.measure()
     with running_stack() as stack:
         say(
             f"{arguments.phones} phones, a message of 4 readings every {arguments.interval} s, {arguments.duration} s …"
@@ -42,7 +45,7 @@ def main() -> int:
             (name, _cpu_s(stack, name) - before[name], _rss_mib(stack, name)) for name in SERVICES
         ]
     rows.append(("simulator", simulated["cpu_s"], None))
-    page = _page(arguments, simulated, stored, rows)
+    page = _page(arguments, simulated, stored, rows, alone)
     if arguments == parser.parse_args([]):  # a trial with other figures is no benchmark
         (ROOT / "docs" / "benchmarks.md").write_text(page)
     say(page)
@@ -86,7 +89,11 @@ def _rss_mib(stack: RunningStack, name: str) -> float:
 
 
 def _page(
-    arguments: argparse.Namespace, simulated: dict[str, Any], stored: int, rows: list[tuple[str, float, float | None]]
+    arguments: argparse.Namespace,
+    simulated: dict[str, Any],
+    stored: int,
+    rows: list[tuple[str, float, float | None]],
+    alone: dict[str, Any],
 ) -> str:
     messages, puback = int(simulated["sent"]), simulated["puback_ms"]
     table = [
@@ -103,7 +110,7 @@ def _page(
         f"PUBACK p50 {puback['p50']:.1f} ms, p99 {puback['p99']:.1f} ms.",
     ]
     head = ["| part | CPU s | CPU µs a message | RSS MiB at the end |", "|---|---|---|---|"]
-    return "\n".join(["# Benchmarks", "", *lines, "", *head, *table, ""])
+    return "\n".join(["# Benchmarks", "", *lines, "", *head, *table, "", *locator.lines(alone), ""])
 
 
 if __name__ == "__main__":

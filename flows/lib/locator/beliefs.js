@@ -6,7 +6,7 @@ const { createEvidence } = require('./evidence');
 /**
  * Where everybody may be: for each person the likeliest cells with their probabilities, brought forward by the
  * forward algorithm of a hidden Markov model (cells are the states). People live in slots of shared arrays, so that
- * one costs some 300 bytes; what is spread out over all cells exists once, for whoever is at work.
+ * one costs some 170 bytes; what is spread out over all cells exists once, for whoever is at work.
  * @typedef {ReturnType<typeof createBeliefs>} Beliefs
  * @param {import('./model').Model} model
  * @param {(source: number, nowMs: number) => boolean} listening whether silence of a source means anything
@@ -15,7 +15,7 @@ function createBeliefs({ cells, radio, tuning }, listening) {
   const kept = tuning.keptCells;
   const CellIndex = cells.all.length > 65535 ? Uint32Array : Uint16Array;
   let cell = new CellIndex(kept * 16);
-  let share = new Float32Array(kept * 16);
+  let share = new Uint8Array(kept * 16); // index into SHARES
   let held = new Uint8Array(16);
   let opened = 0;
   /** @type {number[]} */
@@ -35,7 +35,7 @@ function createBeliefs({ cells, radio, tuning }, listening) {
     if (slot >= held.length) {
       held = grown(held, Uint8Array);
       cell = grown(cell, CellIndex, held.length * kept);
-      share = grown(share, Float32Array, held.length * kept);
+      share = grown(share, Uint8Array, held.length * kept);
     }
     held[slot] = 0;
     return slot;
@@ -92,27 +92,44 @@ function createBeliefs({ cells, radio, tuning }, listening) {
     return many;
   }
 
+  /** What the shares of a slot add up to. @param {number} slot */
+  function wholeOf(slot) {
+    let whole = 0;
+    for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) whole += SHARES[share[k]];
+    return whole;
+  }
+
+  /** Nobody is at work any more. */
+  function clear() {
+    for (let k = 0; k < count; k += 1) mass[at[k]] = 0;
+    count = 0;
+  }
+
+  /**
+   * Write down the cells that are so likely.
+   * @param {number} n where @param {number} first of the slot @param {number} least @param {number} below
+   * @returns {number} where it ends
+   */
+  function take(n, first, least, below) {
+    for (let k = 0; k < count && n < first + kept; k += 1) {
+      const c = at[k];
+      if (mass[c] >= least && mass[c] < below) cell[n++] = c;
+    }
+    return n;
+  }
+
   /** Keep the likeliest cells; at least one, however thinly probability is spread. @param {number} slot */
   function store(slot) {
     let largest = 0;
     for (let k = 0; k < count; k += 1) largest = Math.max(largest, mass[at[k]]);
     let least = Math.min(tuning.keptShare, largest);
     while (likelier(least) > kept && likelier(least * 2) > 0) least *= 2;
-    let total = 0;
-    let n = slot * kept;
-    for (let k = 0; k < count; k += 1) {
-      const c = at[k];
-      if (mass[c] >= least && n < (slot + 1) * kept) {
-        cell[n] = c;
-        share[n] = mass[c];
-        total += mass[c];
-        n += 1;
-      }
-      mass[c] = 0;
-    }
-    count = 0;
-    held[slot] = n - slot * kept;
-    for (let k = slot * kept; k < n; k += 1) share[k] /= total;
+    const first = slot * kept;
+    let n = take(first, first, least, Infinity);
+    if (n < first + kept) n = take(n, first, Math.max(least / 2, tuning.keptShare), least); // as many of the next ones as fit
+    held[slot] = n - first;
+    for (let k = first; k < n; k += 1) share[k] = Math.min(SHARES.length - 1, Math.round(Math.log2(largest / mass[cell[k]]) * FINE));
+    clear();
   }
 
   return {
@@ -128,12 +145,13 @@ function createBeliefs({ cells, radio, tuning }, listening) {
      * @param {number} nowMs
      */
     update(slot, seconds, heard, before, nowMs) {
+      const whole = wholeOf(slot);
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
         at[count++] = cell[k];
-        mass[cell[k]] = share[k];
+        mass[cell[k]] = SHARES[share[k]] / whole;
       }
       if (count === 0 || seconds * 1000 > tuning.forgetMs) {
-        while (count > 0) mass[at[--count]] = 0;
+        clear();
         appear(heard);
       } else if (seconds > 0) {
         if (before) evidence.quiet(at, count, 'gateway', before, tuning.hearableDbm, nowMs);
@@ -160,10 +178,11 @@ function createBeliefs({ cells, radio, tuning }, listening) {
      * @returns {number} the likeliest room
      */
     rooms(slot, rooms) {
+      const whole = wholeOf(slot);
       let best = -1;
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
         const room = cells.room[cell[k]];
-        rooms[room] += share[k];
+        rooms[room] += SHARES[share[k]] / whole;
         if (best < 0 || rooms[room] > rooms[best]) best = room;
       }
       return best;
@@ -171,14 +190,18 @@ function createBeliefs({ cells, radio, tuning }, listening) {
   };
 }
 
+/** Shares against the likeliest cell, FINE steps to each half: 3 % exact, down to a 1,500th. */
+const FINE = 24;
+const SHARES = Float64Array.from({ length: 256 }, (_, k) => 2 ** (-k / FINE));
+
 /**
- * @template {Uint8Array|Uint16Array|Uint32Array|Float32Array} T
+ * @template {Uint8Array|Uint16Array|Uint32Array} T
  * @param {T} array
  * @param {new (length: number) => T} Kind
- * @param {number} [length] by default a quarter more: people come in thousands, and each costs
+ * @param {number} [length] by default an eighth more: people come in thousands, and each costs
  * @returns {T}
  */
-function grown(array, Kind, length = Math.ceil(array.length * 1.25)) {
+function grown(array, Kind, length = Math.ceil(array.length * 1.125)) {
   const longer = new Kind(length);
   longer.set(array);
   return longer;

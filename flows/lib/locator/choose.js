@@ -3,9 +3,9 @@
 
 /**
  * When to believe that somebody changed the room, and since when: a challenger gathers evidence until it has enough. Pure.
- * @typedef {{room: number, sinceMs: number, appearedMs: number, sureMs: number, rival: number, nats: number,
+ * @typedef {{room: number, sinceMs: number, guess: boolean, sureMs: number, rival: number, nats: number,
  *   rivalMs: number, last: number, doubts: number}} Choice room, rival and last (the room before) are indices, -1 for none;
- *   sinceMs: when the room was entered; appearedMs: when they were first seen after nothing was known of them; sureMs: when
+ *   sinceMs: when the room was entered; guess: it is the first one after nothing was known of them; sureMs: when
  *   the room was last beyond doubt; nats: the rival's evidence; rivalMs: since when it leads; doubts: how often somebody
  *   came back after a moment
  * @typedef {{touched: boolean, still: number, windowMs: number}} Signs touched: a beacon was, on purpose; still: the
@@ -26,7 +26,7 @@ const DOUBTS_AT_MOST = 5;
  */
 function choose(choice, chances, best, ms, signs, rooms, tuning) {
   if (choice.room < 0) {
-    choice.appearedMs = ms;
+    choice.guess = true;
     return move(choice, best, ms, ms);
   }
   if (chances[choice.room] >= tuning.sureShare) choice.sureMs = ms;
@@ -34,7 +34,10 @@ function choose(choice, chances, best, ms, signs, rooms, tuning) {
     choice.rival = -1;
     return false;
   }
-  if (signs.touched) return move(choice, best, ms, ms);
+  if (signs.touched) {
+    choice.guess = false;
+    return move(choice, best, ms, ms);
+  }
   if (best !== choice.rival) Object.assign(choice, { rival: best, nats: 0, rivalMs: ms });
   choice.nats += Math.log((chances[best] + tuning.least) / (chances[choice.room] + tuning.least)) - tuning.doubtNats;
   if (choice.nats <= 0) {
@@ -50,7 +53,7 @@ function choose(choice, chances, best, ms, signs, rooms, tuning) {
 
 /** Whether somebody appeared so short a time ago that their first room was a guess. @param {Choice} choice @param {number} ms
  * @param {import('./tuning').Tuning} tuning */
-const settling = ({ sinceMs, appearedMs }, ms, { settleMs }) => sinceMs === appearedMs && ms - appearedMs <= settleMs;
+const settling = ({ guess, sinceMs }, ms, { settleMs }) => guess && ms - sinceMs <= settleMs;
 
 /**
  * When the change happened: before the new room began to lead, since that took evidence; after the old one was beyond doubt
@@ -60,6 +63,7 @@ const settling = ({ sinceMs, appearedMs }, ms, { settleMs }) => sinceMs === appe
 function changedMs(choice, ms, windowMs, tuning) {
   const { sinceMs, sureMs, rivalMs } = choice;
   if (settling(choice, ms, tuning)) return sinceMs;
+  choice.guess = false;
   const doubtMs = rivalMs - Math.max(sureMs, rivalMs - tuning.lookBackMs);
   return Math.round(Math.max(sinceMs, rivalMs - doubtMs * tuning.dateShare - windowMs / 2));
 }

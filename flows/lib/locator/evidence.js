@@ -12,6 +12,8 @@ function createEvidence(radio, tuning, mass, listening) {
   const variance = tuning.spreadDb ** 2;
   const [common, facing] = [tuning.commonDb, tuning.facingDb].map((db) => variance / Math.max(db, 0.01) ** 2);
   const logs = new Float64Array(mass.length);
+  /** What was heard, for the round at hand. @type {import('./radio').Source[]} */
+  const heard = [];
   const quietAt = quietTable(tuning);
   /** Of each source, in which round it was last found to be heard (or out), and to be silent. */
   const heardIn = new Uint32Array(radio.sources.length);
@@ -24,16 +26,24 @@ function createEvidence(radio, tuning, mass, listening) {
    * residuals r and the three columns U (1, east, north of each source), log p = -(r·r - (Uᵀr)ᵀ M⁻¹ (Uᵀr)) / 2s² - log|M| / 2,
    * M = UᵀU + s² · diag(1 / variances) (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, A.3).
    * Leaves `mass` normalised.
-   * @param {Int32Array} at cells @param {number} count of them @param {import('./sightings').Heard} heard
+   * @param {Int32Array} at cells @param {number} count of them @param {import('./sightings').Heard} sighting
    */
   function weigh(at, count, { sources, rssis }) {
-    const heard = sources.map((source) => radio.sources[source]);
+    const many = sources.length;
+    for (let k = 0; k < many; k += 1) heard[k] = radio.sources[sources[k]];
     let best = -Infinity;
     for (let n = 0; n < count; n += 1) {
       const c = at[n];
-      let [rr, r0, r1, r2] = [0, 0, 0, 0];
-      let [m01, m02, m11, m12, m22] = [0, 0, facing, 0, facing];
-      for (let k = 0; k < heard.length; k += 1) {
+      let rr = 0;
+      let r0 = 0;
+      let r1 = 0;
+      let r2 = 0;
+      let m01 = 0;
+      let m02 = 0;
+      let m11 = facing;
+      let m12 = 0;
+      let m22 = facing;
+      for (let k = 0; k < many; k += 1) {
         const { first, expected, east, north } = heard[k];
         const place = c - first;
         const known = place >= 0 && place < expected.length;
@@ -50,7 +60,7 @@ function createEvidence(radio, tuning, mass, listening) {
         m12 += x * y;
         m22 += y * y;
       }
-      const m00 = heard.length + common;
+      const m00 = many + common;
       const c00 = m11 * m22 - m12 * m12; // cofactors of M, which is symmetric
       const c01 = m02 * m12 - m01 * m22;
       const c02 = m01 * m12 - m02 * m11;
@@ -79,13 +89,13 @@ function createEvidence(radio, tuning, mass, listening) {
    * A cell whose loudest sources were not heard is less likely.
    * @param {Int32Array} at @param {number} count
    * @param {'phone'|'gateway'} kind
-   * @param {number[]} heard sources
+   * @param {number[]} known sources that were heard
    * @param {number} thresholdDbm weaker ones may go unheard
    * @param {number} nowMs
    */
-  function quiet(at, count, kind, heard, thresholdDbm, nowMs) {
+  function quiet(at, count, kind, known, thresholdDbm, nowMs) {
     round += 1;
-    for (const source of heard) heardIn[source] = round;
+    for (const source of known) heardIn[source] = round;
     const threshold = Math.round(thresholdDbm);
     const { who, dbm } = radio.loudest[kind];
     const most = tuning.quietSources;

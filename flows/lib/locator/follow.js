@@ -104,7 +104,9 @@ function createFollowing(model, beliefs, motion) {
 
 /** @param {number[]|null} before @param {number[]} sources @returns {number[]} */
 function joined(before, sources) {
-  return before ? before.concat(sources.filter((source) => !before.includes(source))) : sources.slice();
+  let all = before ?? [];
+  for (const source of sources) if (!all.includes(source)) all = all.concat(source);
+  return all;
 }
 
 module.exports = { createFollowing };

@@ -13,18 +13,18 @@ function createMotion({ remembered, rememberAtMost, noiseDb, changeDb, standS, w
   const noise = noiseDb ** 2;
   const change = changeDb ** 2;
   let source = new Uint16Array(0);
-  let mean = new Float32Array(0);
-  let weight = new Float32Array(0);
+  let mean = new Int16Array(0); // in 1 / PARTS dBm
+  let weight = new Uint8Array(0); // in 1 / TENTHS readings
   let still = new Float32Array(0);
 
   /** Somebody new in this slot. @param {number} slot */
   function open(slot) {
     if (slot >= still.length) {
-      const length = Math.ceil((slot + 1) * 1.25);
+      const length = Math.ceil((slot + 1) * 1.125);
       still = longer(still, new Float32Array(length));
       source = longer(source, new Uint16Array(length * remembered));
-      mean = longer(mean, new Float32Array(length * remembered));
-      weight = longer(weight, new Float32Array(length * remembered));
+      mean = longer(mean, new Int16Array(length * remembered));
+      weight = longer(weight, new Uint8Array(length * remembered));
     }
     still[slot] = 0.5;
     weight.fill(0, slot * remembered, (slot + 1) * remembered);
@@ -53,10 +53,10 @@ function createMotion({ remembered, rememberAtMost, noiseDb, changeDb, standS, w
     let nats = 0; // log likelihood of "as before" against "changed"
     for (let n = 0; n < sources.length; n += 1) {
       const k = placeOf(slot, sources[n]);
-      if (source[k] !== sources[n] || weight[k] < 1) continue;
-      const same = noise * (1 + 1 / weight[k]);
+      if (source[k] !== sources[n] || weight[k] < TENTHS) continue;
+      const same = noise * (1 + TENTHS / weight[k]);
       const other = same + change;
-      const residual = rssis[n] - mean[k];
+      const residual = rssis[n] - mean[k] / PARTS;
       nats += (Math.log(other / same) - residual * residual * (1 / same - 1 / other)) / 2;
     }
     const odds = (prior / (1 - prior)) * Math.exp(Math.max(-MOST_NATS, Math.min(MOST_NATS, nats)));
@@ -71,12 +71,13 @@ function createMotion({ remembered, rememberAtMost, noiseDb, changeDb, standS, w
     for (let n = 0; n < sources.length; n += 1) {
       const k = placeOf(slot, sources[n]);
       if (source[k] !== sources[n]) {
-        if (weight[k] > 1) continue;
+        if (weight[k] > TENTHS) continue;
         source[k] = sources[n];
         weight[k] = 0;
+        mean[k] = 0;
       }
-      weight[k] = Math.min(rememberAtMost, weight[k] + 1);
-      mean[k] += (rssis[n] - mean[k]) / weight[k];
+      weight[k] = Math.min(rememberAtMost * TENTHS, weight[k] + TENTHS);
+      mean[k] = Math.round(mean[k] + (rssis[n] * PARTS - mean[k]) * Math.min(1, TENTHS / weight[k]));
     }
   }
 
@@ -84,9 +85,11 @@ function createMotion({ remembered, rememberAtMost, noiseDb, changeDb, standS, w
 }
 
 const MOST_NATS = 30;
+const PARTS = 100;
+const TENTHS = 10;
 
 /**
- * @template {Uint16Array|Float32Array} T
+ * @template {Uint8Array|Uint16Array|Int16Array|Float32Array} T
  * @param {T} array
  * @param {T} into
  * @returns {T}

@@ -1,8 +1,6 @@
 // @ts-check
 'use strict';
 
-const { NOTHING_WAITS } = require('./steps');
-
 /**
  * One staff member's state, and what is told about its changes. Pure.
  * @typedef {import('../locator').State} State
@@ -24,9 +22,9 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 
 /** @param {string} id @param {number} slot @returns {Person} */
 const newPerson = (id, slot) => ({
-  id, slot, waiting: NOTHING_WAITS, phoneMs: null, heardS: 0, ms: -Infinity,
+  id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
   second: -1, pointSecond: -1, before: null, state: 'lost', told: true, first: true, room: -1, sinceMs: 0, rival: -1, nats: 0,
-  rivalMs: 0, last: -1, doubts: 0, appearedMs: -1, sureMs: 0, recent: [],
+  rivalMs: 0, last: -1, doubts: 0, guess: false, sureMs: 0, recent: [],
 });
 
 /**
@@ -76,7 +74,7 @@ function tellLocation(person, moved, sure, { sources, rssis, tag }, { plan: { ro
   const location = { ts: second * 1000, staff_id: person.id, level: room.level, room: room.id, beacon, rssi: Math.round(rssis[from]) };
   outcome.locations.push(location);
   person.pointSecond = second;
-  person.recent = sure ? [location] : [...person.recent.slice(1 - RECENT), location];
+  person.recent = sure ? [location] : person.recent.slice(1 - RECENT).concat(location);
   if (person.recent.length === RECENT) person.rivalMs = Math.max(person.rivalMs, person.recent[0].ts);
 }
 

@@ -18,10 +18,15 @@ const nothingHeard = (kind) => ({ kind, sources: [], rssis: [], tag: '' });
  * @param {number} source
  * @param {number} rssi
  */
-function addReading({ sources, rssis }, source, rssi) {
-  let at = sources.indexOf(source);
-  if (at >= 0 && rssis[at] >= rssi) return;
-  if (at < 0) at = sources.length;
+function addReading(heard, source, rssi) {
+  let at = heard.sources.indexOf(source);
+  if (at >= 0 && heard.rssis[at] >= rssi) return;
+  if (at < 0) {
+    at = heard.sources.length;
+    heard.sources = heard.sources.concat(source); // push would take room for sixteen more, and thousands of these wait
+    heard.rssis = heard.rssis.concat(rssi);
+  }
+  const { sources, rssis } = heard;
   for (; at > 0 && rssis[at - 1] < rssi; at -= 1) {
     sources[at] = sources[at - 1];
     rssis[at] = rssis[at - 1];

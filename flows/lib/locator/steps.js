@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { addReading, nothingHeard } = require('./sightings');
+const { addReading } = require('./sightings');
 
 /**
  * Event time: which readings are taken together, in which order, and when. What one phone says is complete and is
@@ -9,9 +9,10 @@ const { addReading, nothingHeard } = require('./sightings');
  * matter and several weigh together. Pure.
  * @typedef {import('./sightings').Heard} Heard
  * @typedef {import('./tuning').Tuning} Tuning
- * @typedef {{tick: number, ms: number, dueMs: number, heard: Heard}} Step ms: of its newest reading; dueMs: our clock
- * @typedef {{ms: number, waiting: Step[], phoneMs: number[]|null}} Line ms: event time of the newest reading taken (kept
- *   by `take`); waiting: ascending; phoneMs: the latest batches of a phone
+ * @typedef {Heard & {tick: number, ms: number, dueMs: number, next: Step|null}} Step ms: of its newest reading; dueMs: our
+ *   clock; next: a later one (a list, since thousands of people have one or two waiting)
+ * @typedef {{ms: number, waiting: Step|null, phoneMs: number[]|null}} Line ms: event time of the newest reading taken (kept
+ *   by `take`); waiting: the earliest step; phoneMs: the latest batches of a phone
  */
 
 /**
@@ -20,11 +21,13 @@ const { addReading, nothingHeard } = require('./sightings');
  */
 
 const PHONE_BATCHES = 5; // no more come within lateMs, and older ones are late anyway
-/** Most people have nothing waiting most of the time; they share it. @type {Step[]} */
-const NOTHING = [];
 
 /** Event time of the newest reading. @param {Line} line */
-const frontMs = ({ ms, waiting }) => (waiting.length > 0 ? Math.max(ms, waiting[waiting.length - 1].ms) : ms);
+function frontMs({ ms, waiting }) {
+  let last = waiting;
+  while (last?.next) last = last.next;
+  return last && last.ms > ms ? last.ms : ms;
+}
 
 /**
  * @template {Line} L
@@ -40,7 +43,7 @@ function joinPhone(line, ts, heard, nowMs, tuning, take) {
   const ms = ts > nowMs + tuning.aheadMs ? nowMs : ts;
   if (ms < frontMs(line) - tuning.lateMs) return false;
   if (line.phoneMs?.includes(ts)) return true; // phones send again what the broker may have lost
-  line.phoneMs = [...line.phoneMs?.slice(1 - PHONE_BATCHES) ?? [], ts];
+  line.phoneMs = line.phoneMs ? line.phoneMs.slice(1 - PHONE_BATCHES).concat(ts) : [ts]; // exactly as long as it needs to be
   pass(line, nowMs, tuning, take);
   leave(line, -Infinity, Math.floor(ms / tuning.tickMs) + 1, take);
   take(line, ms, heard);
@@ -63,19 +66,33 @@ function joinGateway(line, ts, { source, rssi, tag }, nowMs, tuning, take) {
   if (ms < frontMs(line) - tuning.lateMs) return false;
   pass(line, nowMs, tuning, take);
   const tick = Math.max(Math.floor(ms / tuning.tickMs), Math.floor(line.ms / tuning.tickMs) + 1);
-  let at = line.waiting.length;
-  while (at > 0 && line.waiting[at - 1].tick > tick) at -= 1;
-  let step = line.waiting[at - 1];
-  if (step?.tick !== tick) {
-    const dueMs = Math.max((tick + 1) * tuning.tickMs, nowMs) + tuning.holdMs;
-    step = { tick, ms, dueMs, heard: nothingHeard('gateway') };
-    line.waiting = line.waiting.toSpliced(at, 0, step);
-  }
+  const step = stepOf(line, tick, nowMs, tuning);
   step.ms = Math.max(step.ms, ms);
-  addReading(step.heard, source, rssi);
-  if (step.heard.sources[0] === source) step.heard.tag = tag;
+  addReading(step, source, rssi);
+  if (step.sources[0] === source) step.tag = tag;
   pass(line, nowMs, tuning, take);
   return true;
+}
+
+/**
+ * The step of a tick; a new one where there is none.
+ * @param {Line} line @param {number} tick @param {number} nowMs @param {Tuning} tuning
+ */
+function stepOf(line, tick, nowMs, { tickMs, holdMs }) {
+  /** @type {Step|null} */
+  let before = null;
+  let next = line.waiting;
+  while (next && next.tick < tick) {
+    before = next;
+    next = next.next;
+  }
+  if (next?.tick === tick) return next;
+  const dueMs = Math.max((tick + 1) * tickMs, nowMs) + holdMs;
+  /** @type {Step} */
+  const step = { kind: 'gateway', sources: [], rssis: [], tag: '', tick, ms: 0, dueMs, next };
+  if (before) before.next = step;
+  else line.waiting = step;
+  return step;
 }
 
 /**
@@ -84,7 +101,7 @@ function joinGateway(line, ts, { source, rssi, tag }, nowMs, tuning, take) {
  * @param {L} line @param {number} nowMs @param {Tuning} tuning @param {Take<L>} take
  */
 function pass(line, nowMs, tuning, take) {
-  if (line.waiting.length > 0) leave(line, nowMs, Math.floor((frontMs(line) - tuning.reorderMs) / tuning.tickMs), take);
+  if (line.waiting) leave(line, nowMs, Math.floor((frontMs(line) - tuning.reorderMs) / tuning.tickMs), take);
 }
 
 /**
@@ -95,11 +112,10 @@ function pass(line, nowMs, tuning, take) {
  * @param {Take<L>} take
  */
 function leave(line, dueMs, before, take) {
-  while (line.waiting.length > 0) {
-    const { tick, ms, dueMs: due, heard } = line.waiting[0];
-    if (due > dueMs && tick >= before) return;
-    line.waiting = line.waiting.length > 1 ? line.waiting.slice(1) : NOTHING;
-    take(line, ms, heard);
+  for (let step = line.waiting; step; step = line.waiting) {
+    if (step.dueMs > dueMs && step.tick >= before) return;
+    line.waiting = step.next;
+    take(line, step.ms, step);
   }
 }
 
@@ -110,4 +126,4 @@ function leave(line, dueMs, before, take) {
  */
 const flush = (line, take) => leave(line, Infinity, Infinity, take);
 
-module.exports = { NOTHING_WAITS: NOTHING, flush, joinGateway, joinPhone, pass };
+module.exports = { flush, joinGateway, joinPhone, pass };

@@ -39,13 +39,13 @@ const TUNING = Object.freeze({
   strayShare: 5e-4, // people appear elsewhere (a tag handed over, a phone back from a pocket of bad reception)
   strayCells: 12, // … near the sources they are heard by: that many cells of each
   strayFrom: 3, // … of the strongest so many sources
-  keptCells: 64, // a belief is that many cells at most; less likely ones are dropped
-  keptShare: 1e-4, // … and so are those below this probability
+  keptCells: 56, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
+  keptShare: 3e-4, // … and so are those below this probability
   stepsAtMost: 5, // after a longer silence than so many seconds the belief is as wide as it gets
   forgetMs: 30_000, // after that nothing is known any more, like at the start
 
   // Whether somebody stands
-  remembered: 12, // so many sources; more tell hardly more
+  remembered: 8, // so many sources; more tell hardly more
   rememberAtMost: 25, // readings, so that slow changes (a battery, the weather) are followed
   noiseDb: 4, // readings of one place at one moment and the next
   changeDb: 4, // … and what comes on top at another place a few steps away

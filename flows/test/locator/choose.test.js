@@ -8,7 +8,7 @@ const { TUNING } = require('../../lib/locator/tuning');
 
 const ROOMS = [{ storey: 0 }, { storey: 0 }, { storey: 1 }];
 const somebody = (sinceMs = 0) => ({
-  room: 0, sinceMs, appearedMs: -1, sureMs: sinceMs, rival: -1, nats: 0, rivalMs: 0, last: -1, doubts: 0,
+  room: 0, sinceMs, guess: false, sureMs: sinceMs, rival: -1, nats: 0, rivalMs: 0, last: -1, doubts: 0,
 });
 const STANDING = { touched: false, still: 1, windowMs: 1000 };
 const WALKING = { ...STANDING, still: 0 };
@@ -27,7 +27,7 @@ function decisions(chances, ms, choice = somebody(), signs = STANDING) {
 test('the first room is taken as it is', () => {
   const choice = { ...somebody(), room: -1 };
   assert.ok(choose(choice, Float64Array.of(0.2, 0.5, 0.3), 1, 5000, STANDING, ROOMS, TUNING));
-  assert.deepEqual([choice.room, choice.sinceMs, choice.appearedMs], [1, 5000, 5000]);
+  assert.deepEqual([choice.room, choice.sinceMs, choice.guess], [1, 5000, true]);
 });
 
 test('a clear challenger wins at once, a fair one after repeated wins, a doubtful one never', () => {

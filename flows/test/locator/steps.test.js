@@ -11,7 +11,7 @@ const T0 = 1_700_000_000_000;
 
 /** @typedef {import('../../lib/locator/steps').Line} Line */
 /** @returns {Line} */
-const newLine = () => ({ ms: -Infinity, waiting: [], phoneMs: null });
+const newLine = () => ({ ms: -Infinity, waiting: null, phoneMs: null });
 
 /** @param {Line} line @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
 const gateway = (line, ts, source, rssi, nowMs, take) =>

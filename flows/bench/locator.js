@@ -1,0 +1,70 @@
+// @ts-check
+'use strict';
+
+/**
+ * How fast the locator alone is and what a staff member costs it: half of them carry phones, half carry tags, in the
+ * demo building. Making the stream is not counted. Prints one line of JSON.
+ * node --expose-gc bench/locator.js [staff] [seconds]
+ */
+
+const path = require('node:path');
+const { createBuilding, loadBuilding } = require('../lib/building');
+const { createLocator, emptyOutcome, TUNING } = require('../lib/locator');
+const { createModel } = require('../lib/locator/model');
+const { createStream } = require('./stream');
+
+const DEMO = path.join(__dirname, '..', 'building', 'demo.json');
+const START_MS = 1_700_000_000_000;
+const TICK_MS = 250;
+const WARM_S = 10;
+
+const [staff = 10_000, seconds = 20] = process.argv.slice(2).map(Number);
+const { file } = loadBuilding(DEMO);
+const people = Array.from({ length: staff }, (_, n) => ({ id: `s${n}`, name: `${n}`, tags: n % 2 ? [`C0FFEE${n.toString(16).padStart(6, '0').toUpperCase()}`] : [] }));
+const building = createBuilding({ ...file, staff: people });
+const stream = createStream(building, createModel(building, TUNING), START_MS);
+const locator = createLocator(building);
+for (const id of building.gateways.keys()) locator.setGateway(id, true);
+
+/** Live bytes, on the heap and in arrays beside it. */
+function bytes() {
+  global.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** One second of stream through the locator. @param {ReturnType<typeof stream.second>} batches */
+function play(batches) {
+  const outcome = emptyOutcome();
+  const { user, system } = process.cpuUsage();
+  const started = performance.now();
+  let readings = 0;
+  let tickMs = batches[0].atMs;
+  for (const { batch, atMs } of batches) {
+    for (; tickMs <= atMs; tickMs += TICK_MS) locator.tick(tickMs, outcome);
+    locator.hear(batch, atMs, outcome);
+    readings += batch.readings.length;
+  }
+  const spent = process.cpuUsage();
+  return { readings, cpuS: (spent.user + spent.system - user - system) / 1e6, wallS: (performance.now() - started) / 1000 };
+}
+
+const empty = bytes();
+const total = { readings: 0, cpuS: 0, wallS: 0 };
+for (let s = 0; s < WARM_S + seconds; s += 1) {
+  const one = play(stream.second());
+  if (s < WARM_S) continue;
+  total.readings += one.readings;
+  total.cpuS += one.cpuS;
+  total.wallS += one.wallS;
+}
+stream.end();
+const each = (bytes() - empty) / staff;
+process.stdout.write(`${JSON.stringify({
+  staff,
+  located: locator.presences().length,
+  readings: total.readings,
+  readings_per_s: Math.round(total.readings / total.wallS),
+  readings_per_cpu_s: Math.round(total.readings / total.cpuS),
+  bytes_per_person: Math.round(each),
+})}\n`);
