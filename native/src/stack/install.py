@@ -285,7 +285,8 @@ def _dashboard() -> Part:
     stamp = flows / "dashboard" / "dist" / ".built-from"
 
     def sources() -> str:
-        return digest([flows / "package-lock.json", flows / "dashboard" / "vite.config.js",
+        shared = [flows / "lib" / "ids.js", flows / "lib" / "import" / "layout.js"]
+        return digest([flows / "package-lock.json", flows / "dashboard" / "vite.config.js", *shared,
                        *(path for path in (flows / "dashboard" / "src").rglob("*") if path.is_file())])  # fmt: skip
 
     def build(shell: Shell) -> None:

@@ -13,6 +13,8 @@ export const PAGES = [
     component: defineAsyncComponent(() => import('./staff.vue')) },
   { view: 'devices', title: 'Devices', icon: 'devices', topic: () => 'devices', badge: ({ alerts }) => alerts,
     component: defineAsyncComponent(() => import('./devices.vue')) },
+  { view: 'setup', title: 'Set-up', icon: 'setup', topic: () => 'status',
+    component: defineAsyncComponent(() => import('./setup.vue')) },
   { view: 'system', title: 'System', icon: 'system', topic: () => 'system',
     component: defineAsyncComponent(() => import('./system.vue')) },
 ];

@@ -1,0 +1,163 @@
+import { effectScope, watch } from 'vue';
+import { ApiFault, api, call } from '../../io/api.js';
+import { clashText } from '../../lib/setup/differences.js';
+import { faultLines, readJson } from '../../lib/setup/lines.js';
+import { merge, same } from '../../lib/setup/merge.js';
+import { mayChange, state } from '../../state.js';
+import { dirty, draft, edit, file, pending, take } from './draft.js';
+
+/**
+ * Between the draft and the server: it is loaded, checked while it is made, saved; what others do to the building meanwhile
+ * is noticed.
+ */
+
+/** After the last key, the check waits for so long. */
+const CHECK_MS = 300;
+const JSON_TYPE = 'application/json';
+
+let started = false;
+let checking = new AbortController();
+
+/** Load the building, once; from then on the draft is kept in touch with the server. */
+export function start() {
+  if (started) return;
+  started = true;
+  reload();
+  addEventListener('beforeunload', (event) => { if (dirty.value) event.preventDefault(); });
+  effectScope(true).run(() => { // beyond the life of the page that has called it
+    let timer;
+    watch([file, () => draft.typed, mayChange], () => {
+      checking.abort();
+      clearTimeout(timer);
+      timer = setTimeout(check, CHECK_MS);
+    });
+    watch([() => state.building?.digest, () => draft.busy], ([digest, busy]) => {
+      if (digest && !busy && draft.etag !== null && draft.etag !== `"${digest.slice(0, 32)}"`) reload();
+    });
+  });
+}
+
+/** Look whether the building is another one than the draft is made from, and say so where something was changed. */
+export async function reload() {
+  try {
+    const { data, etag } = await call('/building', {}, {});
+    if (etag === draft.etag) return;
+    if (!dirty.value) take(data, etag);
+    else if (etag !== draft.conflict?.etag) draft.conflict = { text: await whoChanged(), file: data, etag };
+  } catch (error) {
+    draft.fault = error.message;
+  }
+}
+
+async function whoChanged() {
+  const [newest] = await api('/building/versions').then(({ versions }) => versions, () => []);
+  const who = newest?.by ?? (newest?.how === 'file' ? 'Somebody, by hand,' : 'Somebody');
+  return `${who} has changed the building meanwhile${newest ? ` (version ${newest.version})` : ''}`;
+}
+
+/** What somebody else has changed goes into the draft, what was changed here stays. */
+export function settle() {
+  const { file: theirs, etag } = draft.conflict;
+  adopt(theirs, etag);
+}
+
+/** @param {object} theirs @param {string} etag */
+function adopt(theirs, etag) {
+  const merged = merge(draft.base, file.value, theirs);
+  const next = same(merged.file, theirs) ? theirs : merged.file;
+  Object.assign(draft, { base: theirs, etag, conflict: null, clashes: merged.clashes.map(clashText), fault: '' });
+  edit(next, '');
+}
+
+/** Ask the server what is wrong with the draft, or with the text that is to become it. */
+async function check() {
+  if (!mayChange.value || !dirty.value) {
+    Object.assign(draft, { faults: [], lines: [] });
+    return;
+  }
+  checking.abort();
+  checking = new AbortController();
+  const { signal } = checking;
+  const { typed } = draft;
+  const data = pending.value ? textData(typed.text) : file.value;
+  if (data === null) return;
+  try {
+    const { data: { faults } } = await call('/building/validate', {}, { method: 'POST', content: JSON.stringify(data), type: JSON_TYPE, signal });
+    if (signal.aborted) return;
+    draft.fault = '';
+    if (typed === null || typed.file !== null) draft.faults = faults;
+    else judge(typed.text, data, faults);
+  } catch (error) {
+    if (error.name !== 'AbortError') draft.fault = `The draft cannot be checked: ${error.message}`;
+  }
+}
+
+/** @param {string} typed @returns {any} null: it is no JSON */
+function textData(typed) {
+  const { data, fault } = readJson(typed);
+  if (fault) draft.lines = [fault];
+  return data;
+}
+
+/** @param {string} typed @param {any} data what it says @param {{pointer: string, reason: string}[]} faults */
+function judge(typed, data, faults) {
+  draft.lines = faultLines(typed, faults);
+  if (faults.length > 0) return;
+  Object.assign(draft, { faults: [], typed: { text: typed, file: data } });
+  edit(data, '');
+}
+
+/** Make the draft the building. */
+export function save() {
+  const mine = file.value;
+  return change('PUT', '', { content: JSON.stringify(mine), type: JSON_TYPE }, ({ version, in_use: used }, etag) => {
+    Object.assign(draft, { base: mine, etag, clashes: [] });
+    if (version === null) return 'Saved: nothing is different';
+    return used ? `Saved as version ${version}, which is in use` : `Saved as version ${version}; it is not in use yet`;
+  });
+}
+
+/** Go back to an earlier building. @param {number} version */
+export const restore = (version) => change('POST', `/versions/${version}/restore`, {}, async (data) => {
+  await follow();
+  return data.version === null ? `The building is that of version ${version} already` : `Gone back to version ${version}; that is version ${data.version}`;
+});
+
+/** Take a list of beacons in. @param {string} list */
+export const importList = (list) => change('POST', '/import', { content: list, type: 'text/csv' }, async ({ added, version }) => {
+  await follow();
+  return `${added.length} beacon${added.length === 1 ? ' was' : 's were'} imported${version === null ? '' : ` as version ${version}`}`;
+});
+
+/** The building was changed by us, but not by saving the draft. */
+async function follow() {
+  const { data, etag } = await call('/building', {}, {});
+  if (dirty.value) adopt(data, etag);
+  else take(data, etag);
+}
+
+/**
+ * @param {string} method @param {string} path below /building @param {{content?: string, type?: string}} what
+ * @param {(data: any, etag: string) => string|Promise<string>} done what is said then
+ * @returns {Promise<boolean>} whether it was done
+ */
+async function change(method, path, what, done) {
+  if (draft.busy) return false;
+  Object.assign(draft, { busy: true, said: '', fault: '' });
+  try {
+    const { data, etag } = await call(`/building${path}`, {}, { method, ifMatch: draft.etag, ...what });
+    draft.said = await done(data, etag);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiFault)) throw error;
+    if (error.status === 412) await reload();
+    if (!draft.conflict) draft.fault = [error.message, ...toldOf(error)].join('; ');
+    if (error.status === 422 && method === 'PUT') draft.faults = error.data.faults;
+    return false;
+  } finally {
+    draft.busy = false;
+  }
+}
+
+/** Of what is not the draft the faults are not shown elsewhere. @param {ApiFault} error */
+const toldOf = ({ status, data }) => (status === 422 ? data.faults.slice(0, 3).map(({ pointer, reason }) => `${pointer} ${reason}`) : []);
