@@ -28,7 +28,8 @@ function addChanging(router, context, door, { oneOf, send }) {
   const answering = (answer) => (request, response, next) => {
     Promise.resolve().then(() => answer(request, response)).then(({ etag, body }) => {
       if (etag !== null) response.set('ETag', etag);
-      send(response, 200, body);
+      if (request.fresh) response.status(304).end();
+      else send(response, 200, body);
     }).catch(next);
   };
   /** @param {() => object|Promise<object>} body @returns {Promise<Result>} */

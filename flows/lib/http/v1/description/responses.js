@@ -50,4 +50,4 @@ const answers = (description, schema, { known = false } = {}) => ({
   ...(known ? { 404: use('NotFound') } : {}),
 });
 
-module.exports = { responses, answers, use, COMMON };
+module.exports = { responses, answers, use, COMMON, NOT_MODIFIED };

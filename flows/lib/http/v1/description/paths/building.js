@@ -2,7 +2,7 @@
 'use strict';
 
 const { ID } = require('../parameters');
-const { COMMON, use } = require('../responses');
+const { COMMON, NOT_MODIFIED, use } = require('../responses');
 
 /** The building with its versions, alerts, strangers, who is asking: routed by `lib/http/changing.js`. */
 
@@ -30,7 +30,7 @@ const CHANGED = ['412', '413', '422', '428'];
 
 module.exports = {
   '/api/v1/building': {
-    get: { operationId: 'getBuilding', tags: BUILDING, 'x-right': LOOK, summary: 'The building file', responses: tagged(told('The file, with its ETag.', 'Building')) },
+    get: { operationId: 'getBuilding', tags: BUILDING, 'x-right': LOOK, summary: 'The building file', responses: { 304: NOT_MODIFIED, ...tagged(told('The file, with its ETag.', 'Building')) } },
     put: { operationId: 'replaceBuilding', tags: BUILDING, 'x-right': 'admin', summary: 'Replace the building file', parameters: [IF_MATCH], requestBody: file,
       responses: tagged(told('It is written, and in use unless something else says so.', 'BuildingChange', CHANGED)) },
   },
