@@ -1,0 +1,32 @@
+// @ts-check
+'use strict';
+
+/**
+ * What is written to a socket within one turn of the event loop goes out together, in one system call instead of one for each
+ * message and each acknowledgement. Nothing waits for a timer.
+ */
+
+/** @type {WeakSet<import('node:stream').Writable>} */
+const gathered = new WeakSet();
+
+/** @param {import('node:stream').Writable} stream gathers from now on; it does so once, however often this is called */
+function gatherWrites(stream) {
+  if (gathered.has(stream)) return;
+  gathered.add(stream);
+  const write = stream.write.bind(stream);
+  let open = false;
+  const release = () => {
+    open = false;
+    stream.uncork();
+  };
+  stream.write = (/** @type {any[]} */ ...args) => {
+    if (!open) {
+      open = true;
+      stream.cork();
+      setImmediate(release);
+    }
+    return Reflect.apply(write, stream, args);
+  };
+}
+
+module.exports = { gatherWrites };
