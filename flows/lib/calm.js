@@ -14,8 +14,9 @@ const { StoreUnavailable } = require('./influx');
  */
 
 const BOUNDS = Object.freeze({
-  firstMs: 900, // to the first row, waiting included: with the rest of an answer's way that is below a second
-  pauseMs: 5000, // between the pieces of a long answer
+  firstMs: 800, // to the first row, waiting included: with the rest of an answer's way, beside others, that is below a second
+  pauseMs: 5000, // between the pieces of a long answer, which is on its way already
+  shortPauseMs: 300, // between those of a short one, which begins when it is whole: or what is left of firstMs
   patientMs: 10_000, // what may take longer works in the background and is not calmed
   asking: 8, // more at a time makes each slower, not all faster: two cores
   waiting: 64,
@@ -145,7 +146,8 @@ function createCalm(influx, overrides = {}) {
     }
     const patient = firstMs > bounds.firstMs;
     const { result: { first, rest }, giveBack } = await calmly(long || patient ? lanes.long : lanes.short, async (leftMs) => {
-      const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs: bounds.pauseMs });
+      const pauseMs = long || patient ? bounds.pauseMs : Math.max(bounds.shortPauseMs, leftMs);
+      const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs });
       return { first: await (long || patient ? ifThere(leftMs, () => all.next()) : all.next()), rest: all };
     });
     try {

@@ -15,7 +15,7 @@ const { LATEST_MS } = require('./history');
 
 const KEPT_MS = 5000;
 /** So long a caller waits for the first answer; who comes later finds it. */
-const WAIT_MS = 850;
+const WAIT_MS = 800;
 
 /**
  * @param {{site: Pick<import('./site').Site, 'history'>, store: Pick<import('./store').Store, 'latest'>, clock: () => number}} means

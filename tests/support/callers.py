@@ -1,5 +1,6 @@
 """Callers that go on asking, and what they were answered."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +21,12 @@ class Answer:
     took_s: float
     status: int
     retry_after: str | None
-    body: Any
+    content: bytes
+
+    @property
+    def body(self) -> Any:
+        """Decoded only now: whoever decodes keeps the other callers of this process waiting."""
+        return json.loads(self.content)
 
 
 class Caller:
@@ -51,13 +57,9 @@ class Caller:
                 at_s = time.monotonic()
                 try:
                     answer = client.get(self._url, params=self._parameters())
-                    said: tuple[int, str | None, Any] = (
-                        answer.status_code,
-                        answer.headers.get("retry-after"),
-                        answer.json(),
-                    )
+                    said = (answer.status_code, answer.headers.get("retry-after"), answer.content)
                 except httpx.HTTPError as error:
-                    said = (0, None, repr(error))
+                    said = (0, None, json.dumps(repr(error)).encode())
                 self.answers.append(Answer(at_s, time.monotonic() - at_s, *said))
 
 
