@@ -118,6 +118,47 @@ def test_the_stay_of_who_is_there_goes_on(api: Api, walks: Walks) -> None:
     assert (last["room"], last["ongoing"]) == (walks.second.room, True)
 
 
+def _still(stays: list[dict[str, Any]], *only: str) -> list[dict[str, Any]]:
+    """Stays as they are now; those that go on without what changes with each reading."""
+    return [
+        one if not one["ongoing"] else {**one, "leave_ms": None, "duration_s": None}
+        for one in stays
+        if not only or one["staff_id"] in only
+    ]
+
+
+def test_stays_of_several_are_those_of_each(api: Api, walks: Walks) -> None:
+    both = {"staff_id": f"{walks.ben},{walks.ann},nobody-at-all,{walks.ben}", **walks.window}
+    each = [
+        {"staff_id": who, **one}
+        for who in (walks.ann, walks.ben)
+        for one in api.pages("listStays", "stays", staff_id=who, **walks.window)
+    ]
+    each = _still(sorted(each, key=lambda one: (one["enter_ms"], one["staff_id"])))
+    for limit in (1, 3, 1000):
+        assert _still(api.pages("searchStays", "stays", limit=limit, **both)) == each
+    middle = walks.window | {"start": walks.start_ms / 1000 + 40, "end": walks.start_ms / 1000 + 50}
+    found = api.get("searchStays", **both | middle)["stays"]
+    assert found == [one for one in each if one["enter_ms"] < walks.start_ms + 40_000], "whole"
+    assert [(one["staff_id"], one["room"]) for one in found] == [
+        (walks.ann, walks.first.room),
+        (walks.ben, walks.first.room),
+    ]
+
+
+def test_stays_on_a_level_are_those_of_everybody_there(api: Api, walks: Walks) -> None:
+    who, level = (walks.ann, walks.ben), walks.first.level
+    everybody = _still(api.pages("searchStays", "stays", **walks.window), *who)
+    assert {one["staff_id"] for one in everybody} == set(who)
+    on_level = _still(api.pages("searchStays", "stays", level=level, limit=2, **walks.window), *who)
+    assert on_level == [one for one in everybody if one["level"] == level]
+    mine = api.pages("searchStays", "stays", level=level, staff_id=walks.ann, **walks.window)
+    assert _still(mine) == [one for one in on_level if one["staff_id"] == walks.ann]
+    assert api.get("searchStays", level="L99", **walks.window)["stays"] == []
+    for wrong in ("a,", "a,,b", "a b", ",".join(map(str, range(201)))):
+        assert "staff_id" in api.ask("searchStays", expected=400, staff_id=wrong).json()["error"]
+
+
 def test_contacts_are_who_shared_a_room(api: Api, walks: Walks) -> None:
     found = api.get("listContacts", staff_id=walks.ann, **walks.window)
     ben = next(one for one in found["contacts"] if one["staff_id"] == walks.ben)

@@ -1,6 +1,7 @@
 """The audit log: whoever looks somebody up leaves a line, which admins read; a kill loses a minute at most."""
 
 import json
+import re
 import stat
 import time
 from pathlib import Path
@@ -66,14 +67,20 @@ def test_a_look_up_of_the_past_is_written_at_once(stack: RunningStack) -> None:
         ("/api/v1/staff/{id}/stays", "one"),
         ("/api/v1/staff/{id}/contacts", "one"),
         ("/api/v1/events", "everybody"),
+        ("/api/v1/stays", "everybody"),
+        ("/api/v1/stays?staff_id=0", "one"),
         ("/api/v1/rankings/staff", "everybody"),
     ],
 )
 def test_every_way_of_asking_leaves_a_line(stack: RunningStack, path: str, whom: str) -> None:
-    name = "by" + path.replace("/api/v1", "").replace("/", "-").replace("{id}", "id")
+    name = "by" + re.sub(r"\W+", "-", path.removeprefix("/api/v1").replace("{id}", "id"))
+    asked = {"staff_id": "0"} if "?" in path else {}
+    path = path.split("?")[0]
     now_s = int(time.time())
     with asking(stack, named_key(stack, name, "history")) as caller:
-        answer = caller.get(path.replace("{id}", "0"), params={"start": now_s - 2 * HOUR_S, "end": now_s - HOUR_S})
+        answer = caller.get(
+            path.replace("{id}", "0"), params={"start": now_s - 2 * HOUR_S, "end": now_s - HOUR_S, **asked}
+        )
         assert answer.status_code == 200, answer.text
     (entry,) = _entries(stack, who=name)
     assert entry["route"] == path.replace("{id}", "{staff_id}")
@@ -86,8 +93,10 @@ def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:
     with asking(stack, named_key(stack, "bulk", "history")) as caller:
         _look_up(caller, "5,6,7,9", now_s - HOUR_S, now_s - HOUR_S + 5)
         _look_up(caller, "*", now_s - HOUR_S, now_s - HOUR_S + 5)
-    assert [entry["whom"] for entry in _entries(stack, who="bulk")] == [[["5", "7"], "9"], "*"]
-    assert len(_entries(stack, who="bulk", whom="6")) == 2
+        window: dict[str, str | int] = {"start": int(now_s) - HOUR_S, "end": int(now_s)}
+        caller.get("/api/v1/stays", params={"staff_id": "5,6,7,9", **window}).raise_for_status()
+    assert [entry["whom"] for entry in _entries(stack, who="bulk")] == [[["5", "7"], "9"], "*", [["5", "7"], "9"]]
+    assert len(_entries(stack, who="bulk", whom="6")) == 3
     assert len(_entries(stack, who="bulk", whom="8")) == 1
 
 

@@ -7,6 +7,7 @@ import './style.css';
 import './floor.css';
 import './staff.css';
 import './devices.css';
+import './history.css';
 import './setup.css';
 import './system.css';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { about, clock, duration, moment, startOfDay } from '../src/lib/times.js';
+import { about, clock, dated, duration, moment, startOfDay } from '../src/lib/times.js';
 
 const MINUTE = 60_000;
 const AT = Date.UTC(2026, 2, 1, 23, 30, 5);
@@ -15,6 +15,7 @@ test('durations in one or two units', () => {
 test('times in a zone, with the day where it is another one', () => {
   assert.equal(clock(AT, 'UTC'), '23:30:05');
   assert.equal(clock(AT, 'Asia/Singapore'), '07:30:05');
+  assert.equal(dated(AT, 'UTC'), '1 Mar 2026, 23:30:05');
   assert.equal(moment(AT, AT + 20 * MINUTE, 'UTC'), '23:30:05');
   assert.equal(moment(AT, AT + 40 * MINUTE, 'UTC'), '1 Mar 2026, 23:30:05');
   assert.equal(moment(AT, AT + 40 * MINUTE, 'Asia/Singapore'), '07:30:05');

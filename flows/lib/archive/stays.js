@@ -20,34 +20,28 @@ const PATIENT_MS = 3000;
 /** @param {import('.').Influx} influx */
 function createStays(influx) {
   /**
-   * The stays of somebody that began within a time.
-   * @param {string} staffId @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * The stays that began within a time, of some people (null: everybody), on one level where one is named.
+   * @param {{staff: string[]|null, level?: string}} only @param {number} fromMs @param {number} toMs exclusive @param {number} count
    * @returns {Promise<StoredStay[]>} ascending
    */
-  async function staysOf(staffId, fromMs, toMs, count) {
+  async function staysOf({ staff, level }, fromMs, toMs, count) {
     const [series] = await influx.query('locations',
-      `SELECT ${FIELDS} FROM "stay" WHERE "staff_id" = $staff AND ${LASTING} AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
-      { staff: staffId, ...between(fromMs, toMs) });
-    return (series?.rows ?? []).map((row) => toStay(staffId, row));
+      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${staff ? `${anyOf('staff_id', staff)} AND ` : ''}${level === undefined ? '' : '"level" = $level AND '}` +
+      `${LASTING} AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { ...bound('staff_id', staff ?? []), ...(level === undefined ? {} : { level }), ...between(fromMs, toMs) }, staff ? 0 : PATIENT_MS);
+    return (series?.rows ?? []).map(toStayOf);
   }
 
   /**
-   * Somebody's stay that reaches into a time from before it.
-   * @param {string} staffId @param {number} fromMs
-   * @returns {Promise<StoredStay[]>} none or one
+   * The stays of some people (null: everybody) that reach into a time from before it.
+   * @param {string[]|null} staff @param {number} fromMs
+   * @returns {Promise<StoredStay[]>} of each none or one
    */
-  async function stayInto(staffId, fromMs) {
-    const [series] = await influx.query('locations',
-      `SELECT ${FIELDS} FROM "stay" WHERE "staff_id" = $staff AND ${LASTING} AND ${BETWEEN} ORDER BY time DESC LIMIT 1`,
-      { staff: staffId, ...between(fromMs - LOOK_BACK_MS, fromMs) });
-    return (series?.rows ?? []).map((row) => toStay(staffId, row)).filter(({ leave_ms: leave }) => leave > fromMs);
-  }
-
-  /** Everybody's stays that reach into a time from before it. @param {number} fromMs @returns {Promise<StoredStay[]>} */
-  async function staysInto(fromMs) {
+  async function staysInto(staff, fromMs) {
     const series = await influx.query('locations',
-      `SELECT ${FIELDS} FROM "stay" WHERE ${LASTING} AND ${BETWEEN} GROUP BY "staff_id" ORDER BY time DESC LIMIT 1`,
-      between(fromMs - LOOK_BACK_MS, fromMs), PATIENT_MS);
+      `SELECT ${FIELDS} FROM "stay" WHERE ${staff ? `${anyOf('staff_id', staff)} AND ` : ''}${LASTING} AND ${BETWEEN} ` +
+      'GROUP BY "staff_id" ORDER BY time DESC LIMIT 1',
+      { ...bound('staff_id', staff ?? []), ...between(fromMs - LOOK_BACK_MS, fromMs) }, staff ? 0 : PATIENT_MS);
     return series.flatMap(({ tags, rows }) => rows.map((row) => toStay(tags.staff_id ?? '', row))).filter(({ leave_ms: leave }) => leave > fromMs);
   }
 
@@ -59,8 +53,8 @@ function createStays(influx) {
    */
   async function* everyStay(rooms, fromMs, toMs) {
     const found = influx.pieces('locations',
-      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${rooms ? `${anyOf(rooms)} AND ` : ''}${LASTING} AND ${BETWEEN}`,
-      { ...bound(rooms ?? []), ...between(fromMs, toMs) }, { long: true, firstMs: PATIENT_MS });
+      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${rooms ? `${anyOf('room', rooms)} AND ` : ''}${LASTING} AND ${BETWEEN}`,
+      { ...bound('room', rooms ?? []), ...between(fromMs, toMs) }, { long: true, firstMs: PATIENT_MS });
     for await (const piece of found) for (const { rows } of piece) yield rows.map(toStayOf);
   }
 
@@ -71,18 +65,18 @@ function createStays(influx) {
    */
   async function staysIn(room, fromMs, toMs, count) {
     const [series] = await influx.query('locations',
-      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${anyOf([room])} AND ${LASTING} AND ${BETWEEN} ORDER BY time DESC${atMost(count)}`,
-      { ...bound([room]), ...between(fromMs, toMs) }, PATIENT_MS);
+      `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${anyOf('room', [room])} AND ${LASTING} AND ${BETWEEN} ORDER BY time DESC${atMost(count)}`,
+      { ...bound('room', [room]), ...between(fromMs, toMs) }, PATIENT_MS);
     return (series?.rows ?? []).map(toStayOf);
   }
 
-  return { staysOf, stayInto, staysInto, everyStay, staysIn };
+  return { staysOf, staysInto, everyStay, staysIn };
 }
 
-/** @param {string[]} rooms */
-const anyOf = (rooms) => `(${rooms.map((_, i) => `"room" = $room${i}`).join(' OR ')})`;
-/** @param {string[]} rooms */
-const bound = (rooms) => Object.fromEntries(rooms.map((room, i) => [`room${i}`, room]));
+/** @param {'staff_id'|'room'} name @param {string[]} values */
+const anyOf = (name, values) => `(${values.map((_, i) => `"${name}" = $${name}${i}`).join(' OR ')})`;
+/** @param {'staff_id'|'room'} name @param {string[]} values */
+const bound = (name, values) => Object.fromEntries(values.map((value, i) => [`${name}${i}`, value]));
 
 /** @param {any[]} row with the staff member first */
 const toStayOf = ([ts, staffId, ...rest]) => toStay(staffId, [ts, ...rest]);

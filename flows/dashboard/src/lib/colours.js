@@ -1,3 +1,5 @@
+import { duration } from './times.js';
+
 /**
  * Which step of a scale a room has. A step is a class of style.css (`occupancy-3`, `patrol-1`), which knows its colours in
  * light and dark; the words beside it say the same to who sees no colours.
@@ -41,8 +43,31 @@ export function byPatrol(ageMs) {
   return { step, text };
 }
 
-/** All steps of a scale, for the legend. @type {Record<'occupancy'|'patrol', Shade[]>} */
+/** @type {{share: number, step: string}[]} up to this share of the room where most time was spent */
+const HEAT = [1, 2, 3, 4, 5].map((step) => ({ share: step / 5, step: `heat-${step}` }));
+const COLD = { step: 'heat-0', text: 'nobody' };
+
+/** @param {number} ms that people spent in a room @param {number} mostMs in the room where it was most @returns {Shade} */
+export const byPresence = (ms, mostMs) => (ms === 0 ? COLD : heatScale(mostMs)[1 + HEAT.findIndex(({ share }) => ms <= share * mostMs)]);
+
+/** @param {number} mostMs @returns {Shade[]} */
+export const heatScale = (mostMs) => [COLD, ...HEAT.map(({ share, step }) => ({ step, text: `up to ${duration(share * mostMs)}` }))];
+
+/** @type {{ms: number, step: string, text: string}[]} */
+const GAPS = [
+  { ms: 15 * MINUTE_MS, step: 'patrol-1', text: 'never empty for more than 15 min' },
+  { ms: 30 * MINUTE_MS, step: 'patrol-2', text: 'up to 30 min' },
+  { ms: 60 * MINUTE_MS, step: 'patrol-3', text: 'up to 1 h' },
+  { ms: Infinity, step: 'patrol-4', text: 'empty for longer' },
+];
+const UNVISITED = { step: 'patrol-5', text: 'not visited' };
+
+/** @param {number} longestMs that nobody was there @param {boolean} visited @returns {Shade} */
+export const byGap = (longestMs, visited) => (visited ? GAPS.find(({ ms }) => longestMs <= ms) ?? GAPS[3] : UNVISITED);
+
+/** All steps of a scale, for the legend. @type {Record<'occupancy'|'patrol'|'gap', Shade[]>} */
 export const LEGENDS = {
   occupancy: [EMPTY, ...FULLNESS.map(({ step, text }) => ({ step, text }))],
   patrol: [...AGES.map(({ step, text }) => ({ step, text })), NEVER],
+  gap: [...GAPS.map(({ step, text }) => ({ step, text })), UNVISITED],
 };

@@ -11,14 +11,14 @@ const TWO_LINES_PX = 26;
 const FEWEST = 4;
 
 /**
- * @param {{name: string, count: number, limit: number|null, sign: {width: number, height: number}}} room
+ * @param {{name: string, count: number, limit: number|null, told?: string, sign: {width: number, height: number}}} room told: instead
+ *   of how many people are there
  * @param {number} scale pixels a metre
  * @returns {{kind: 'name'|'count', text: string}[][]} lines from the top, each of pieces
  */
-export function nameLines({ name, count, limit, sign }, scale) {
+export function nameLines({ name, count, limit, told, sign }, scale) {
   const letters = Math.floor((sign.width * scale - MARGIN_PX) / LETTER_PX);
-  const full = limit === null ? String(count) : `${count} / ${limit}`;
-  const number = count === 0 && limit === null ? '' : letters >= full.length ? full : count > 0 && letters >= 1 ? String(count) : '';
+  const number = told === undefined ? countText(count, limit, letters) : told.length <= letters ? told : '';
   /** @type {{kind: 'name'|'count', text: string}[]} */
   const second = number ? [{ kind: 'count', text: number }] : [];
   if (sign.height * scale >= TWO_LINES_PX) {
@@ -28,6 +28,14 @@ export function nameLines({ name, count, limit, sign }, scale) {
   const rest = letters - number.length - (number ? 1 : 0);
   if (rest < Math.min(name.length, FEWEST)) return second.length > 0 ? [second] : [];
   return [[{ kind: 'name', text: cut(name, rest) }, ...second]];
+}
+
+/** @param {number} count @param {number|null} limit @param {number} letters that there is space for */
+function countText(count, limit, letters) {
+  const full = limit === null ? String(count) : `${count} / ${limit}`;
+  if (count === 0 && limit === null) return '';
+  if (letters >= full.length) return full;
+  return count > 0 && letters >= 1 ? String(count) : '';
 }
 
 /** @param {string} text @param {number} letters */

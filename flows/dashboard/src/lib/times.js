@@ -19,10 +19,13 @@ export const about = (ms) => duration(ms < 60_000 ? ms : Math.round(ms / 60_000)
 /** @param {number} ms @param {string} [zone] for tests; of the browser if not given */
 export const clock = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone }).format(ms);
 
+/** "1 Mar 2026, 12:34:56". @param {number} ms @param {string} [zone] */
+export const dated = (ms, zone) => `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone }).format(ms)}, ${clock(ms, zone)}`;
+
 /** With the day where it is not today. @param {number} ms @param {number} nowMs @param {string} [zone] */
 export function moment(ms, nowMs, zone) {
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone });
-  return day.format(ms) === day.format(nowMs) ? clock(ms, zone) : `${day.format(ms)}, ${clock(ms, zone)}`;
+  return day.format(ms) === day.format(nowMs) ? clock(ms, zone) : dated(ms, zone);
 }
 
 /** The last midnight of this browser. @param {number} nowMs */
@@ -43,3 +46,9 @@ export const hourOf = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle
 
 /** What this browser's time is ahead of UTC then. @param {number} ms */
 export const zoneMs = (ms) => -new Date(ms).getTimezoneOffset() * 60_000;
+
+/** For an input of date and time. @param {number} ms */
+export const fieldOf = (ms) => `${dayOf(ms)}T${new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }).format(ms)}`;
+
+/** What such an input says; NaN: nothing. @param {string} text */
+export const fieldMs = (text) => new Date(text).getTime();

@@ -11,6 +11,8 @@ export const PAGES = [
     component: defineAsyncComponent(() => import('./floor.vue')) },
   { view: 'staff', title: 'Staff', icon: 'staff', topic: () => 'staff',
     component: defineAsyncComponent(() => import('./staff.vue')) },
+  { view: 'history', title: 'History', icon: 'history', topic: () => 'status',
+    component: defineAsyncComponent(() => import('./history.vue')) },
   { view: 'devices', title: 'Devices', icon: 'devices', topic: () => 'devices', badge: ({ alerts }) => alerts,
     component: defineAsyncComponent(() => import('./devices.vue')) },
   { view: 'setup', title: 'Set-up', icon: 'setup', topic: () => 'status',

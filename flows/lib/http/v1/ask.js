@@ -37,6 +37,9 @@ function createAsk({ id, parameters }, params, nowMs, caller) {
   return { params, window, after, limit: params.limit ?? 0, nowMs, caller, next };
 }
 
+/** The ids of a parameter that takes one or several, with commas between them. @param {string} ids @returns {string[]} */
+const several = (ids) => ids.split(',');
+
 /** The window of the first request goes on; saying it again is fine, saying another is not. @param {Cursor} after @param {any} params */
 function windowOf({ fromMs, toMs }, { start, end }) {
   if (toMs - fromMs > LONGEST_MS) throw badRequest('cursor is none of ours: take what the answer before gave as "next"');
@@ -59,4 +62,4 @@ function pageById(items, idOf, { after, limit, next }) {
   return { items: page, next: next(last && rest.length > limit ? { ts: 0, id: idOf(last), same: 0 } : null) };
 }
 
-module.exports = { createAsk, pageById };
+module.exports = { createAsk, pageById, several };

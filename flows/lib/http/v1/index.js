@@ -8,7 +8,7 @@ const { callerOf, lookUpOf, openDoor } = require('../access');
 const { readParams } = require('../params');
 const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
-const { createAsk } = require('./ask');
+const { createAsk, several } = require('./ask');
 const { createCheck } = require('./checks');
 const { createDescription, operationsOf } = require('./description');
 const elsewhere = require('./description/paths/building');
@@ -56,7 +56,7 @@ function createApi(context, door) {
           const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response));
           if (right === 'history') {
             const { staff_id: staff, subject } = ask.params;
-            lookUpOf(response)(staff ?? subject ?? '*', ask.window.fromMs, ask.window.toMs);
+            lookUpOf(response)(staff === undefined ? subject ?? '*' : several(staff), ask.window.fromMs, ask.window.toMs);
           }
           return answer(method === 'get' ? ask : { ...ask, body: readParams(request.originalUrl, bodyOf(request)) });
         })

@@ -27,7 +27,7 @@ function createEverybody({ site, archive }) {
       const stay = merge.take(one);
       if (stay) add(stay);
     };
-    (await archive.staysInto(fromMs)).forEach(take);
+    (await archive.staysInto(null, fromMs)).forEach(take);
     for await (const stays of archive.everyStay(null, fromMs, toMs)) stays.forEach(take);
     merge.rest().forEach((stay) => { if (within(stay, { fromMs, toMs })) add(stay); });
   });
@@ -39,18 +39,19 @@ function createEverybody({ site, archive }) {
    */
   const around = (staffId, { fromMs, toMs }) => stored(async () => {
     const presences = site.presences();
-    const own = allStays([...await archive.stayInto(staffId, fromMs), ...await archive.staysOf(staffId, fromMs, toMs, MOST_STAYS)],
-      presences.filter(({ staff_id: one }) => one === staffId)).filter((stay) => within(stay, { fromMs, toMs }));
+    const staff = [staffId];
+    const found = [...await archive.staysInto(staff, fromMs), ...await archive.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
+    const own = allStays(found, presences.filter(({ staff_id: one }) => one === staffId)).filter((stay) => within(stay, { fromMs, toMs }));
     if (own.length === 0) return [];
     const rooms = new Set(own.map(({ room }) => room));
-    const found = (await archive.staysInto(fromMs)).filter(({ room }) => rooms.has(room));
+    const all = (await archive.staysInto(null, fromMs)).filter(({ room }) => rooms.has(room));
     for await (const stays of archive.everyStay([...rooms], fromMs, toMs)) {
-      if (found.length + stays.length > MOST_STAYS) {
+      if (all.length + stays.length > MOST_STAYS) {
         throw badRequest(`more than ${MOST_STAYS} stays lie in these rooms in this time: ask for it in parts`);
       }
-      found.push(...stays);
+      all.push(...stays);
     }
-    return allStays(found, presences.filter(({ room }) => rooms.has(room)));
+    return allStays(all, presences.filter(({ room }) => rooms.has(room)));
   });
 
   return { each, around };

@@ -3,7 +3,7 @@
 
 const { contacts } = require('../../../views/contacts');
 const { allStays, compareIds, within } = require('../../../views/stays');
-const { pageById } = require('../ask');
+const { pageById, several } = require('../ask');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
 const { KEPT_DAYS, span, stored, unknown } = require('./known');
@@ -60,22 +60,40 @@ function createStaffAnswers({ site, archive, clock, everybody }) {
     return { staff_id: id, ...span(window), locations, next: next(last) };
   }
 
-  /** A stay that began before the window comes first, at its true beginning. @param {Ask} ask */
-  async function listStays({ params: { staff_id: id }, window, after, limit, nowMs, next }) {
+  /**
+   * A stay that began before the window comes first, at its true beginning.
+   * @param {Ask} ask @param {{staff: string[]|null, level?: string}} only staff null: everybody
+   */
+  async function pageOfStays({ window, after, limit, nowMs }, { staff, level }) {
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
-    const now = presencesOf(id);
+    const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
+      (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
+    const now = site.presences().filter(wanted);
     /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
     const read = async (from, to, count) => {
-      const into = from < fromMs ? await stored(archive.stayInto(id, fromMs)) : [];
+      const into = from < fromMs ? await stored(archive.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
-      const found = since < to ? await stored(archive.staysOf(id, since, to, count)) : [];
-      return allStays([...into, ...found], now)
+      const found = since < to ? await stored(archive.staysOf({ staff, level }, since, to, count)) : [];
+      return allStays([...into.filter(wanted), ...found], now)
         .filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs })).slice(0, count);
     };
     const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };
-    const { items, last } = await readPage(read, wide, after, limit, { ts: ({ enter_ms: ms }) => ms, id: () => '' });
+    return readPage(read, wide, after, limit, { ts: ({ enter_ms: ms }) => ms, id: ({ staff_id: id }) => id });
+  }
+
+  /** @param {Ask} ask */
+  async function listStays(ask) {
+    const { params: { staff_id: id }, window, next } = ask;
+    const { items, last } = await pageOfStays(ask, { staff: [id] });
     if (items.length === 0) await mustBeKnown(id);
     return { staff_id: id, ...span(window), stays: items.map(told), next: next(last) };
+  }
+
+  /** Who is not known has none: among several that is no fault. @param {Ask} ask */
+  async function searchStays(ask) {
+    const { params: { staff_id: ids, level }, window, next } = ask;
+    const { items, last } = await pageOfStays(ask, { staff: ids === undefined ? null : [...new Set(several(ids))], level });
+    return { ...span(window), stays: items.map((stay) => ({ staff_id: stay.staff_id, ...told(stay) })), next: next(last) };
   }
 
   /** @param {Ask} ask */
@@ -89,7 +107,7 @@ function createStaffAnswers({ site, archive, clock, everybody }) {
       ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
   }
 
-  return { listStaff, getStaff, listLocations, listStays, listContacts };
+  return { listStaff, getStaff, listLocations, listStays, searchStays, listContacts };
 }
 
 /** @param {import('../../../views/stays').Stay} stay */

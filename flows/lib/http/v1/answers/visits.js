@@ -25,7 +25,7 @@ function createVisitAnswers({ site, archive, everybody }) {
       const since = Math.max(from, fromMs);
       const found = since < to ? await stored(archive.staysIn(room, since, to, count)) : [];
       if (from < fromMs && found.length < count) { // the last ones are those who were there already
-        found.push(...(await stored(archive.staysInto(fromMs))).filter((stay) => stay.room === room));
+        found.push(...(await stored(archive.staysInto(null, fromMs))).filter((stay) => stay.room === room));
       }
       return allStays(found, now).filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs }))
         .reverse().slice(0, count);

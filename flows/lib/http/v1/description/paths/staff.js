@@ -1,10 +1,13 @@
 // @ts-check
 'use strict';
 
-const { limit, use, window } = require('../parameters');
+const { ID, limit, query, use, window } = require('../parameters');
 const { answers } = require('../responses');
 
 const TAG = ['Staff'];
+const EACH = ID.source.slice(1, -1);
+const SEVERAL = query('staff_id', 'Only of these: one id, or up to 200 with commas between them.',
+  { type: 'string', pattern: `^${EACH}(?:,${EACH}){0,199}$` });
 
 module.exports = {
   '/api/v1/staff': {
@@ -36,6 +39,14 @@ module.exports = {
       description: 'Oldest first, whole: a stay that began before the window is told with its true beginning.',
       parameters: [use('staff_id'), ...window, limit(1000, 10_000), use('cursor')],
       responses: answers('The stays.', 'Stays', { known: true }),
+    },
+  },
+  '/api/v1/stays': {
+    get: {
+      operationId: 'searchStays', tags: TAG, 'x-right': 'history', summary: 'The stays of several people, or on a level, that touch a time',
+      description: 'By the time of entering, then staff member; whole, as those of one staff member are. Without `staff_id` and `level`: all of them.',
+      parameters: [SEVERAL, use('level'), ...window, limit(1000, 10_000), use('cursor')],
+      responses: answers('The stays.', 'StaysOfSeveral'),
     },
   },
   '/api/v1/staff/{staff_id}/contacts': {

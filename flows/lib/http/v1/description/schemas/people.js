@@ -5,6 +5,8 @@ const { count, id, list, ms, next, object, orNull, ref, seconds, span, text, who
 
 const state = { type: 'string', enum: ['present', 'stale', 'lost'] };
 const here = { staff_id: id, since: ms, ts: ms, state };
+const stay = { level: id, room: id, enter_ms: ms, leave_ms: { ...ms, description: 'While it goes on: when last heard.' },
+  duration_s: seconds, ongoing: yes };
 
 module.exports = {
   Presence: object({ level: id, room: id, since: ms, ts: { ...ms, description: 'When last heard, epoch ms.' }, state }),
@@ -20,9 +22,10 @@ module.exports = {
   Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The one heard best of the room.' },
     rssi: { ...whole, description: 'dBm' } }),
   Locations: object({ staff_id: id, ...span, locations: list(ref('Location')), next }),
-  Stay: object({ level: id, room: id, enter_ms: ms, leave_ms: { ...ms, description: 'While it goes on: when last heard.' },
-    duration_s: seconds, ongoing: yes }),
+  Stay: object(stay),
   Stays: object({ staff_id: id, ...span, stays: list(ref('Stay')), next }),
+  StayOf: object({ staff_id: id, ...stay }),
+  StaysOfSeveral: object({ ...span, stays: list(ref('StayOf')), next }),
   Meeting: object({ level: id, room: id, start_ms: ms, end_ms: ms, duration_s: seconds }),
   Contact: object({ staff_id: id, name: orNull(text), total_s: { ...seconds, description: 'Sum of all meetings, seconds.' },
     longest_s: { ...seconds, description: 'The longest meeting, seconds.' }, meetings: list(ref('Meeting')) }),

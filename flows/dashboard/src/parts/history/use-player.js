@@ -1,0 +1,61 @@
+import { onBeforeUnmount, reactive, watch } from 'vue';
+import { setQuery } from '../../io/route.js';
+import { instant, momentOf } from '../../lib/choice.js';
+import { SPEEDS, advance, clamp, usualSpeed } from '../../lib/playback.js';
+import { state } from '../../state.js';
+
+/** Smooth enough for markers that glide, and little work. */
+const FRAME_MS = 50;
+/** A page that was in the background goes on where it was. */
+const LONGEST_FRAME_MS = 250;
+
+/**
+ * The instant that is shown, and how it moves. The address keeps it whenever it stands still.
+ * @param {{fromMs: number, toMs: number}} window
+ */
+export function usePlayer(window) {
+  const fromQuery = () => clamp(momentOf(state.query.at) ?? window.fromMs, window);
+  const speedOf = () => SPEEDS.find((speed) => String(speed) === state.query.speed) ?? usualSpeed(window);
+  const player = reactive({ atMs: fromQuery(), playing: false, speed: speedOf() });
+  let frame = 0;
+  let lastMs = 0;
+
+  /** @param {number} nowMs */
+  function step(nowMs) {
+    frame = requestAnimationFrame(step);
+    if (nowMs - lastMs < FRAME_MS) return;
+    const { atMs, ended } = advance(player.atMs, Math.min(nowMs - lastMs, LONGEST_FRAME_MS), player.speed, window);
+    lastMs = nowMs;
+    player.atMs = atMs;
+    if (ended) pause();
+  }
+
+  function play() {
+    if (player.atMs >= window.toMs) player.atMs = window.fromMs; // once more
+    player.playing = true;
+    lastMs = performance.now();
+    frame = requestAnimationFrame(step);
+  }
+
+  function pause() {
+    cancelAnimationFrame(frame);
+    player.playing = false;
+    remember();
+  }
+
+  const remember = () => setQuery({ at: player.atMs === window.fromMs ? null : instant(Math.round(player.atMs)) });
+
+  /** @param {number} ms */
+  const seek = (ms) => { player.atMs = clamp(ms, window); };
+
+  watch(() => state.query.at, () => { if (!player.playing && Math.round(player.atMs) !== fromQuery()) player.atMs = fromQuery(); });
+  watch(() => state.query.speed, () => { player.speed = speedOf(); });
+  onBeforeUnmount(() => cancelAnimationFrame(frame));
+  return {
+    player,
+    toggle: () => (player.playing ? pause() : play()),
+    seek,
+    /** Where it was put is where it is meant to be. */
+    settle: () => { if (!player.playing) remember(); },
+  };
+}

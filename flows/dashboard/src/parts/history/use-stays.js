@@ -1,0 +1,53 @@
+import { onBeforeUnmount, shallowReactive, watch } from 'vue';
+import { api } from '../../io/api.js';
+import { serverNowMs } from '../../state.js';
+
+const PAGE = 10_000;
+/** A browser holds and draws so many without hesitating. */
+const MOST = 100_000;
+
+/**
+ * The stays of what is chosen, loaded once: the past does not change.
+ * @param {() => import('../../lib/choice.js').Choice|null} choice
+ */
+export function useStays(choice) {
+  const data = shallowReactive({ loading: false, fault: '', stays: [], window: null });
+  let aborter = new AbortController();
+
+  async function load() {
+    aborter.abort();
+    aborter = new AbortController();
+    const asked = choice();
+    Object.assign(data, { loading: asked !== null, fault: '', stays: [], window: null });
+    if (asked === null) return;
+    try {
+      const window = { fromMs: asked.fromMs, toMs: Math.min(asked.toMs, serverNowMs.value) };
+      if (window.toMs <= window.fromMs) throw new Error('This time has not come yet');
+      const stays = await every(asked, window, aborter.signal);
+      Object.assign(data, { loading: false, stays, window });
+    } catch (error) {
+      if (error.name !== 'AbortError') Object.assign(data, { loading: false, fault: error.message });
+    }
+  }
+
+  watch(() => JSON.stringify(choice()), load, { immediate: true });
+  onBeforeUnmount(() => aborter.abort());
+  return { data, load };
+}
+
+/**
+ * Page after page.
+ * @param {import('../../lib/choice.js').Choice} asked @param {{fromMs: number, toMs: number}} window @param {AbortSignal} signal
+ */
+async function every({ staff, level }, { fromMs, toMs }, signal) {
+  const who = staff.length > 0 ? { staff_id: staff.join(',') } : { level };
+  const stays = [];
+  let cursor;
+  do {
+    const page = await api('/stays', { ...who, start: fromMs / 1000, end: toMs / 1000, limit: PAGE, cursor }, { signal });
+    for (const stay of page.stays) stays.push(stay);
+    if (stays.length > MOST) throw new Error(`More than ${MOST} stays lie in this time: choose a shorter one`);
+    cursor = page.next ?? undefined;
+  } while (cursor);
+  return stays;
+}
