@@ -135,6 +135,8 @@ def test_beacon_is_placed_by_clicking_and_in_use_at_once(setup: Page, http: http
     expect(thing(setup).get_by_label("Id")).to_have_value(BEACON)
     assert float(thing(setup).get_by_label("East").input_value()) == pytest.approx(5, abs=0.1)
     expect(status(setup)).to_have_text("1 change not saved")
+    setup.keyboard.press("Escape")
+    expect(setup.locator(".plan .ground")).to_have_count(0)
     setup.get_by_text("What is changed").click()
     expect(setup.get_by_text(f"Beacon {BEACON} added")).to_be_visible()
     saved(setup)
@@ -351,6 +353,7 @@ def test_others_changes_are_told_and_mine_are_kept(
     assert building(http)["staff"][1]["name"] == "Theirs", "nobody overwrites it unseen"
     page.get_by_role("button", name="Load theirs and keep my changes").click()
     expect(notice).to_contain_text("Staff member 1: name")
+    expect(thing(page).get_by_label("Name")).to_have_value("Mine")
     page.get_by_role("button", name="Seen").click()
     saved(page)
     assert [one["name"] for one in building(http)["staff"][1:3]] == ["Mine", "Theirs too"]
@@ -378,6 +381,25 @@ def test_change_that_the_page_has_not_heard_of_is_a_conflict_too(
     page.get_by_role("button", name="Load theirs and keep my changes").click()
     saved(page)
     assert (building(http)["building"], building(http)["staff"][1]["name"]) == ("Theirs", "Mine")
+
+
+def test_saved_and_the_answer_lost_is_no_conflict(opened: Callable[..., Page], http: httpx.Client) -> None:
+    page = opened("setup?tab=staff")
+    page.get_by_role("button", name="Edit 1 Muhammad").click()
+    typed(page, "Name", "Mine")
+
+    def lose(route: Any) -> None:
+        if route.request.method == "PUT":
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route(f"**{BUILDING}", lose)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(status(page)).to_have_text("Nothing is changed")
+    expect(page.locator(".conflict")).to_have_count(0)
+    assert building(http)["staff"][1]["name"] == "Mine"
 
 
 def test_draft_outlives_a_visit_to_another_page(setup: Page) -> None:

@@ -3,8 +3,9 @@ import { ApiFault, api, call } from '../../io/api.js';
 import { clashText } from '../../lib/setup/differences.js';
 import { faultLines, readJson } from '../../lib/setup/lines.js';
 import { merge, same } from '../../lib/setup/merge.js';
+import { at, find, parts } from '../../lib/setup/things.js';
 import { mayChange, state } from '../../state.js';
-import { dirty, draft, edit, file, pending, take } from './draft.js';
+import { chosen, dirty, draft, edit, file, pending, take } from './draft.js';
 
 /**
  * Between the draft and the server: it is loaded, checked while it is made, saved; what others do to the building meanwhile
@@ -43,6 +44,7 @@ export async function reload() {
     const { data, etag } = await call('/building', {}, {});
     if (etag === draft.etag) return;
     if (!dirty.value) take(data, etag);
+    else if (same(data, file.value)) Object.assign(draft, { base: data, etag, conflict: null, fault: '' }); // saved, and the answer was lost
     else if (etag !== draft.conflict?.etag) draft.conflict = { text: await whoChanged(), file: data, etag };
   } catch (error) {
     draft.fault = error.message;
@@ -66,7 +68,13 @@ function adopt(theirs, etag) {
   const merged = merge(draft.base, file.value, theirs);
   const next = same(merged.file, theirs) ? theirs : merged.file;
   Object.assign(draft, { base: theirs, etag, conflict: null, clashes: merged.clashes.map(clashText), fault: '' });
-  edit(next, '');
+  edit(next, chosenIn(next));
+}
+
+/** What is chosen, in another file: pointers may lead elsewhere there. @param {object} next */
+function chosenIn(next) {
+  const kind = parts(chosen.value)?.kind;
+  return (kind && find(next, kind, at(file.value, chosen.value).id)) ?? '';
 }
 
 /** Ask the server what is wrong with the draft, or with the text that is to become it. */
