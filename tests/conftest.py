@@ -47,14 +47,13 @@ def admin_session(browser: Browser, whole_stack: RunningStack) -> Any:
 
 @pytest.fixture
 def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
-    """A page of its own, logged in as admin, paths below the dashboard; an error in its scripts fails the test."""
+    """A page of its own, logged in as admin, paths below the dashboard; a script's error in it or beside it fails."""
     context = browser.new_context(
         base_url=f"{stack.http_url}/dashboard/", storage_state=admin_session, viewport={"width": 1280, "height": 800}
     )
     faults: list[str] = []
-    page = context.new_page()
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    yield page
+    context.on("weberror", lambda fault: faults.append(str(fault.error)))
+    yield context.new_page()
     context.close()
     assert not faults, faults
 

@@ -10,7 +10,8 @@ from support.talk import get
 
 PROTECTED = ["/extractbeacon?staff_id=0&start_time=1&end_time=2", "/retrieveformonitoring",
              "/newbeacondetect?staff_id=0&beacon_address=C2A628384B08&rssi=-20"]  # fmt: skip
-BEHIND_LOGIN = ["/dashboard", "/dashboard/", "/dashboard/floor", "/dashboard/_setup",
+BEHIND_LOGIN = ["/dashboard", "/dashboard/", "/dashboard/floor", "/dashboard/staff", "/dashboard/history",
+                "/dashboard/devices", "/dashboard/setup", "/dashboard/system", "/dashboard/_setup",
                 "/pages/resources/sda-dashboard/page.js", "/pages/plans/L1",
                 "/monitoring"]  # fmt: skip
 SOCKET = "/dashboard/socket.io/?EIO=4&transport=polling"

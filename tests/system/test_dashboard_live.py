@@ -1,17 +1,21 @@
-"""The dashboard says when what it shows is not the present, and finds back by itself."""
+"""The dashboard says on every page when what it shows is not the present, and finds back by itself."""
 
+import json
 import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocket, expect
 from support.browser import log_in, session_of
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, publish
+from support.talk import batch, eventually, publish
 
 SAYS_WITHIN_MS = 5_000
-BACK_WITHIN_MS = 45_000
+BACK_WITHIN_MS = 60_000
 LIVE = re.compile("^Live")
 
 
@@ -23,17 +27,40 @@ def live_page(page: Page) -> Page:
     return page
 
 
-def _same_page(page: Page) -> None:
-    assert page.evaluate("window.neverReloaded") is True
-    expect(page).to_have_url(re.compile("floor.*level=L2"))
+@pytest.fixture
+def live_pages(live_page: Page) -> dict[str, Page]:
+    """Every page of the menu, each open in a tab of its own, by its address."""
+    links = live_page.locator(".menu a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+    pages = {"/dashboard/floor": live_page}
+    for link in links:
+        if link in pages:
+            continue
+        pages[link] = live_page.context.new_page()
+        pages[link].goto(link)
+        expect(pages[link].locator(".live p")).to_have_text(LIVE, timeout=15_000)
+        pages[link].evaluate("window.neverReloaded = true")
+    assert len(pages) >= 4
+    return pages
 
 
-def test_node_red_restarted(live_page: Page, stack: RunningStack) -> None:
+def _say(pages: dict[str, Page], text: re.Pattern[str] | str, within_ms: int) -> None:
+    for page in pages.values():
+        expect(page.locator(".live p")).to_have_text(text, timeout=within_ms)
+
+
+def _same_pages(pages: dict[str, Page]) -> None:
+    for address, page in pages.items():
+        assert page.evaluate("window.neverReloaded") is True, address
+        expect(page).to_have_url(re.compile(f"{address}(\\?|$)"))
+    expect(pages["/dashboard/floor"]).to_have_url(re.compile("floor.*level=L2"))
+
+
+def test_node_red_restarted(live_pages: dict[str, Page], stack: RunningStack) -> None:
     stack.stop("node-red")
-    expect(live_page.locator(".live p")).to_have_text(re.compile("Not live"), timeout=SAYS_WITHIN_MS)
+    _say(live_pages, re.compile("Not live"), SAYS_WITHIN_MS)
     stack.start("node-red")
-    expect(live_page.locator(".live p")).to_have_text(LIVE, timeout=BACK_WITHIN_MS)
-    _same_page(live_page)
+    _say(live_pages, LIVE, BACK_WITHIN_MS)
+    _same_pages(live_pages)
 
 
 def test_node_red_frozen(live_page: Page, stack: RunningStack) -> None:
@@ -45,33 +72,104 @@ def test_node_red_frozen(live_page: Page, stack: RunningStack) -> None:
     finally:
         stack.thaw("node-red")
     expect(live_page.locator(".live p")).to_have_text(LIVE, timeout=BACK_WITHIN_MS)
-    _same_page(live_page)
+    _same_pages({"/dashboard/floor": live_page})
 
 
-def test_broker_stopped(live_page: Page, stack: RunningStack, demo: Building) -> None:
+def test_broker_stopped(live_pages: dict[str, Page], stack: RunningStack, demo: Building) -> None:
     stack.stop("mosquitto")
-    expect(live_page.locator(".live p")).to_have_text("Not live: the message broker is away", timeout=SAYS_WITHIN_MS)
+    _say(live_pages, "Not live: the message broker is away", SAYS_WITHIN_MS)
     stack.start("mosquitto")
-    expect(live_page.locator(".live p")).to_have_text(LIVE, timeout=BACK_WITHIN_MS)
+    _say(live_pages, LIVE, BACK_WITHIN_MS)
     beacon = next(one for one in demo.beacons if one.level == "L2")
     publish(stack, ("phone/back-1/readings", batch((beacon.id, -40))))
-    expect(live_page.locator('.marker[data-staff="back-1"]')).to_be_visible(timeout=15_000)
-    _same_page(live_page)
+    floor = live_pages["/dashboard/floor"]
+    expect(floor.locator('.marker[data-staff="back-1"]')).to_be_visible(timeout=15_000)
+    _same_pages(live_pages)
 
 
-def test_influxdb_stopped(live_page: Page, stack: RunningStack, demo: Building) -> None:
+def test_influxdb_stopped(live_pages: dict[str, Page], stack: RunningStack, demo: Building) -> None:
     stack.stop("influxd")
-    expect(live_page.locator(".live p")).to_have_text(
-        re.compile("history is not available|not being stored"), timeout=SAYS_WITHIN_MS
-    )
+    _say(live_pages, re.compile("history is not available|not being stored"), SAYS_WITHIN_MS)
     beacon = next(one for one in demo.beacons if one.level == "L2")
     publish(stack, ("phone/meanwhile-1/readings", batch((beacon.id, -40))))
-    expect(live_page.locator('.marker[data-staff="meanwhile-1"]')).to_be_visible(timeout=15_000)
+    floor = live_pages["/dashboard/floor"]
+    expect(floor.locator('.marker[data-staff="meanwhile-1"]')).to_be_visible(timeout=15_000)
     stack.start("influxd")
-    expect(live_page.locator(".live p")).not_to_have_text(
-        re.compile("history is not available"), timeout=BACK_WITHIN_MS
+    for page in live_pages.values():
+        expect(page.locator(".live p")).not_to_have_text(re.compile("history|stored"), timeout=BACK_WITHIN_MS)
+    _same_pages(live_pages)
+
+
+def test_old_data_is_said_to_be_old(live_page: Page, stack: RunningStack, demo: Building) -> None:
+    expect(live_page.locator(".live p")).to_have_text("Live, but no readings are coming in", timeout=BACK_WITHIN_MS)
+    publish(stack, ("phone/again-1/readings", batch((demo.beacons[0].id, -40))))
+    expect(live_page.locator(".live p")).to_have_text("Live", timeout=15_000)
+
+
+def test_page_gets_only_what_it_shows_and_not_too_often(page: Page, stack: RunningStack, demo: Building) -> None:
+    told: list[dict[str, Any]] = []
+
+    def hear(frame: bytes | str) -> None:
+        if isinstance(frame, str) and frame.find('["sda:snapshot",') >= 0:
+            told.append(json.loads(frame[frame.index("[") :])[1])
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", hear)
+
+    page.on("websocket", listen)
+    for view, topic in (("floor?level=L2", "floor:L2"), ("system", "system")):
+        told.clear()
+        page.goto(view)
+
+        def many(topic: str = topic) -> bool:
+            publish(stack, ("phone/often-1/readings", batch((demo.beacons[0].id, -40))))
+            page.evaluate("1")  # lets the frames in
+            return len([one for one in told if one["topic"] == topic]) > 10
+
+        eventually(many, 60, f"snapshots of {topic}")
+        shown = [one for one in told if one["topic"] == topic]
+        assert {one["topic"] for one in told} <= {topic, "status"}
+        assert ("people" in shown[0]) is (view != "system")
+        made = sorted({one["ts"] for one in shown})
+        gaps = [after - before for before, after in pairwise(made)]
+        assert min(gaps) >= 200, gaps
+
+
+def test_a_wall_screen_shows_what_its_address_says(browser: Browser, stack: RunningStack, demo: Building) -> None:
+    context = browser.new_context(
+        storage_state=session_of(browser, stack, "VIEWER"), viewport={"width": 1920, "height": 1080}
     )
-    _same_page(live_page)
+    wall = context.new_page()
+    wall.goto(f"{stack.http_url}/dashboard/floor?level=L5&colour=patrol&labels=names")
+    name = next(level["name"] for level in demo.raw["levels"] if level["id"] == "L5")
+    expect(wall.get_by_role("heading", level=1)).to_have_text(name, timeout=15_000)
+    for pressed in ("Last patrol", "Names"):
+        expect(wall.get_by_role("button", name=pressed)).to_have_attribute("aria-pressed", "true")
+    fits = "(({ scrollWidth, scrollHeight }) => scrollWidth <= innerWidth && scrollHeight <= innerHeight)"
+    eventually(lambda: wall.evaluate(f"{fits}(document.querySelector('.sda'))"), what="nobody scrolls on a wall")
+    context.close()
+
+
+@pytest.fixture
+def zones(browser: Browser, admin_session: Any) -> Iterator[dict[str, Page]]:
+    contexts = {
+        zone: browser.new_context(storage_state=admin_session, timezone_id=zone) for zone in ("UTC", "Asia/Kolkata")
+    }
+    yield {zone: context.new_page() for zone, context in contexts.items()}
+    for context in contexts.values():
+        context.close()
+
+
+def test_times_are_those_of_the_browsers_zone(zones: dict[str, Page], stack: RunningStack) -> None:
+    minutes = {}
+    for zone, page in zones.items():
+        page.goto(f"{stack.http_url}/dashboard/system")
+        now = page.locator(".figure .marks span").last
+        expect(now).to_have_text(re.compile(r"^\d\d:\d\d$"), timeout=15_000)
+        hours, rest = now.inner_text().split(":")
+        minutes[zone] = int(hours) * 60 + int(rest)
+    ahead = (minutes["Asia/Kolkata"] - minutes["UTC"]) % (24 * 60)
+    assert 330 <= ahead <= 335, minutes
 
 
 def test_logged_out_elsewhere_leads_to_the_login_and_back(browser: Browser, stack: RunningStack) -> None:

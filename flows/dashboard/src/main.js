@@ -53,6 +53,9 @@ function addStyles() {
   const link = document.createElement('link');
   link.rel = 'stylesheet';
   link.href = import.meta.url.replace(/[^/]*$/, 'style.css'); // beside this file
+  host.hidden = true; // nobody shall see it without its styles
+  link.onload = () => { host.hidden = false; };
+  link.onerror = link.onload;
   document.head.append(link);
   document.documentElement.lang = 'en';
 }

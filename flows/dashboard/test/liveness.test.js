@@ -18,6 +18,8 @@ const cases = [
   ['no database', { status: without('influxdb', 'ingest') }, 'warn', 'Live, but history is not available: the database is away'],
   ['a part nobody knows', { status: { ...good.status, parts: [{ id: 'x', status: 'degraded' }] } }, 'warn', 'Live, but x does not work'],
   ['no readings', { status: { ...good.status, heard_ms: NOW - 21_000 } }, 'warn', 'Live, but no readings are coming in'],
+  ['no readings and no database', { status: { ...without('influxdb'), heard_ms: NOW - 21_000 } }, 'warn',
+    'Live, but history is not available: the database is away'],
   ['none since the start', { status: { ...good.status, heard_ms: null } }, 'warn', 'Live, but no readings are coming in'],
   ['the server\'s clock counts', { aheadMs: 60_000, status: { ...good.status, heard_ms: NOW + 58_000 } }, 'live', 'Live'],
 ];

@@ -34,7 +34,7 @@ export function verdict({ connected, loggedOut, heardAtMs, nowMs, aheadMs, statu
   if (broken.some(({ id }) => id === 'broker')) return down('the message broker is away', true);
   const details = broken.map(({ id, reason }) => MEANING[id] ?? reason ?? `${id} does not work`);
   const unheardMs = status.heard_ms === null ? Infinity : nowMs + aheadMs - status.heard_ms;
-  if (unheardMs > UNHEARD_MS) details.unshift('no readings are coming in');
+  if (unheardMs > UNHEARD_MS) details.push('no readings are coming in');
   if (details.length === 0) return { level: 'live', text: 'Live', details, reached: true };
   const [first = ''] = details;
   return { level: 'warn', text: `Live, but ${first}`, details, reached: true };
