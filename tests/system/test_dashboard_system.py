@@ -155,6 +155,8 @@ def test_viewer_sees_it(browser: Browser, stack: RunningStack) -> None:
     )
     page = context.new_page()
     page.goto("floor")
+    expect(page.locator(".live p")).to_have_text(re.compile("^Live"), timeout=SOON_MS)
+    expect(page.locator("svg .room").first).to_be_visible(timeout=SOON_MS)
     page.get_by_role("link", name="System").press("Enter")
     expect(state(page, "flows")).to_have_text("up", timeout=SOON_MS)
     context.close()
