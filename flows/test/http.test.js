@@ -147,6 +147,18 @@ test('503 with Retry-After for what only the database knows, memory is answered 
   assert.equal((await rig.call('/retrieveformonitoring')).status, 200, 'by now memory knows everybody of the quarter of an hour');
 });
 
+test('/newbeacondetect: each is a point of its own, in whatever millisecond it comes', async (t) => {
+  const rig = await api(t);
+  const ask = (staff, room) => rig.call(get('/newbeacondetect', { staff_id: staff, beacon_address: BEACONS[room], rssi: -60 }));
+  for (const [staff, room] of [['5', 'a'], ['5', 'a'], ['5', 'b'], ['6', 'a'], ['5', 'a']]) await ask(staff, room);
+  const times = rig.sent.map(({ topic, payload }) => [topic.split('/')[3], JSON.parse(payload).ts - rig.now]);
+  assert.deepEqual(times, [['5', 0], ['5', 1], ['5', 0], ['6', 0], ['5', 2]]);
+  rig.sent.length = 0;
+  rig.now += 10;
+  await ask('5', 'a');
+  assert.equal(JSON.parse(rig.sent[0].payload).ts, rig.now);
+});
+
 test('/retrieveformonitoring: the latest of each, newest first, room by name', async (t) => {
   const old = { ts: (S - 600) * 1000, staff_id: '7', level: 'L9', room: 'torn-down', beacon: 'B', rssi: -70 };
   const rig = await api(t, { startedMs: (S - 30) * 1000, store: { latest: () => [old, { ...old, staff_id: '0' }] } });
@@ -204,6 +216,7 @@ test('/newbeacondetect publishes a phone batch and answers once the broker has i
     assert.equal(topic, 'sda/v1/phone/5/readings');
     assert.equal(retain, false);
     assert.deepEqual(JSON.parse(payload), { v: 1, ts: rig.now, readings: [{ beacon: BEACONS.a, rssi: -20 }] });
+    rig.now += 1;
   }
   const good = { staff_id: '5', beacon_address: BEACONS.a, rssi: '-20' };
   for (const [change, status, message] of [

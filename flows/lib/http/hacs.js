@@ -16,7 +16,8 @@ const { createRecords } = require('./records');
  * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   storedUntilMs?: (nowMs: number) => number, latest: ReturnType<typeof import('../latest').createLatest>}} Context
+ *   storedUntilMs?: (nowMs: number) => number, latest: ReturnType<typeof import('../latest').createLatest>,
+ *   moment: ReturnType<typeof import('../moments').createMoments>}} Context
  * @typedef {Record<string, unknown>} Params
  */
 
@@ -106,7 +107,7 @@ async function retrieveForMonitoring({ site, latest }) {
  * @param {Context} context
  * @param {Params} params
  */
-async function newBeaconDetect({ site, clock }, params) {
+async function newBeaconDetect({ site, clock, moment }, params) {
   const staffId = id(params, 'user_address' in params && !('staff_id' in params) ? 'user_address' : 'staff_id');
   const written = text(params, 'beacon_address');
   const rssi = number(params, 'rssi');
@@ -116,10 +117,10 @@ async function newBeaconDetect({ site, clock }, params) {
   const beacon = normaliseBeacon(written);
   if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
   if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
-  const ts = clock();
+  const ts = moment(`${staffId} ${beacon}`);
   const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });
   try {
-    await site.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, ts, ACKNOWLEDGE_MS);
+    await site.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, clock(), ACKNOWLEDGE_MS);
   } catch (error) {
     throw error instanceof BrokerAway ? unavailable(`the reading was not taken: ${error.message}`) : error;
   }

@@ -7,6 +7,7 @@ const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
 const { unavailable } = require('./errors');
 const { createLatest } = require('../latest');
+const { createMoments } = require('../moments');
 const { extractBeacon, newBeaconDetect, retrieveForMonitoring } = require('./hacs');
 const { createLogin } = require('./login');
 const { readParams } = require('./params');
@@ -16,7 +17,7 @@ const { createApi } = require('./v1');
 /**
  * Everything the flows answer over HTTP but the dashboard itself. Each route begins with its door, which declares the
  * right it needs (a test holds this).
- * @param {Omit<import('./hacs').Context, 'latest'> & import('./v1').Context & import('./access').Context &
+ * @param {Omit<import('./hacs').Context, 'latest'|'moment'> & import('./v1').Context & import('./access').Context &
  *   import('./building').Context & import('./alerts').Context & {
  *   dashboardPath: string, buildingFile: string, sessions: ReturnType<typeof import('../sessions').createSessions>,
  *   health: import('../health').Health['report'], pressure?: import('../pressure').Pressure,
@@ -25,7 +26,7 @@ const { createApi } = require('./v1');
 function createRouter(context) {
   const router = express.Router();
   const { metrics } = context;
-  const hacs = { ...context, latest: createLatest(context) };
+  const hacs = { ...context, latest: createLatest(context), moment: createMoments(context.clock) };
   router.use(metrics.watch);
   const { door, known } = createAccess(context);
   if (context.pressure) router.use(SHEDDABLE, shedding(context.pressure));
