@@ -129,6 +129,7 @@ def test_a_level_is_chosen_with_its_time(
         )
         page.get_by_label(name, exact=True).fill(local)
     page.get_by_role("button", name="Show").click()
+    expect(page.locator(".choose summary")).to_be_focused()
     expect(page).to_have_url(re.compile(rf"level=L2.*from={re.escape(written(window[0]))}".replace(":", "(:|%3A)")))
     ms = window[0] + 10 * MINUTE_MS
     expect(page.locator(".past")).to_be_visible(timeout=SOON_MS)
@@ -194,6 +195,7 @@ def test_play_pause_speed_steps_and_keyboard(past: Callable[..., Page], window: 
     page.get_by_role("combobox", name="Speed").select_option("1800")
     page.get_by_role("button", name="Play").click()
     eventually(lambda: instant(page) == window[1], within_s=60)
+    page.get_by_role("combobox", name="Speed").select_option("60")
     page.get_by_role("button", name="Play").click()  # stopped by itself, and begins once more
     eventually(lambda: instant(page) < window[1], within_s=60)
 

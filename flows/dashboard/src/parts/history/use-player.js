@@ -1,4 +1,4 @@
-import { onBeforeUnmount, reactive, watch } from 'vue';
+import { onBeforeUnmount, reactive, ref, watch } from 'vue';
 import { setQuery } from '../../io/route.js';
 import { instant, momentOf } from '../../lib/choice.js';
 import { SPEEDS, advance, clamp, usualSpeed } from '../../lib/playback.js';
@@ -8,6 +8,8 @@ import { state } from '../../state.js';
 const FRAME_MS = 50;
 /** A page that was in the background goes on where it was. */
 const LONGEST_FRAME_MS = 250;
+/** Nobody reads a list that changes faster. */
+const READABLE_MS = 500;
 
 /**
  * The instant that is shown, and how it moves. The address keeps it whenever it stands still.
@@ -19,6 +21,8 @@ export function usePlayer(window) {
   const player = reactive({ atMs: fromQuery(), playing: false, speed: speedOf() });
   let frame = 0;
   let lastMs = 0;
+  const listedMs = ref(player.atMs);
+  let listedWhenMs = 0;
 
   /** @param {number} nowMs */
   function step(nowMs) {
@@ -48,11 +52,18 @@ export function usePlayer(window) {
   /** @param {number} ms */
   const seek = (ms) => { player.atMs = clamp(ms, window); };
 
+  watch(() => [player.atMs, player.playing], () => {
+    if (player.playing && performance.now() - listedWhenMs < READABLE_MS) return;
+    listedWhenMs = performance.now();
+    listedMs.value = player.atMs;
+  });
   watch(() => state.query.at, () => { if (!player.playing && Math.round(player.atMs) !== fromQuery()) player.atMs = fromQuery(); });
   watch(() => state.query.speed, () => { player.speed = speedOf(); });
   onBeforeUnmount(() => cancelAnimationFrame(frame));
   return {
     player,
+    /** The instant for what is read: the same, but while it moves no more often than one can read. */
+    listedMs,
     toggle: () => (player.playing ? pause() : play()),
     seek,
     /** Where it was put is where it is meant to be. */
