@@ -1,6 +1,7 @@
 """The three HACS-era routes, clause by clause."""
 
 import time
+import uuid
 from typing import Any
 
 import httpx
@@ -132,6 +133,18 @@ def test_detection_with_a_fault_is_refused_by_name(
     assert names in answer.json()["error"]
 
 
+def test_monitoring_knows_who_was_there_before_a_restart(stack: RunningStack, demo: Building) -> None:
+    """So long ago that the start does not locate it again: only the database knows."""
+    who, beacon, ts = f"mon-{uuid.uuid4().hex[:8]}", demo.beacons[0], now_ms() - 300_000
+    publish(stack, (f"phone/{who}/readings", batch((beacon.id, -50), ts=ts)))
+    located = f"SELECT room FROM location WHERE staff_id = '{who}'"  # noqa: S608 - our own name
+    eventually(lambda: influx(stack, "locations", located), within_s=60)
+    stack.stop("node-red")
+    stack.start("node-red")
+    found = eventually(lambda: _monitored(stack).get(who), within_s=60)
+    assert (found["mac"], found["rssi"], found["timestamp"]) == (beacon.id, -50, ts // 1000)
+
+
 def test_monitoring_lists_each_latest_within_a_quarter_of_an_hour(stack: RunningStack, demo: Building) -> None:
     first, second = demo.beacons_of_two_rooms()
     now = now_ms()
@@ -161,4 +174,4 @@ def _at_least(count: int, records: list[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def _monitored(stack: RunningStack) -> dict[str, dict[str, Any]]:
-    return {row["staff_id"]: row for row in get(stack, "/retrieveformonitoring").json()["data"]}
+    return {row["staff_id"]: row for row in get(stack, "/retrieveformonitoring").json().get("data", [])}
