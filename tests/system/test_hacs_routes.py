@@ -141,7 +141,8 @@ def test_monitoring_knows_who_was_there_before_a_restart(stack: RunningStack, de
     eventually(lambda: influx(stack, "locations", located), within_s=60)
     stack.stop("node-red")
     stack.start("node-red")
-    found = eventually(lambda: _monitored(stack).get(who), within_s=60)
+    eventually(lambda: who in _monitored(stack), within_s=60)
+    found = _monitored(stack)[who]
     assert (found["mac"], found["rssi"], found["timestamp"]) == (beacon.id, -50, ts // 1000)
 
 
