@@ -10,6 +10,7 @@
  *   came back after a moment
  * @typedef {{touched: boolean, still: number, windowMs: number}} Signs touched: a beacon was, on purpose; still: the
  *   probability of standing; windowMs: over which time the readings were taken
+ * @typedef {{storey: number, open: boolean}} Place open: part of an open area, without walls
  */
 
 const DOUBTS_AT_MOST = 5;
@@ -20,7 +21,7 @@ const DOUBTS_AT_MOST = 5;
  * @param {number} best the likeliest room
  * @param {number} ms event time
  * @param {Signs} signs
- * @param {{storey: number}[]} rooms
+ * @param {Place[]} rooms
  * @param {import('./tuning').Tuning} tuning
  * @returns {boolean} whether the room changed; then sinceMs is since when
  */
@@ -39,7 +40,8 @@ function choose(choice, chances, best, ms, signs, rooms, tuning) {
     return move(choice, best, ms, ms);
   }
   if (best !== choice.rival) Object.assign(choice, { rival: best, nats: 0, rivalMs: ms });
-  choice.nats += Math.log((chances[best] + tuning.least) / (chances[choice.room] + tuning.least)) - tuning.doubtNats;
+  choice.nats += Math.log((chances[best] + tuning.least) / (chances[choice.room] + tuning.least));
+  choice.nats -= doubt(rooms[choice.room], rooms[best], signs.still, tuning);
   if (choice.nats <= 0) {
     choice.rival = -1;
     return false;
@@ -68,9 +70,13 @@ function changedMs(choice, ms, windowMs, tuning) {
   return Math.round(Math.max(sinceMs, rivalMs - doubtMs * tuning.dateShare - windowMs / 2));
 }
 
+/** By how much a challenger must lead to gain, in nats. @param {Place} from @param {Place} to @param {number} still
+ * @param {import('./tuning').Tuning} tuning */
+const doubt = (from, to, still, { doubtNats, walkNats }) => (from.open && to.open ? doubtNats : walkNats + still * (doubtNats - walkNats));
+
 /**
  * Evidence for a change to `best`, in nats.
- * @param {Choice} choice @param {number} best @param {number} ms @param {number} still @param {{storey: number}[]} rooms
+ * @param {Choice} choice @param {number} best @param {number} ms @param {number} still @param {Place[]} rooms
  * @param {import('./tuning').Tuning} tuning
  */
 function needed({ room, sinceMs, doubts }, best, ms, still, rooms, { winNats, stickyNats, stickyS, backNats, levelNats }) {

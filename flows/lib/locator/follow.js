@@ -33,25 +33,42 @@ function createFollowing(model, beliefs, motion) {
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
     const moved = choose(person, chances, best, ms, signs, rooms, tuning);
+    const clear = chances[person.room] >= tuning.sureShare;
     beliefs.clear(person.slot, chances);
-    if (moved && room >= 0) {
-      const before = { id: person.id, room, sinceMs };
-      if (person.sinceMs > sinceMs) person.first = false;
-      tellStay(before, person.sinceMs, rooms, outcome);
-      tellEvent(before, 'leave', person.sinceMs, rooms, outcome);
-    }
+    const state = stateAt(nowMs - ms, tuning);
+    const arriving = person.state === 'lost' && state !== 'lost'; // not yet told to be anywhere
+    if (moved && room >= 0) tellMove(person, { id: person.id, room, sinceMs }, arriving && person.guess, outcome);
     person.ms = ms;
     person.told = false;
-    const state = stateAt(nowMs - ms, tuning);
-    if (moved) tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
-    else if (person.state === 'lost' && state !== 'lost') tellEvent(person, 'enter', ms, rooms, outcome);
     tellLocation(person, moved, person.sureMs === ms && !settling(person, ms, tuning), heard, model, outcome);
-    // a drained backlog moves a lost person's history, which nobody watches live
-    if (person.state !== state || (moved && state !== 'lost')) {
-      person.state = state;
-      outcome.presences.push(presenceOf(person, rooms));
-    }
+    if (arriving && isEarly(person, heard, clear)) return;
+    if (moved || arriving) tellEvent(person, 'enter', moved || person.guess ? person.sinceMs : ms, rooms, outcome);
+    if (person.state !== state || moved) tellPresence(person, state, outcome);
   }
+
+  /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
+  function tellPresence(person, state, outcome) {
+    // a drained backlog moves a lost person's history, which nobody watches live
+    if (person.state === state && state === 'lost') return;
+    person.state = state;
+    outcome.presences.push(presenceOf(person, rooms));
+  }
+
+  /**
+   * @param {Person} person @param {import('./person').Staying} before
+   * @param {boolean} unseen whether nobody was told that they were there @param {Outcome} outcome
+   */
+  function tellMove(person, before, unseen, outcome) {
+    if (person.sinceMs > before.sinceMs) person.first = false;
+    tellStay(before, person.sinceMs, rooms, outcome);
+    if (!unseen) tellEvent(before, 'leave', person.sinceMs, rooms, outcome);
+  }
+
+  /**
+   * Gateways tell of a tag one after the other, and the first ones are not always the nearest.
+   * @param {Person} person @param {Heard} heard @param {boolean} clear whether the room is beyond doubt
+   */
+  const isEarly = (person, heard, clear) => !clear && heard.kind === 'gateway' && person.guess && person.ms - person.sinceMs < tuning.arriveMs;
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
   function signsOf(person, ms, heard) {
@@ -84,7 +101,10 @@ function createFollowing(model, beliefs, motion) {
   function age(person, nowMs, outcome) {
     const state = stateAt(nowMs - person.ms, tuning);
     if (state === 'lost' && !person.told && nowMs - person.heardS * 1000 > tuning.lateMs) rest(person, outcome);
-    if (person.room < 0 || state === person.state || state === 'present') return;
+    if (person.room < 0 || state === person.state) return;
+    const unseen = person.state === 'lost'; // a tag that was heard only once as yet
+    if (unseen ? nowMs - person.ms < tuning.arriveMs : state === 'present') return;
+    if (unseen) tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
     person.state = state;
     outcome.presences.push(presenceOf(person, rooms));
     if (state === 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);

@@ -7,7 +7,7 @@
  *   storey: index of its level; passage: people walk through it (corridor, lobby, core)
  * @typedef {{width: number, height: number, raster: Int16Array}} Storey the room at each RASTER_M × RASTER_M, or -1
  * @typedef {object} Plan
- * @property {(Room & {core: boolean})[]} rooms
+ * @property {(Room & {core: boolean, open: boolean})[]} rooms open: opens into the rooms beside it, without walls
  * @property {string[]} levels ids, lowest first
  * @property {(a: number, b: number) => boolean} passable whether there is a way from room a straight into room b
  * @property {(storey: number, ax: number, ay: number, bx: number, by: number) => number} walls how many walls lie
@@ -26,18 +26,18 @@ function createPlan(building) {
   /** @type {Plan['rooms']} */
   const rooms = building.levels.flatMap((level, storey) => level.rooms.map((room) => {
     const { kind = 'room' } = /** @type {{kind?: string}} */ (room);
-    return { id: room.id, level: level.id, storey, passage: kind !== 'room', core: kind === 'core', polygon: room.polygon };
+    return { id: room.id, level: level.id, storey, passage: kind !== 'room', core: kind === 'core', open: false, polygon: room.polygon };
   }));
   if (rooms.length > FURTHEST_ROOMS) throw new RangeError(`${rooms.length} rooms; the locator takes ${FURTHEST_ROOMS} at most`);
   const storeys = building.levels.map((level, storey) => rasterOf(level, storey, rooms));
   const beside = neighbours(storeys, rooms.length);
   // Rooms open into whatever lies beside them where no passage does: an open-plan area, divided on paper only.
-  const enclosed = rooms.map((room, r) => !room.passage && ![...beside[r]].some((other) => rooms[other].passage));
+  rooms.forEach((room, r) => { room.open = !room.passage && ![...beside[r]].some((other) => rooms[other].passage); });
 
   return {
     rooms,
     levels: building.levels.map(({ id }) => id),
-    passable: (a, b) => beside[a].has(b) && (rooms[a].passage || rooms[b].passage || enclosed[a] || enclosed[b]),
+    passable: (a, b) => beside[a].has(b) && (rooms[a].passage || rooms[b].passage || rooms[a].open || rooms[b].open),
     walls: (storey, ax, ay, bx, by) => {
       const { width, height, raster } = storeys[storey];
       const steps = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / RASTER_M));
@@ -48,7 +48,7 @@ function createPlan(building) {
         const row = clamp(Math.floor((ay + ((by - ay) * step) / steps) / RASTER_M), height);
         const room = raster[row * width + column];
         if (room < 0 || room === last) continue;
-        if (last >= 0 && !(enclosed[last] && enclosed[room])) count += 1;
+        if (last >= 0 && !(rooms[last].open && rooms[room].open)) count += 1;
         last = room;
       }
       return count;

@@ -47,7 +47,7 @@ const TUNING = Object.freeze({
   // Whether somebody stands
   remembered: 8, // so many sources; more tell hardly more
   rememberAtMost: 25, // readings, so that slow changes (a battery, the weather) are followed
-  noiseDb: 4, // readings of one place at one moment and the next
+  noiseDb: 3.5, // readings of one place at one moment and the next
   changeDb: 4, // … and what comes on top at another place a few steps away
   standS: 5, // mean time between two movements: short, so that a change is seen at once
   walkS: 4, // … and of a movement
@@ -55,11 +55,12 @@ const TUNING = Object.freeze({
   // When to say so
   winNats: 1.5, // evidence (log odds, added up over decisions) that a challenger needs
   levelNats: 1.5, // … and so much more on another level
-  stickyNats: 8, // … and more the longer somebody stayed, while they stand: the chance to leave within the next second falls
+  stickyNats: 10, // … and more the longer somebody stayed, while they stand: the chance to leave within the next second falls
   stickyS: 60, //    with the time already spent in a room (stays are log-normal), as log(1 + stay / stickyS)
   backNats: 2, // … and so much more for each time that somebody seemed to have been away for a moment only: then the
   backS: 20, //    rooms are hard to tell apart; no longer than this, and forgotten after five times that
-  doubtNats: 2, // a challenger ahead by less than this does not gain
+  doubtNats: 2, // a challenger ahead by less than this does not gain …
+  walkNats: 0, // … or, while somebody walks, by less than this: through a wall signals change at once (not so in open areas)
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone
   least: 1e-3, // no room is less likely than this, so one reading cannot weigh more than 7 nats
 
@@ -67,12 +68,14 @@ const TUNING = Object.freeze({
   sureShare: 0.95, // a room that is so likely is beyond doubt
   dateShare: 0.3, // a change lies so far back from where the new room began to lead to where the old one was beyond doubt
   lookBackMs: 10_000, // … which is sought so far back at most
+  arriveMs: 2000, // of a tag that appears it is told where as soon as that is sure, at the latest after each gateway's second window
   settleMs: 10_000, // whoever appeared so short a time ago was in the room found now all along
   windowMs: 1000, // a reading tells of the middle of its window: a gateway's default, and the shortest of a phone
   windowAtMostMs: 4000, // … and the longest (contract)
 
   // Time
-  tickMs: 500, // readings of several gateways are taken together in steps of this event time
+  tickMs: 1000, // readings of several gateways are taken together in steps of this event time: a gateway's window, so that each has
+  //   its say once, and which way somebody faces shows from all of them
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms
   reorderMs: 1000, // … or until this much newer readings came (in a replay faster than time)
   aheadMs: 5000, // a clock further ahead than this is not believed; the arrival counts

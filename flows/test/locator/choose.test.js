@@ -6,7 +6,7 @@ const { test } = require('node:test');
 const { choose } = require('../../lib/locator/choose');
 const { TUNING } = require('../../lib/locator/tuning');
 
-const ROOMS = [{ storey: 0 }, { storey: 0 }, { storey: 1 }];
+const ROOMS = [{ storey: 0, open: false }, { storey: 0, open: false }, { storey: 1, open: false }];
 const somebody = (sinceMs = 0) => ({
   room: 0, sinceMs, guess: false, sureMs: sinceMs, rival: -1, nats: 0, rivalMs: 0, last: -1, doubts: 0,
 });
@@ -18,9 +18,9 @@ const WALKING = { ...STANDING, still: 0 };
  * @param {number[]} chances @param {number} ms @param {ReturnType<typeof somebody>} [choice]
  * @param {import('../../lib/locator/choose').Signs} [signs]
  */
-function decisions(chances, ms, choice = somebody(), signs = STANDING) {
+function decisions(chances, ms, choice = somebody(), signs = STANDING, rooms = ROOMS) {
   const best = chances.indexOf(Math.max(...chances));
-  for (let n = 1; n <= 1000; n += 1) if (choose(choice, Float64Array.from(chances), best, ms + n * 1000, signs, ROOMS, TUNING)) return n;
+  for (let n = 1; n <= 1000; n += 1) if (choose(choice, Float64Array.from(chances), best, ms + n * 1000, signs, rooms, TUNING)) return n;
   return Infinity;
 }
 
@@ -81,6 +81,14 @@ test('whoever has just appeared was in the room found now all along', () => {
   assert.deepEqual([choice.room, choice.sinceMs], [1, 50_000]);
   assert.ok(decisions([0.9998, 0.0001, 0.0001], 70_000, choice) > 0);
   assert.ok(choice.sinceMs > 60_000);
+});
+
+test('who walks through a wall is believed sooner than who walks about an open area, and than who stands', () => {
+  const fair = [0.15, 0.83, 0.02];
+  const open = ROOMS.map((room) => ({ ...room, open: true }));
+  const walking = decisions(fair, 1000, somebody(), WALKING);
+  assert.ok(walking < decisions(fair, 1000, somebody(), WALKING, open));
+  assert.ok(walking < decisions(fair, 1000, somebody(), STANDING));
 });
 
 test('what is sure moves at once', () => {

@@ -80,6 +80,26 @@ describe('rooms', () => {
     assert.ok(new Set(seconds).size >= 59 && new Set(seconds).size <= 61);
   });
 
+  test('a tag of which the nearest gateway has not spoken yet is told nowhere before that is sure', () => {
+    const scene = createScene();
+    const first = scene.now();
+    scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: first + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
+    scene.wait(700);
+    assert.deepEqual(scene.list('presences', '1'), []);
+    standWithTag(scene, 'G-b', 10);
+    assert.deepEqual(scene.list('presences', '1').map(({ room, state }) => [room, state]), [['G-b', 'present']]);
+    assert.deepEqual(scene.list('events', '1').map(({ type, room }) => [type, room]), [['enter', 'G-b']]);
+    assert.ok(scene.list('locations', '1').length >= 10);
+  });
+
+  test('a tag that is heard only once is told where all the same', () => {
+    const scene = createScene();
+    scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: scene.now() + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
+    scene.wait(5000);
+    assert.deepEqual(scene.list('presences', '1').map(({ state }) => state), ['present']);
+    assert.deepEqual(scene.list('events', '1').map(({ type }) => type), ['enter']);
+  });
+
   test('standing still between two rooms does not flip', () => {
     const scene = createScene();
     const ether = createEther(house(), 3, 6);
@@ -176,6 +196,27 @@ describe('time', () => {
     }
     assert.deepEqual(twice.told, once.told);
   });
+});
+
+test('a gateway with its clock a minute ahead neither makes others late nor keeps anybody present', () => {
+  const scene = createScene();
+  const ether = createEther(house());
+  const aheadMs = 60_000;
+  for (let s = 0; s < 30; s += 1) {
+    const start = scene.now();
+    for (const batch of ether.gateways(PLACES[s < 15 ? 'G-a' : 'G-c'], start)) {
+      if (batch.receiver === 'gw-G-b') scene.locator.hear({ ...batch, ts: batch.ts + aheadMs }, Math.max(scene.now(), batch.ts), scene.told);
+      else scene.hear(batch);
+    }
+    scene.wait(start + 1000 - scene.now());
+  }
+  assert.deepEqual(scene.told.late, []);
+  assert.deepEqual(scene.list('presences', '1').map(({ room }) => room), ['G-a', 'G-c']);
+  const lastMs = scene.now();
+  assert.ok(scene.told.locations.every(({ ts }) => ts <= lastMs));
+  scene.wait(62_000);
+  assert.equal(scene.where('1')?.state, 'lost');
+  assert.ok(Math.abs((scene.list('events', '1').at(-1)?.ts ?? 0) - lastMs - 60_000) <= 2000);
 });
 
 describe('another building', () => {
