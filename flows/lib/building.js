@@ -13,7 +13,8 @@ const { buildingFaults } = require('./building-checks');
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, rssi_offset?: number, min_rssi?: number,
  *   window_ms?: number, approximate?: boolean}} Gateway
  * @typedef {{id: string, name: string, tags?: string[]}} Staff
- * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[]}} BuildingFile
+ * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[],
+ *   tuning?: Record<string, number>}} BuildingFile tuning: numbers of the locator, see building-tuning.js
  */
 
 /** The building file cannot be used; `faults` lists every one, each with its place. */

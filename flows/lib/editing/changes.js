@@ -8,7 +8,7 @@ const { isDeepStrictEqual } = require('node:util');
  * @typedef {import('../building').BuildingFile} BuildingFile
  * @typedef {{added: number, removed: number, changed: number}} Count
  * @typedef {{levels: Count, rooms: Count, beacons: Count, gateways: Count, staff: Count, other: boolean}} Changes other: the
- *   building's name, or the order of something
+ *   building's name, its tuning, or the order of something
  * @param {BuildingFile} before
  * @param {BuildingFile} after
  * @returns {Changes}
@@ -22,7 +22,8 @@ function changesBetween(before, after) {
     staff: compare(before.staff, after.staff),
   };
   const counted = Object.values(counts).some(({ added, removed, changed }) => added + removed + changed > 0);
-  return { ...counts, other: before.building !== after.building || (!counted && JSON.stringify(before) !== JSON.stringify(after)) };
+  const other = before.building !== after.building || !isDeepStrictEqual(before.tuning, after.tuning);
+  return { ...counts, other: other || (!counted && JSON.stringify(before) !== JSON.stringify(after)) };
 }
 
 /** A level by itself; its rooms are counted apart. @param {import('../building').Level} level */

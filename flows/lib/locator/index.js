@@ -8,6 +8,7 @@ const { createMotion } = require('./motion');
 const { emptyOutcome, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
 const { createSilence } = require('./silence');
 const { heardByGateway, heardByPhone } = require('./sightings');
+const { tuningOf } = require('../building-tuning');
 const { flush, joinGateway, joinPhone, pass } = require('./steps');
 const { TUNING } = require('./tuning');
 
@@ -23,11 +24,10 @@ const { TUNING } = require('./tuning');
  */
 
 /**
- * @param {Building} building
- * @param {Partial<import('./tuning').Tuning>} [overrides]
+ * @param {Building} building its `tuning` goes before tuning.js
+ * @param {Partial<import('./tuning').Tuning>} [overrides] go before both
  */
 function createLocator(building, overrides = {}) {
-  const tuning = Object.freeze({ ...TUNING, ...overrides });
   /** @type {Map<string, Person>} */
   const people = new Map();
   /** @type {Map<string, boolean>} by gateway id */
@@ -36,12 +36,13 @@ function createLocator(building, overrides = {}) {
 
   /** All that depends on the building. @param {Building} its */
   function siteOf(its) {
+    const tuning = Object.freeze({ ...TUNING, ...tuningOf(its.file.tuning), ...overrides });
     const model = createModel(its, tuning);
     const silence = createSilence(model.radio, tuning);
     for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
     const beliefs = createBeliefs(model, silence.means);
     const motion = createMotion(tuning);
-    return { building: its, model, silence, beliefs, motion, following: createFollowing(model, beliefs, motion) };
+    return { building: its, tuning, model, silence, beliefs, motion, following: createFollowing(model, beliefs, motion) };
   }
 
   /** A slot for somebody of whom nothing is known. */
@@ -69,7 +70,7 @@ function createLocator(building, overrides = {}) {
    * @param {Outcome} outcome is added to
    */
   function hear(batch, nowMs, outcome) {
-    const { building: its, model: { radio }, silence } = site;
+    const { building: its, tuning, model: { radio }, silence } = site;
     const { kind, receiver, ts } = batch;
     const take = takeAt(nowMs, outcome);
     if (kind === 'phone') {
@@ -94,6 +95,7 @@ function createLocator(building, overrides = {}) {
    */
   function tick(nowMs, outcome) {
     const take = takeAt(nowMs, outcome);
+    const { tuning } = site;
     for (const person of people.values()) {
       pass(person, nowMs, tuning, take);
       site.following.age(person, nowMs, outcome);
