@@ -47,7 +47,7 @@ const TUNING = Object.freeze({
   // Whether somebody stands
   remembered: 8, // so many sources; more tell hardly more
   rememberAtMost: 25, // readings, so that slow changes (a battery, the weather) are followed
-  noiseDb: 3.5, // readings of one place at one moment and the next
+  noiseDb: 4, // readings of one place at one moment and the next
   changeDb: 4, // … and what comes on top at another place a few steps away
   standS: 5, // mean time between two movements: short, so that a change is seen at once
   walkS: 4, // … and of a movement
