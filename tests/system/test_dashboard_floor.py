@@ -185,7 +185,7 @@ def test_rooms_are_coloured_by_the_last_patrol_and_markers_named(
     person = demo.raw["staff"][0]
     heard(stack, person["id"], placed(demo, "L6", 2))
     page = floor(level="L6")
-    page.get_by_role("button", name="Last patrol").click()
+    page.get_by_role("button", name="Last patrol", exact=True).click()
     expect(page).to_have_url(re.compile("colour=patrol"))
     expect(page.locator(f'.room[data-room="{placed(demo, "L6", 2).room}"]')).to_have_class(
         re.compile("patrol-0"), timeout=SOON_MS
