@@ -107,7 +107,7 @@ def test_configuration_is_mounted_from_the_folders_that_native_processes_read(
         "ingest",
         "influx/influxd.toml",
         "influx",
-        "flows/building/demo.json",
+        "flows/building",
     ):
         assert str(ROOT / path) in mounted
         assert (ROOT / path).exists()
