@@ -39,7 +39,7 @@ def live_pages(live_page: Page) -> dict[str, Page]:
         pages[link].goto(link)
         expect(pages[link].locator(".live p")).to_have_text(LIVE, timeout=15_000)
         pages[link].evaluate("window.neverReloaded = true")
-    assert len(pages) >= 4
+    assert len(pages) >= 6
     return pages
 
 
@@ -148,6 +148,16 @@ def test_a_wall_screen_shows_what_its_address_says(browser: Browser, stack: Runn
     fits = "(({ scrollWidth, scrollHeight }) => scrollWidth <= innerWidth && scrollHeight <= innerHeight)"
     eventually(lambda: wall.evaluate(f"{fits}(document.querySelector('.sda'))"), what="nobody scrolls on a wall")
     context.close()
+
+
+@pytest.mark.parametrize("width", [320, 720, 910, 1280])
+def test_menu_and_state_fit_any_width(live_page: Page, width: int) -> None:
+    live_page.set_viewport_size({"width": width, "height": 800})
+    beyond = """[...document.querySelectorAll('.bar, .bar *')].filter((one) => {
+        const { left, right, width } = one.getBoundingClientRect();
+        return width > 0 && (left < -1 || right > innerWidth + 1);
+    }).map((one) => one.outerHTML.slice(0, 60))"""
+    eventually(lambda: live_page.evaluate(beyond) == [], what="nothing of the bar lies beyond the edge")
 
 
 @pytest.fixture
