@@ -144,7 +144,7 @@ def test_a_wall_screen_shows_what_its_address_says(browser: Browser, stack: Runn
     name = next(level["name"] for level in demo.raw["levels"] if level["id"] == "L5")
     expect(wall.get_by_role("heading", level=1)).to_have_text(name, timeout=15_000)
     for pressed in ("Last patrol", "Names"):
-        expect(wall.get_by_role("button", name=pressed)).to_have_attribute("aria-pressed", "true")
+        expect(wall.get_by_role("button", name=pressed, exact=True)).to_have_attribute("aria-pressed", "true")
     fits = "(({ scrollWidth, scrollHeight }) => scrollWidth <= innerWidth && scrollHeight <= innerHeight)"
     eventually(lambda: wall.evaluate(f"{fits}(document.querySelector('.sda'))"), what="nobody scrolls on a wall")
     context.close()
