@@ -45,6 +45,18 @@ DRAWN = """() => {
 }"""
 """In whose room's outline each marker lies, and how many each cluster stands for."""
 
+COLOURS = """async (bytes) => {
+  const picture = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+  const canvas = new OffscreenCanvas(picture.width, picture.height);
+  const context = canvas.getContext('2d');
+  context.drawImage(picture, 0, 0);
+  const { data } = context.getImageData(0, 0, picture.width, picture.height);
+  const found = new Set();
+  for (let i = 0; i < data.length; i += 4) found.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
+  return { width: picture.width, colours: [...found] };
+}"""
+"""The width of a picture and every colour in it, "red,green,blue"."""
+
 
 def written(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
