@@ -113,6 +113,23 @@ def test_configuration_is_mounted_from_the_folders_that_native_processes_read(
         assert (ROOT / path).exists()
 
 
+def test_the_building_is_found_in_its_folder_and_only_node_red_may_write_there(
+    services: dict[str, dict[str, Any]], settings: Settings
+) -> None:
+    def folders(one: dict[str, Any]) -> list[dict[str, Any]]:
+        return [mount for mount in one.get("volumes", []) if mount["target"] == "/building"]
+
+    named = _resolved(settings.env_file, SDA_BUILDING_DIR="/srv/house", SDA_BUILDING_NAME="mine.json")
+    for name in ("registry", "node-red", "simulator"):
+        (mount,) = folders(services[name])
+        assert mount["source"] == str(ROOT / "flows" / "building")
+        assert mount.get("read_only", False) == (name != "node-red"), name
+        assert folders(named[name])[0]["source"] == "/srv/house"
+    assert services["node-red"]["environment"]["SDA_BUILDING"] == "/building/demo.json"
+    assert named["registry"]["environment"]["SDA_BUILDING"] == "/building/mine.json"
+    assert "/building/mine.json" in named["simulator"]["command"]
+
+
 def test_missing_secret_is_refused_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / ".env").touch()
     with pytest.raises(subprocess.CalledProcessError) as refused:
