@@ -9,7 +9,7 @@ module.exports = function register(RED) {
     const { outbox } = RED.nodes.getNode(definition.site).site;
     const connected = () => {
       const { client, connected: isUp } = RED.nodes.getNode(definition.broker) ?? {};
-      if (isUp) gatherWrites(client.stream); // another one after each reconnect
+      if (isUp && client) gatherWrites(client.stream); // another one after each reconnect; a broker that is played has none
       return isUp === true;
     };
 
