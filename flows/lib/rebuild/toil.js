@@ -20,25 +20,26 @@ class Stopped extends Error {}
 /**
  * @param {(fault: string) => void} onFault what hinders at the moment; '' when it goes on
  * @param {(ms: number) => Promise<void>} sleep
+ * @param {() => number} nowMs a clock that only goes on
  */
-function createToil(onFault, sleep) {
+function createToil(onFault, sleep, nowMs = () => performance.now()) {
   let stopped = false;
-  let sinceMs = performance.now();
+  let sinceMs = nowMs();
 
   /** @param {number} ms */
   async function pause(ms) {
     if (!stopped) await sleep(ms);
-    sinceMs = performance.now();
+    sinceMs = nowMs();
     if (stopped) throw new Stopped('stopped');
   }
 
   return {
     pause,
     /** Work begins after having waited for something. */
-    begin: () => { sinceMs = performance.now(); },
+    begin: () => { sinceMs = nowMs(); },
     /** To be called often: lets others work for as long as was worked here. @param {number} [pieceMs] if it was that long */
     async breathe(pieceMs = PIECE_MS) {
-      const workedMs = performance.now() - sinceMs;
+      const workedMs = nowMs() - sinceMs;
       if (workedMs >= pieceMs) await pause(Math.min(workedMs, LONGEST_PIECE_MS));
     },
     /**
