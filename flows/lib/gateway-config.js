@@ -45,6 +45,11 @@ function ownSettings({ window_ms: window, min_rssi: least, rssi_offset: offset =
  * The weakest whole RSSI that the locator takes when it has added the offset; the gateway compares what it sends.
  * @param {number} least dBm @param {number} offset dB
  */
-const weakest = (least, offset) => Math.min(RSSI.max, Math.max(RSSI.min, Math.ceil(least - offset)));
+function weakest(least, offset) {
+  const near = Math.ceil(least - offset);
+  // The locator compares the sum: a difference of fractions may be rounded to the other side of a whole number.
+  const whole = [near - 1, near].find((rssi) => rssi + offset >= least) ?? near + 1;
+  return Math.min(RSSI.max, Math.max(RSSI.min, whole));
+}
 
 module.exports = { gatewayConfigs };
