@@ -55,6 +55,8 @@ test('what Prometheus is told follows the figures: parts that are gone are no lo
   const text = await prometheus.text();
   assert.match(text, /sda_part\{name="a"\} 5/);
   assert.doesNotMatch(text, /name="b"/);
+  parts = null;
+  assert.doesNotMatch(await prometheus.text(), /^sda_part/m, 'nothing is known of any');
 });
 
 test('a spread tells median, 99th percentile and largest of the interval before, as sorting would, to two figures', () => {

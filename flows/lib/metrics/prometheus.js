@@ -37,7 +37,7 @@ function createPrometheus(figures, version) {
         this.reset(); // what a label names no longer is no longer told
         const value = read();
         if (value === null) {
-          this.remove(); // what is not known is not 0
+          if (label === undefined) this.remove(); // what is not known is not 0, which `reset` has made of it
           return;
         }
         const each = typeof value === 'number' ? [/** @type {const} */ (['', value])] : Object.entries(value);
