@@ -56,12 +56,16 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
   /** What was found goes into memory at once, so that an answer never waits for the next batch. @param {number} nowMs */
   function remember(nowMs) {
     for (; remembered < found.locations.length; remembered += 1) {
-      history.add(/** @type {Location} */ (found.locations[remembered]), nowMs);
+      const location = /** @type {Location} */ (found.locations[remembered]);
+      if (isOurs(location)) history.add(location, nowMs);
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
     for (const presence of found.presences.splice(0)) outbox.put(presenceMessage(presence), nowMs);
     for (const event of found.events.splice(0)) tell(event, nowMs);
   }
+
+  /** While the past is rebuilt what was before the start is told by the rebuild alone. @param {Location} location */
+  const isOurs = ({ ts }) => !past || ts >= startedMs;
 
   /** Let the locator's time pass and hand what it found to the outbox; several times a second. @param {number} nowMs */
   function flush(nowMs) {
@@ -69,7 +73,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     remember(nowMs);
     if (past) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild tells them
       found.stays = [];
-      found.locations = found.locations.filter(({ ts }) => ts >= startedMs);
+      found.locations = found.locations.filter(isOurs);
     }
     counters.locations += found.locations.length;
     counters.stays += found.stays.length;

@@ -38,8 +38,8 @@ async function rebuildRange(means, fromMs, toMs, staff) {
     await feed.through(replay, cursorMs, nextMs, tell, idle);
     cursorMs = nextMs;
   }
-  // Where it is open at the end the locator of the present knows better, if it knows anything; of before its start it told nothing.
-  await telling.tell(replay.take(({ staff_id: staffId, ts }) => ts < site.startedMs || !site.history.knowsSecond(staffId, ts)));
+  // Where it is open at the end the locator of the present knows better, if it knows anything.
+  await telling.tell(replay.take(({ staff_id: staffId, ts }) => !site.history.knowsSecond(staffId, ts)));
   // What still goes on at the present is told by who sees its end.
   if (cursorMs < presentMs) await telling.tell({ locations: [], stays: replay.openStays() }, true);
   tellStarts(site, replay, fromMs, cursorMs, clock());
