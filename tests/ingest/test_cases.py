@@ -72,7 +72,7 @@ def played(whole_stack: RunningStack, demo: Building) -> Played:
             end = Case(topic.format(last), json.dumps(payload).encode(), 1, last, [])
             send(whole_stack, flows if topic.endswith(FROM_FLOWS) else receivers, end)
     for measurement in ("reading", "gateway_status", "gateway_health", "location", "event", "rejected"):
-        eventually(partial(points, whole_stack, measurement, last), within_s=30, what=f"the last {measurement}")
+        eventually(partial(points, whole_stack, measurement, last), within_s=60, what=f"the last {measurement}")
     return Played(cases, sent_ms)
 
 

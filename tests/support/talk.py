@@ -15,7 +15,7 @@ T = TypeVar("T")
 POLL_S = 0.1
 
 
-def eventually(probe: Callable[[], T], within_s: float = 15.0, what: str = "") -> T:
+def eventually(probe: Callable[[], T], within_s: float = 60.0, what: str = "") -> T:
     """The first true value of `probe()`.
 
     Raises:

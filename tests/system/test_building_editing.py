@@ -102,7 +102,7 @@ def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Edit
         records = eventually(lambda: history(stack, "in-annex", now / 1000 - 60, now / 1000 + 1), what="history")
         assert records[0]["location"] == "Annex"
         query = f"SELECT rssi FROM reading WHERE beacon = '{NEW_BEACON['id']}'"  # noqa: S608
-        eventually(lambda: influx(stack, "readings", query), within_s=20, what="the new beacon's readings stored")
+        eventually(lambda: influx(stack, "readings", query), within_s=60, what="the new beacon's readings stored")
         editor.put().raise_for_status()
         sender.seconds_pass(2)
     sender.all_arrive()
@@ -192,7 +192,7 @@ def test_list_of_beacons_is_imported_and_its_readings_stored(editor: Editor, sta
         publish(stack, ("phone/imported/readings", batch(("A0B1C2D3E4F7", -50))))
         return bool(influx(stack, "readings", "SELECT rssi FROM reading WHERE beacon = 'A0B1C2D3E4F7'"))
 
-    eventually(stored, within_s=20, what="readings of the imported beacon")
+    eventually(stored, within_s=60, what="readings of the imported beacon")
 
 
 @pytest.mark.parametrize("after_ms", [0, 5, 10, 20, 40])

@@ -109,7 +109,7 @@ def test_room_and_beacon_added_under_load_work_and_no_reading_is_lost(site: Site
         site.write(add_annex)
         site.takes(rooms=61, beacons=121, status="up")
         assert site.phone(NEW_BEACON["id"]) == "Annex"
-        eventually(lambda: site.stores(NEW_BEACON["id"]), within_s=20, what="the new beacon's readings stored")
+        eventually(lambda: site.stores(NEW_BEACON["id"]), within_s=60, what="the new beacon's readings stored")
         sender.seconds_pass(2)
         site.write()
         site.takes(rooms=60, beacons=120)

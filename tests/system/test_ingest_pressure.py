@@ -23,7 +23,7 @@ def stored(stack: RunningStack, receiver: str) -> list[dict[str, object]]:
 def good(stack: RunningStack, demo: Building, receiver: str) -> None:
     """A good message from `receiver` is stored."""
     publish(stack, (f"gateway/{receiver}/readings", batch((demo.beacons[0].id, -61))))
-    eventually(lambda: stored(stack, receiver), within_s=30, what="a good message after the flood")
+    eventually(lambda: stored(stack, receiver), within_s=60, what="a good message after the flood")
 
 
 def test_ten_thousand_unregistered_beacons_make_no_series(stack: RunningStack, demo: Building) -> None:

@@ -54,6 +54,6 @@ def test_beacon_added_under_load_is_stored_and_nothing_is_lost(
         sender.seconds_pass(1)
         assert not stored()
         registry.write(registry.read() | {new: {"registered": "1"}})
-        eventually(stored, within_s=20, what="readings of the new beacon")
+        eventually(stored, within_s=60, what="readings of the new beacon")
         sender.seconds_pass(1)
     sender.all_arrive()

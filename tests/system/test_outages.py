@@ -16,7 +16,7 @@ def _health(stack: RunningStack, part: str) -> str:
 def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: RunningStack, demo: Building) -> None:
     beacon = demo.beacons_of_two_rooms()[0]
     stack.stop("influxd")
-    eventually(lambda: _health(stack, "influxdb") != "up", within_s=20)
+    eventually(lambda: _health(stack, "influxdb") != "up", within_s=60)
     ts = now_ms()
     publish(stack, ("phone/outage-1/readings", batch((beacon.id, -50), ts=ts)))
     eventually(lambda: history(stack, "outage-1", ts / 1000 - 1, ts / 1000 + 1))
@@ -29,8 +29,8 @@ def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: Running
     assert older.json()["location"] == []
     assert time.monotonic() - started < 1.5
     stack.start("influxd")
-    eventually(lambda: _health(stack, "influxdb") == "up", within_s=20)
-    eventually(lambda: history(stack, "outage-1", time.time() - 86_400, time.time()), within_s=20)
+    eventually(lambda: _health(stack, "influxdb") == "up", within_s=60)
+    eventually(lambda: history(stack, "outage-1", time.time() - 86_400, time.time()), within_s=60)
 
 
 def test_frozen_influxdb_does_not_hang_callers(stack: RunningStack) -> None:
@@ -42,14 +42,14 @@ def test_frozen_influxdb_does_not_hang_callers(stack: RunningStack) -> None:
             timeout=5,
         )
         assert answer.status_code == 503
-        eventually(lambda: _health(stack, "influxdb") == "degraded", within_s=20, what="health names InfluxDB")
+        eventually(lambda: _health(stack, "influxdb") == "degraded", within_s=60, what="health names InfluxDB")
     finally:
         stack.thaw("influxd")
 
 
 def test_without_the_broker_a_detection_is_503_and_health_says_why(stack: RunningStack, demo: Building) -> None:
     stack.stop("mosquitto")
-    eventually(lambda: _health(stack, "broker") != "up", within_s=20)
+    eventually(lambda: _health(stack, "broker") != "up", within_s=60)
     reason = get(stack, "/health").json()["parts"]["broker"]["reason"]
     assert "broker" in reason.lower()
     beacon = demo.beacons_of_two_rooms()[0].id
@@ -68,7 +68,7 @@ def test_what_arrives_while_node_red_is_away_is_located_at_its_own_time(stack: R
         ("phone/away-1/readings", batch((second.id, -30), ts=ts + 8_000)),
     )
     stack.start("node-red")
-    records = eventually(lambda: _two(history(stack, "away-1", ts / 1000 - 1, time.time())), within_s=20)
+    records = eventually(lambda: _two(history(stack, "away-1", ts / 1000 - 1, time.time())), within_s=60)
     assert [record["timestamp"] for record in records] == [(ts + 8_000) // 1000, ts // 1000]
 
 

@@ -20,7 +20,7 @@ from support.talk import batch, eventually, publish
 def test_killed_service_comes_back_by_itself(stack: RunningStack, name: str) -> None:
     first = stack.pid(name)
     os.kill(first, signal.SIGKILL)
-    eventually(lambda: stack.pid(name) not in {0, first}, within_s=30, what=f"a new {name}")
+    eventually(lambda: stack.pid(name) not in {0, first}, within_s=60, what=f"a new {name}")
     wait_until_whole(stack.settings)
 
 
@@ -67,7 +67,7 @@ def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> No
     finally:
         wait_until_whole(up(stack.settings, tell=lambda _: None, leave_out=("simulator",)))
     with reader(stack, keep=True) as after:
-        eventually(lambda: json.dumps(message).encode() in [payload for _, payload in after.received], within_s=30)
+        eventually(lambda: json.dumps(message).encode() in [payload for _, payload in after.received], within_s=60)
     with reader(stack, keep=False):
         pass  # its session ends
     assert "Assertion" not in stack.log("mosquitto", lines=1000)
