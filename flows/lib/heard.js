@@ -9,34 +9,31 @@
 const STEP_MS = 500; // batches of one receiver are a second apart; the parts of one have the same time
 const STEPS = 1800; // a quarter of an hour: gateways keep ten minutes of what was acknowledged
 
+/**
+ * @typedef {Pick<import('./readings').Batch, 'kind'|'receiver'|'ts'>} Mark
+ * @typedef {{newest: number, bits: Uint8Array}} Known newest: step
+ */
+
 function createHeard() {
-  /** @type {Map<string, {newest: number, bits: Uint8Array}>} by kind and receiver; newest: step */
+  /** @type {Map<string, Known>} by kind and receiver */
   const receivers = new Map();
 
-  /** @typedef {Pick<import('./readings').Batch, 'kind'|'receiver'|'ts'>} Mark */
-
-  /** @param {Mark} batch */
-  const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;
-
-  /** Whether a batch came in already; false too when it is older than what is remembered. @param {Mark} batch */
-  function knows(batch) {
-    const known = receivers.get(keyOf(batch));
-    const step = Math.floor(batch.ts / STEP_MS);
-    return known !== undefined && step <= known.newest && step > known.newest - STEPS && has(known.bits, step);
-  }
-
   return {
-    knows,
+    /** Whether a batch came in already; false too when it is older than what is remembered. @param {Mark} batch */
+    knows(batch) {
+      const known = receivers.get(keyOf(batch));
+      return known !== undefined && isIn(known, stepOf(batch));
+    },
     /**
      * Note a batch. @param {Mark} batch
      * @returns {boolean} whether it was known
      */
     again(batch) {
-      const had = knows(batch);
-      const step = Math.floor(batch.ts / STEP_MS);
+      const step = stepOf(batch);
       const key = keyOf(batch);
       let known = receivers.get(key);
       if (!known) receivers.set(key, known = { newest: step, bits: new Uint8Array(STEPS / 8) });
+      const had = isIn(known, step);
       const { newest, bits } = known;
       for (let over = Math.max(newest + 1, step - STEPS + 1); over <= step; over += 1) set(bits, over, false);
       known.newest = Math.max(newest, step);
@@ -50,6 +47,13 @@ function createHeard() {
     },
   };
 }
+
+/** @param {Mark} batch */
+const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;
+/** @param {Mark} batch */
+const stepOf = ({ ts }) => Math.floor(ts / STEP_MS);
+/** @param {Known} known @param {number} step */
+const isIn = ({ newest, bits }, step) => step <= newest && step > newest - STEPS && has(bits, step);
 
 /** @param {number} step @returns {[index: number, mask: number]} */
 const place = (step) => [(step % STEPS) >> 3, 1 << (step % 8)];

@@ -67,6 +67,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   });
   const turns = createTurns({ site, store, toil, versions, warn: logger.warn });
   const doing = (/** @type {string} */ reason) => { if (current) current.reason = reason; };
+  const means = { site, store, toil, feed, telling, turns, missed, clock, doing };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
   function enqueue(why, fromMs, toMs) {
@@ -100,7 +101,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     settledMs = Math.max(settledMs, gapMs);
     const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
-    await run(job, () => recover({ site, store, toil, feed, telling, turns, missed, clock, doing, reached }, arrivals, settledMs));
+    await run(job, () => recover({ ...means, reached }, arrivals, settledMs));
     settledMs = Infinity;
   }
 
@@ -109,9 +110,8 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     while (!toil.stopped()) {
       const job = jobs.find(({ state }) => state === 'waiting');
       if (job) {
-        const means = { site, store, toil, feed, telling, turns, missed, clock, doing, reached: () => {} };
         const staff = concerned.get(job.id) ?? null;
-        await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
+        await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), staff)));
         concerned.delete(job.id);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }
