@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from support.api import Api
 from support.running import RunningStack, running_stack
-from support.talk import get
+from support.talk import eventually, get
 from support.walks import Walks
 
 HERE = Path(__file__).parent
@@ -57,10 +57,21 @@ def test_answer_that_still_holds_is_not_sent_again(api: Api, stack: RunningStack
     assert other.status_code == 200
 
 
-def test_large_answers_come_gzipped_where_that_is_accepted(api: Api) -> None:
-    answer = api.http.get("/api/v1/rooms", headers={"Accept-Encoding": "gzip"})
+@pytest.mark.parametrize("operation", ["getMe", "listAlerts", "listBuildingVersions", "getBuilding", "listLevels"])
+def test_whoever_sends_the_etag_back_gets_304(api: Api, operation: str) -> None:
+    def still_holds() -> bool:
+        etag = api.ask(operation).headers["etag"]
+        again = api.http.get(api.operations[operation][1], headers={"If-None-Match": etag})
+        return (again.status_code, again.content) == (304, b"")
+
+    eventually(still_holds, what="it does not change in between")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/beacons", "/api/v1/building", "/api/v1/openapi.json"])
+def test_large_answers_come_gzipped_where_that_is_accepted(api: Api, path: str) -> None:
+    answer = api.http.get(path, headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
-    plain = api.http.get("/api/v1/rooms", headers={"Accept-Encoding": "identity"})
+    plain = api.http.get(path, headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert plain.json() == answer.json()
 
@@ -81,9 +92,18 @@ def test_a_head_is_a_get_without_its_body(api: Api) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_other_methods_are_405_with_those_that_there_are(api: Api, method: str) -> None:
-    refused = api.http.request(method, "/api/v1/levels")
-    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
-    assert "not possible" in refused.json()["error"]
+    for path in ("/api/v1/levels", "/api/docs"):
+        refused = api.http.request(method, path)
+        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+        assert "not possible" in refused.json()["error"]
+
+
+def test_each_route_has_the_methods_that_are_described(api: Api) -> None:
+    for path, item in api.description["paths"].items():
+        refused = api.http.patch(re.sub(r"\{\w+\}", "x", path))
+        assert refused.status_code == 405, path
+        head = {"HEAD"} if "get" in item and path != "/newbeacondetect" else set()
+        assert set(refused.headers["allow"].split(", ")) == {method.upper() for method in item} | head, path
 
 
 def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> None:
@@ -93,18 +113,23 @@ def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> Non
 
 def test_configured_origins_are_let_in_with_a_key() -> None:
     with running_stack(environment={"SDA_CORS_ORIGINS": "https://hacs.example.org, https://two.example"}) as stack:
-        url, key = f"{stack.http_url}/api/v1/staff", stack.secrets["SDA_API_KEY"]
+        key = stack.secrets["SDA_API_KEY"]
         for origin, allowed in (
             ("https://hacs.example.org", True),
             ("https://two.example", True),
             ("https://x.example", False),
         ):
-            asked = httpx.options(url, headers=_preflight(origin))
-            assert (asked.headers.get("access-control-allow-origin") == origin) == allowed
-            answer = httpx.get(url, headers={"Origin": origin, "X-API-Key": key})
-            assert answer.status_code == 200
-            assert (answer.headers.get("access-control-allow-origin") == origin) == allowed
-            assert httpx.get(url, headers={"Origin": origin}).status_code == 401
+            for path in ("staff", "building"):
+                url = f"{stack.http_url}/api/v1/{path}"
+                asked = httpx.options(url, headers=_preflight(origin))
+                answer = httpx.get(url, headers={"Origin": origin, "X-API-Key": key})
+                refused = httpx.get(url, headers={"Origin": origin})
+                assert (answer.status_code, refused.status_code) == (200, 401)
+                for one in (asked, answer, refused):
+                    assert (one.headers.get("access-control-allow-origin") == origin) == allowed
+                if allowed:
+                    assert {"PUT", "DELETE"} <= set(asked.headers["access-control-allow-methods"].split(","))
+                    assert "If-Match" in asked.headers["access-control-allow-headers"].split(",")
 
 
 def _preflight(origin: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ const express = require('express');
 const { callerOf } = require('./access');
 const { acknowledgeAlert, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
+const { sendJson } = require('./v1/send');
 
 /**
  * The routes of the set-up and the devices page: the building with its versions, alerts, strangers, and who is asking.
@@ -27,7 +28,11 @@ function addChanging(router, context, door, { oneOf, send }) {
    */
   const answering = (answer) => (request, response, next) => {
     Promise.resolve().then(() => answer(request, response)).then(({ etag, body }) => {
-      if (etag !== null) response.set('ETag', etag);
+      if (etag === null) {
+        sendJson(response, body);
+        return;
+      }
+      response.set('ETag', etag);
       if (request.fresh) response.status(304).end();
       else send(response, 200, body);
     }).catch(next);

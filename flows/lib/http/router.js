@@ -12,6 +12,7 @@ const { extractBeacon, newBeaconDetect, retrieveForMonitoring } = require('./hac
 const { createLogin } = require('./login');
 const { readParams } = require('./params');
 const { BODY_BYTES, bodyOf, failing, oneOf, send, unknown } = require('./plumbing');
+const { addTransport } = require('./transport');
 const { createApi } = require('./v1');
 
 /**
@@ -19,7 +20,7 @@ const { createApi } = require('./v1');
  * right it needs (a test holds this).
  * @param {Omit<import('./hacs').Context, 'latest'|'moment'> & import('./v1').Context & import('./access').Context &
  *   import('./building').Context & import('./alerts').Context & {
- *   dashboardPath: string, buildingFile: string, sessions: ReturnType<typeof import('../sessions').createSessions>,
+ *   dashboardPath: string, buildingFile: string, corsOrigins?: string[], sessions: ReturnType<typeof import('../sessions').createSessions>,
  *   health: import('../health').Health['report'], pressure?: import('../pressure').Pressure,
  *   metrics: {watch: import('express').RequestHandler, contentType: string, text: () => Promise<string>}}} context
  */
@@ -28,6 +29,7 @@ function createRouter(context) {
   const { metrics } = context;
   const hacs = { ...context, latest: createLatest(context), moment: createMoments(context.clock) };
   router.use(metrics.watch);
+  addTransport(router, context.corsOrigins);
   const { door, known } = createAccess(context);
   if (context.pressure) router.use(SHEDDABLE, shedding(context.pressure));
 

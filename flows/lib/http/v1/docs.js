@@ -3,6 +3,7 @@
 
 const path = require('node:path');
 const { openDoor } = require('../access');
+const { oneOf } = require('../plumbing');
 
 /**
  * The description as a page, out of what lies on this machine: Swagger UI, which may load nothing from elsewhere.
@@ -37,15 +38,15 @@ const STYLE = `body { margin: 0; background: #fff } .swagger-ui .topbar, .swagge
 
 /** @param {import('express').Router} router */
 function addDocs(router) {
+  /** @param {string} name @param {import('express').RequestHandler} answer */
+  const page = (name, answer) => router.all(`/api/docs${name}`, openDoor, oneOf('GET', 'HEAD'), answer);
   /** @param {string} name @param {string} type @param {string} text */
-  const own = (name, type, text) => router.get(`/api/docs${name}`, openDoor, (_request, response) => {
-    response.set(HEADERS).type(type).send(text);
-  });
+  const own = (name, type, text) => page(name, (_request, response) => response.set(HEADERS).type(type).send(text));
   own('', 'html', PAGE);
   own('/page.js', 'js', SCRIPT);
   own('/page.css', 'css', STYLE);
   for (const name of FILES) {
-    router.get(`/api/docs/${name}`, openDoor, (_request, response) => response.set(HEADERS).sendFile(path.join(UI, name), { cacheControl: false }));
+    page(`/${name}`, (_request, response) => response.set(HEADERS).sendFile(path.join(UI, name), { cacheControl: false }));
   }
 }
 

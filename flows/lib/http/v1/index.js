@@ -1,8 +1,6 @@
 // @ts-check
 'use strict';
 
-const compression = require('compression');
-const cors = require('cors');
 const express = require('express');
 const { callerOf, lookUpOf, openDoor } = require('../access');
 const { readParams } = require('../params');
@@ -18,8 +16,7 @@ const { sendJson } = require('./send');
 /**
  * Everything below `/api`, made from its description: each operation there has an answer here, or the start fails.
  * @typedef {import('./answers').Context & import('../rebuild').Context & {
- *   version?: string, corsOrigins?: string[],
- *   log: (message: string) => void}} Context
+ *   version?: string, log: (message: string) => void}} Context
  */
 
 const PREFIX = '/api/v1';
@@ -30,16 +27,11 @@ const PREFIX = '/api/v1';
  */
 function createApi(context, door) {
   const router = express.Router();
-  const { corsOrigins = [], version = '0' } = context;
+  const { version = '0' } = context;
   const description = createDescription(version);
   const described = JSON.stringify(description);
   const answers = createAnswers(context);
 
-  router.use('/api', compression());
-  if (corsOrigins.length > 0) {
-    router.use('/api', cors({ origin: corsOrigins, methods: ['GET', 'HEAD', 'POST'], maxAge: 600,
-      allowedHeaders: ['Authorization', 'X-API-Key', 'Content-Type', 'If-None-Match'], exposedHeaders: ['ETag', 'Retry-After', 'Allow'] }));
-  }
   addDocs(router);
   router.all(`${PREFIX}/openapi.json`, openDoor, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
 

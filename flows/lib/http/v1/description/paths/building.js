@@ -2,7 +2,7 @@
 'use strict';
 
 const { ID } = require('../parameters');
-const { COMMON, NOT_MODIFIED, use } = require('../responses');
+const { answers, COMMON, NOT_MODIFIED, use } = require('../responses');
 
 /** The building with its versions, alerts, strangers, who is asking: routed by `lib/http/changing.js`. */
 
@@ -47,18 +47,18 @@ module.exports = {
       responses: tagged(told('What was taken and what was not.', 'BeaconImport', CHANGED)) },
   },
   '/api/v1/building/versions': {
-    get: { operationId: 'listBuildingVersions', tags: BUILDING, 'x-right': LOOK, summary: 'Earlier buildings', responses: told('The newest first.', 'BuildingVersions') },
+    get: { operationId: 'listBuildingVersions', tags: BUILDING, 'x-right': LOOK, summary: 'Earlier buildings', responses: answers('The newest first.', 'BuildingVersions') },
   },
   '/api/v1/building/versions/{version}': {
     get: { operationId: 'getBuildingVersion', tags: BUILDING, 'x-right': LOOK, summary: 'An earlier building', parameters: [VERSION],
-      responses: told('The building of then, and what going back to it would change.', 'BuildingVersion', ['404']) },
+      responses: answers('The building of then, and what going back to it would change.', 'BuildingVersion', { known: true }) },
   },
   '/api/v1/building/versions/{version}/restore': {
     post: { operationId: 'restoreBuildingVersion', tags: BUILDING, 'x-right': 'admin', summary: 'Go back to an earlier building', parameters: [VERSION, IF_MATCH],
       responses: tagged(told('It is written.', 'BuildingChange', ['404', ...CHANGED])) },
   },
   '/api/v1/alerts': {
-    get: { operationId: 'listAlerts', tags: ['Alerts'], 'x-right': LOOK, summary: 'What is amiss', responses: told('What goes on first, then what is critical, then the newest.', 'Alerts') },
+    get: { operationId: 'listAlerts', tags: ['Alerts'], 'x-right': LOOK, summary: 'What is amiss', responses: answers('What goes on first, then what is critical, then the newest.', 'Alerts') },
   },
   '/api/v1/alerts/{alert}/acknowledge': {
     post: { operationId: 'acknowledgeAlert', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen it',
@@ -66,9 +66,9 @@ module.exports = {
       responses: told('The alert.', 'Alert', ['404']) },
   },
   '/api/v1/me': {
-    get: { operationId: 'getMe', tags: ['Keys'], 'x-right': 'any', summary: 'Who is asking, and what they may', responses: told('You.', 'Me') },
+    get: { operationId: 'getMe', tags: ['Keys'], 'x-right': 'any', summary: 'Who is asking, and what they may', responses: answers('You.', 'Me') },
   },
   '/api/v1/strangers': {
-    get: { operationId: 'listStrangers', tags: ['Alerts'], 'x-right': LOOK, summary: 'What was heard but nobody registered', responses: told('The last heard first.', 'Strangers') },
+    get: { operationId: 'listStrangers', tags: ['Alerts'], 'x-right': LOOK, summary: 'What was heard but nobody registered', responses: answers('The last heard first.', 'Strangers') },
   },
 };
