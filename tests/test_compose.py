@@ -48,6 +48,13 @@ def test_every_lasting_service_restarts_is_bounded_and_proves_its_health(service
         assert "ALL" in service["cap_drop"], name
 
 
+def test_what_works_for_later_yields_to_what_answers_now(services: dict[str, Any], settings: Settings) -> None:
+    yielding = {name for name, service in services.items() if 0 < service.get("cpu_shares", 1024) < 1024}
+    assert yielding == {"influxdb", "telegraf"}
+    natively = {one.name for one in processes(settings) if one.command[0] == "nice"}
+    assert {NATIVE_NAME.get(name, name) for name in yielding} == natively
+
+
 def test_order_is_gated_by_health_not_by_time(services: dict[str, dict[str, Any]]) -> None:
     for name, service in services.items():
         for needed, gate in service.get("depends_on", {}).items():

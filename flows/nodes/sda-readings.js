@@ -1,12 +1,13 @@
 'use strict';
 
+const { createInbox } = require('../lib/inbox');
+
 module.exports = function register(RED) {
   /** Takes messages of readings, as they come from the broker, into the site. */
   function SdaReadings(definition) {
     RED.nodes.createNode(this, definition);
-    const { site } = RED.nodes.getNode(definition.site);
-
-    this.on('input', (message, _send, done) => {
+    const { site, figures } = RED.nodes.getNode(definition.site);
+    const inbox = createInbox(({ message, done }) => {
       try {
         site.hear(message.topic, message.payload, Date.now());
         done();
@@ -14,6 +15,10 @@ module.exports = function register(RED) {
         done(error);
       }
     });
+    figures.add([{ name: 'inbox_waiting', kind: 'gauge', help: 'Messages of readings that have come and wait for their turn', read: inbox.size }]);
+
+    this.on('input', (message, _send, done) => inbox.put({ message, done }));
+    this.on('close', inbox.drain);
   }
 
   RED.nodes.registerType('sda-readings', SdaReadings);

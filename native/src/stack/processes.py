@@ -12,6 +12,10 @@ from .install import mosquitto_program, telegraf_program
 from .layout import ROOT, VERSIONS, influxd_program, node_folder
 from .settings import Settings
 
+YIELDING = ("nice", "-n", "10")
+"""Before the command of what works for later, ingest and store: on a busy machine the broker and Node-RED, which answer
+now, come first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -59,7 +63,10 @@ def _influxd(settings: Settings) -> Process:
     return Process(
         name="influxd",
         version=VERSIONS["INFLUXDB_VERSION"],
-        command=(str(influxd_program()),),
+        command=(
+            *YIELDING,
+            str(influxd_program()),
+        ),
         directory=data,
         environment={
             "INFLUXD_CONFIG_PATH": str(configuration),
@@ -82,7 +89,7 @@ def _telegraf(settings: Settings) -> Process:
     return Process(
         name="telegraf",
         version=VERSIONS["TELEGRAF_VERSION"],
-        command=(str(telegraf_program()), "--config", str(ingest / "telegraf.conf"),
+        command=(*YIELDING, str(telegraf_program()), "--config", str(ingest / "telegraf.conf"),
                  "--config-directory", str(ingest / "telegraf.d"),
                  "--config", str(registry / "registry.conf"), "--watch-config", "notify"),
         directory=registry,

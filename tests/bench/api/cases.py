@@ -61,13 +61,14 @@ def recent(stack: RunningStack, options: Options) -> Iterator[Row]:
     """`/extractbeacon` over the last 10 s, of everybody, while readings come in and at rest."""
     rate = options.phones / 4
 
-    def slices() -> Iterator[Load]:
-        for _ in range(max(1, round(options.seconds / SLICE_S))):
+    def slices(seconds: float) -> Iterator[Load]:
+        for _ in range(max(1, round(seconds / SLICE_S))):
             now_s = int(time.time())
             yield Load(_polls(stack, options.phones, now_s - 10, now_s + int(SLICE_S)), SLICE_S, 1000.0, MANY)
 
     with moving(stack, options.phones, 4.0):
-        result, cost = costing(stack, lambda: timed(slices()))
+        timed(slices(min(options.seconds, 5)))  # both sides warm
+        result, cost = costing(stack, lambda: timed(slices(options.seconds)))
         end_s = int(time.time())
         title = f"a poll of 10 s, {options.phones} SDAs, {rate:g} messages/s come in"
         yield _row(title, "1,000/s", "p99 ≤ 50 ms", result, cost, result.p99_s <= 0.050)

@@ -1,0 +1,67 @@
+// @ts-check
+'use strict';
+
+/**
+ * Messages that came in, taken in pieces of a few milliseconds: whoever asks over HTTP gets a turn between two of them,
+ * also while the messages of a second come at once. Order is kept. When many wait they are taken without a break, so that
+ * this process reads no faster than it works: the broker can queue them better.
+ */
+
+const PIECE_MS = 4; // what a request waits for at most, beside the one message that is being taken
+const MOST = 1000; // a tenth of a second's work
+
+/**
+ * @template T
+ * @param {(item: T) => void} take
+ * @param {object} [means]
+ * @param {(work: () => void) => void} [means.later] in the next turn of the event loop
+ * @param {() => number} [means.clockMs] only goes on
+ */
+function createInbox(take, { later = setImmediate, clockMs = () => performance.now() } = {}) {
+  /** @type {T[]} */
+  let waiting = [];
+  let next = 0;
+  let due = false;
+  const size = () => waiting.length - next;
+
+  /** @param {() => boolean} enough asked after each */
+  function takeUntil(enough) {
+    try {
+      while (size() > 0) {
+        const item = /** @type {T} */ (waiting[next]);
+        next += 1; // first: one that fails is not tried again
+        take(item);
+        if (enough()) return;
+      }
+    } finally {
+      if (size() === 0 || next >= MOST) {
+        waiting = waiting.slice(next);
+        next = 0;
+      }
+    }
+  }
+
+  function work() {
+    const endMs = clockMs() + PIECE_MS;
+    try {
+      takeUntil(() => clockMs() >= endMs && size() < MOST);
+    } finally {
+      due = size() > 0;
+      if (due) later(work);
+    }
+  }
+
+  return {
+    /** @param {T} item */
+    put(item) {
+      waiting.push(item);
+      if (!due) later(work);
+      due = true;
+    },
+    /** Take all that waits, now. */
+    drain: () => takeUntil(() => false),
+    size,
+  };
+}
+
+module.exports = { createInbox, PIECE_MS, MOST };
