@@ -22,6 +22,23 @@ export const api = async (path, query = {}, { body, ...options } = {}) => {
 };
 
 /**
+ * The same, page after page, of what comes in pages: `for await (const page of pages('/stays', { limit: 1000 }))`.
+ * @param {string} path
+ * @param {Record<string, string|number|undefined>} [query]
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {AsyncGenerator<any>}
+ * @throws {ApiFault}
+ */
+export async function* pages(path, query = {}, options = {}) {
+  let cursor;
+  do {
+    const page = await api(path, { ...query, cursor }, options);
+    yield page;
+    cursor = page.next ?? undefined;
+  } while (cursor);
+}
+
+/**
  * The same for what is no plain question.
  * @param {string} path
  * @param {Record<string, string|number|undefined>} query

@@ -1,5 +1,5 @@
 import { onBeforeUnmount, shallowReactive } from 'vue';
-import { api } from '../../io/api.js';
+import { pages } from '../../io/api.js';
 
 /** When beacons were heard last is of interest by the hour, not by the second. */
 const AGAIN_MS = 10_000;
@@ -13,12 +13,7 @@ export function useBeacons() {
   async function load() {
     try {
       const list = [];
-      let cursor;
-      do {
-        const page = await api('/beacons', { limit: PAGE, cursor }, { signal: aborter.signal });
-        list.push(...page.beacons);
-        cursor = page.next ?? undefined;
-      } while (cursor);
+      for await (const page of pages('/beacons', { limit: PAGE }, { signal: aborter.signal })) list.push(...page.beacons);
       Object.assign(beacons, { loading: false, fault: '', list });
     } catch (error) {
       if (error.name !== 'AbortError') Object.assign(beacons, { loading: false, fault: error.message });

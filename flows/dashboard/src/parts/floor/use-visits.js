@@ -8,7 +8,7 @@ const MOST = 100;
 
 /** Who was in a room today and has left, the latest first. @param {() => string|undefined} room id */
 export function useVisits(room) {
-  const visits = shallowReactive({ loading: false, fault: '', rows: [] });
+  const visits = shallowReactive({ loading: false, fault: '', rows: [], more: false });
   let aborter = new AbortController();
 
   async function load() {
@@ -19,14 +19,15 @@ export function useVisits(room) {
     const window = { start: startOfDay(serverNowMs.value) / 1000, end: serverNowMs.value / 1000 };
     try {
       const found = await api(`/rooms/${encodeURIComponent(id)}/visits`, { ...window, limit: MOST }, { signal: aborter.signal });
-      Object.assign(visits, { loading: false, fault: '', rows: found.visits.filter(({ ongoing }) => !ongoing) });
+      Object.assign(visits, { loading: false, fault: '', rows: found.visits.filter(({ ongoing }) => !ongoing),
+        more: found.next !== null });
     } catch (error) {
       if (error.name !== 'AbortError') Object.assign(visits, { loading: false, fault: error.message });
     }
   }
 
   watch(room, () => {
-    Object.assign(visits, { loading: true, fault: '', rows: [] });
+    Object.assign(visits, { loading: true, fault: '', rows: [], more: false });
     load();
   }, { immediate: true });
   const timer = setInterval(load, AGAIN_MS);

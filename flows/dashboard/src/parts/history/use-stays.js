@@ -1,5 +1,5 @@
 import { onBeforeUnmount, shallowReactive, watch } from 'vue';
-import { api } from '../../io/api.js';
+import { pages } from '../../io/api.js';
 import { serverNowMs } from '../../state.js';
 
 const PAGE = 10_000;
@@ -42,12 +42,9 @@ export function useStays(choice) {
 async function every({ staff, level }, { fromMs, toMs }, signal) {
   const who = staff.length > 0 ? { staff_id: staff.join(',') } : { level };
   const stays = [];
-  let cursor;
-  do {
-    const page = await api('/stays', { ...who, start: fromMs / 1000, end: toMs / 1000, limit: PAGE, cursor }, { signal });
+  for await (const page of pages('/stays', { ...who, start: fromMs / 1000, end: toMs / 1000, limit: PAGE }, { signal })) {
     for (const stay of page.stays) stays.push(stay);
     if (stays.length > MOST) throw new Error(`More than ${MOST} stays lie in this time: choose a shorter one`);
-    cursor = page.next ?? undefined;
-  } while (cursor);
+  }
   return stays;
 }

@@ -1,8 +1,11 @@
 import { onBeforeUnmount, shallowReactive, watch } from 'vue';
-import { api } from '../../io/api.js';
+import { api, pages } from '../../io/api.js';
 
 /** While the day goes on it is asked again this often. */
 const AGAIN_MS = 20_000;
+const PAGE = 2000;
+/** As many as the API tells at once: who meets more in a day is told of the longest meetings. */
+const MOST_CONTACTS = 1000;
 
 /**
  * What the API tells of somebody's day, kept up to date while it is today.
@@ -10,7 +13,7 @@ const AGAIN_MS = 20_000;
  * @param {() => {fromMs: number, toMs: number, today: boolean}} day
  */
 export function useDay(id, day) {
-  const data = shallowReactive({ loading: true, fault: '', stays: [], contacts: [], more: false });
+  const data = shallowReactive({ loading: true, fault: '', stays: [], contacts: [] });
   let aborter = new AbortController();
 
   async function load() {
@@ -21,9 +24,9 @@ export function useDay(id, day) {
     const window = { start: fromMs / 1000, end: toMs / 1000 };
     const who = `/staff/${encodeURIComponent(id)}`;
     try {
-      const [{ stays, next }, { contacts }] = await Promise.all([
-        api(`${who}/stays`, { ...window, limit: 2000 }, { signal }), api(`${who}/contacts`, { ...window, least_s: 10 }, { signal })]);
-      Object.assign(data, { loading: false, fault: '', stays, contacts, more: Boolean(next) });
+      const [stays, { contacts }] = await Promise.all([
+        every(`${who}/stays`, window, signal), api(`${who}/contacts`, { ...window, least_s: 10, limit: MOST_CONTACTS }, { signal })]);
+      Object.assign(data, { loading: false, fault: '', stays, contacts });
     } catch (error) {
       if (error.name === 'AbortError') return;
       // somebody of the building file who was never heard has no history: that is no fault
@@ -38,4 +41,11 @@ export function useDay(id, day) {
     aborter.abort();
   });
   return { data, load };
+}
+
+/** @param {string} path @param {{start: number, end: number}} window @param {AbortSignal} signal */
+async function every(path, window, signal) {
+  const stays = [];
+  for await (const page of pages(path, { ...window, limit: PAGE }, { signal })) stays.push(...page.stays);
+  return stays;
 }
