@@ -45,15 +45,16 @@ def test_row_tells_where_and_how_somebody_was_heard(
     expect(cells).to_contain_text("present")
     expect(cells).to_contain_text("-47 dBm")
     expect(cells.locator(".seen")).to_have_text(re.compile(r"^\d+ s ago$"))
+    expect(cells.locator(".since")).to_have_text(re.compile(r"^\d\d:\d\d:\d\d$"))
 
 
 def test_battery_of_the_tag(table: Callable[[str], Page], stack: RunningStack, demo: Building) -> None:
     person = next(one for one in demo.raw["staff"] if one.get("tags"))
     gateway = demo.gateways[0]
-    reading = {"beacon": person["tags"][0], "rssi": -50, "battery_mv": 2410}
+    reading = {"beacon": person["tags"][0], "rssi": -50, "battery_mv": 2390}
     publish(stack, (f"gateway/{gateway.id}/readings", {"v": 1, "ts": now_ms(), "readings": [reading]}))
     page = table(f"?q={person['name'].split()[0]}")
-    expect(row(page, person["id"]).locator(".battery")).to_have_text(re.compile("2.41 V.*low"), timeout=SOON_MS)
+    expect(row(page, person["id"]).locator(".battery")).to_have_text(re.compile("2.39 V.*low"), timeout=SOON_MS)
 
 
 def test_search_sort_and_filter_and_the_address_keeps_them(
@@ -118,6 +119,10 @@ def test_way_is_drawn_on_the_plan_of_each_level(page: Page) -> None:
     levels.get_by_role("button").last.click()
     expect(page.locator(".way .path polyline")).to_have_count(0)
     expect(page.locator('.way .room.visited[data-room="l2-hall-a"]')).to_have_count(1)
+    levels.get_by_role("button").first.click()
+    expect(page).to_have_url(re.compile("plan=L1"))
+    page.reload()
+    expect(levels.get_by_role("button").first).to_have_attribute("aria-pressed", "true", timeout=30_000)
 
 
 def test_stays_are_downloaded_as_csv(page: Page, walk: list[Placed]) -> None:

@@ -43,6 +43,3 @@ const STATES = ['present', 'stale', 'lost', AWAY];
 
 /** How strong a signal is, of four. @param {number|null} rssi dBm */
 export const bars = (rssi) => (rssi === null ? 0 : rssi > -60 ? 4 : rssi > -72 ? 3 : rssi > -84 ? 2 : 1);
-
-/** A coin cell is near its end below this. */
-export const BATTERY_LOW_MV = 2500;

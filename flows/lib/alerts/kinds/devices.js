@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { LOW_MV } = require('../../devices/battery');
 const { placeName, staffName } = require('./names');
 
 /** @typedef {import('./index').Kind} Kind @typedef {import('./index').Facts} Facts */
@@ -45,8 +46,6 @@ const beaconSilent = {
   well: ({ building, beacons }, { subject: id }, nowMs) => !building.beacons.has(id) || nowMs - (beacons.of(id)?.heard_ms ?? 0) < SILENT_MS,
 };
 
-/** A 3 V lithium cell is nearly empty below 2.4 V; beacons stop between 2.2 and 1.8 V. */
-const LOW_MV = 2400;
 /** Only a fresh battery gets there: cold and load move a tired one by 0.1 V. */
 const OK_MV = 2700;
 
