@@ -59,6 +59,10 @@ def test_marker_stands_in_its_room_and_moves_to_the_next(
     page = floor(level="L4")
     expect(marker(page, "mover-1")).to_be_visible(timeout=SOON_MS)
     assert room_of(page, "mover-1") == first.room
+    expect(marker(page, "mover-1").locator(".age")).to_have_text(re.compile(r"^\d+ s$"))
+    expect(page.locator(".plan .signs")).to_contain_text(demo.room_name(first.room))
+    number = page.locator(f'.room[data-room="{first.room}"]')
+    expect(number).to_have_attribute("aria-label", re.compile(rf"^{re.escape(demo.room_name(first.room))} [1-9]"))
     heard(stack, "mover-1", second, rssi=-25)
     eventually(lambda: room_of(page, "mover-1") == second.room, what="the marker has moved")
 
@@ -254,13 +258,6 @@ def test_fingers_move_and_zoom_the_plan(browser: Browser, stack: RunningStack, a
     fingers([(x, y)], [(x + 20, y + 20)], [(x + 60, y + 50)])
     eventually(lambda: offset(page) != before, what="one finger moves")
     context.close()
-
-
-def test_nothing_comes_from_elsewhere(floor: Callable[..., Page], page: Page, stack: RunningStack) -> None:
-    hosts: set[str] = set()
-    page.on("request", lambda request: hosts.add(request.url.split("/")[2]) if request.url.startswith("http") else None)
-    floor(level="L1")
-    assert hosts == {stack.http_url.split("/")[2]}
 
 
 def test_markers_do_not_glide_for_who_wants_no_motion(

@@ -33,6 +33,8 @@ test('nobody sits on a gateway', () => {
   const [hall] = drawnRooms({ ...level, gateways: [{ room: 'hall', x_m: 10, y_m: 6 }] });
   assert.deepEqual(hall.avoid, [[10, 30]]);
   assert.ok(seatsOf(hall, 2, 1.3).every(([x, y]) => Math.hypot(x - 10, y - 30) >= 1.2));
+  const ages = seatsOf(hall, 2, 1.3).map(([x, y]) => [x, y + 1]);
+  assert.ok(ages.every(([x, y]) => Math.hypot(x - 10, y - 30) >= 1.2), 'nor is the age below somebody');
 });
 
 test('who stays keeps the seat while others come and go', () => {

@@ -5,7 +5,7 @@
 
 /** What an element of a plan may look like. */
 const LOOKS = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'opacity',
-  'vector-effect', 'transform', 'font', 'text-anchor', 'display'];
+  'vector-effect', 'paint-order', 'transform', 'font', 'text-anchor', 'display'];
 /** As sharp as a good screen. */
 const SCALE = 2;
 const LINE_PX = 22;

@@ -23,7 +23,8 @@ const APART_PX = 24;
 const AGED_PX = 34;
 /** So far outside of the screen markers are drawn still: they may reach into it, or be on their way. */
 const BEYOND_PX = 120;
-const LETTER_PX = 7.4;
+/** Wide enough for the widest of the usual fonts. */
+const LETTER_PX = 8;
 /** The lowest line of a sign in a small room. */
 const SIGN_LINE_PX = 20;
 /** What stands beside a name that has one line only. */

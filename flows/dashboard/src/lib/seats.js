@@ -35,11 +35,20 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
       /** @type {Point} */
       const seat = [box.x + (column + 0.5) * dx, box.y + (row + 0.5) * dy];
       if (!inside(polygon, seat) || wallDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3)) continue;
-      if (avoid.every(([x, y]) => Math.hypot(x - seat[0], y - seat[1]) >= Math.min(step_m * 0.75, 1.5))) seats.push(seat);
+      if (avoid.every((thing) => clear(seat, thing, step_m))) seats.push(seat);
     }
   }
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   return seats.sort((a, b) => Math.hypot(a[0] - x, a[1] - y) - Math.hypot(b[0] - x, b[1] - y));
+}
+
+/**
+ * Whether a marker and the age below it leave something else free.
+ * @param {Point} seat @param {Point} thing @param {number} step_m
+ */
+function clear([x, y], [thingX, thingY], step_m) {
+  const lower = Math.min(Math.max(thingY - y, 0), step_m * 0.6);
+  return Math.hypot(thingX - x, thingY - y - lower) >= Math.min(step_m * 0.75, 1.5);
 }
 
 /** @param {Box} box @param {Point} point @param {number} margin */
