@@ -14,6 +14,7 @@ from support.talk import batch, now_ms, publish
 
 SOON_MS = 15_000
 RAISED_MS = 40_000
+AFTER_A_MINUTE_MS = 120_000
 STRANGER = "ABCDEF012345"
 
 
@@ -25,6 +26,24 @@ def devices(page: Page) -> Callable[..., Page]:
         return page
 
     return opened
+
+
+@pytest.fixture(scope="module", autouse=True)
+def amiss(whole_stack: RunningStack, demo: Building) -> dict[str, str]:
+    """What is told only after a while: begun before the first test, so that the one that looks at it hardly waits.
+
+    Returns:
+        ids of alerts, and what they are about.
+    """
+    gateway = demo.gateways[40]
+    person = next(one for one in demo.raw["staff"][5:] if one.get("tags"))
+    low = {"beacon": person["tags"][0], "rssi": -60, "battery_mv": 2210}
+    publish(
+        whole_stack,
+        (f"gateway/{gateway.id}/status", {"state": "offline", "ts": now_ms(), "version": "1"}),
+        (f"gateway/{demo.gateways[41].id}/readings", {"v": 1, "ts": now_ms(), "readings": [low]}),
+    )
+    return {f"gateway_down:{gateway.id}": demo.room_name(gateway.room), f"battery_low:{low['beacon']}": person["name"]}
 
 
 def row(page: Page, id_: str) -> Locator:
@@ -68,6 +87,25 @@ def test_alert_leads_to_its_room_on_the_floor(
     expect(page).to_have_url(re.compile(f"floor.*room={limited['id']}"))
 
 
+def test_what_has_ended_unseen_is_seen_together(
+    devices: Callable[..., Page], stack: RunningStack, demo: Building
+) -> None:
+    at = demo.beacons[10].id
+    gone = ("gone-1", "gone-2")
+    publish(stack, *((f"phone/{one}/readings", batch((at, -40), ts=now_ms() - 90_000)) for one in gone))
+    page = devices()
+    for one in gone:
+        told = page.get_by_role("region", name="To be looked at").locator(f'[data-alert="sda_lost:{one}"]')
+        expect(told.get_by_role("heading")).to_have_text("SDA lost", timeout=RAISED_MS)
+    publish(stack, *((f"phone/{one}/readings", batch((at, -40))) for one in gone))
+    over = page.get_by_role("region", name="Ended, and not seen by anybody")
+    for one in gone:
+        expect(over.locator(f'[data-alert="sda_lost:{one}"]')).to_contain_text("ended", timeout=AFTER_A_MINUTE_MS)
+    over.get_by_role("button", name="All seen").click()
+    for one in gone:
+        expect(alert(page, f"sda_lost:{one}")).to_have_count(0, timeout=RAISED_MS)
+
+
 def test_viewer_sees_everything_and_may_change_nothing(browser: Browser, stack: RunningStack) -> None:
     id_ = refused(stack, "noisy-2")
     context = browser.new_context(
@@ -106,6 +144,8 @@ def test_gateway_shows_its_state_and_figures(devices: Callable[..., Page], stack
     for column, figure in {"queued": "41", "dropped": "5", "restarts": "2"}.items():
         expect(row(page, gateway.id).locator(f".{column}")).to_have_text(figure)
     expect(row(page, gateway.id).locator(".reading")).to_have_text(re.compile(r"^\d+ s ago$"))
+    expect(row(page, gateway.id).locator(".rate")).to_have_text(re.compile(r"^\d+\.\d$"))
+    expect(row(page, gateway.id).locator(".state")).to_have_text(re.compile(r"online\s*for \d+ "))
     expect(row(page, other.id)).to_contain_text("offline")
     page.get_by_role("searchbox").fill("9.8.7")
     expect(page.locator("tbody tr")).to_have_count(2)
@@ -156,3 +196,12 @@ def test_phone_shows_it_without_scrolling_sideways(devices: Callable[..., Page],
         page = devices(tab)
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth"), tab
+
+
+def test_gateway_that_is_down_and_battery_that_is_low_are_told(
+    devices: Callable[..., Page], amiss: dict[str, str]
+) -> None:
+    page = devices()
+    for (id_, about), title in zip(amiss.items(), ("Gateway down", "Battery low"), strict=True):
+        expect(alert(page, id_).get_by_role("heading")).to_have_text(title, timeout=AFTER_A_MINUTE_MS)
+        expect(alert(page, id_)).to_contain_text(about)

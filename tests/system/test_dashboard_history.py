@@ -312,6 +312,21 @@ def test_picture_below_the_rooms_is_saved_too(past: Callable[..., Page]) -> None
     )
 
 
+def test_picture_is_drawn_below_the_rooms_of_the_floor(page: Page) -> None:
+    with page.expect_response("**/pages/plans/*") as told:
+        page.goto(f"floor?level={PICTURED}")
+    assert told.value.ok
+    picture = page.locator(".plan image")
+    expect(picture).to_have_attribute("href", f"/pages/plans/{PICTURED}", timeout=SOON_MS)
+    plan = page.locator(".plan .rooms").bounding_box()
+    drawn = picture.bounding_box()
+    assert plan
+    assert drawn
+    assert drawn["width"] == pytest.approx(plan["width"], abs=10), (
+        "the level, which these rooms fill; theirs is with walls"
+    )
+
+
 def test_look_up_is_written_down(past: Callable[..., Page], stack: RunningStack) -> None:
     past(staff="21,22,23")
     with admin(stack) as caller:

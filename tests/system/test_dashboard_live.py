@@ -78,6 +78,8 @@ def test_node_red_frozen(live_page: Page, stack: RunningStack) -> None:
 def test_broker_stopped(live_pages: dict[str, Page], stack: RunningStack, demo: Building) -> None:
     stack.stop("mosquitto")
     _say(live_pages, "Not live: the message broker is away", SAYS_WITHIN_MS)
+    for page, what in (("floor", ".plan"), ("staff", "main > .card"), ("devices", "main > .alerts")):
+        expect(live_pages[f"/dashboard/{page}"].locator(what)).to_have_css("filter", re.compile("grayscale"))
     stack.start("mosquitto")
     _say(live_pages, LIVE, BACK_WITHIN_MS)
     beacon = next(one for one in demo.beacons if one.level == "L2")
@@ -148,6 +150,43 @@ def test_a_wall_screen_shows_what_its_address_says(browser: Browser, stack: Runn
     fits = "(({ scrollWidth, scrollHeight }) => scrollWidth <= innerWidth && scrollHeight <= innerHeight)"
     eventually(lambda: wall.evaluate(f"{fits}(document.querySelector('.sda'))"), what="nobody scrolls on a wall")
     context.close()
+
+
+ADDRESSES = (
+    "floor?level=L1&room=l1-cafe", "staff", "staff?id=0", "history", "devices", "devices?tab=gateways",
+    "devices?tab=beacons", "devices?tab=strangers", "setup", "setup?tab=staff", "setup?tab=file", "setup?tab=versions",
+    "system", "/monitoring",
+)  # fmt: skip
+FITS = "(document.querySelector('.sda') ?? document.documentElement).scrollWidth <= innerWidth"
+
+
+def test_every_page_fits_a_phone_and_a_wall_and_asks_nobody_else(page: Page, stack: RunningStack) -> None:
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(request.url.split("/")[2]) if request.url.startswith("http") else None)
+    for address in ADDRESSES:
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=BACK_WITHIN_MS)
+        expect(page.get_by_text("Loading …")).to_have_count(0, timeout=BACK_WITHIN_MS)
+        for width, height in ((390, 844), (1920, 1080)):
+            page.set_viewport_size({"width": width, "height": height})
+            eventually(lambda: page.evaluate(FITS), what=f"{address} fits {width} px")
+    assert hosts == {stack.http_url.split("/")[2]}
+
+
+def test_colours_are_chosen_and_remembered(live_page: Page) -> None:
+    for chosen, scheme in (("light", "light"), ("dark", "dark"), ("auto", "light dark"), ("light", "light")):
+        live_page.get_by_role("button", name=re.compile("^Colours: ")).click()
+        expect(live_page.get_by_role("button", name=f"Colours: {chosen}. Change")).to_be_visible()
+        expect(live_page.locator(".sda")).to_have_css("color-scheme", scheme)
+    live_page.reload()
+    expect(live_page.locator(".sda")).to_have_css("color-scheme", "light")
+
+
+def test_keyboard_skips_the_menu(live_page: Page) -> None:
+    live_page.keyboard.press("Tab")
+    expect(live_page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    live_page.keyboard.press("Enter")
+    expect(live_page.get_by_role("main")).to_be_focused()
 
 
 @pytest.mark.parametrize("width", [320, 720, 910, 1280])

@@ -56,7 +56,7 @@ export function clockOf({ clock_offset_ms: offset, clock_synchronised: synchroni
   if (synchronised === 0) return { text: 'not set', bad: true };
   if (offset === null) return synchronised === null ? null : { text: 'in step', bad: false };
   const bad = Math.abs(offset) > OFF_MS;
-  const sign = offset < 0 ? '−' : '+';
+  const sign = Math.round(offset) === 0 ? '' : offset < 0 ? '−' : '+';
   return { text: `${sign}${bad ? `${(Math.abs(offset) / 1000).toFixed(1)} s` : `${Math.round(Math.abs(offset))} ms`}`, bad };
 }
 
