@@ -9,8 +9,8 @@ const { StoreUnavailable } = require('./influx');
  * @typedef {import('./history').Trail} Trail
  * @typedef {import('./store').TrailOf} TrailOf
  * @typedef {{history: Pick<import('./history').History, 'completeFrom'|'trail'|'staffIds'>,
- *   store: Pick<import('./store').Store, 'trails'>, clock: () => number, storedUntilMs?: (nowMs: number) => number}} Means
- *   storedUntilMs: up to when the database has everything
+ *   store: Pick<import('./store').Store, 'trails'>, clock: () => number,
+ *   refuseIncomplete?: import('./completeness').RefuseIncomplete}} Means
  */
 
 /** Nothing can lie further ahead: readings may be 5 minutes ahead of us. */
@@ -26,14 +26,14 @@ const TAKEN_WITHIN_MS = 4 * 60_000;
  * @returns {{recent: Trail, older: AsyncGenerator<Trail, void, void>|null}} older: where memory does not reach; it takes
  *   `recent` in
  */
-function trailOf({ history, store, clock, storedUntilMs = always }, staffId, fromMs, toMs) {
+function trailOf({ history, store, clock, refuseIncomplete = () => {} }, staffId, fromMs, toMs) {
   const nowMs = clock();
   const olderToMs = Math.min(toMs, history.completeFrom(staffId, nowMs) - 1, nowMs + AHEAD_MS);
   const recent = history.trail(staffId, fromMs, toMs);
   return { recent, older: fromMs <= olderToMs ? older() : null };
 
   async function* older() {
-    refuseUnlessStored(olderToMs, storedUntilMs(nowMs));
+    refuseIncomplete(fromMs, olderToMs, nowMs);
     const merge = createMerge(recent);
     for await (const piece of store.trails([staffId], fromMs, olderToMs, (olderToMs - fromMs) / 1000)) yield merge.with(piece);
     yield merge.rest();
@@ -48,7 +48,7 @@ function trailOf({ history, store, clock, storedUntilMs = always }, staffId, fro
  * @param {number} toMs inclusive
  * @returns {AsyncGenerator<TrailOf, void, void>} pieces of the same person follow each other
  */
-async function* trailsOf({ history, store, clock, storedUntilMs = always }, staffIds, fromMs, toMs) {
+async function* trailsOf({ history, store, clock, refuseIncomplete = () => {} }, staffIds, fromMs, toMs) {
   const askedMs = clock();
   const known = [...new Set(staffIds ?? history.staffIds())].sort().reverse();
   const whole = (staffId = '') => ({ staffId, ...history.trail(staffId, fromMs, toMs) });
@@ -59,7 +59,7 @@ async function* trailsOf({ history, store, clock, storedUntilMs = always }, staf
   let next = 0;
   if (asked === null || asked.length > 0) {
     const completeMs = (asked ?? ['', ...known]).reduce((ms, id) => Math.max(ms, history.completeFrom(id, askedMs)), 0);
-    refuseUnlessStored(Math.min(olderToMs, completeMs - 1), storedUntilMs(askedMs));
+    refuseIncomplete(fromMs, Math.min(olderToMs, completeMs - 1), askedMs);
     let merge = createMerge({ ms: [], places: [] });
     let staffId = '';
     const records = ((asked ?? known).length * (olderToMs - fromMs)) / 1000;
@@ -77,13 +77,6 @@ async function* trailsOf({ history, store, clock, storedUntilMs = always }, staf
     yield { staffId, ...merge.rest() };
   }
   for (; next < known.length; next += 1) yield whole(known[next]);
-}
-
-const always = () => Infinity;
-
-/** @param {number} neededMs @param {number} storedMs */
-function refuseUnlessStored(neededMs, storedMs) {
-  if (neededMs > storedMs) throw new StoreUnavailable(`what was located since ${new Date(storedMs).toISOString()} is still on its way there`);
 }
 
 /**

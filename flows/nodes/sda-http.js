@@ -1,5 +1,6 @@
 'use strict';
 
+const { createCompleteness } = require('../lib/completeness');
 const { createDoorkeepers } = require('../lib/http/doorkeepers');
 const { createRouter } = require('../lib/http/router');
 const { createTelemetry } = require('../lib/telemetry');
@@ -23,7 +24,7 @@ module.exports = function register(RED) {
     const timer = setInterval(keepers.tick, TICK_MS);
 
     const router = createRouter({
-      storedUntilMs: arrival.storedUntilMs,
+      refuseIncomplete: createCompleteness(arrival, rebuild),
       site,
       store,
       archive,

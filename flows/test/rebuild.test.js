@@ -52,6 +52,25 @@ for (const [name, stops] of Object.entries({
   });
 }
 
+test('whatever is not said to be missing after a start is as it stays', async () => {
+  const world = new World(walks(3, { people: 6, fromMs: T, toMs: END }), T).start();
+  await world.until(() => world.now >= T + 4 * MIN);
+  world.kill();
+  world.pass(2 * MIN);
+  world.start();
+  const looks = [];
+  await world.until(() => {
+    const missing = world.rebuild.missing();
+    const untilMs = missing ? missing.fromMs : world.startedMs;
+    if (looks.at(-1)?.untilMs !== untilMs) looks.push({ untilMs, told: world.history(T, untilMs).locations });
+    return !missing;
+  });
+  assert.ok(looks.length > 2 && looks[0].untilMs < T && looks.at(-2).untilMs < T + 6 * MIN, 'nothing is known, then more and more');
+  assert.equal(looks.at(-1).untilMs, world.startedMs);
+  await world.until(() => world.now >= END);
+  for (const { untilMs, told } of looks) assert.deepEqual(world.history(T, untilMs).locations, told);
+});
+
 for (const session of [true, false]) {
   test(`tags among gateways, one of which is out for a while: after a kill ${session ? '' : 'and messages lost '}history is the same`, async () => {
     const out = ({ receiver, ms }) => receiver === 'gw-G-b' && ms > T + 4 * MIN && ms < T + 9 * MIN;

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('fast-check');
+const { createCompleteness } = require('../lib/completeness');
 const { createHistory } = require('../lib/history');
 const { trailOf, trailsOf } = require('../lib/trails');
 
@@ -85,11 +86,16 @@ test('nobody is answered about a time that is on its way to the database', async
     const { recent, older } = trailOf(means, '0', T + from, T + to);
     return older ? Array.fromAsync(older) : [recent];
   })()];
-  means.storedUntilMs = () => T + 20;
+  means.refuseIncomplete = createCompleteness({ storedUntilMs: () => T + 20 }, { missing: () => null });
   for (const [from, to] of [[0, 100], [0, 21], [30, 49], [49, 60]]) {
     for (const asked of ask(from, to)) await assert.rejects(asked, /1970|2023.*on its way/, `${from} ${to}`);
   }
   for (const [from, to] of [[0, 20], [50, 100], [20, 20]]) for (const asked of ask(from, to)) await asked;
+  means.refuseIncomplete = createCompleteness({ storedUntilMs: () => Infinity }, { missing: () => ({ fromMs: T + 20, toMs: T + 40 }) });
+  for (const [from, to] of [[0, 20], [39, 100], [25, 30], [0, 100]]) {
+    for (const asked of ask(from, to)) await assert.rejects(asked, /is being located again/);
+  }
+  for (const [from, to] of [[0, 19], [40, 100], [45, 49]]) for (const asked of ask(from, to)) await asked;
 });
 
 test('only those are asked for whose memory does not reach', async () => {

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 from stack.install import install, run_parts
 from stack.layout import ROOT
 from stack.lifecycle import down, up
@@ -82,6 +83,11 @@ class RunningStack:
             if self._supervisor.info(process.name).get("statename") != "RUNNING":
                 self.start(process.name)
         wait_until_whole(self.settings)
+        wait_for(self._is_caught_up, HEALTHY_WITHIN_S, "what was missed to be located")
+
+    def _is_caught_up(self) -> bool:
+        rebuild = httpx.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
+        return bool(rebuild["state"] == "idle")
 
     def _services(self) -> list[Process]:
         return [process for process in processes(self.settings) if process.name != "simulator"]

@@ -84,8 +84,10 @@ def get(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:
 
 
 def history(stack: RunningStack, staff_id: str, start_s: float, end_s: float) -> list[dict[str, Any]]:
-    """The records of /extractbeacon."""
-    answer = get(stack, "/extractbeacon", staff_id=staff_id, start_time=int(start_s), end_time=int(end_s))
+    """The records of /extractbeacon; whoever is told to come again (503) does so."""
+    asked = {"staff_id": staff_id, "start_time": int(start_s), "end_time": int(end_s)}
+    answer = eventually(lambda: (told := get(stack, "/extractbeacon", **asked)).status_code != 503 and told)
+    assert isinstance(answer, httpx.Response)
     answer.raise_for_status()
     records: list[dict[str, Any]] = answer.json()["location"]
     return records

@@ -16,7 +16,7 @@ const { createRecords } = require('./records');
  * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   storedUntilMs?: (nowMs: number) => number, latest: ReturnType<typeof import('../latest').createLatest>,
+ *   refuseIncomplete?: import('../completeness').RefuseIncomplete, latest: ReturnType<typeof import('../latest').createLatest>,
  *   moment: ReturnType<typeof import('../moments').createMoments>}} Context
  * @typedef {Record<string, unknown>} Params
  */
@@ -38,7 +38,7 @@ const textOf = createRecords();
  * @param {Params} params
  * @param {import('./access').LookUp} lookUp
  */
-function extractBeacon({ site, store, clock, storedUntilMs }, params, lookUp) {
+function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp) {
   const staffIds = staffOf(params);
   const start = epochSeconds(params, 'start_time');
   const end = epochSeconds(params, 'end_time');
@@ -46,7 +46,7 @@ function extractBeacon({ site, store, clock, storedUntilMs }, params, lookUp) {
   // a record lies inside when its whole second does; where nothing can be there is nothing to look for
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
   const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
-  const means = { history: site.history, store, clock, storedUntilMs };
+  const means = { history: site.history, store, clock, refuseIncomplete };
   if (typeof staffIds !== 'string') {
     const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);

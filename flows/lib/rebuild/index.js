@@ -7,7 +7,7 @@ const { createFeed } = require('./feed');
 const { rebuildRange } = require('./range');
 const { createLateTimes } = require('./late');
 const { createMissed } = require('./missed');
-const { gapStart, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
+const { gapStart, missing, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
 const { createTelling } = require('./tell');
 const { createToil, Stopped } = require('./toil');
 const { createTurns } = require('./turns');
@@ -25,6 +25,7 @@ const WAITING_JOBS = 8;
 const KEPT_JOBS = 16;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
+const ARRIVED_MS = 2000; // what was told is in the database by then
 
 /** @param {number} ms */
 const iso = (ms) => new Date(ms).toISOString();
@@ -102,6 +103,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     settledMs = Math.max(settledMs, gapMs);
     const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
     await run(job, () => recover({ ...means, reached }, arrivals, settledMs));
+    await toil.pause(ARRIVED_MS);
     settledMs = Infinity;
   }
 
@@ -180,6 +182,8 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     /** For the heartbeat, epoch ms: everything before is located; 0 while that is not known. @param {number} nowMs */
     settledMs: (nowMs) => Math.min(settledMs, nowMs, late.fromMs(),
       ...jobs.filter(({ why, state }) => why === 'late' && state !== 'done' && state !== 'failed').map(({ from_ms: ms }) => ms)),
+    /** What was before the start and is not located again yet. */
+    missing: () => missing(settledMs, site.startedMs),
     /** For /health. @returns {import('../health').Part} */
     part() {
       const busy = current ? { running: { ...current } } : {};

@@ -50,6 +50,18 @@ async function gapStart({ site: { startedMs }, store, toil }) {
 }
 
 /**
+ * Of which time before the start there is not everything yet.
+ * @param {number} settledMs up to when it is located again; 0: that is not known; the start itself: nothing was missed
+ * @param {number} startedMs
+ * @returns {{fromMs: number, toMs: number}|null} epoch ms, the end exclusive
+ */
+function missing(settledMs, startedMs) {
+  if (settledMs === startedMs) return null;
+  const fromMs = (settledMs || startedMs - RETENTION_MS) - MARGIN_MS;
+  return fromMs < startedMs ? { fromMs, toMs: startedMs } : null;
+}
+
+/**
  * @param {Means} means
  * @param {ReturnType<typeof import('./arrivals').createArrivals>} arrivals
  * @param {number} gapMs
@@ -144,4 +156,4 @@ async function readInto(heard, store, fromMs, toMs) {
   return heard;
 }
 
-module.exports = { gapStart, recover, MARGIN_MS, WARM_UP_MS, RETENTION_MS };
+module.exports = { gapStart, missing, recover, MARGIN_MS, WARM_UP_MS, RETENTION_MS };

@@ -21,6 +21,7 @@ const { createVisitAnswers } = require('./visits');
  * @property {import('../../../access/keys').Keys} keys
  * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'>} audit
  * @property {() => number} clock
+ * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete]
  * @typedef {(ask: import('../ask').Ask) => object|Promise<object>} Answer
  */
 

@@ -13,7 +13,7 @@ const { KEPT_DAYS, span, stored, unknown } = require('./known');
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
-function createStaffAnswers({ site, archive, clock, everybody }) {
+function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete = () => {} }) {
   /** @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence */
   function about(id, presence) {
     const listed = site.building().staff.get(id);
@@ -51,7 +51,10 @@ function createStaffAnswers({ site, archive, clock, everybody }) {
     /** @type {import('../pages').Read<import('../../../archive/people').Placed>} */
     const read = async (from, to, count) => {
       const storedTo = Math.min(to, memoryMs);
-      const older = from < storedTo ? await stored(archive.placesOf(id, from, storedTo, count)) : [];
+      const older = from < storedTo ? await stored(async () => {
+        refuseIncomplete(from, storedTo - 1, nowMs);
+        return archive.placesOf(id, from, storedTo, count);
+      }) : [];
       return older.length >= count ? older : [...older, ...site.history.between(id, Math.max(from, storedTo), to - 1)].slice(0, count);
     };
     const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
