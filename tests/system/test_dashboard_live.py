@@ -173,6 +173,16 @@ def test_every_page_fits_a_phone_and_a_wall_and_asks_nobody_else(page: Page, sta
     assert hosts == {stack.http_url.split("/")[2]}
 
 
+def test_page_that_cannot_be_loaded_says_so(live_page: Page) -> None:
+    code = "**/sda-dashboard/parts/staff-*.js"
+    live_page.route(code, lambda route: route.abort())
+    live_page.get_by_role("link", name="Staff").click()
+    expect(live_page.get_by_role("alert")).to_contain_text("could not be loaded", timeout=15_000)
+    live_page.unroute(code)
+    live_page.get_by_role("button", name="Load again").click()
+    expect(live_page.get_by_role("heading", name="Staff", level=1)).to_be_visible(timeout=15_000)
+
+
 def test_colours_are_chosen_and_remembered(live_page: Page) -> None:
     for chosen, scheme in (("light", "light"), ("dark", "dark"), ("auto", "light dark"), ("light", "light")):
         live_page.get_by_role("button", name=re.compile("^Colours: ")).click()

@@ -106,6 +106,8 @@ def test_day_of_one_person(page: Page, walk: list[Placed], demo: Building) -> No
     expect(contacts).to_contain_text("walk-2")
     expect(contacts).to_contain_text(demo.room_name("l1-cafe"))
     assert serious_faults(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
 
 
 @pytest.mark.usefixtures("walk")

@@ -56,6 +56,7 @@ test('the sign of a room: what fits', () => {
   assert.deepEqual(texts(8.6, { sign: { width: 12, height: 3 } }), ['Meeti… 3 / 6'], 'in one line where the strip is low');
   assert.deepEqual(texts(6), ['3 / 6']);
   assert.deepEqual(texts(2.3), ['3']);
+  assert.deepEqual(texts(6, { count: 0 }), ['Meeti…'], 'of an empty room rather its name');
   assert.deepEqual(texts(14, { sign: { width: 10, height: 1 } }), ['Meeting Ro… 3 / 6']);
   assert.deepEqual(texts(1), []);
   assert.deepEqual(texts(14, { count: 0, limit: null }), ['Meeting Room']);

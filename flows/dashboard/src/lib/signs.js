@@ -26,7 +26,11 @@ export function nameLines({ name, count, limit, told, sign }, scale) {
     return [...(fits ? [[{ kind: /** @type {const} */ ('name'), text: cut(name, letters) }]] : []), second].filter(({ length }) => length > 0);
   }
   const rest = letters - number.length - (number ? 1 : 0);
-  if (rest < Math.min(name.length, FEWEST)) return second.length > 0 ? [second] : [];
+  if (rest < Math.min(name.length, FEWEST)) {
+    const nobody = count === 0 && told === undefined && letters >= Math.min(name.length, FEWEST); // its colour says so too
+    if (nobody) return [[{ kind: 'name', text: cut(name, letters) }]];
+    return second.length > 0 ? [second] : [];
+  }
   return [[{ kind: 'name', text: cut(name, rest) }, ...second]];
 }
 

@@ -1,4 +1,4 @@
-import { defineAsyncComponent } from 'vue';
+import { lazy } from './lazy.js';
 
 /**
  * The pages in the order of the menu. `topic` is what the page watches (flows/lib/live/topics.js), made from the
@@ -8,15 +8,15 @@ import { defineAsyncComponent } from 'vue';
  */
 export const PAGES = [
   { view: 'floor', title: 'Floor', icon: 'floor', topic: ({ level }) => (level ? `floor:${level}` : 'floor'),
-    component: defineAsyncComponent(() => import('./floor.vue')) },
+    component: lazy(() => import('./floor.vue')) },
   { view: 'staff', title: 'Staff', icon: 'staff', topic: () => 'staff',
-    component: defineAsyncComponent(() => import('./staff.vue')) },
+    component: lazy(() => import('./staff.vue')) },
   { view: 'history', title: 'History', icon: 'history', topic: () => 'status',
-    component: defineAsyncComponent(() => import('./history.vue')) },
+    component: lazy(() => import('./history.vue')) },
   { view: 'devices', title: 'Devices', icon: 'devices', topic: () => 'devices', badge: ({ alerts }) => alerts,
-    component: defineAsyncComponent(() => import('./devices.vue')) },
+    component: lazy(() => import('./devices.vue')) },
   { view: 'setup', title: 'Set-up', icon: 'setup', topic: () => 'status',
-    component: defineAsyncComponent(() => import('./setup.vue')) },
+    component: lazy(() => import('./setup.vue')) },
   { view: 'system', title: 'System', icon: 'system', topic: () => 'system',
-    component: defineAsyncComponent(() => import('./system.vue')) },
+    component: lazy(() => import('./system.vue')) },
 ];
