@@ -3,12 +3,15 @@
 const { createCompleteness } = require('../lib/completeness');
 const { createDoorkeepers } = require('../lib/http/doorkeepers');
 const { createRouter } = require('../lib/http/router');
+const { createStarting } = require('../lib/http/starting');
 const { createTelemetry } = require('../lib/telemetry');
 const { version } = require('../package.json');
 
 const TICK_MS = 1000; // a key that is revoked by `make key` is refused after this
 
 module.exports = function register(RED) {
+  const starting = createStarting(RED.httpNode);
+
   /** Answers the HTTP routes of the contract beside the dashboard. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
@@ -23,7 +26,7 @@ module.exports = function register(RED) {
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
     const timer = setInterval(keepers.tick, TICK_MS);
 
-    const router = createRouter({
+    starting.answer(createRouter({
       refuseIncomplete: createCompleteness(arrival, rebuild),
       site,
       store,
@@ -44,12 +47,10 @@ module.exports = function register(RED) {
       dashboardPath: definition.dashboardPath,
       health: health.report,
       log: (message) => this.error(message),
-    });
-    RED.httpNode.use(router);
+    }));
     this.on('close', (_removed, done) => {
       clearInterval(timer);
-      const { stack } = RED.httpNode._router; // as Node-RED's own http nodes take theirs off
-      stack.splice(stack.findIndex((layer) => layer.handle === router), 1);
+      starting.end();
       keepers.close().then(() => done(), done);
     });
   }

@@ -173,6 +173,13 @@ test('what was published while Node-RED was down is located when it is back', as
   const sent = Date.now();
   await client.publishAsync('sda/v1/phone/44/readings', batch([{ beacon: BEACONS.d, rssi: -60 }], sent), { qos: 1 });
   red = nodeRed(env);
+  const statuses = new Set();
+  await until('it answers', async () => {
+    const { status, headers } = await call('/health');
+    statuses.add(status);
+    return status === 200 || (assert.ok(headers.has('retry-after')), false);
+  }, 20_000);
+  assert.ok([...statuses].every((status) => status === 200 || status === 503), 'nobody is told that there is nothing here');
   await red.ready();
   await until('it is history at its own time', async () => {
     const found = seen('sda/v1/locations', ({ text }) => text.includes('"44"'))[0];

@@ -59,7 +59,7 @@ function createFigures() {
   };
 }
 
-/** A value of a label as a part of a name. @param {string} text */
-const wordOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '');
+/** A value of a label as a part of a name; the route `/` has no word. @param {string} text */
+const wordOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'root';
 
 module.exports = { createFigures };
