@@ -53,6 +53,27 @@ def test_health_answers_without_a_key(distrusting: RunningStack) -> None:
     assert get(distrusting, "/health").status_code == 200
 
 
+def test_a_trusted_caller_is_told_who_it_is_and_a_stranger_not_even_what_there_is(stack: RunningStack) -> None:
+    me = get(stack, "/api/v1/me").json()
+    assert (me["name"], me["kind"], set(me["rights"])) == ("127.0.0.1", "trusted", {"history", "presence"})
+    assert get(stack, "/api/v1/nothing").status_code == 404
+    for headers in ({"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        for path in ("/api/v1/me", "/api/v1/nothing", "/retrieveformonitoring"):
+            assert httpx.get(stack.http_url + path, headers=headers).status_code == 401
+
+
+def test_after_ten_wrong_keys_every_key_from_there_has_to_wait(distrusting: RunningStack) -> None:
+    """The last one with this stack: for five minutes."""
+    url, right = distrusting.http_url + PROTECTED[1], {"X-API-Key": distrusting.secrets["SDA_API_KEY"]}
+    assert httpx.get(url, headers=right).status_code == 200
+    statuses = [httpx.get(url, headers={"X-API-Key": f"guess-{n}"}).status_code for n in range(10)]
+    assert statuses == [401] * 10
+    refused = httpx.get(url, headers=right)
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["retry-after"]) <= 300
+    assert httpx.get(url).status_code == 401, "who sends none is not made to wait"
+
+
 @pytest.mark.parametrize("path", BEHIND_LOGIN)
 def test_dashboard_gives_nothing_without_login(stack: RunningStack, path: str) -> None:
     answer = httpx.get(stack.http_url + path)

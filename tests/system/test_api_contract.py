@@ -76,6 +76,13 @@ def test_large_answers_come_gzipped_where_that_is_accepted(api: Api, path: str) 
     assert plain.json() == answer.json()
 
 
+def test_what_is_not_known_is_ignored_and_what_is_too_large_refused(api: Api) -> None:
+    assert api.http.get("/api/v1/levels?no_such=1&no_such=2").json() == api.get("listLevels")
+    refused = api.http.post("/api/v1/keys", json={"name": "x" * 100_000, "rights": ["history"]})
+    assert refused.status_code == 413
+    api.check("createKey", refused)
+
+
 def test_people_are_in_no_cache(api: Api, walks: Walks) -> None:
     for operation in ("listStaff", "listRooms"):
         assert api.ask(operation).headers["cache-control"] == "no-store"

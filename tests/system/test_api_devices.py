@@ -122,6 +122,11 @@ def test_a_month_by_the_minute_and_by_the_hour_in_one_answer_that_is_not_sent_tw
     assert answer.json()["next"] is None
     again = api.http.get(answer.url, headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    assert (
+        len(api.get("listTelemetry", **{key: value for key, value in ask.items() if key != "limit"})["points"]) == 1000
+    ), "unless another limit is given"
+    day = api.get("listTelemetry", beacon=beacon, end=end_ms / 1000)
+    assert day["end_ms"] - day["start_ms"] == 86_400_000, "the last day, unless another start is given"
     by_hour = api.get("listTelemetry", every="hour", **ask)["points"]
     assert by_hour == [[start_ms + n * 3_600_000, 2930, 21.5, None] for n in range(hours)]  # 2929.5, rounded
 

@@ -94,6 +94,19 @@ def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -
     assert {record["location"] for record in records} == {f"room-{n}" for n in range(7)}
 
 
+def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningStack) -> None:
+    end_s = int(time.time()) - 3600
+    store_locations(stack, (Stored("cut", (end_s - n) * 1000, "L1", "l1-lobby") for n in range(200_000)))
+    asked: dict[str, str | int] = {"staff_id": "cut", "start_time": 0, "end_time": end_s + 100}
+    with httpx.stream("GET", f"{stack.http_url}/extractbeacon", params=asked, timeout=60) as answer:
+        assert answer.status_code == 200
+        pieces = answer.iter_bytes()
+        next(pieces)  # the others wait until they are taken, 14 MB of them
+        stack.kill("influxd")
+        with pytest.raises(httpx.RemoteProtocolError):
+            list(pieces)
+
+
 @pytest.mark.parametrize("staff", ["nobody-0", "nobody-0,nobody-1"])
 def test_a_window_of_years_is_answered(stack: RunningStack, staff: str) -> None:
     answer = get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400)
