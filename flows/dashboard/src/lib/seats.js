@@ -35,7 +35,7 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
       /** @type {Point} */
       const seat = [box.x + (column + 0.5) * dx, box.y + (row + 0.5) * dy];
       if (!inside(polygon, seat) || wallDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3)) continue;
-      if (avoid.every((thing) => clear(seat, thing, step_m, aspect))) seats.push(seat);
+      if (avoid.every((thing) => clear(seat, thing, step_m))) seats.push(seat);
     }
   }
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -44,13 +44,11 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
 
 /**
  * Whether a marker and the age below it leave something else free.
- * @param {Point} seat @param {Point} thing @param {number} step_m @param {number} aspect
+ * @param {Point} seat @param {Point} thing @param {number} step_m
  */
-function clear([x, y], [thingX, thingY], step_m, aspect) {
-  const [dx, dy] = [thingX - x, thingY - y];
-  const apart = Math.min(step_m * 0.75, 1.5);
-  const lower = Math.min(Math.max(dy, 0), step_m * 0.6);
-  return Math.hypot(dx / Math.max(1, aspect * 0.75), dy) >= apart && Math.hypot(dx, dy - lower) >= apart;
+function clear([x, y], [thingX, thingY], step_m) {
+  const lower = Math.min(Math.max(thingY - y, 0), step_m * 0.6);
+  return Math.hypot(thingX - x, thingY - y - lower) >= Math.min(step_m * 0.75, 1.5);
 }
 
 /** @param {Box} box @param {Point} point @param {number} margin */
