@@ -2,6 +2,7 @@
 'use strict';
 
 const { createEvidence } = require('./evidence');
+const { thresholdOf } = require('./sightings');
 
 /**
  * Where everybody may be: for each person the likeliest cells with their probabilities, brought forward by the
@@ -141,10 +142,11 @@ function createBeliefs({ cells, radio, tuning }, listening) {
      * @param {number} slot
      * @param {number} seconds since the last time, whole
      * @param {import('./sightings').Heard} heard strongest first
+     * @param {{rssis: number[], known: number[]}} steady how strong these are on average, and what is known to be within reach
      * @param {number[]|null} before the gateways that heard something in the second that is over
      * @param {number} nowMs
      */
-    update(slot, seconds, heard, before, nowMs) {
+    update(slot, seconds, heard, { rssis, known }, before, nowMs) {
       const whole = wholeOf(slot);
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
         at[count++] = cell[k];
@@ -160,11 +162,9 @@ function createBeliefs({ cells, radio, tuning }, listening) {
       const strays = Math.min(heard.rssis[0] >= tuning.touchDbm ? Math.max(1, seconds) : seconds, tuning.stepsAtMost);
       if (strays > 0) stray(heard.sources.slice(0, tuning.strayFrom), tuning.strayShare * strays);
       if (heard.kind === 'phone') {
-        // A phone may report its strongest beacons only: then silence says no more than "weaker than those".
-        const cut = heard.sources.length >= tuning.wholeReadings;
-        evidence.quiet(at, count, 'phone', heard.sources, cut ? heard.rssis[heard.rssis.length - 1] : tuning.hearableDbm, nowMs);
+        evidence.quiet(at, count, 'phone', known, thresholdOf(heard, tuning.wholeReadings, tuning.hearableDbm), nowMs);
       }
-      evidence.weigh(at, count, heard);
+      evidence.weigh(at, count, { ...heard, rssis });
       store(slot);
     },
     /** Undo `rooms`. @param {number} slot @param {Float64Array} rooms */

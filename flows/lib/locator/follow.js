@@ -73,18 +73,20 @@ function createFollowing(model, beliefs, motion) {
   /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
   function signsOf(person, ms, heard) {
     const passedMs = ms - person.ms;
+    const surelyS = person.room < 0 ? 0 : Math.max(0, person.sureMs - person.sinceMs) / 1000;
     const windowMs = Math.min(Math.max(heard.kind === 'phone' ? passedMs : 0, tuning.windowMs), tuning.windowAtMostMs);
-    return { touched: heard.rssis[0] >= tuning.touchDbm, still: motion.update(person.slot, heard, passedMs / 1000), windowMs };
+    return { touched: heard.rssis[0] >= tuning.touchDbm, still: motion.update(person.slot, heard, passedMs / 1000, surelyS), windowMs };
   }
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @param {number} nowMs */
   function believe(person, ms, heard, nowMs) {
     const second = Math.floor(ms / 1000);
     const seconds = person.second < 0 ? 0 : second - person.second;
-    beliefs.update(person.slot, seconds, heard, person.before, nowMs);
+    const steady = motion.steady(person.slot, heard);
+    beliefs.update(person.slot, seconds, heard, steady, person.before, nowMs);
     if (seconds > 0) person.before = null;
     person.second = second;
-    if (heard.kind === 'gateway') person.before = joined(person.before, heard.sources);
+    if (heard.kind === 'gateway') person.before = joined(person.before, steady.known);
   }
 
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */

@@ -9,6 +9,12 @@
  *   person at one moment, strongest first; rssis in dBm, corrected; tag: which one gateways heard best, '' for phones
  */
 
+/**
+ * What is weaker may have gone unheard, dBm: a phone may report its strongest beacons only.
+ * @param {Heard} heard @param {number} wholeReadings a phone with so many may have left out weaker ones @param {number} hearableDbm
+ */
+const thresholdOf = ({ kind, rssis }, wholeReadings, hearableDbm) => (kind === 'phone' && rssis.length >= wholeReadings ? rssis[rssis.length - 1] : hearableDbm);
+
 /** @param {'phone'|'gateway'} kind @returns {Heard} */
 const nothingHeard = (kind) => ({ kind, sources: [], rssis: [], tag: '' });
 
@@ -72,4 +78,4 @@ function heardByGateway({ receiver, readings }, building, txDbm, visit) {
   }
 }
 
-module.exports = { addReading, heardByGateway, heardByPhone, nothingHeard };
+module.exports = { addReading, heardByGateway, heardByPhone, nothingHeard, thresholdOf };

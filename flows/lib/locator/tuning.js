@@ -46,11 +46,15 @@ const TUNING = Object.freeze({
 
   // Whether somebody stands
   remembered: 8, // so many sources; more tell hardly more
-  rememberAtMost: 25, // readings, so that slow changes (a battery, the weather) are followed
+  rememberAtMost: 60, // readings: some turns of the body even out, and slow changes (a battery, the weather) are followed
+  fadeShare: 0.5, // … and a phone's are forgotten with this power of the chance that somebody stood: a turn of the body is no walk
   noiseDb: 4, // readings of one place at one moment and the next
   changeDb: 4, // … and what comes on top at another place a few steps away
+  goneShare: 0.5, // … where a phone does not hear half of what it heard before
   standS: 5, // mean time between two movements: short, so that a change is seen at once
   walkS: 4, // … and of a movement
+  settledS: 60, // with a phone, so long beyond doubt in one room, it grows with that time (stays are log-normal) …
+  settledAtMostS: 600, // … up to this: shorter than what a rebuild reads beforehand, so that it finds the same
 
   // When to say so
   winNats: 1.5, // evidence (log odds, added up over decisions) that a challenger needs

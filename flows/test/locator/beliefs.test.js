@@ -26,7 +26,7 @@ test('somebody who may be anywhere in a very large hall, so that no cell is like
   const slot = beliefs.open();
   const chances = new Float64Array(1);
   for (const seconds of [0, 1, 3]) {
-    beliefs.update(slot, seconds, { kind: 'phone', sources: [0], rssis: [-105], tag: '' }, null, 0);
+    beliefs.update(slot, seconds, { kind: 'phone', sources: [0], rssis: [-105], tag: '' }, { rssis: [-105], known: [0] }, null, 0);
     assert.equal(beliefs.rooms(slot, chances), 0);
     assert.ok(Math.abs(chances[0] - 1) < 1e-9);
     beliefs.clear(slot, chances);
