@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 from jsonschema import Draft202012Validator
 
+from . import web
 from .running import RunningStack
 
 ID = "https://sda.invalid/openapi.json"
@@ -17,7 +18,7 @@ class Api:
 
     def __init__(self, stack: RunningStack) -> None:
         headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
-        self.http = httpx.Client(base_url=stack.http_url, headers=headers, timeout=20)
+        self.http = web.Client(base_url=stack.http_url, headers=headers, timeout=20)
         self.description: dict[str, Any] = self.http.get("/api/v1/openapi.json").json()
         self._strict = _closed(self.description)
         self.operations = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from . import web
 from .running import RunningStack
 
 
@@ -52,7 +53,7 @@ class Caller:
         self._thread.join(30)
 
     def _ask(self) -> None:
-        with httpx.Client(timeout=10) as client:
+        with web.Client(timeout=10) as client:
             while not self._over.wait(self._every_s):
                 at_s = time.monotonic()
                 try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from . import web
 from .building import Building
 from .running import RunningStack
 from .talk import batch, eventually, now_ms, publish
@@ -42,7 +43,7 @@ def walk_about(stack: RunningStack, demo: Building, people: int, minutes: int) -
                 until[who] = ts + chance.randrange(*STAYS_S) * 1000
             messages.append((f"phone/{who}/readings", batch((where[who], -45), ts=ts)))
     publish(stack, *messages)
-    with httpx.Client(base_url=stack.http_url, timeout=20) as caller:
+    with web.Client(base_url=stack.http_url, timeout=20) as caller:
         eventually(lambda: _stored(caller, crowd), within_s=120, what="everybody's stays, without a gap")
     return crowd
 

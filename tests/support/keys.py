@@ -7,6 +7,7 @@ import sys
 import httpx
 from stack.layout import ROOT
 
+from . import web
 from .running import RunningStack
 
 
@@ -19,7 +20,7 @@ def make_key(stack: RunningStack, *arguments: str) -> subprocess.CompletedProces
 
 def admin(stack: RunningStack) -> httpx.Client:
     """A caller with the key of `.env`, which has every right."""
-    return httpx.Client(base_url=stack.http_url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]}, timeout=20)
+    return web.Client(base_url=stack.http_url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]}, timeout=20)
 
 
 def named_key(stack: RunningStack, name: str, *rights: str, **more: object) -> str:
@@ -36,4 +37,4 @@ def named_key(stack: RunningStack, name: str, *rights: str, **more: object) -> s
 
 def asking(stack: RunningStack, key: str) -> httpx.Client:
     """A caller with that key."""
-    return httpx.Client(base_url=stack.http_url, headers={"Authorization": f"Bearer {key}"}, timeout=20)
+    return web.Client(base_url=stack.http_url, headers={"Authorization": f"Bearer {key}"}, timeout=20)

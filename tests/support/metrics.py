@@ -2,8 +2,7 @@
 
 import re
 
-import httpx
-
+from . import web
 from .running import RunningStack
 
 _LINE = re.compile(r'([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"[^"]*")*\})?) (\S+)')
@@ -11,7 +10,7 @@ _LINE = re.compile(r'([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"[^"]*")*\})?) (\S+)')
 
 def figures(stack: RunningStack) -> dict[str, float]:
     """Every sample of /metrics by its name and labels: `sda_refused_total{reason="not_json"}`."""
-    answer = httpx.get(f"{stack.http_url}/metrics", timeout=10)
+    answer = web.get(f"{stack.http_url}/metrics", timeout=10)
     answer.raise_for_status()
     return samples(answer.text)
 

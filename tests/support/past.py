@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 
+from . import web
 from .crowd import Crowd, stays_of
 from .running import RunningStack
 
@@ -75,7 +76,7 @@ def where(stays: list[dict[str, Any]], ms: int) -> dict[str, str]:
 
 def told_by_each(stack: RunningStack, crowd: Crowd, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
     """What `/api/v1/staff/{staff_id}/stays` says, one by one."""
-    with httpx.Client(base_url=stack.http_url, timeout=20) as caller:
+    with web.Client(base_url=stack.http_url, timeout=20) as caller:
         return [{"staff_id": who, **one} for who in crowd.staff for one in stays_of(caller, who, start_ms, end_ms)]
 
 

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-import httpx
 from stack.install import install, run_parts
 from stack.layout import ROOT
 from stack.lifecycle import down, up
@@ -19,6 +18,8 @@ from stack.processes import Process, processes
 from stack.settings import PORT_KEYS, Settings, load
 from stack.supervisor import Supervisor
 from stack.wait import wait_for
+
+from . import web
 
 DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
 HEALTHY_WITHIN_S = 60.0
@@ -86,7 +87,7 @@ class RunningStack:
         wait_for(self._is_caught_up, HEALTHY_WITHIN_S, "what was missed to be located")
 
     def _is_caught_up(self) -> bool:
-        rebuild = httpx.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
+        rebuild = web.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
         return bool(rebuild["state"] == "idle")
 
     def _services(self) -> list[Process]:

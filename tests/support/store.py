@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
-import httpx
-
+from . import web
 from .running import RunningStack
 
 LINES = 5000
@@ -28,7 +27,7 @@ def store_locations(stack: RunningStack, locations: Iterable[Stored]) -> int:
 def store(stack: RunningStack, bucket: str, lines: Iterable[str]) -> int:
     """Write lines of the line protocol, times in ms, and return how many there were."""
     count, left = 0, iter(lines)
-    with httpx.Client(
+    with web.Client(
         base_url=stack.influx_url,
         headers={"Authorization": f"Token {stack.secrets['INFLUX_ADMIN_TOKEN']}"},
         params={"org": "sda", "bucket": bucket, "precision": "ms"},

@@ -9,6 +9,7 @@ import httpx
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from . import web
 from .running import RunningStack
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ def batch(*readings: tuple[str, int], ts: int | None = None) -> dict[str, Any]:
 
 def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]:
     """The rows of an InfluxQL query, times in epoch milliseconds, tags beside the fields."""
-    answer = httpx.get(
+    answer = web.get(
         f"{stack.influx_url}/query",
         params={"db": bucket, "epoch": "ms", "q": query},
         headers={"Authorization": f"Token {stack.secrets['INFLUX_READ_TOKEN']}"},
@@ -80,7 +81,7 @@ def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]
 
 
 def get(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:
-    return httpx.get(f"{stack.http_url}{path}", params=parameters, timeout=10)
+    return web.get(f"{stack.http_url}{path}", params=parameters, timeout=10)
 
 
 def history(stack: RunningStack, staff_id: str, start_s: float, end_s: float) -> list[dict[str, Any]]:

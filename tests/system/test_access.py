@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
-import httpx
 import pytest
+from support import web
 from support.running import RunningStack, running_stack
 from support.talk import get
 
@@ -31,22 +31,22 @@ def distrusting() -> Iterator[RunningStack]:
 @pytest.mark.parametrize("path", PROTECTED)
 def test_caller_outside_the_trusted_nets_needs_the_key(distrusting: RunningStack, path: str) -> None:
     url, key = distrusting.http_url + path, distrusting.secrets["SDA_API_KEY"]
-    refused = httpx.get(url)
+    refused = web.get(url)
     assert refused.status_code == 401
     assert "key" in refused.json()["error"]
     for headers in ({"Authorization": f"Bearer {key}"}, {"X-API-Key": key}):
-        assert httpx.get(url, headers=headers).status_code in {200, 404}  # 404: that beacon is not in the demo
+        assert web.get(url, headers=headers).status_code in {200, 404}  # 404: that beacon is not in the demo
     for wrong in ({"Authorization": "Bearer wrong"}, {"X-API-Key": key[:-1]}, {"Authorization": key}):
-        assert httpx.get(url, headers=wrong).status_code == 401
+        assert web.get(url, headers=wrong).status_code == 401
 
 
 def test_forwarded_header_earns_no_trust(distrusting: RunningStack) -> None:
     headers = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1", "Forwarded": "for=192.0.2.1"}
-    assert httpx.get(f"{distrusting.http_url}{PROTECTED[0]}", headers=headers).status_code == 401
+    assert web.get(f"{distrusting.http_url}{PROTECTED[0]}", headers=headers).status_code == 401
 
 
 def test_refused_extractbeacon_still_carries_a_list(distrusting: RunningStack) -> None:
-    assert httpx.get(f"{distrusting.http_url}{PROTECTED[0]}").json()["location"] == []
+    assert web.get(f"{distrusting.http_url}{PROTECTED[0]}").json()["location"] == []
 
 
 def test_health_answers_without_a_key(distrusting: RunningStack) -> None:
@@ -59,31 +59,31 @@ def test_a_trusted_caller_is_told_who_it_is_and_a_stranger_not_even_what_there_i
     assert get(stack, "/api/v1/nothing").status_code == 404
     for headers in ({"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"}):
         for path in ("/api/v1/me", "/api/v1/nothing", "/retrieveformonitoring"):
-            assert httpx.get(stack.http_url + path, headers=headers).status_code == 401
+            assert web.get(stack.http_url + path, headers=headers).status_code == 401
 
 
 def test_after_ten_wrong_keys_every_key_from_there_has_to_wait(distrusting: RunningStack) -> None:
     """The last one with this stack: for five minutes."""
     url, right = distrusting.http_url + PROTECTED[1], {"X-API-Key": distrusting.secrets["SDA_API_KEY"]}
-    assert httpx.get(url, headers=right).status_code == 200
-    statuses = [httpx.get(url, headers={"X-API-Key": f"guess-{n}"}).status_code for n in range(10)]
+    assert web.get(url, headers=right).status_code == 200
+    statuses = [web.get(url, headers={"X-API-Key": f"guess-{n}"}).status_code for n in range(10)]
     assert statuses == [401] * 10
-    refused = httpx.get(url, headers=right)
+    refused = web.get(url, headers=right)
     assert refused.status_code == 429
     assert 0 < int(refused.headers["retry-after"]) <= 300
-    assert httpx.get(url).status_code == 401, "who sends none is not made to wait"
+    assert web.get(url).status_code == 401, "who sends none is not made to wait"
 
 
 @pytest.mark.parametrize("path", BEHIND_LOGIN)
 def test_dashboard_gives_nothing_without_login(stack: RunningStack, path: str) -> None:
-    answer = httpx.get(stack.http_url + path)
+    answer = web.get(stack.http_url + path)
     assert answer.status_code in {302, 401, 403}
     assert "socketio" not in answer.text
 
 
 def test_login_opens_the_dashboard_and_a_wrong_password_does_not(stack: RunningStack) -> None:
     user, password = stack.secrets["SDA_ADMIN_USER"], stack.secrets["SDA_ADMIN_PASSWORD"]
-    with httpx.Client(base_url=stack.http_url, follow_redirects=True) as browser:
+    with web.Client(base_url=stack.http_url, follow_redirects=True) as browser:
         refused = browser.post("/login", data={"user": user, "password": "wrong"})
         assert refused.status_code == 401
         assert browser.get("/dashboard/_setup").status_code != 200 or "login" in str(
@@ -95,7 +95,7 @@ def test_login_opens_the_dashboard_and_a_wrong_password_does_not(stack: RunningS
 
 def test_socket_without_login_is_refused_before_it_says_anything(stack: RunningStack) -> None:
     """Socket.IO opens a transport first; joining, which would hand out state, is refused (packet 44)."""
-    with httpx.Client(base_url=stack.http_url) as caller:
+    with web.Client(base_url=stack.http_url) as caller:
         opened = caller.get(SOCKET)
         if opened.status_code in {401, 403}:
             return
@@ -108,11 +108,11 @@ def test_socket_without_login_is_refused_before_it_says_anything(stack: RunningS
 
 @pytest.mark.parametrize("path", ["/editor/", "/editor/flows", "/flows", "/settings", "/nodes", "/auth/login"])
 def test_editor_and_admin_api_are_off(stack: RunningStack, path: str) -> None:
-    assert httpx.get(stack.http_url + path).status_code == 404
+    assert web.get(stack.http_url + path).status_code == 404
 
 
 def test_old_addresses_lead_to_the_dashboard_and_the_login(stack: RunningStack) -> None:
     assert get(stack, "/").headers["location"].startswith("/dashboard")
-    asked = httpx.get(f"{stack.http_url}/monitoring", headers={"Accept": "text/html"})
+    asked = web.get(f"{stack.http_url}/monitoring", headers={"Accept": "text/html"})
     assert asked.status_code == 302
     assert asked.headers["location"] == "/login?next=%2Fmonitoring"

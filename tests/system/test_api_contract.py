@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, expect
+from support import web
 from support.api import Api
 from support.running import RunningStack, running_stack
 from support.talk import eventually, get
@@ -18,8 +18,8 @@ HERE = Path(__file__).parent
 def test_description_and_page_need_no_key(stack: RunningStack) -> None:
     headers = {"Origin": "https://elsewhere.example"}  # which earns no trust
     for path in ("/api/v1/openapi.json", "/api/docs"):
-        assert httpx.get(f"{stack.http_url}{path}", headers=headers).status_code == 200
-    assert httpx.get(f"{stack.http_url}/api/v1/staff", headers=headers).status_code == 401
+        assert web.get(f"{stack.http_url}{path}", headers=headers).status_code == 200
+    assert web.get(f"{stack.http_url}/api/v1/staff", headers=headers).status_code == 401
 
 
 def test_page_shows_every_operation_and_asks_nobody_else(browser: Browser, stack: RunningStack, api: Api) -> None:
@@ -114,7 +114,7 @@ def test_each_route_has_the_methods_that_are_described(api: Api) -> None:
 
 
 def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> None:
-    answer = httpx.options(f"{stack.http_url}/api/v1/staff", headers=_preflight("https://hacs.example.org"))
+    answer = web.options(f"{stack.http_url}/api/v1/staff", headers=_preflight("https://hacs.example.org"))
     assert "access-control-allow-origin" not in answer.headers
 
 
@@ -128,9 +128,9 @@ def test_configured_origins_are_let_in_with_a_key() -> None:
         ):
             for path in ("staff", "building"):
                 url = f"{stack.http_url}/api/v1/{path}"
-                asked = httpx.options(url, headers=_preflight(origin))
-                answer = httpx.get(url, headers={"Origin": origin, "X-API-Key": key})
-                refused = httpx.get(url, headers={"Origin": origin})
+                asked = web.options(url, headers=_preflight(origin))
+                answer = web.get(url, headers={"Origin": origin, "X-API-Key": key})
+                refused = web.get(url, headers={"Origin": origin})
                 assert (answer.status_code, refused.status_code) == (200, 401)
                 for one in (asked, answer, refused):
                     assert (one.headers.get("access-control-allow-origin") == origin) == allowed

@@ -5,8 +5,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
+from support import web
 from support.api import Api
 from support.building import Building
 from support.running import RunningStack
@@ -92,7 +92,7 @@ def test_minutes_that_are_over_are_stored_by_the_task(api: Api, stack: RunningSt
 
 def _run_task(stack: RunningStack) -> None:
     headers = {"Authorization": f"Token {stack.secrets['INFLUX_ADMIN_TOKEN']}"}
-    with httpx.Client(base_url=stack.influx_url, headers=headers) as admin:
+    with web.Client(base_url=stack.influx_url, headers=headers) as admin:
         (task,) = admin.get("/api/v2/tasks").json()["tasks"]
         run = admin.post(f"/api/v2/tasks/{task['id']}/runs", json={}).json()
         ended = eventually(lambda: _ended(admin.get(f"/api/v2/tasks/{task['id']}/runs/{run['id']}").json()))
@@ -135,7 +135,7 @@ def _write(stack: RunningStack, bucket: str, lines: list[str]) -> None:
     headers = {"Authorization": f"Token {stack.secrets['INFLUX_ADMIN_TOKEN']}"}
     where = {"org": "sda", "bucket": bucket, "precision": "ms"}
     body = "\n".join(lines)
-    written = httpx.post(f"{stack.influx_url}/api/v2/write", params=where, headers=headers, content=body, timeout=30)
+    written = web.post(f"{stack.influx_url}/api/v2/write", params=where, headers=headers, content=body, timeout=30)
     assert written.status_code == 204, written.text
 
 

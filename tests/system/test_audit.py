@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from support import web
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
 from support.talk import eventually, now_ms
@@ -102,7 +103,7 @@ def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:
 
 def test_a_trusted_caller_goes_by_its_address(stack: RunningStack) -> None:
     now_s = time.time()
-    with httpx.Client(base_url=stack.http_url) as caller:
+    with web.Client(base_url=stack.http_url) as caller:
         _look_up(caller, "audited-2", now_s - HOUR_S, now_s - HOUR_S + 9)
     (entry,) = _entries(stack, whom="audited-2", who="127.0.0.1")
     assert entry["key"] is None
@@ -111,7 +112,7 @@ def test_a_trusted_caller_goes_by_its_address(stack: RunningStack) -> None:
 def test_only_admins_read_it_and_that_is_written_too(stack: RunningStack) -> None:
     with asking(stack, named_key(stack, "nosy", "history", "presence")) as caller:
         assert caller.get("/api/v1/audit").status_code == 403
-    assert httpx.get(f"{stack.http_url}/api/v1/audit").status_code == 401
+    assert web.get(f"{stack.http_url}/api/v1/audit").status_code == 401
     start = int(time.time()) - 5
     _entries(stack, whom="audited-3", start=start)
     reads = [entry for entry in _entries(stack, who="SDA_API_KEY", start=start) if entry["kind"] == "audit_read"]

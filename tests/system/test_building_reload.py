@@ -7,9 +7,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from ingest.steady import SteadySender
+from support import web
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
 
@@ -152,7 +152,7 @@ def test_bad_file_is_refused_with_every_fault_while_the_old_one_works_on(site: S
 
     site.file.write_text('{"building": "Half a')
     assert site.takes(status="degraded", faults_count=1)["faults"][0].startswith("/ is not JSON")
-    stranger = httpx.get(f"{site.stack.http_url}/health", headers={"Origin": "http://elsewhere.example"})
+    stranger = web.get(f"{site.stack.http_url}/health", headers={"Origin": "http://elsewhere.example"})
     told = stranger.json()["parts"]["building"]
     assert told["faults_count"] == 1, "how many there are is told to everybody"
     assert "faults" not in told, "what stands in the file only to callers that are known"

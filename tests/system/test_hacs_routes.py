@@ -4,8 +4,8 @@ import time
 import uuid
 from typing import Any
 
-import httpx
 import pytest
+from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, eventually, get, history, influx, now_ms, publish
@@ -56,7 +56,7 @@ def test_parameters_come_from_query_form_or_json(stack: RunningStack, demo: Buil
         "post-query": ("POST", "params"),
     }[how]
     asked: dict[str, Any] = {sent_as: parameters}
-    eventually(lambda: httpx.request(method, url, **asked).json()["location"], what=how)
+    eventually(lambda: web.request(method, url, **asked).json()["location"], what=how)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_unknown_staff_member_is_an_empty_list(stack: RunningStack) -> None:
 
 def test_broken_json_body_is_a_named_400_in_json(stack: RunningStack) -> None:
     headers = {"Content-Type": "application/json"}
-    answer = httpx.post(f"{stack.http_url}/extractbeacon", content=b'{"staff_id": ', headers=headers)
+    answer = web.post(f"{stack.http_url}/extractbeacon", content=b'{"staff_id": ', headers=headers)
     assert answer.status_code == 400
     assert "JSON" in answer.json()["error"]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.store import Stored, store_locations
@@ -80,7 +81,7 @@ def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -
     count = store_locations(
         stack, (Stored("long", (end_s - n) * 1000, "L1", f"room-{n // 600 % 7}") for n in range(60_000))
     )
-    with httpx.stream(
+    with web.stream(
         "GET",
         f"{stack.http_url}/extractbeacon",
         params={"staff_id": "long", "start_time": 0, "end_time": end_s + 100},
@@ -98,7 +99,7 @@ def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningSta
     end_s = int(time.time()) - 3600
     store_locations(stack, (Stored("cut", (end_s - n) * 1000, "L1", "l1-lobby") for n in range(200_000)))
     asked: dict[str, str | int] = {"staff_id": "cut", "start_time": 0, "end_time": end_s + 100}
-    with httpx.stream("GET", f"{stack.http_url}/extractbeacon", params=asked, timeout=60) as answer:
+    with web.stream("GET", f"{stack.http_url}/extractbeacon", params=asked, timeout=60) as answer:
         assert answer.status_code == 200
         pieces = answer.iter_bytes()
         next(pieces)  # the others wait until they are taken, 14 MB of them

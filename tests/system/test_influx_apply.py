@@ -14,6 +14,7 @@ import httpx
 import pytest
 from ingest.private_broker import run_tool
 from stack.layout import ROOT, influxd_program
+from support import web
 from support.running import free_ports
 
 BUCKETS = ("readings", "locations", "telemetry", "health")
@@ -63,11 +64,11 @@ class PrivateInflux:
         path.write_text(json.dumps(data))
 
     def ask(self, path: str, token: str, **parameters: str) -> httpx.Response:
-        return httpx.get(f"{self.url}{path}", params=parameters, headers={"Authorization": f"Token {token}"})
+        return web.get(f"{self.url}{path}", params=parameters, headers={"Authorization": f"Token {token}"})
 
     def write(self, bucket: str, token: str) -> int:
         """HTTP status of writing one point."""
-        answer = httpx.post(
+        answer = web.post(
             f"{self.url}/api/v2/write",
             params={"org": "sda", "bucket": bucket},
             headers={"Authorization": f"Token {token}"},

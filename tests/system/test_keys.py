@@ -4,8 +4,8 @@ import stat
 import time
 from pathlib import Path
 
-import httpx
 import pytest
+from support import web
 from support.keys import admin, asking, make_key, named_key
 from support.running import RunningStack
 from support.talk import eventually, get
@@ -51,7 +51,7 @@ def test_the_missing_right_is_named(stack: RunningStack) -> None:
 
 def test_trust_makes_no_keys(stack: RunningStack) -> None:
     assert get(stack, PRESENCE).status_code == 200
-    for answer in (get(stack, ADMIN), httpx.post(stack.http_url + ADMIN, json={"name": "x", "rights": ["admin"]})):
+    for answer in (get(stack, ADMIN), web.post(stack.http_url + ADMIN, json={"name": "x", "rights": ["admin"]})):
         assert answer.status_code == 401
 
 

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-import httpx
 import pytest
 from stack.layout import ROOT
+from support import web
 from support.building import Building
 from support.keys import asking, named_key
 from support.metrics import figures, samples
@@ -38,7 +38,7 @@ def _newest(stack: RunningStack) -> dict[str, Any]:
 
 
 def test_it_is_prometheus_text_and_says_what_each_figure_is(stack: RunningStack) -> None:
-    answer = httpx.get(f"{stack.http_url}/metrics")
+    answer = web.get(f"{stack.http_url}/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     found = samples(answer.text)
     families = {name.split("{")[0] for name in found}
@@ -53,7 +53,7 @@ def test_it_is_prometheus_text_and_says_what_each_figure_is(stack: RunningStack)
 
 
 def test_the_figures_that_the_operations_page_names_exist(stack: RunningStack) -> None:
-    text = httpx.get(f"{stack.http_url}/metrics").text
+    text = web.get(f"{stack.http_url}/metrics").text
     there = set(re.findall(r"^# HELP (sda_\w+)", text, re.MULTILINE))
     named = set(re.findall(r"\bsda_[a-z0-9_]*[a-z0-9]\b", PAGE))
     assert len(named) > 20
@@ -104,7 +104,7 @@ def test_answers_are_counted_and_timed_by_route_and_never_by_person(stack: Runni
 
 def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
     publish(stack, ("phone/measured-2/readings", "no json either"))
-    httpx.get(f"{stack.http_url}/retrieveformonitoring").raise_for_status()
+    web.get(f"{stack.http_url}/retrieveformonitoring").raise_for_status()
     told = figures(stack)
     refused = told['sda_refused_total{reason="not_json"}']
     wanted = {field for sample in told if (field := _field(sample))}

@@ -18,8 +18,8 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values with which a configuration is validated without an installation."""
-DASHBOARD = "tests/system/test_dashboard_*.py"
-"""The browser's tests, which go into another lane than the rest."""
+OTHER_LANES = ("accuracy", "dashboard", "trouble")
+"""Folders of `tests` that do not run together with the rest of it."""
 
 
 def check() -> int:
@@ -54,21 +54,24 @@ Command = tuple[str, Sequence[str | Path], Mapping[str, str]]
 
 
 def test(arguments: list[str]) -> int:
-    """Unit, property and system tests of every folder, in two lanes for two cores; `arguments` go to pytest instead."""
+    """Unit, property and system tests of every folder, in lanes side by side: most of them wait most of the time.
+
+    Args:
+        arguments: go to pytest instead.
+    """
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
     lanes: list[list[Command]] = [
+        [("dashboard", [pytest, "-q", "tests/dashboard"], {})],
+        [("trouble", [pytest, "-q", "tests/trouble"], {})],
+        [("system", [pytest, "-q", "tests", *(f"--ignore=tests/{folder}" for folder in OTHER_LANES)], {})],
         [
-            ("native", [pytest, "-q", "native/tests"], {}),
-            ("system", [pytest, "-q", "tests", "--ignore", "tests/accuracy", "--ignore-glob", DASHBOARD], {}),
-        ],
-        [
-            ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
-            ("simulator", [pytest, "-q", "simulator/tests"], {}),
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
+            ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
             ("accuracy", [pytest, "-q", "tests/accuracy"], {}),
-            ("dashboard", [pytest, "-q", *sorted(map(str, ROOT.glob(DASHBOARD)))], {}),
+            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+            ("native", [pytest, "-q", "native/tests"], {}),
         ],
     ]
     say("each part shows its output when it is through; the longest take some minutes")

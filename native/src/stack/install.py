@@ -81,7 +81,7 @@ def flows_parts() -> list[Part]:
 def test_parts() -> list[Part]:
     """What `make check` and `make test` need beyond it."""
     return [
-        _apt("Chromium", "chromium", "chromium"),
+        _apt("Chromium", "chromium-headless-shell", "chromium-headless-shell"),
         _apt("D-Bus", "dbus-daemon", "dbus"),
         _apt("shellcheck", "shellcheck", "shellcheck"),
         _apt("systemd-analyze", "systemd-analyze", "systemd"),

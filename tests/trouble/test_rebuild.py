@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from stack.layout import ROOT, node_folder
+from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, eventually, get, history, influx, now_ms, publish
@@ -182,7 +182,7 @@ def test_a_time_that_is_none_is_refused_in_words(stack: RunningStack, times: tup
 
 def test_the_jobs_can_be_seen(stack: RunningStack) -> None:
     url = f"{stack.http_url}/api/v1/rebuild"
-    assert httpx.get(url).status_code == 401, "trust does not reach what only an admin may do"
-    answer = httpx.get(url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]})
+    assert web.get(url).status_code == 401, "trust does not reach what only an admin may do"
+    answer = web.get(url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]})
     assert answer.status_code == 200
     assert all(job["state"] in {"waiting", "running", "done"} for job in answer.json()["jobs"])

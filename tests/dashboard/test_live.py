@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
+from support import web
 from support.browser import log_in, session_of
 from support.building import Building
 from support.running import RunningStack
@@ -238,7 +238,7 @@ def test_logged_out_elsewhere_leads_to_the_login_and_back(browser: Browser, stac
     page.goto(f"{stack.http_url}/dashboard/floor?level=L3")
     expect(page.locator(".live p")).to_have_text(LIVE, timeout=15_000)
     cookies = {one["name"]: one["value"] for one in context.cookies()}
-    httpx.post(f"{stack.http_url}/logout", cookies=cookies)
+    web.post(f"{stack.http_url}/logout", cookies=cookies)
     expect(page.locator(".live p")).to_have_text("Not live: the login has ended", timeout=SAYS_WITHIN_MS)
     page.get_by_role("button", name="Log in").click()
     log_in(page, stack, "VIEWER")

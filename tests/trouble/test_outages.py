@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 import httpx
+from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, eventually, get, history, now_ms, publish
@@ -38,7 +39,7 @@ def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: Running
 def test_frozen_influxdb_does_not_hang_callers(stack: RunningStack) -> None:
     stack.freeze("influxd")
     try:
-        answer = httpx.get(
+        answer = web.get(
             f"{stack.http_url}/extractbeacon",
             params={"staff_id": "0", "start_time": int(time.time()) - 86_400, "end_time": int(time.time())},
             timeout=5,

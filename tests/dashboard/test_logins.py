@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from support import web
 from support.browser import log_in, session_of
 from support.building import Building
 from support.running import RunningStack
@@ -69,5 +69,5 @@ def test_viewer_changes_nothing(viewer: Page, stack: RunningStack, method: str, 
 def test_page_of_another_site_gets_nothing_with_our_cookie(viewer: Page, stack: RunningStack) -> None:
     cookies = {one["name"]: one["value"] for one in viewer.context.cookies()}
     headers = {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
-    answer = httpx.get(f"{stack.http_url}/api/v1/staff", cookies=cookies, headers=headers)
+    answer = web.get(f"{stack.http_url}/api/v1/staff", cookies=cookies, headers=headers)
     assert answer.status_code == 401

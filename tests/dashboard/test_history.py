@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from support import web
 from support.browser import serious_faults, session_of
 from support.building import Building
 from support.crowd import Crowd, walk_about
@@ -113,7 +113,7 @@ def test_an_instant_shows_exactly_what_the_api_says(
     moving = {
         one["staff_id"] for one in stays for edge in (one["enter_ms"], one["leave_ms"]) if abs(edge - ms) < 10_000
     }
-    with httpx.Client(base_url=stack.http_url, timeout=20) as caller:
+    with web.Client(base_url=stack.http_url, timeout=20) as caller:
         assert {who: location_at(caller, who, ms) for who in expected if who not in moving} == {
             who: room for who, room in expected.items() if who not in moving
         }
