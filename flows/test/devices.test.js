@@ -109,6 +109,8 @@ test('of a health message numbers are taken, and nothing else', () => {
   assert.equal(health.queued, 7);
   assert.equal(health.note ?? health.list ?? health['Bad key'], undefined);
   assert.equal(Object.keys(health).length, 66);
+  gateways.tell(message('gw-a', 'health', { ts: T, version: 3, queued: 1 }), building, T);
+  assert.deepEqual(gateways.of('gw-a', T).health, { ts: T, queued: 1 });
 });
 
 test('unlisted gateways are bounded, and become listed with what is known of them', () => {

@@ -173,7 +173,7 @@ const timeOf = (ts, nowMs) => (Number.isSafeInteger(ts) && ts > 0 ? Math.min(ts,
 
 /** @param {any} data @param {number} nowMs @returns {Health} its numbers, and the version */
 function figures(data, nowMs) {
-  const numbers = Object.entries(data).filter(([key, value]) => Number.isFinite(value) && /^[a-z][a-z0-9_]{0,63}$/.test(key) && key !== 'ts');
+  const numbers = Object.entries(data).filter(([key, value]) => Number.isFinite(value) && /^[a-z][a-z0-9_]{0,63}$/.test(key) && !['ts', 'version'].includes(key));
   return { ts: timeOf(data.ts, nowMs), ...(typeof data.version === 'string' ? { version: data.version.slice(0, 64) } : {}),
     ...Object.fromEntries(numbers.slice(0, FIGURES)) };
 }

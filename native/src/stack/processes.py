@@ -12,7 +12,7 @@ from .install import mosquitto_program, telegraf_program
 from .layout import ROOT, VERSIONS, influxd_program, node_folder
 from .settings import Settings
 
-YIELDING = ("nice", "-n", "10")
+YIELDING = ("nice", "-n", "19")
 """Before the command of what works for later, ingest and store: on a busy machine the broker and Node-RED, which answer
 now, come first."""
 

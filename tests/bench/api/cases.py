@@ -21,8 +21,8 @@ from .machine import Cost, costing
 from .oha import Load, Result, attack, timed
 from .world import FIVE, MONTH_S, Past, moving, polling, settle
 
-SLICE_S = 5.0
-"""A list of URLs has fixed times in it, so a poll of the last 10 s is one of the last 10 to 15."""
+SLICE_S = 10.0
+"""A list of URLs has fixed times in it, so a poll of the last 10 s is one of the last 10 to 20."""
 LEVEL = "L1"
 DASHBOARDS = 10
 MANY = 128
@@ -67,7 +67,7 @@ def recent(stack: RunningStack, options: Options) -> Iterator[Row]:
             yield Load(_polls(stack, options.phones, now_s - 10, now_s + int(SLICE_S)), SLICE_S, 1000.0, MANY)
 
     with moving(stack, options.phones, 4.0):
-        timed(slices(min(options.seconds, 5)))  # both sides warm
+        timed(slices(SLICE_S))  # both sides warm
         result, cost = costing(stack, lambda: timed(slices(options.seconds)))
         end_s = int(time.time())
         title = f"a poll of 10 s, {options.phones} SDAs, {rate:g} messages/s come in"
