@@ -64,14 +64,16 @@ def test(arguments: list[str]) -> int:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
     lanes: list[list[Command]] = [
         [("dashboard", [pytest, "-q", "tests/dashboard"], {})],
-        [("trouble", [pytest, "-q", "tests/trouble"], {})],
+        [
+            ("trouble", [pytest, "-q", "tests/trouble"], {}),
+            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+            ("native", [pytest, "-q", "native/tests"], {}),
+        ],
         [("system", [pytest, "-q", "tests", *(f"--ignore=tests/{folder}" for folder in OTHER_LANES)], {})],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
             ("accuracy", [pytest, "-q", "tests/accuracy"], {}),
-            ("simulator", [pytest, "-q", "simulator/tests"], {}),
-            ("native", [pytest, "-q", "native/tests"], {}),
         ],
     ]
     say("each part shows its output when it is through; the longest take some minutes")
