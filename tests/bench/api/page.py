@@ -17,7 +17,7 @@ machine had a load average of {load:.1f}.
 Generator, simulator and services share the machine. Figures drift from machine to machine; take them as ratios.
 Each load is made for {seconds:g} s. Where a rate is offered, an answer's time counts from when its request was due.
 Times are in milliseconds; an error is any answer but 200, or none.
-Polls and the 1,800 records begin warm, after the same load for 5 to 10 s; the first polls of a fresh start take a second.
+Polls and the 1,800 records begin warm, after 5 to 10 s of the same load; the first polls after a start take a second.
 Polls come from ten-second lists of addresses with fixed times, so each asks for the last 10 to 20 s.
 
 {table}
