@@ -56,8 +56,10 @@ class RunningStack:
         self._supervisor.stop(name)
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP: the service holds its connections and answers nothing until `thaw`."""
+        """SIGSTOP: the service holds its connections and answers nothing until `thaw`. Returns when all has stopped."""
         self._supervisor.signal(name, signal.SIGSTOP)
+        threads = Path(f"/proc/{self.pid(name)}/task")
+        wait_for(lambda: {_state(thread) for thread in threads.iterdir()} == {"T"}, HEALTHY_WITHIN_S, f"{name} to stop")
 
     def thaw(self, name: str) -> None:
         """SIGCONT."""
@@ -95,6 +97,11 @@ class RunningStack:
 
     def _process(self, name: str) -> Process:
         return next(process for process in processes(self.settings) if process.name == name)
+
+
+def _state(thread: Path) -> str:
+    """One letter of the kernel's, `T`: stopped; see proc(5)."""
+    return (thread / "stat").read_text().rpartition(") ")[2][:1]
 
 
 @contextmanager
