@@ -61,8 +61,11 @@ test('the editor, switched on, needs the admin login; flows restart without a ro
   const reload = { method: 'POST', headers: { ...headers, 'Node-RED-Deployment-Type': 'reload' }, body: '{}' };
   const askedMs = Date.now();
   assert.equal((await fetch(`${red.url}/editor/flows`, reload)).status, 204);
-  // the answer comes before the flows are up again; until then nobody answers this route
-  const report = await until('the flows are up again', async () => (await fetch(`${red.url}/health`)).json());
+  // the answer comes before the flows are up again; until then this route is 503
+  const report = await until('the flows are up again', async () => {
+    const told = await (await fetch(`${red.url}/health`)).json();
+    return told.parts && told;
+  });
   assert.ok(Date.now() - report.uptime_s * 1000 >= askedMs - 500, `up for ${report.uptime_s} s already`);
   assert.doesNotMatch(red.output, /error/i);
 });

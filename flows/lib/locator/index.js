@@ -120,6 +120,7 @@ function createLocator(building, overrides = {}) {
       if (room < 0 && person.room >= 0) {
         if (!person.told) tellStay(person, person.ms, rooms, outcome);
         if (person.state !== 'lost') tellEvent(person, 'leave', person.ms, rooms, outcome);
+        person.told = true;
       }
       Object.assign(person, { room, rival: -1, recent: [], before: null, slot: openSlot() });
     }

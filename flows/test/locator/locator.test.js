@@ -4,7 +4,8 @@
 const assert = require('node:assert/strict');
 const { describe, test } = require('node:test');
 const { createLocator, emptyOutcome } = require('../../lib/locator');
-const { beaconOf, house } = require('./house');
+const { createBuilding } = require('../../lib/building');
+const { beaconOf, house, houseFile } = require('./house');
 const { createEther, PLACES } = require('./radio');
 
 const T0 = 1_700_000_000_000;
@@ -229,5 +230,18 @@ describe('another building', () => {
     walkWithPhone(scene, [['G-a', 10], ['G-hall', 10]]);
     assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), ['G-a']);
     assert.equal(scene.where('0')?.room, 'G-hall');
+  });
+
+  test('whose room is gone has left it, once, also when nothing more is heard of them', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 20]]);
+    const file = houseFile();
+    for (const level of file.levels) level.rooms = level.rooms.filter((/** @type {any} */ { id }) => id !== 'G-a');
+    for (const list of ['beacons', 'gateways']) file[list] = file[list].filter((/** @type {any} */ { room }) => room !== 'G-a');
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    assert.equal(scene.where('0'), undefined);
+    scene.wait(20 * 60_000);
+    assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), ['G-a']);
+    assert.deepEqual(scene.list('events', '0').map(({ type }) => type), ['enter', 'leave']);
   });
 });

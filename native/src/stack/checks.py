@@ -66,10 +66,12 @@ def test(arguments: list[str]) -> int:
         [("dashboard", [pytest, "-q", "tests/dashboard"], {})],
         [
             ("trouble", [pytest, "-q", "tests/trouble"], {}),
-            ("simulator", [pytest, "-q", "simulator/tests"], {}),
             ("native", [pytest, "-q", "native/tests"], {}),
         ],
-        [("system", [pytest, "-q", "tests", *(f"--ignore=tests/{folder}" for folder in OTHER_LANES)], {})],
+        [
+            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{folder}" for folder in OTHER_LANES)], {}),
+            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+        ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
