@@ -201,7 +201,7 @@ const SHARES = Float64Array.from({ length: 256 }, (_, k) => 2 ** (-k / FINE));
  * @param {number} [length] by default an eighth more: people come in thousands, and each costs
  * @returns {T}
  */
-function grown(array, Kind, length = Math.ceil(array.length * 1.125)) {
+function grown(array, Kind, length = Math.ceil(array.length * 1.0625)) {
   const longer = new Kind(length);
   longer.set(array);
   return longer;

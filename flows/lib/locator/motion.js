@@ -27,7 +27,7 @@ function createMotion({
   /** Somebody new in this slot. @param {number} slot */
   function open(slot) {
     if (slot >= still.length) {
-      const length = Math.ceil((slot + 1) * 1.125);
+      const length = Math.ceil((slot + 1) * 1.0625);
       still = longer(still, new Float32Array(length));
       source = longer(source, new Uint16Array(length * remembered));
       mean = longer(mean, new Int16Array(length * remembered));
