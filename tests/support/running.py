@@ -80,17 +80,18 @@ class RunningStack:
     def logs(self) -> dict[str, str]:
         return {process.name: self.log(process.name) for process in self._services()}
 
+    def is_caught_up(self) -> bool:
+        """Whether what was missed is located."""
+        rebuild = web.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
+        return bool(rebuild["state"] == "idle")
+
     def mend(self) -> None:
         """Start whatever a test has left stopped and wait until the whole chain works again."""
         for process in self._services():
             if self._supervisor.info(process.name).get("statename") != "RUNNING":
                 self.start(process.name)
         wait_until_whole(self.settings)
-        wait_for(self._is_caught_up, HEALTHY_WITHIN_S, "what was missed to be located")
-
-    def _is_caught_up(self) -> bool:
-        rebuild = web.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
-        return bool(rebuild["state"] == "idle")
+        wait_for(self.is_caught_up, HEALTHY_WITHIN_S, "what was missed to be located")
 
     def _services(self) -> list[Process]:
         return [process for process in processes(self.settings) if process.name != "simulator"]

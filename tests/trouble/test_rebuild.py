@@ -16,7 +16,7 @@ from stack.layout import ROOT, node_folder
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, get, history, influx, now_ms, publish
+from support.talk import batch, eventually, history, influx, now_ms, publish
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "undisturbed.js"
 PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
@@ -41,10 +41,6 @@ def _walking(stack: RunningStack, seed: int) -> Iterator[subprocess.Popen[str]]:
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _rebuilt(stack: RunningStack) -> bool:
-    return bool(get(stack, "/health").json()["parts"]["rebuild"]["state"] == "idle")
 
 
 def _undisturbed(stack: RunningStack, since_ms: int) -> dict[str, list[dict[str, Any]]]:
@@ -104,7 +100,7 @@ def test_after_a_kill_under_load_history_is_that_of_an_undisturbed_run(stack: Ru
         stack.kill("node-red")
         time.sleep(DOWN_S)
         stack.start("node-red")
-        eventually(lambda: _rebuilt(stack), within_s=60, what="the rebuild")
+        eventually(stack.is_caught_up, within_s=60, what="the rebuild")
         time.sleep(6)  # and something after
     expected: dict[str, list[dict[str, Any]]] = {}
 
@@ -145,7 +141,7 @@ def test_who_vanished_while_node_red_was_away_is_lost(stack: RunningStack) -> No
     publish(stack, ("phone/vanished-1/readings", batch((beacon, -50), ts=ago_ms)))
     publish(stack, ("phone/vanished-1/readings", batch((beacon, -50), ts=ago_ms + 4000)))
     stack.start("node-red")
-    eventually(lambda: _rebuilt(stack), within_s=60, what="the rebuild")
+    eventually(stack.is_caught_up, within_s=60, what="the rebuild")
     question = "SELECT enter_ms, leave_ms FROM stay WHERE staff_id = 'vanished-1'"
     stays = eventually(lambda: influx(stack, "locations", question), what="the end of the stay")
     assert [(one["enter_ms"], one["leave_ms"]) for one in stays] == [(ago_ms, ago_ms + 4000)]

@@ -10,10 +10,10 @@
  */
 
 /**
- * What is weaker may have gone unheard, dBm: a phone may report its strongest beacons only.
+ * What is weaker may have gone unheard by a phone, dBm: it may report its strongest beacons only.
  * @param {Heard} heard @param {number} wholeReadings a phone with so many may have left out weaker ones @param {number} hearableDbm
  */
-const thresholdOf = ({ kind, rssis }, wholeReadings, hearableDbm) => (kind === 'phone' && rssis.length >= wholeReadings ? rssis[rssis.length - 1] : hearableDbm);
+const thresholdOf = ({ rssis }, wholeReadings, hearableDbm) => (rssis.length >= wholeReadings ? rssis[rssis.length - 1] : hearableDbm);
 
 /** @param {'phone'|'gateway'} kind @returns {Heard} */
 const nothingHeard = (kind) => ({ kind, sources: [], rssis: [], tag: '' });
