@@ -2,9 +2,9 @@
 'use strict';
 
 const fs = require('node:fs');
-const { mkdir, open, rm, stat } = require('node:fs/promises');
+const { mkdir } = require('node:fs/promises');
 const path = require('node:path');
-const { setTimeout: wait } = require('node:timers/promises');
+const { FileLockError, withFileLock } = require('../file-lock');
 const { replaceFile } = require('../whole-file');
 const { KeyFileError, parseKeys, writeKeys } = require('./key-ring');
 
@@ -16,9 +16,8 @@ const { KeyFileError, parseKeys, writeKeys } = require('./key-ring');
 
 const FILE = 'keys.json';
 const BYTES_MAX = 1024 * 1024;
-/** A change takes milliseconds: a lock as old as this was left behind by a kill. */
-const LOCK_OLD_MS = 10_000;
-const LOCK_LOOK_MS = 50;
+/** A change takes milliseconds. */
+const LOCK_WAIT_MS = 20_000;
 
 /**
  * The keys in the file, with its text; none where there is no file. In one go, so that nobody sees keys older than the file.
@@ -54,31 +53,13 @@ function readKeys(file) {
  */
 async function changeKeys(file, change) {
   await mkdir(path.dirname(file), { recursive: true });
-  const lock = `${file}.lock`;
-  await take(lock);
-  try {
+  return withFileLock(`${file}.lock`, LOCK_WAIT_MS, async () => {
     const { records, result } = change(readKeys(file).records);
     await replaceFile(file, writeKeys(records), 0o600);
     return result;
-  } finally {
-    await rm(lock, { force: true });
-  }
-}
-
-/** @param {string} lock */
-async function take(lock) {
-  for (const endMs = Date.now() + 2 * LOCK_OLD_MS; ;) {
-    try {
-      await (await open(lock, 'wx', 0o600)).close();
-      return;
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw new KeyFileError(`cannot be changed: ${/** @type {Error} */ (error).message}`);
-    }
-    const held = await stat(lock).catch(() => null);
-    if (held && Date.now() - held.mtimeMs > LOCK_OLD_MS) await rm(lock, { force: true });
-    else if (Date.now() > endMs) throw new KeyFileError(`is being changed by somebody else: try again, or remove ${lock}`);
-    else await wait(LOCK_LOOK_MS);
-  }
+  }).catch((error) => {
+    throw error instanceof FileLockError ? new KeyFileError(`cannot be changed: ${error.message}`) : error;
+  });
 }
 
 module.exports = { FILE, readKeys, changeKeys };
