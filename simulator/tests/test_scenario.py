@@ -1,12 +1,13 @@
 """A run of phones is a function of numbers and seed."""
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulator.building import Building
-from simulator.scenario import INTERVAL_S, Outgoing, Phones
+from simulator.scenario import Outgoing, Phones
+from simulator.windows import INTERVAL_S
 
 
 def by_sender(items: list[Outgoing]) -> dict[int, list[Outgoing]]:
@@ -18,7 +19,7 @@ def by_sender(items: list[Outgoing]) -> dict[int, list[Outgoing]]:
 
 @settings(max_examples=25)  # each is two whole runs
 @given(st.integers(1, 8), st.integers(0, 1000), st.sampled_from([None, 1.0, 2.5]))
-def test_everyone_reports_in_an_even_rhythm(demo: Building, count: int, seed: int, interval_s: float | None) -> None:
+def test_everyone_reports_in_a_rhythm(demo: Building, count: int, seed: int, interval_s: float | None) -> None:
     phones = Phones(count, interval_s=interval_s, seed=seed, duration_s=30)
     items = list(phones.outgoing(demo))
     assert items == list(phones.outgoing(demo))
@@ -33,6 +34,15 @@ def test_everyone_reports_in_an_even_rhythm(demo: Building, count: int, seed: in
                 assert gap_s > INTERVAL_S[0] - 1e-9
             else:
                 assert abs(gap_s / interval_s - round(gap_s / interval_s)) < 1e-6
+
+
+def test_phones_report_every_second_while_they_move_and_seldom_while_they_do_not(demo: Building) -> None:
+    for batches in by_sender(list(Phones(6, duration_s=900).outgoing(demo))).values():
+        gaps = Counter(round(after.due_s - before.due_s, 6) for before, after in itertools.pairwise(batches))
+        (one, often), (other, seldom), *_ = gaps.most_common()
+        short_s, long_s = sorted((one, other))
+        assert short_s == INTERVAL_S[0] < long_s <= INTERVAL_S[1]
+        assert often + seldom > 0.8 * len(batches)  # the others ended early, or heard nothing
 
 
 def test_a_walk_does_not_depend_on_how_many_others_there_are(demo: Building) -> None:

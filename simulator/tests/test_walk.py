@@ -77,6 +77,16 @@ def test_the_same_seed_is_the_same_walk(plan: Plan, seed: int, times_s: list[flo
     assert [one.at(time_s) for time_s in times_s][-1] == other.at(times_s[-1])  # asking in between changes nothing
 
 
+@given(seeds, st.lists(st.floats(-4, 600), min_size=1, max_size=20).map(sorted))
+def test_tells_for_how_long_somebody_has_stood(plan: Plan, seed: int, times_s: list[float]) -> None:
+    walk, whole = Walk(plan, chance(seed)), first_legs(plan, seed, 700)
+    for time_s in times_s:
+        walks = [(leg.start_s, leg.end_s) for leg in whole if leg.start != leg.end and leg.start_s < time_s]
+        expected = max(0.0, time_s - walks[-1][1]) if walks else math.inf
+        assert walk.still_s(time_s) == expected
+        assert spot(next(leg for leg in whole if leg.end_s >= time_s), time_s) == walk.at(time_s)  # at the same time
+
+
 def test_another_seed_is_another_walk(plan: Plan) -> None:
     assert first_legs(plan, 1, 300) != first_legs(plan, 2, 300)
 

@@ -36,15 +36,16 @@ examples:
 """
 PHONES = """
 Each SDA is a phone with its own MQTT connection. It walks through rooms, corridors and lifts of the building, stays a
-while, and reports the strongest beacons it hears: one batch at QoS 1 every 1 to 4 s. The same seed gives the same
-walks and the same readings, whatever the broker does meanwhile.
+while, and reports the strongest beacons it hears: one batch at QoS 1 every second while it walks and until 4 s after,
+every 1 to 4 s (each phone its own) while it stands, or always every --interval. The same seed gives the same walks and
+the same readings, whatever the broker does meanwhile.
 
 While the broker is away batches wait (see --queue) and are sent after the reconnect. Ctrl-C or SIGTERM stops making
 batches and waits some seconds for outstanding acknowledgements; a second one ends at once.
 """
 PHONES_EXAMPLES = """
 examples:
-  simulator phones                            the demo: 50 SDAs, no end
+  simulator phones                            the demo: 50 SDAs, no end, about 35 msg/s
   simulator phones -n 10 --first 50           ten more, beside the demo: its ids are 0 to 49
   simulator phones -n 2000 --interval 4 --duration 120
       expect 60,000 batches sent and acknowledged, 500 msg/s, exit code 0
@@ -97,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     add = phones.add_argument
     add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
     add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
-    add("--interval", metavar="S", type=_real(0.05, 3600), help="seconds between a phone's batches (1 to 4, its own)")
+    add("--interval", metavar="S", type=_real(0.05, 3600), help="a batch every S seconds, whether it walks or not")
     add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most so many beacons in a batch (4)")
     add("--duration", metavar="S", type=_real(0.001, math.inf), help="make batches for so many seconds (no end)")
     add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")

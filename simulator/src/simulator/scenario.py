@@ -12,8 +12,7 @@ from simulator.message import Reading, Receiver
 from simulator.plan import Plan
 from simulator.radio import Radio
 from simulator.walk import Walk
-
-INTERVAL_S = (1.0, 4.0)  # phones report every 1 to 4 s
+from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
 
 
 class Outgoing(NamedTuple):
@@ -28,8 +27,8 @@ class Outgoing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Phones:
-    """`count` virtual SDAs from the `first` on; `interval_s` None: each phone its own of 1 to 4 s; `duration_s` None:
-    without end."""
+    """`count` virtual SDAs from the `first` on; `interval_s` None: a phone sends every second while it moves, and every
+    1 to 4 s, each its own, while it lies still; `duration_s` None: without end."""
 
     count: int
     first: int = 0
@@ -51,7 +50,7 @@ class Phones:
         plan = Plan(building)
         radio = Radio(plan, self.seed, self.readings)
         phones = [_Phone(self, plan, receiver.id) for receiver in self.receivers(building)]
-        due = [(phone.next_s, sender) for sender, phone in enumerate(phones)]
+        due = [(next(phone.ends), sender) for sender, phone in enumerate(phones)]
         heapq.heapify(due)
         while due and (self.duration_s is None or due[0][0] < self.duration_s):
             now_s, sender = due[0]
@@ -59,26 +58,19 @@ class Phones:
             readings = radio.hear(phone.walk.at(now_s), phone.rng)
             if readings:
                 yield Outgoing(now_s, round(now_s * 1000), sender, readings)
-            heapq.heapreplace(due, (phone.following(), sender))
+            heapq.heapreplace(due, (next(phone.ends), sender))
 
 
 class _Phone:
-    """The walk of one SDA and the rhythm of the phone."""
+    """The walk of one SDA and the ends of the phone's windows, the first of which began before the run."""
 
-    __slots__ = ("_count", "_interval_s", "_phase_s", "rng", "walk")
+    __slots__ = ("ends", "rng", "walk")
 
     def __init__(self, phones: Phones, plan: Plan, staff_id: str) -> None:
         self.walk = Walk(plan, random.Random(f"{phones.seed}/walk/{staff_id}"))  # noqa: S311 - play, not secrets
         self.rng = random.Random(f"{phones.seed}/radio/{staff_id}")  # noqa: S311
-        own = self.rng.uniform(*INTERVAL_S)
-        self._interval_s = phones.interval_s or own
-        self._phase_s = self.rng.random() * self._interval_s
-        self._count = 0
-
-    @property
-    def next_s(self) -> float:
-        return self._phase_s + self._count * self._interval_s
-
-    def following(self) -> float:
-        self._count += 1
-        return self.next_s
+        own_s, phase = self.rng.uniform(*INTERVAL_S), self.rng.random()
+        if phones.interval_s:
+            self.ends = fixed_ends(phones.interval_s, (phase - 1) * phones.interval_s)
+        else:
+            self.ends = adaptive_ends(self.walk.still_s, own_s, (phase - 1) * own_s)

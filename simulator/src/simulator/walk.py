@@ -33,6 +33,11 @@ class Leg:
     end: Point
     heading: Point
 
+    @property
+    def moves(self) -> bool:
+        """Whether it is a walk and not a stand."""
+        return self.start != self.end
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -45,16 +50,28 @@ class Spot:
 
 
 class Walk:
-    """One SDA's walk. Ask `at` with times that never go back."""
+    """One SDA's walk. Ask with times that never go back."""
 
     def __init__(self, plan: Plan, rng: random.Random) -> None:
         self._legs = legs(plan, rng)
         self._leg = next(self._legs)
+        self._moved_s = -math.inf  # the end of the last leg before this one that was a walk
 
     def at(self, time_s: float) -> Spot:
-        while self._leg.end_s < time_s:
-            self._leg = next(self._legs)
+        """Where they are."""
+        self._go_on(time_s)
         return spot(self._leg, time_s)
+
+    def still_s(self, time_s: float) -> float:
+        """For how many seconds they have been standing; 0 while they walk, infinity before the first step."""
+        self._go_on(time_s)
+        return 0.0 if self._leg.moves else time_s - self._moved_s
+
+    def _go_on(self, time_s: float) -> None:
+        while self._leg.end_s < time_s:
+            if self._leg.moves:
+                self._moved_s = self._leg.end_s
+            self._leg = next(self._legs)
 
 
 def spot(leg: Leg, time_s: float) -> Spot:
