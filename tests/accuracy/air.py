@@ -80,11 +80,11 @@ class Air:
         self._room = {room_id: number for number, room_id in enumerate(rooms)}
         self._shadowing = _Field(rng, len(fixed), SHADOWING_DB, SHADOWING_M)
 
-    def rssi(self, track: Track, start_s: Floats, window_s: float, rng: np.random.Generator) -> Floats:
+    def rssi(self, track: Track, start_s: Floats, window_s: float | Floats, rng: np.random.Generator) -> Floats:
         """One person's level of each fixed device in each window, dBm; nan where nothing was received.
 
-        Windows begin at `start_s`, of shape (windows, devices) or (windows, 1); what stands for a window was received
-        at some moment of it."""
+        Windows begin at `start_s`, of shape (windows, devices) or (windows, 1), and last `window_s`, all of them or (of
+        such a shape) each; what stands for a window was received at some moment of it."""
         shape = (len(start_s), len(self._x))
         times = start_s + rng.random(shape) * window_s
         where = track.at(times)

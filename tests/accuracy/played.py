@@ -1,7 +1,9 @@
 """Simulated staff in the demo building: who is where, and what arrives of it. Pure.
 
-A phone tells its four strongest beacons every 1 to 4 s; gateways tell every second what they heard of the tags."""
+A phone tells its four strongest beacons, every second while it moves and every 1 to 4 s while it lies still; gateways
+tell every second what they heard of the tags."""
 
+import itertools
 import random
 from collections import defaultdict
 from dataclasses import dataclass
@@ -13,8 +15,8 @@ from simulator.building import Building
 from simulator.message import Reading
 from simulator.plan import Plan
 from simulator.radio import WALL_DB
-from simulator.scenario import INTERVAL_S
 from simulator.walk import legs
+from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
 
 from accuracy.air import Air, Fixed, deaf
 from accuracy.follow import Sent
@@ -35,7 +37,7 @@ Manner = Literal["still", "patrol"]
 class Scene:
     """What is played: `people` staff for `hours`, standing or patrolling; `out` is the gateway (or, for phones, the
     beacon) that is out, `near` has everybody stand in its room; clocks are wrong by up to `skew_s`; devices differ by
-    `devices_db`."""
+    `devices_db`; `fixed_windows`: phones end a window every 1 to 4 s, each its own, whether they move or not."""
 
     mode: Mode
     manner: Manner
@@ -46,6 +48,7 @@ class Scene:
     skew_s: float = 0.0
     devices_db: float = 0.0
     wall_db: float = WALL_DB
+    fixed_windows: bool = False
     seed: int = 1
 
 
@@ -111,9 +114,9 @@ def _phones(scene: Scene, tracks: dict[str, Track], air: Air, fixed: list[Fixed]
     sent = []
     for number, (staff_id, track) in enumerate(tracks.items()):
         rng = np.random.default_rng([scene.seed, 2, number])
-        interval_s = rng.uniform(*INTERVAL_S)
-        ends = np.arange(rng.uniform(0, interval_s) + interval_s, track.end_s, interval_s)
-        rssi = _without(air.rssi(track, (ends - interval_s)[:, None], interval_s, rng), fixed, out)
+        times = _window_times(scene, track, rng)
+        begins, ends = times[:-1], times[1:]
+        rssi = _without(air.rssi(track, begins[:, None], (ends - begins)[:, None], rng), fixed, out)
         rssi[deaf(ends, rng)] = np.nan
         skew_ms = rng.uniform(-1, 1) * scene.skew_s * 1000
         latency = rng.uniform(*LATENCY_MS, len(ends))
@@ -124,6 +127,16 @@ def _phones(scene: Scene, tracks: dict[str, Track], air: Air, fixed: list[Fixed]
                 ms = START_MS + end_s * 1000
                 sent.append(Sent(float(ms + latency[row]), "phone", staff_id, round(ms + skew_ms), readings))
     return sent
+
+
+def _window_times(scene: Scene, track: Track, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Where a phone's first window begins, and the ends of all."""
+    interval_s = rng.uniform(*INTERVAL_S)
+    begin_s = rng.uniform(0, interval_s)
+    rhythm = (
+        fixed_ends(interval_s, begin_s) if scene.fixed_windows else adaptive_ends(track.still_s, interval_s, begin_s)
+    )
+    return np.array([begin_s, *itertools.takewhile(lambda end_s: end_s < track.end_s, rhythm)])
 
 
 def _gateways(scene: Scene, tracks: dict[str, Track], air: Air, fixed: list[Fixed], out: Fixed | None) -> list[Sent]:

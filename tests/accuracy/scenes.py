@@ -37,6 +37,8 @@ def groups(size: Size) -> Iterator[Group]:
                 yield Group(f"{name}, uncalibrated", (replace(half, devices_db=UNCALIBRATED_DB),))
                 yield Group(f"{name}, light walls", (replace(half, wall_db=LIGHT_WALL_DB),))
         yield Group(f"{mode}, still, where the {device} is out", _out(replace(still, near=True), size))
+        if mode == "phone":
+            yield Group("phone, patrol, fixed windows of 1 to 4 s", (replace(patrol, fixed_windows=True),))
 
 
 def _out(scene: Scene, size: Size) -> tuple[Scene, ...]:

@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 from simulator.building import parse
+from simulator.plan import Plan
 from simulator.radio import FADING_DB, SHADOWING_DB
-from simulator.walk import Leg
+from simulator.walk import Leg, Walk, legs
 from support.running import DEMO_BUILDING
 
 from accuracy.air import Air, Fixed, deaf
@@ -52,6 +53,28 @@ def test_the_same_seed_gives_the_same_air() -> None:
         for _ in range(2)
     )
     assert np.array_equal(once, twice, equal_nan=True)
+
+
+def test_windows_of_all_lengths_are_played_at_once() -> None:
+    room = BUILDING.rooms["l1-mart"]
+    walk = Track([Leg(0, 100, room, (30.0, 24.0), (44.0, 24.0), (1.0, 0.0))], 100)
+    fixed = [Fixed("b", room.id, 40.0, 30.0, -59.0)]
+    air = Air(BUILDING, Walls(BUILDING), fixed, 3, devices_db=1.0, wall_db=6.9)
+    starts = np.arange(0.0, 96.0, 4.0)[:, None]
+    for lengths in (1.0, 4.0):
+        once = air.rssi(walk, starts, lengths, np.random.default_rng(5))
+        each = air.rssi(walk, starts, np.full(starts.shape, lengths), np.random.default_rng(5))
+        assert np.array_equal(once, each, equal_nan=True)
+
+
+def test_a_track_tells_for_how_long_somebody_has_stood_as_the_simulators_walk_does() -> None:
+    plan = Plan(BUILDING)
+    track, walk = Track(legs(plan, random.Random(5)), 900), Walk(plan, random.Random(5))  # noqa: S311 - play
+    times_s = np.arange(0.3, 899.0, 0.7).tolist()
+    still = [track.still_s(time_s) for time_s in times_s]
+    assert still == [walk.still_s(time_s) for time_s in times_s]
+    assert 0.0 in still
+    assert max(one for one in still if one < np.inf) > 30
 
 
 def test_bursts_take_their_share() -> None:

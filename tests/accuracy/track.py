@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -41,6 +42,7 @@ class Track:
         self._from = np.array([leg.start for leg in kept])
         self._to = np.array([leg.end for leg in kept])
         self._heading = np.array([leg.heading for leg in kept])
+        self._walks = [(leg.start_s, leg.end_s) for leg in kept if leg.moves]
 
     def at(self, times_s: NDArray[np.float64]) -> Where:
         leg = np.maximum(0, np.searchsorted(self._start, times_s, side="right") - 1)
@@ -48,6 +50,11 @@ class Track:
         place = self._from[leg] + (self._to[leg] - self._from[leg]) * share
         heading = self._heading[leg]
         return Where(leg, place[..., 0], place[..., 1], heading[..., 0], heading[..., 1])
+
+    def still_s(self, time_s: float) -> float:
+        """For how many seconds the person has stood; 0 while they walk, infinity before the first step."""
+        begun = bisect_left(self._walks, (time_s,))
+        return max(0.0, time_s - self._walks[begun - 1][1]) if begun else math.inf
 
     def truth(self, start_ms: float) -> Truth:
         samples = [(start_ms + leg.start_s * 1000, leg.room.id) for leg in self._legs]
