@@ -68,14 +68,16 @@ function createFollowing(model, beliefs, motion) {
    * Gateways tell of a tag one after the other, and the first ones are not always the nearest.
    * @param {Person} person @param {Heard} heard @param {boolean} clear whether the room is beyond doubt
    */
-  const isEarly = (person, heard, clear) => !clear && heard.kind === 'gateway' && person.guess && person.ms - person.sinceMs < tuning.arriveMs;
+  const isEarly = (person, heard, clear) => heard.kind === 'gateway' && person.guess
+    && person.ms - person.sinceMs < (clear ? tuning.windowMs : tuning.arriveMs);
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
   function signsOf(person, ms, heard) {
     const passedMs = ms - person.ms;
     const surelyS = person.room < 0 ? 0 : Math.max(0, person.sureMs - person.sinceMs) / 1000;
     const windowMs = Math.min(Math.max(heard.kind === 'phone' ? passedMs : 0, tuning.windowMs), tuning.windowAtMostMs);
-    return { touched: heard.rssis[0] >= tuning.touchDbm, still: motion.update(person.slot, heard, passedMs / 1000, surelyS), windowMs };
+    motion.update(person.slot, heard, passedMs / 1000, surelyS);
+    return { touched: heard.rssis[0] >= tuning.touchDbm, stood: motion.stood(person.slot, heard.kind), windowMs };
   }
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @param {number} nowMs */

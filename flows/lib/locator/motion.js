@@ -7,15 +7,14 @@ const { thresholdOf } = require('./sightings');
  * Whether somebody stands still: whoever does goes on being heard as before, whatever the reason for how they are heard.
  * Walls, furniture and the body make errors that last as long as nobody moves, so the same signals again are no further
  * evidence for a change of room; other signals are. A hidden Markov model of two states; people live in slots of shared
- * arrays, a mean and its weight for each of the `remembered` sources. While somebody with a phone stands, these means are what
- * the belief weighs: fading and turns of the body even out, and do not add up to evidence for another room. A phone tells a few
- * beacons every few seconds; gateways tell more and each second, and what they say is weighed as it is.
+ * arrays, a mean and its weight for each of the `remembered` sources. While somebody stands, these means are what the belief
+ * weighs: fading and turns of the body even out, and do not add up to evidence for another room.
  * @typedef {ReturnType<typeof createMotion>} Motion
  * @param {import('./tuning').Tuning} tuning
  */
 function createMotion({
   remembered, rememberAtMost, fadeShare, noiseDb, changeDb, lostShare, goneShare, hearableDbm, wholeReadings, standS, settledS,
-  settledAtMostS, walkS, forgetMs,
+  settledAtMostS, walkS, stoodS, stoodShare, phoneWalkShare, gatewayWalkShare, forgetMs,
 }) {
   const noise = noiseDb ** 2;
   const change = changeDb ** 2;
@@ -23,17 +22,20 @@ function createMotion({
   let mean = new Int16Array(0); // in 1 / PARTS dBm
   let weight = new Uint16Array(0); // in 1 / TENTHS readings
   let still = new Float32Array(0);
+  let lately = new Float32Array(0); // its mean over the last seconds
 
   /** Somebody new in this slot. @param {number} slot */
   function open(slot) {
     if (slot >= still.length) {
       const length = Math.ceil((slot + 1) * 1.0625);
       still = longer(still, new Float32Array(length));
+      lately = longer(lately, new Float32Array(length));
       source = longer(source, new Uint16Array(length * remembered));
       mean = longer(mean, new Int16Array(length * remembered));
       weight = longer(weight, new Uint16Array(length * remembered));
     }
     still[slot] = 0.5;
+    lately[slot] = 1;
     weight.fill(0, slot * remembered, (slot + 1) * remembered);
   }
 
@@ -55,16 +57,24 @@ function createMotion({
    * @returns {number} probability of standing still
    */
   function update(slot, heard, seconds, surelyS) {
-    if (seconds * 1000 > forgetMs) open(slot);
-    const stood = still[slot];
-    const settled = heard.kind === 'phone' ? Math.max(0, Math.min(surelyS, settledAtMostS) - settledS) : 0;
-    const standsS = standS + settled;
-    const prior = stood * Math.exp(-seconds / standsS) + (1 - stood) * (1 - Math.exp(-seconds / walkS));
+    const isNew = seconds * 1000 > forgetMs;
+    if (isNew) open(slot);
+    const before = still[slot];
+    const standsS = standS + Math.max(0, Math.min(surelyS, settledAtMostS) - settledS);
+    const prior = before * Math.exp(-seconds / standsS) + (1 - before) * (1 - Math.exp(-seconds / walkS));
     const nats = changed(slot, heard) + missing(slot, heard);
     const odds = (prior / (1 - prior)) * Math.exp(Math.max(-MOST_NATS, Math.min(MOST_NATS, nats)));
     still[slot] = odds / (1 + odds);
+    if (!isNew) lately[slot] += (still[slot] - lately[slot]) * (1 - Math.exp(-seconds / stoodS));
     remember(slot, heard);
     return still[slot];
+  }
+
+  /** How surely somebody stood over the last seconds: 0 for whoever walked, 1 for whoever did not. @param {number} slot
+   * @param {import('./sightings').Heard['kind']} kind by what they are heard */
+  function stood(slot, kind) {
+    const walkShare = kind === 'phone' ? phoneWalkShare : gatewayWalkShare;
+    return Math.max(0, Math.min(1, (lately[slot] - walkShare) / (stoodShare - walkShare)));
   }
 
   /** Log likelihood of "as before" against "changed" of what was heard. @param {number} slot @param {import('./sightings').Heard} heard */
@@ -118,9 +128,9 @@ function createMotion({
    * @param {number} slot @param {import('./sightings').Heard} heard
    * @returns {{rssis: number[], known: number[]}} rssis: of its sources
    */
-  function steady(slot, { kind, sources, rssis }) {
+  function steady(slot, { sources, rssis }) {
     const share = still[slot] * still[slot]; // the mean lags behind whoever walks
-    if (kind === 'gateway' || still[slot] < 0.5) return { rssis, known: sources };
+    if (still[slot] < 0.5) return { rssis, known: sources };
     const evened = rssis.map((rssi, n) => {
       const k = placeOf(slot, sources[n]);
       return source[k] === sources[n] && weight[k] >= TENTHS ? rssi + share * (mean[k] / PARTS - rssi) : rssi;
@@ -149,7 +159,7 @@ function createMotion({
     }
   }
 
-  return { open, update, steady };
+  return { open, update, stood, steady };
 }
 
 const MOST_NATS = 30;

@@ -53,16 +53,26 @@ const TUNING = Object.freeze({
   goneShare: 0.5, // … where a phone does not hear half of what it heard before
   standS: 5, // mean time between two movements: short, so that a change is seen at once
   walkS: 4, // … and of a movement
-  settledS: 60, // with a phone, so long beyond doubt in one room, it grows with that time (stays are log-normal) …
+  settledS: 60, // so long beyond doubt in one room, it grows with that time (stays are log-normal) …
   settledAtMostS: 600, // … up to this: shorter than what a rebuild reads beforehand, so that it finds the same
+  stoodS: 4, // whoever walked remains a walker for so long: behind the door it takes some readings to find the room, …
+  stoodShare: 0.95, // … stood all that time when standing was so likely on average, …
+  phoneWalkShare: 0.25, // … and walked when it was no likelier than this (a phone's four beacons tell it clearly,
+  gatewayWalkShare: 0.45, //    gateways less so)
 
   // When to say so
-  winNats: 1.5, // evidence (log odds, added up over decisions) that a challenger needs
+  winNats: 0.5, // evidence (log odds, added up over decisions) that a challenger needs
+  openNats: 2, // … and in open areas, where no wall tells a step from fading
   levelNats: 1.5, // … and so much more on another level
   stickyNats: 10, // … and more the longer somebody stayed, while they stand: the chance to leave within the next second falls
   stickyS: 60, //    with the time already spent in a room (stays are log-normal), as log(1 + stay / stickyS)
-  backNats: 2, // … and so much more for each time that somebody seemed to have been away for a moment only: then the
-  backS: 20, //    rooms are hard to tell apart; no longer than this, and forgotten after five times that
+  backNats: 20, // … and so much more for each time that they came back without having walked: then the rooms are hard to tell
+  //   apart from there;
+  backMs: 20_000, // … it counts fully within this time: who really goes stays away longer;
+  doubtsAtMost: 5, // … more often than this does not count,
+  doubtMs: 600_000, // … nor what is longer ago: less than what a rebuild reads beforehand, so that it finds the same
+  firstDoubts: 1.5, // … whoever appears is not taken to walk at once: what comes after the first room is mostly a mistake
+  doubtsKept: 0.3, // … and a third room tells of a walk: so much of the doubts stays
   doubtNats: 2, // a challenger ahead by less than this does not gain …
   walkNats: 0, // … or, while somebody walks, by less than this: through a wall signals change at once (not so in open areas)
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone
@@ -72,14 +82,14 @@ const TUNING = Object.freeze({
   sureShare: 0.95, // a room that is so likely is beyond doubt
   dateShare: 0.3, // a change lies so far back from where the new room began to lead to where the old one was beyond doubt
   lookBackMs: 10_000, // … which is sought so far back at most
-  arriveMs: 2000, // of a tag that appears it is told where as soon as that is sure, at the latest after each gateway's second window
+  arriveMs: 10_000, // of a tag that appears it is told where as soon as each gateway had a window and that is sure; at the latest then
   settleMs: 10_000, // whoever appeared so short a time ago was in the room found now all along
   windowMs: 1000, // a reading tells of the middle of its window: a gateway's default, and the shortest of a phone
   windowAtMostMs: 4000, // … and the longest (contract)
 
   // Time
-  tickMs: 1000, // readings of several gateways are taken together in steps of this event time: a gateway's window, so that each has
-  //   its say once, and which way somebody faces shows from all of them
+  tickMs: 500, // readings of several gateways are taken together in steps of this event time: half a gateway's window, so that
+  //   several have their say, and nobody waits long for it
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms
   reorderMs: 1000, // … or until this much newer readings came (in a replay faster than time)
   aheadMs: 5000, // a clock further ahead than this is not believed; the arrival counts

@@ -10,8 +10,8 @@ const ROOMS = [{ storey: 0, open: false }, { storey: 0, open: false }, { storey:
 const somebody = (sinceMs = 0) => ({
   room: 0, sinceMs, guess: false, sureMs: sinceMs, rival: -1, nats: 0, rivalMs: 0, last: -1, doubts: 0,
 });
-const STANDING = { touched: false, still: 1, windowMs: 1000 };
-const WALKING = { ...STANDING, still: 0 };
+const STANDING = { touched: false, stood: 1, windowMs: 1000 };
+const WALKING = { ...STANDING, stood: 0 };
 
 /**
  * How many decisions with the same chances it takes to move.
@@ -105,4 +105,50 @@ test('two rooms that are hard to tell apart do not alternate for ever', () => {
     if (choose(choice, Float64Array.from(chances), other, s * 1000, STANDING, ROOMS, TUNING)) changes += 1;
   }
   assert.ok(changes > 0 && changes < 15, `${changes} changes in 60 turns`);
+});
+
+const [HERE, THERE] = [[0.95, 0.05, 0], [0.05, 0.95, 0]];
+
+/** Somebody who went to room 1 and came back. @param {import('../../lib/locator/choose').Signs} signs */
+function backAgain(signs) {
+  const choice = somebody();
+  const there = decisions(THERE, 60_000, choice, signs);
+  decisions(HERE, 60_000 + (there + 60) * 1000, choice, signs);
+  return choice;
+}
+
+test('who comes back without having walked was never away, and does not go again so easily; who walks may', () => {
+  const [stood, walked] = [backAgain(STANDING), backAgain(WALKING)];
+  assert.deepEqual([stood.doubts, walked.doubts], [1, 0]);
+  const ms = stood.sinceMs + 60_000;
+  assert.ok(decisions(THERE, ms, { ...stood }, STANDING) > decisions(THERE, ms, { ...stood, doubts: 0 }, STANDING));
+  assert.equal(decisions(THERE, ms, { ...stood }, WALKING), decisions(THERE, ms, { ...stood, doubts: 0 }, WALKING));
+});
+
+test('doubts are forgotten after a while, and lessened by another room', () => {
+  const stood = backAgain(STANDING);
+  const ms = stood.sinceMs + TUNING.doubtMs;
+  assert.equal(decisions(THERE, ms, { ...stood }, STANDING), decisions(THERE, ms, { ...stood, doubts: 0 }, STANDING));
+  const away = { ...stood };
+  decisions([0.02, 0.03, 0.95], stood.sinceMs + 60_000, away, WALKING);
+  assert.equal(away.doubts, TUNING.doubtsKept);
+});
+
+test('a first room is corrected at once as long as it was never beyond doubt; then it takes more', () => {
+  const appeared = () => {
+    const choice = { ...somebody(), room: -1 };
+    choose(choice, Float64Array.of(0.6, 0.4, 0), 0, 50_000, STANDING, ROOMS, TUNING);
+    return choice;
+  };
+  const sure = appeared();
+  choose(sure, Float64Array.of(0.99, 0.01, 0), 0, 51_000, STANDING, ROOMS, TUNING);
+  const [soon, late] = [decisions(THERE, 52_000, appeared()), decisions(THERE, 52_000, sure)];
+  assert.ok(soon < late, `${soon} and ${late}`);
+});
+
+test('in an open area it takes more, and doubts do not count: people walk there without a sign', () => {
+  const open = ROOMS.map((room) => ({ ...room, open: true }));
+  const fair = [0.02, 0.96, 0.02];
+  assert.ok(decisions(fair, 1000, somebody(), WALKING, open) > decisions(fair, 1000, somebody(), WALKING));
+  assert.equal(decisions(fair, 1000, { ...somebody(), doubts: 5 }, STANDING, open), decisions(fair, 1000, somebody(), STANDING, open));
 });

@@ -102,6 +102,18 @@ test('what is weighed of somebody who stands are the means, and they know what t
   const away = { ...one, sources: SOURCES, rssis: [...LEVELS].reverse() };
   motion.update(0, away, 1, 0);
   assert.deepEqual(motion.steady(0, away), { rssis: away.rssis, known: SOURCES });
-  const tag = { ...one, kind: /** @type {const} */ ('gateway') };
-  assert.deepEqual(motion.steady(0, tag), { rssis: tag.rssis, known: tag.sources });
+});
+
+test('whoever walked remains a walker for some seconds; whoever has just appeared is not taken for one', () => {
+  const motion = opened();
+  assert.equal(motion.stood(0, 'phone'), 1);
+  hear(motion, LEVELS, 60);
+  const before = motion.stood(0, 'gateway');
+  assert.ok(before > 0.7, `${before}`);
+  hear(motion, [...LEVELS].reverse(), 1);
+  hear(motion, LEVELS, 1);
+  const walked = motion.stood(0, 'gateway');
+  assert.ok(walked < before - 0.2, `${walked}`);
+  hear(motion, LEVELS, 60);
+  assert.ok(motion.stood(0, 'gateway') > 0.7);
 });
