@@ -65,11 +65,11 @@ function createFollowing(model, beliefs, motion) {
   }
 
   /**
-   * Gateways tell of a tag one after the other, and the first ones are not always the nearest.
+   * The first readings may name a wrong room: gateways tell of a tag one after the other, a phone of a few beacons only.
    * @param {Person} person @param {Heard} heard @param {boolean} clear whether the room is beyond doubt
    */
-  const isEarly = (person, heard, clear) => heard.kind === 'gateway' && person.guess
-    && person.ms - person.sinceMs < (clear ? tuning.windowMs : tuning.arriveMs);
+  const isEarly = (person, heard, clear) => person.guess
+    && person.ms - person.sinceMs < (clear ? (heard.kind === 'phone' ? 0 : 2 * tuning.windowMs) : tuning.arriveMs);
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
   function signsOf(person, ms, heard) {

@@ -66,7 +66,7 @@ function createMotion({
     const odds = (prior / (1 - prior)) * Math.exp(Math.max(-MOST_NATS, Math.min(MOST_NATS, nats)));
     still[slot] = odds / (1 + odds);
     if (!isNew) lately[slot] += (still[slot] - lately[slot]) * (1 - Math.exp(-seconds / stoodS));
-    remember(slot, heard);
+    remember(slot, heard, isNew ? 0 : seconds);
     return still[slot];
   }
 
@@ -142,9 +142,10 @@ function createMotion({
     return { rssis: evened, known };
   }
 
-  /** Means of what was heard since somebody stands. @param {number} slot @param {import('./sightings').Heard} heard */
-  function remember(slot, { kind, sources, rssis }) {
-    const kept = kind === 'phone' ? still[slot] ** fadeShare : still[slot];
+  /** Means of what was heard since somebody stands. @param {number} slot @param {import('./sightings').Heard} heard
+   * @param {number} seconds since the last time */
+  function remember(slot, { kind, sources, rssis }, seconds) {
+    const kept = still[slot] ** (kind === 'phone' ? fadeShare : seconds);
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) weight[k] *= kept;
     for (let n = 0; n < sources.length; n += 1) {
       const k = placeOf(slot, sources[n]);

@@ -61,7 +61,7 @@ const TUNING = Object.freeze({
   gatewayWalkShare: 0.45, //    gateways less so)
 
   // When to say so
-  winNats: 0.5, // evidence (log odds, added up over decisions) that a challenger needs
+  winNats: 0.25, // evidence (log odds, added up over decisions) that a challenger needs
   openNats: 2, // … and in open areas, where no wall tells a step from fading
   levelNats: 1.5, // … and so much more on another level
   stickyNats: 10, // … and more the longer somebody stayed, while they stand: the chance to leave within the next second falls
@@ -82,7 +82,8 @@ const TUNING = Object.freeze({
   sureShare: 0.95, // a room that is so likely is beyond doubt
   dateShare: 0.3, // a change lies so far back from where the new room began to lead to where the old one was beyond doubt
   lookBackMs: 10_000, // … which is sought so far back at most
-  arriveMs: 10_000, // of a tag that appears it is told where as soon as each gateway had a window and that is sure; at the latest then
+  arriveMs: 10_000, // of somebody who appears it is told where as soon as that is sure (of a tag after each gateway's second
+  //   window), at the latest then
   settleMs: 10_000, // whoever appeared so short a time ago was in the room found now all along
   windowMs: 1000, // a reading tells of the middle of its window: a gateway's default, and the shortest of a phone
   windowAtMostMs: 4000, // … and the longest (contract)
