@@ -164,7 +164,7 @@ function createBeliefs({ cells, radio, tuning }, listening) {
       if (heard.kind === 'phone') {
         evidence.quiet(at, count, 'phone', known, thresholdOf(heard, tuning.wholeReadings, tuning.hearableDbm), nowMs);
       }
-      evidence.weigh(at, count, { ...heard, rssis });
+      evidence.weigh(at, count, heard.sources, rssis);
       store(slot);
     },
     /** Undo `rooms`. @param {number} slot @param {Float64Array} rooms */

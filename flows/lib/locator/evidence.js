@@ -14,6 +14,7 @@ function createEvidence(radio, tuning, mass, listening) {
   const logs = new Float64Array(mass.length);
   /** What was heard, for the round at hand. @type {import('./radio').Source[]} */
   const heard = [];
+  const level = new Float64Array(radio.sources.length); // of each: means and readings alike
   const quietAt = quietTable(tuning);
   /** Of each source, in which round it was last found to be heard (or out), and to be silent. */
   const heardIn = new Uint32Array(radio.sources.length);
@@ -26,11 +27,14 @@ function createEvidence(radio, tuning, mass, listening) {
    * residuals r and the three columns U (1, east, north of each source), log p = -(r·r - (Uᵀr)ᵀ M⁻¹ (Uᵀr)) / 2s² - log|M| / 2,
    * M = UᵀU + s² · diag(1 / variances) (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, A.3).
    * Leaves `mass` normalised.
-   * @param {Int32Array} at cells @param {number} count of them @param {import('./sightings').Heard} sighting
+   * @param {Int32Array} at cells @param {number} count of them @param {number[]} sources @param {number[]} rssis of each, dBm
    */
-  function weigh(at, count, { sources, rssis }) {
+  function weigh(at, count, sources, rssis) {
     const many = sources.length;
-    for (let k = 0; k < many; k += 1) heard[k] = radio.sources[sources[k]];
+    for (let k = 0; k < many; k += 1) {
+      heard[k] = radio.sources[sources[k]];
+      level[k] = rssis[k];
+    }
     let best = -Infinity;
     for (let n = 0; n < count; n += 1) {
       const c = at[n];
@@ -47,7 +51,7 @@ function createEvidence(radio, tuning, mass, listening) {
         const { first, expected, east, north } = heard[k];
         const place = c - first;
         const known = place >= 0 && place < expected.length;
-        const r = rssis[k] - (known ? expected[place] : tuning.weakestDbm);
+        const r = level[k] - (known ? expected[place] : tuning.weakestDbm);
         const x = known ? east[place] : 0;
         const y = known ? north[place] : 0;
         rr += r * r;

@@ -135,9 +135,9 @@ function createMotion({
       const k = placeOf(slot, sources[n]);
       return source[k] === sources[n] && weight[k] >= TENTHS ? rssi + share * (mean[k] / PARTS - rssi) : rssi;
     });
-    let known = sources;
+    const known = sources.slice();
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
-      if (weight[k] >= WELL && !sources.includes(source[k])) known = known.concat(source[k]);
+      if (weight[k] >= WELL && !sources.includes(source[k])) known.push(source[k]);
     }
     return { rssis: evened, known };
   }

@@ -20,7 +20,7 @@ function odds(bend, a, b, changes = {}) {
   const rssis = gateways.map((source, k) => bend(radio.sources[source].expected[a - radio.sources[source].first], k));
   mass[a] = 0.5;
   mass[b] = 0.5;
-  evidence.weigh(Int32Array.of(a, b), 2, { kind: 'gateway', sources: gateways, rssis, tag: '' });
+  evidence.weigh(Int32Array.of(a, b), 2, gateways, rssis);
   assert.ok(Math.abs(mass[a] + mass[b] - 1) < 1e-9);
   return Math.log(mass[a] / mass[b]);
 }
