@@ -198,7 +198,7 @@ const SHARES = Float64Array.from({ length: 256 }, (_, k) => 2 ** (-k / FINE));
  * @template {Uint8Array|Uint16Array|Uint32Array} T
  * @param {T} array
  * @param {new (length: number) => T} Kind
- * @param {number} [length] by default an eighth more: people come in thousands, and each costs
+ * @param {number} [length] by default a sixteenth more: people come in thousands, and each costs
  * @returns {T}
  */
 function grown(array, Kind, length = Math.ceil(array.length * 1.0625)) {

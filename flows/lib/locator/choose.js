@@ -48,7 +48,7 @@ function choose(choice, chances, best, ms, signs, rooms, tuning) {
   if (choice.nats < needed(choice, best, ms, signs.stood, rooms, tuning)) return false;
   choice.doubts = doubtsAfter(choice, best, ms, signs.stood, tuning);
   const sinceMs = changedMs(choice, ms, signs.windowMs, tuning);
-  return move(choice, best, sinceMs, choice.guess ? sinceMs : ms);
+  return move(choice, best, sinceMs, choice.guess ? sinceMs : ms); // a guess that is corrected is not beyond doubt yet
 }
 
 /** Whether somebody appeared so short a time ago that their first room was a guess. @param {Choice} choice @param {number} ms

@@ -68,8 +68,10 @@ function createFollowing(model, beliefs, motion) {
    * The first readings may name a wrong room: gateways tell of a tag one after the other, a phone of a few beacons only.
    * @param {Person} person @param {Heard} heard @param {boolean} clear whether the room is beyond doubt
    */
-  const isEarly = (person, heard, clear) => person.guess
-    && person.ms - person.sinceMs < (clear ? (heard.kind === 'phone' ? 0 : 2 * tuning.windowMs) : tuning.arriveMs);
+  function isEarly(person, heard, clear) {
+    const wholeMs = heard.kind === 'phone' ? 0 : 2 * tuning.windowMs; // what one phone says is complete
+    return person.guess && person.ms - person.sinceMs < (clear ? wholeMs : tuning.arriveMs);
+  }
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
   function signsOf(person, ms, heard) {
