@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { createBeacons } = require('../lib/devices/beacons');
 const { createGateways } = require('../lib/devices/gateways');

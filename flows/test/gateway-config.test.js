@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { createHash } = require('node:crypto');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createFilter, strangersShare } = require('../lib/bloom');
 const { createBuilding } = require('../lib/building');
 const { gatewayConfigs } = require('../lib/gateway-config');

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { covers, overlap } = require('../lib/geometry');
 
 const box = (x, y, w, h) => [[x, y], [x + w, y], [x + w, y + h], [x, y + h]];

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createHeard, STEP_MS, STEPS } = require('../lib/heard');
 
 const T = 1_700_000_000_000;

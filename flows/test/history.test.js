@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createHistory, BOUNDS, LATEST_MS } = require('../lib/history');
 
 const { keptMs: KEPT_MS, graceMs: GRACE_MS } = BOUNDS;

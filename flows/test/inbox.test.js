@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createInbox, MOST, PIECE_MS } = require('../lib/inbox');
 
 /** An inbox whose turns and clock are played: each item takes its milliseconds. */

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { locationMessages, rejectionMessage } = require('../lib/derived');
 const { createOutbox, BrokerAway } = require('../lib/outbox');
 

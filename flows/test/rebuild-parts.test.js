@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createCalm } = require('../lib/calm');
 const { moment, requestRebuild } = require('../lib/http/rebuild');
 const { StoreUnavailable } = require('../lib/influx');

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('./support/fast-check');
 const { createCompleteness } = require('../lib/completeness');
 const { createHistory } = require('../lib/history');
 const { trailOf, trailsOf } = require('../lib/trails');

@@ -260,5 +260,5 @@ class OutboxLife(RuleBasedStateMachine):
         self._folder.cleanup()
 
 
-OutboxLife.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+OutboxLife.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
 TestOutboxLife = OutboxLife.TestCase

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # real_broker.py, cli.py
 # The project's folder and the package have one name, and on its way to this file pytest has made an empty package of
@@ -17,9 +16,6 @@ from cli import DEMO_FILE
 from real_broker import RealBroker
 from simulator.building import Building, load
 from simulator.plan import Plan
-
-settings.register_profile("simulator", deadline=None)  # other work shares the machine: time says nothing here
-settings.load_profile("simulator")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/fast-check.js';
 import { choiceOf, faultOf, idsOf, momentOf, queryOf } from '../src/lib/choice.js';
 import { LEGENDS, byGap, byPresence, heatScale } from '../src/lib/colours.js';
 import { fileName, roomsCsv, staysCsv } from '../src/lib/exports.js';

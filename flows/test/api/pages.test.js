@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('../support/fast-check');
 const { createAsk } = require('../../lib/http/v1/ask');
 const { parseMoment } = require('../../lib/http/v1/moment');
 const { readPage } = require('../../lib/http/v1/pages');

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('../support/fast-check');
 const { createTelemetry } = require('../../lib/telemetry');
 const { createDays } = require('../../lib/telemetry/days');
 const { Day, DAY_MS, MINUTE_MS, encode } = require('../../lib/telemetry/day');

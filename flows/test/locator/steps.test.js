@@ -3,7 +3,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const fc = require('fast-check');
+const fc = require('../support/fast-check');
 const { flush, joinGateway, joinPhone, pass } = require('../../lib/locator/steps');
 const { TUNING } = require('../../lib/locator/tuning');
 
