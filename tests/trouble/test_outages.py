@@ -30,7 +30,7 @@ def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: Running
     assert older.status_code == 503
     assert int(older.headers["retry-after"]) > 0
     assert older.json()["location"] == []
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 4  # how soon as a rule: test_calm.py
     stack.start("influxd")
     eventually(lambda: _health(stack, "influxdb") == "up", within_s=60)
     eventually(lambda: history(stack, "outage-1", time.time() - 86_400, time.time()), within_s=60)
