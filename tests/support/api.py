@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from . import web
 from .running import RunningStack
+from .talk import patiently
 
 ID = "https://sda.invalid/openapi.json"
 
@@ -35,7 +36,11 @@ class Api:
         method, path, described = self.operations[operation]
         in_path = {name: parameters.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
         body = {"json": parameters} if "requestBody" in described else {"params": parameters}
-        answer = self.http.request(method, path.format(**in_path), **body)  # type: ignore[arg-type]
+
+        def call() -> httpx.Response:
+            return self.http.request(method, path.format(**in_path), **body)  # type: ignore[arg-type]
+
+        answer = call() if expected == 503 else patiently(call)
         assert answer.status_code == expected, f"{answer.status_code} {answer.text[:500]}"
         self.check(operation, answer)
         return answer

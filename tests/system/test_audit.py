@@ -12,7 +12,7 @@ import pytest
 from support import web
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
-from support.talk import eventually, now_ms
+from support.talk import eventually, now_ms, patiently
 
 HOUR_S = 3600
 
@@ -79,9 +79,8 @@ def test_every_way_of_asking_leaves_a_line(stack: RunningStack, path: str, whom:
     path = path.split("?")[0]
     now_s = int(time.time())
     with asking(stack, named_key(stack, name, "history")) as caller:
-        answer = caller.get(
-            path.replace("{id}", "0"), params={"start": now_s - 2 * HOUR_S, "end": now_s - HOUR_S, **asked}
-        )
+        window: dict[str, str | int] = {"start": now_s - 2 * HOUR_S, "end": now_s - HOUR_S, **asked}
+        answer = patiently(lambda: caller.get(path.replace("{id}", "0"), params=window))
         assert answer.status_code == 200, answer.text
     (entry,) = _entries(stack, who=name)
     assert entry["route"] == path.replace("{id}", "{staff_id}")
@@ -95,7 +94,8 @@ def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:
         _look_up(caller, "5,6,7,9", now_s - HOUR_S, now_s - HOUR_S + 5)
         _look_up(caller, "*", now_s - HOUR_S, now_s - HOUR_S + 5)
         window: dict[str, str | int] = {"start": int(now_s) - HOUR_S, "end": int(now_s)}
-        caller.get("/api/v1/stays", params={"staff_id": "5,6,7,9", **window}).raise_for_status()
+        stays = patiently(lambda: caller.get("/api/v1/stays", params={"staff_id": "5,6,7,9", **window}))
+        assert stays.is_success
     assert [entry["whom"] for entry in _entries(stack, who="bulk")] == [[["5", "7"], "9"], "*", [["5", "7"], "9"]]
     assert len(_entries(stack, who="bulk", whom="6")) == 3
     assert len(_entries(stack, who="bulk", whom="8")) == 1
@@ -105,7 +105,7 @@ def test_a_trusted_caller_goes_by_its_address(stack: RunningStack) -> None:
     now_s = time.time()
     with web.Client(base_url=stack.http_url) as caller:
         _look_up(caller, "audited-2", now_s - HOUR_S, now_s - HOUR_S + 9)
-    (entry,) = _entries(stack, whom="audited-2", who="127.0.0.1")
+    (entry,) = (one for one in _entries(stack, whom="audited-2", who="127.0.0.1") if one["whom"] != "*")
     assert entry["key"] is None
 
 

@@ -10,7 +10,7 @@ from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.store import Stored, store_locations
-from support.talk import batch, eventually, get, history, now_ms, publish
+from support.talk import batch, eventually, get, history, now_ms, patiently, publish
 
 
 def test_several_at_once_answer_what_each_alone_answers(stack: RunningStack, demo: Building) -> None:
@@ -110,12 +110,13 @@ def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningSta
 
 @pytest.mark.parametrize("staff", ["nobody-0", "nobody-0,nobody-1"])
 def test_a_window_of_years_is_answered(stack: RunningStack, staff: str) -> None:
-    answer = get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400)
+    answer = patiently(lambda: get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400))
     assert (answer.status_code, answer.json()) == (200, {"location": []})
 
 
 def _bulk(stack: RunningStack, staff: str, start_s: float, end_s: float) -> list[dict[str, Any]]:
-    answer = get(stack, "/extractbeacon", staff_id=staff, start_time=int(start_s), end_time=int(end_s))
+    asked = {"staff_id": staff, "start_time": int(start_s), "end_time": int(end_s)}
+    answer = patiently(lambda: get(stack, "/extractbeacon", **asked))
     answer.raise_for_status()
     records: list[dict[str, Any]] = answer.json()["location"]
     return records

@@ -8,7 +8,7 @@ import pytest
 from support import web
 from support.keys import admin, asking, make_key, named_key
 from support.running import RunningStack
-from support.talk import eventually, get
+from support.talk import eventually, get, patiently
 
 HISTORY = "/extractbeacon?staff_id=0&start_time=1&end_time=2"
 PRESENCE = "/retrieveformonitoring"
@@ -23,7 +23,7 @@ def _file(stack: RunningStack) -> Path:
 
 def _status(stack: RunningStack, key: str, path: str = HISTORY) -> int:
     with asking(stack, key) as caller:
-        return caller.get(path).status_code
+        return patiently(lambda: caller.get(path)).status_code
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,22 @@ def test_battery_crowd_and_refusals_are_told(stack: RunningStack, demo: Building
     assert "2.21 V" in told(stack, f"battery_low:{beacon.id}", within_s=90)["text"]
 
 
+def test_whoever_appears_where_it_is_not_clear_is_not_lost(stack: RunningStack, demo: Building) -> None:
+    who, (first, second) = demo.raw["staff"][-1]["id"], demo.beacons_of_two_rooms()
+    states: list[str | None] = []
+
+    def state() -> str | None:
+        presence = get(stack, f"/api/v1/staff/{who}").json()["presence"]
+        states.append(presence and presence["state"])
+        return states[-1]
+
+    assert state() is None
+    publish(stack, (f"phone/{who}/readings", batch((first.id, -84), (second.id, -84))))
+    eventually(state, what=f"{who} is somewhere")
+    assert set(states) == {None, "present"}
+    assert alert(stack, f"sda_lost:{who}") is None
+
+
 def test_ingest_that_is_behind_is_told_with_its_reason(stack: RunningStack) -> None:
     stack.stop("telegraf")
     behind = told(stack, "ingest_behind:ingest", within_s=60)

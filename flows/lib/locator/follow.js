@@ -2,7 +2,7 @@
 'use strict';
 
 const { choose, settling } = require('./choose');
-const { presenceOf, stateAt, tellEvent, tellLocation, tellStay } = require('./person');
+const { isHere, presenceOf, stateAt, tellEvent, tellLocation, tellStay } = require('./person');
 
 /**
  * What readings and the passing of time do to one person.
@@ -36,7 +36,7 @@ function createFollowing(model, beliefs, motion) {
     const clear = chances[person.room] >= tuning.sureShare;
     beliefs.clear(person.slot, chances);
     const state = stateAt(nowMs - ms, tuning);
-    const arriving = person.state === 'lost' && state !== 'lost'; // not yet told to be anywhere
+    const arriving = !isHere(person) && state !== 'lost';
     if (moved && room >= 0) tellMove(person, { id: person.id, room, sinceMs }, arriving && person.guess, outcome);
     person.ms = ms;
     person.told = false;
@@ -48,10 +48,11 @@ function createFollowing(model, beliefs, motion) {
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
   function tellPresence(person, state, outcome) {
-    // a drained backlog moves a lost person's history, which nobody watches live
-    if (person.state === state && state === 'lost') return;
+    const unseen = !isHere(person);
     person.state = state;
-    outcome.presences.push(presenceOf(person, rooms));
+    // a drained backlog moves a lost person's history, which nobody watches live
+    if (unseen && state === 'lost') return;
+    outcome.presences.push(presenceOf(person, state, rooms));
   }
 
   /**
@@ -66,11 +67,12 @@ function createFollowing(model, beliefs, motion) {
 
   /**
    * The first readings may name a wrong room: gateways tell of a tag one after the other, a phone of a few beacons only.
+   * Who was lost and is back does not wait until it is beyond doubt where.
    * @param {Person} person @param {Heard} heard @param {boolean} clear whether the room is beyond doubt
    */
   function isEarly(person, heard, clear) {
     const wholeMs = heard.kind === 'phone' ? 0 : 2 * tuning.windowMs; // what one phone says is complete
-    return person.guess && person.ms - person.sinceMs < (clear ? wholeMs : tuning.arriveMs);
+    return person.guess && person.ms - person.sinceMs < (clear || person.state === 'lost' ? wholeMs : tuning.arriveMs);
   }
 
   /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
@@ -96,7 +98,7 @@ function createFollowing(model, beliefs, motion) {
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */
   function part(person, outcome) {
     if (!person.told) tellStay(person, person.ms, rooms, outcome);
-    if (person.state !== 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
+    if (isHere(person)) tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
     Object.assign(person, { room: -1, state: 'lost', first: false });
   }
 
@@ -108,12 +110,11 @@ function createFollowing(model, beliefs, motion) {
     const state = stateAt(nowMs - person.ms, tuning);
     if (state === 'lost' && !person.told && nowMs - person.heardS * 1000 > tuning.lateMs) rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
-    const unseen = person.state === 'lost'; // a tag that was heard only once as yet
+    const unseen = !isHere(person); // a tag that was heard only once as yet
     if (unseen ? nowMs - person.ms < tuning.arriveMs : state === 'present') return;
-    if (unseen) tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
-    person.state = state;
-    outcome.presences.push(presenceOf(person, rooms));
-    if (state === 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
+    if (unseen && state !== 'lost') tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
+    tellPresence(person, state, outcome);
+    if (!unseen && state === 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
   }
 
   /**

@@ -5,7 +5,7 @@ const { createBeliefs } = require('./beliefs');
 const { createFollowing } = require('./follow');
 const { createModel } = require('./model');
 const { createMotion } = require('./motion');
-const { emptyOutcome, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
+const { emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
 const { createSilence } = require('./silence');
 const { heardByGateway, heardByPhone } = require('./sightings');
 const { tuningOf } = require('../building-tuning');
@@ -119,7 +119,7 @@ function createLocator(building, overrides = {}) {
       const room = person.room < 0 ? -1 : index.get(`${rooms[person.room].level}/${rooms[person.room].id}`) ?? -1;
       if (room < 0 && person.room >= 0) {
         if (!person.told) tellStay(person, person.ms, rooms, outcome);
-        if (person.state !== 'lost') tellEvent(person, 'leave', person.ms, rooms, outcome);
+        if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
         person.told = true;
       }
       Object.assign(person, { room, rival: -1, recent: [], before: null, slot: openSlot() });
@@ -139,8 +139,9 @@ function createLocator(building, overrides = {}) {
     doubtedSince(id) {
       return people.get(id)?.recent[0]?.ts ?? Infinity;
     },
-    /** Everybody heard within the last quarter of an hour. @returns {Presence[]} */
-    presences: () => [...people.values()].filter(({ room }) => room >= 0).map((person) => presenceOf(person, site.model.plan.rooms)),
+    /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
+    presences: () => [...people.values()].flatMap((person) => (person.room < 0 || person.state === 'new' ? []
+      : presenceOf(person, person.state, site.model.plan.rooms))),
     /**
      * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins.
      * @param {Presence} presence its ts: up to when that is known
@@ -160,7 +161,7 @@ function createLocator(building, overrides = {}) {
       const person = people.get(id);
       if (!person || person.room < 0 || rooms[person.room].id !== room) return null;
       person.sinceMs = sinceMs;
-      return presenceOf(person, rooms);
+      return person.state === 'new' ? null : presenceOf(person, person.state, rooms);
     },
   };
 }

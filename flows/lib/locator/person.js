@@ -9,12 +9,12 @@
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, second: number,
- *   pointSecond: number, before: number[]|null, heardS: number, state: State, told: boolean, first: boolean,
+ *   pointSecond: number, before: number[]|null, heardS: number, state: State|'new', told: boolean, first: boolean,
  *   recent: Location[]}} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; second: how far the belief is;
- *   pointSecond: of the newest location; before: the gateways that heard them in that second; told: the stay so far was
- *   handed out; first: no other room was seen before; recent: the latest location, and those before it that may have to be
- *   corrected
+ *   pointSecond: of the newest location; before: the gateways that heard them in that second; state: as it was told, new until
+ *   then; told: the stay so far was handed out; first: no other room was seen before; recent: the latest location, and those
+ *   before it that may have to be corrected
  */
 
 /** @returns {Outcome} */
@@ -23,7 +23,7 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 /** @param {string} id @param {number} slot @returns {Person} */
 const newPerson = (id, slot) => ({
   id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
-  second: -1, pointSecond: -1, before: null, state: 'lost', told: true, first: true, room: -1, sinceMs: 0, rival: -1, nats: 0,
+  second: -1, pointSecond: -1, before: null, state: 'new', told: true, first: true, room: -1, sinceMs: 0, rival: -1, nats: 0,
   rivalMs: 0, last: -1, doubts: 0, guess: false, sureMs: 0, recent: [],
 });
 
@@ -34,8 +34,11 @@ const newPerson = (id, slot) => ({
  */
 const whoWhere = (person, rooms) => ({ staff_id: person.id, level: rooms[person.room].level, room: rooms[person.room].id });
 
-/** @param {Person} person @param {import('./plan').Room[]} rooms @returns {Presence} */
-const presenceOf = (person, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state: person.state });
+/** @param {Person} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
+const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state });
+
+/** Whether everybody was told that they are there. @param {Person} person */
+const isHere = ({ state }) => state === 'present' || state === 'stale';
 
 /** @param {number} ageMs @param {import('./tuning').Tuning} tuning @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
@@ -95,4 +98,4 @@ function correct({ recent, second, sinceMs }, { level, id }, outcome) {
 
 const RECENT = 10; // history is corrected so many records back at most
 
-module.exports = { emptyOutcome, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };
+module.exports = { emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };

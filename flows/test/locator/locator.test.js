@@ -98,6 +98,7 @@ describe('rooms', () => {
     scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: scene.now() + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
     scene.wait(TUNING.arriveMs - 1000);
     assert.deepEqual(scene.list('presences', '1'), [], 'more may be heard, and tell another room');
+    assert.equal(scene.where('1'), undefined, 'nor are they lost');
     scene.wait(2000);
     assert.deepEqual(scene.list('presences', '1').map(({ state }) => state), ['present']);
     assert.deepEqual(scene.list('events', '1').map(({ type }) => type), ['enter']);
@@ -146,6 +147,22 @@ describe('time', () => {
     walkWithPhone(scene, [['G-a', 2]]);
     assert.equal(scene.where('0')?.state, 'present');
     assert.ok((scene.where('0')?.since ?? 0) > lastMs);
+  });
+
+  test('whoever is back is told at once, whoever is new once it is clear where; nobody is lost before', () => {
+    const scene = createScene();
+    const unclear = () => scene.hear({ kind: 'phone', receiver: '0', ts: scene.now() + 500,
+      readings: [{ beacon: beaconOf('G-a'), rssi: -82 }, { beacon: beaconOf('G-b'), rssi: -82 }] });
+    unclear();
+    assert.equal(scene.where('0'), undefined);
+    scene.wait(TUNING.arriveMs);
+    assert.equal(scene.where('0')?.state, 'present');
+    scene.wait(TUNING.lostMs);
+    assert.equal(scene.where('0')?.state, 'lost');
+    unclear();
+    assert.equal(scene.where('0')?.state, 'present');
+    assert.deepEqual(scene.list('presences', '0').map(({ state }) => state), ['present', 'stale', 'lost', 'present']);
+    assert.deepEqual(scene.list('events', '0').map(({ type }) => type), ['enter', 'lost', 'enter']);
   });
 
   test('people are forgotten after a quarter of an hour', () => {

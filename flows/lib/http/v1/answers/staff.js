@@ -27,7 +27,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
 
   /** Refuse who is neither listed nor here nor in the history. @param {string} id */
   async function mustBeKnown(id) {
-    if (site.building().staff.has(id) || presencesOf(id).length > 0) return;
+    if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.history.between(id, 0, Infinity).length > 0) return;
     if (!await stored(archive.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw unknown(`staff member ${id}`);
   }
 
