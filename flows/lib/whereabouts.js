@@ -27,6 +27,8 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
   let locator = createLocator(building);
   let found = emptyOutcome();
   let remembered = 0;
+  /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
+  const fresh = [];
   const heard = createHeard();
   /** @type {Map<string, boolean>} gateways by what they said last */
   const online = new Map();
@@ -57,7 +59,9 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
   function remember(nowMs) {
     for (; remembered < found.locations.length; remembered += 1) {
       const location = /** @type {Location} */ (found.locations[remembered]);
-      if (isOurs(location)) history.add(location, nowMs);
+      if (!isOurs(location)) continue;
+      if (!history.knowsSecond(location.staff_id, location.ts)) fresh.push(location.ts); // what is corrected does not lag
+      history.add(location, nowMs);
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
     for (const presence of found.presences.splice(0)) outbox.put(presenceMessage(presence), nowMs);
@@ -77,10 +81,8 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     }
     counters.locations += found.locations.length;
     counters.stays += found.stays.length;
-    for (const { ts } of found.locations) {
-      liveLag.add(nowMs - ts);
-      newestToldMs = Math.max(newestToldMs, ts);
-    }
+    for (const ts of fresh.splice(0)) liveLag.add(nowMs - ts);
+    for (const { ts } of found.locations) newestToldMs = Math.max(newestToldMs, ts);
     for (const message of locationMessages(found)) outbox.put(message, nowMs);
     found = emptyOutcome();
     remembered = 0;

@@ -102,6 +102,25 @@ test('a site tells how old its locations are when they are told, and what became
   assert.equal('live_lag_p50_ms' in figures.flat(), false, 'nobody was located since');
 });
 
+test('history that is corrected is no lag', () => {
+  const site = createSite(createBuilding(smallBuilding()), 0);
+  const lag = () => { site.liveLag.roll(); return site.liveLag.read(); };
+  const told = () => site.history.between('0', 0, Infinity);
+  let nowMs = 1_000_000;
+  const hear = (a, b) => {
+    nowMs += 1000;
+    const data = { ts: nowMs - 200, readings: [{ beacon: BEACONS.a, rssi: a }, { beacon: BEACONS.b, rssi: b }] };
+    site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify(data)), nowMs - 100);
+    site.flush(nowMs);
+  };
+  for (let s = 0; s < 60; s += 1) hear(-65, -75);
+  const [{ room }] = told();
+  while (told().at(-1).room === room) hear(-72, -68);
+  const corrected = told().filter((one) => one.room !== room).length;
+  assert.ok(corrected > 2, `the room began before it was sure: ${corrected}`);
+  assert.ok(lag().max_ms < 1500);
+});
+
 test('answers are counted by route as declared, by status and by caller, and timed', async (t) => {
   const seen = [];
   const asked = new EventEmitter();
