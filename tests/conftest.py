@@ -5,12 +5,14 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from support.api import Api
 from support.browser import chromium, session_of
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.walks import Walks, still_there, walk
+
+expect.set_options(timeout=60_000)  # a busy machine is slow; a test that holds a page to a time says so
 
 
 @pytest.fixture(scope="session")

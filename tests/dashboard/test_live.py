@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 from support import web
-from support.browser import log_in, session_of
+from support.browser import SAYS_WITHIN_MS, log_in, session_of
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, eventually, publish
 
-SAYS_WITHIN_MS = 5_000
 BACK_WITHIN_MS = 60_000
 LIVE = re.compile("^Live")
 

@@ -3,12 +3,11 @@
 import re
 
 from playwright.sync_api import Browser, Page, expect
-from support.browser import dark, log_in, serious_faults
+from support.browser import SAYS_WITHIN_MS, dark, log_in, serious_faults
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, publish
 
-SAYS_WITHIN_MS = 5_000
 BACK_WITHIN_MS = 60_000
 WELL = re.compile(r"^Live(; no readings are coming in)?\.")
 

@@ -61,7 +61,6 @@ def put(http: httpx.Client, change: Callable[[dict[str, Any]], Any]) -> None:
 def opened(browser: Browser, stack: RunningStack, sessions: dict[str, Any]) -> Iterator[Callable[..., Page]]:
     """Opens pages below the dashboard; an error in their scripts fails the test."""
     contexts, faults = [], list[str]()
-    expect.set_options(timeout=SOON_MS)
 
     def opened(path: str = "setup", role: str = "ADMIN") -> Page:
         context = browser.new_context(
@@ -79,7 +78,6 @@ def opened(browser: Browser, stack: RunningStack, sessions: dict[str, Any]) -> I
         return page
 
     yield opened
-    expect.set_options(timeout=None)
     for context in contexts:
         context.close()
     assert not faults, faults

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from support.browser import serious_faults, session_of
+from support.browser import SAYS_WITHIN_MS, serious_faults, session_of
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, eventually, now_ms, publish
 
-SAYS_WITHIN_MS = 5_000
 SOON_MS = 15_000
 BACK_WITHIN_MS = 60_000
 FLOWS_WITHIN_S = 60.0

@@ -1,8 +1,8 @@
 import { cells, standing } from './lib/classic.js';
 
 /** The classic view for old bookmarks: everybody's latest, fetched again and again. No more than a table. */
-const EVERY_MS = 2000;
-const WAIT_MS = 2500; // so that silence is said to be that within five seconds
+const EVERY_MS = 1500;
+const WAIT_MS = 2000; // so that silence is said to be that within five seconds
 const body = document.querySelector('tbody');
 const status = document.querySelector('[role=status]');
 
