@@ -50,7 +50,8 @@ def serious_faults(page: Page) -> list[str]:
     """What axe-core finds serious or worse in the page as it is: rule and elements."""
     page.evaluate(AXE.read_text())
     found = page.evaluate(
-        "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })"
+        """axe.run(document, { resultTypes: ['violations'],
+          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })"""
     )
     return [
         f"{one['id']} ({one['impact']}): {json.dumps([node['target'] for node in one['nodes']][:5])}"

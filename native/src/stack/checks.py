@@ -19,6 +19,8 @@ PLACEHOLDERS = {
 }  # fmt: skip
 """Values with which a configuration is validated without an installation."""
 OTHER_LANES = ("accuracy", "dashboard", "trouble")
+SET_UP = "tests/dashboard/test_setup.py"
+"""It has a stack of its own, so that it can run in any lane."""
 """Folders of `tests` that do not run together with the rest of it."""
 
 
@@ -63,14 +65,17 @@ def test(arguments: list[str]) -> int:
     if arguments:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
     lanes: list[list[Command]] = [
-        [("dashboard", [pytest, "-q", "tests/dashboard"], {})],
+        [
+            ("dashboard", [pytest, "-q", "tests/dashboard", f"--ignore={SET_UP}"], {}),
+            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+        ],
         [
             ("trouble", [pytest, "-q", "tests/trouble"], {}),
             ("native", [pytest, "-q", "native/tests"], {}),
+            ("set-up page", [pytest, "-q", SET_UP], {}),
         ],
         [
             ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{folder}" for folder in OTHER_LANES)], {}),
-            ("simulator", [pytest, "-q", "simulator/tests"], {}),
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
