@@ -19,9 +19,9 @@ PLACEHOLDERS = {
 }  # fmt: skip
 """Values with which a configuration is validated without an installation."""
 OTHER_LANES = ("accuracy", "dashboard", "trouble")
+"""Folders of `tests` that do not run together with the rest of it."""
 SET_UP = "tests/dashboard/test_setup.py"
 """It has a stack of its own, so that it can run in any lane."""
-"""Folders of `tests` that do not run together with the rest of it."""
 
 
 def check() -> int:
