@@ -54,10 +54,11 @@ def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[
         base_url=f"{stack.http_url}/dashboard/", storage_state=admin_session, viewport={"width": 1280, "height": 800}
     )
     faults: list[str] = []
-    context.on("weberror", lambda fault: faults.append(str(fault.error)))
+    context.on("weberror", lambda fault: faults.append(f"{fault.error}\n{fault.error.stack}"))
     yield context.new_page()
+    during = list(faults)  # what breaks while all is taken away from a page is no fault of its own
     context.close()
-    assert not faults, faults
+    assert not during, "\n".join(during)
 
 
 @pytest.fixture(scope="session")
