@@ -56,9 +56,8 @@ def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[
     faults: list[str] = []
     context.on("weberror", lambda fault: faults.append(f"{fault.error}\n{fault.error.stack}"))
     yield context.new_page()
-    during = list(faults)  # what breaks while all is taken away from a page is no fault of its own
     context.close()
-    assert not during, "\n".join(during)
+    assert not faults, "\n".join(faults)
 
 
 @pytest.fixture(scope="session")

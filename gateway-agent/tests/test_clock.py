@@ -16,7 +16,7 @@ YEARS_BACK_S = -5 * 365 * 86400
 WINDOW_S = 0.2
 BUSY_S = 2.0
 """A busy machine hears so much later; a wrong clock is years away."""
-SCAN = {"window_ms": 200, "allow": [ibeacon_id(number) for number in range(10)]}
+SCAN = {"window_ms": int(WINDOW_S * 1000), "allow": [ibeacon_id(number) for number in range(10)]}
 
 
 def test_batches_before_the_clock_is_right_get_their_right_time(

@@ -25,8 +25,8 @@ def test_several_at_once_answer_what_each_alone_answers(stack: RunningStack, dem
     located = partial(_located, stack, {"bulk-0": 1, "bulk-1": 2, "bulk-2": 1}, start_s, end_s)
     eventually(located, within_s=60, what="all of them located: of before a start it takes its time")
     alone = {f"bulk-{n}": history(stack, f"bulk-{n}", start_s, end_s) for n in range(3)}
-    assert _by_staff(_bulk(stack, "bulk-0,bulk-1,bulk-2,nobody", start_s, end_s)) == alone
-    everybody = _by_staff(_bulk(stack, "*", start_s, end_s))
+    assert _by_staff(history(stack, "bulk-0,bulk-1,bulk-2,nobody", start_s, end_s)) == alone
+    everybody = _by_staff(history(stack, "*", start_s, end_s))
     assert {staff: everybody[staff] for staff in alone} == alone
 
 
@@ -60,7 +60,7 @@ def test_across_the_seam_every_record_comes_once(stack: RunningStack, demo: Buil
     publish(stack, *[("phone/seam/readings", batch((beacon.id, -50), ts=s * 1000 + 500)) for s in recent_s])
     expected = [*reversed(recent_s), *reversed(range(old_s, old_s + 500))]
     eventually(lambda: [r["timestamp"] for r in history(stack, "seam", old_s, now_s)] == expected, within_s=60)
-    bulk = _by_staff(_bulk(stack, "seam,nobody", old_s, now_s))
+    bulk = _by_staff(history(stack, "seam,nobody", old_s, now_s))
     assert [r["timestamp"] for r in bulk["seam"]] == expected
 
 
@@ -70,7 +70,7 @@ def test_everybody_of_a_time_that_only_the_database_knows(stack: RunningStack) -
     store_locations(
         stack, (Stored(f"then{who}", (from_s + n) * 1000, "L1", "l1-lobby") for who in people for n in range(30))
     )
-    found = _by_staff(_bulk(stack, "*", from_s + 10, from_s + 20))
+    found = _by_staff(history(stack, "*", from_s + 10, from_s + 20))
     expected = list(range(from_s + 20, from_s + 9, -1))
     assert {f"then{who}" for who in people} <= found.keys()
     assert all([r["timestamp"] for r in found[f"then{who}"]] == expected for who in people)
@@ -112,14 +112,6 @@ def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningSta
 def test_a_window_of_years_is_answered(stack: RunningStack, staff: str) -> None:
     answer = patiently(lambda: get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400))
     assert (answer.status_code, answer.json()) == (200, {"location": []})
-
-
-def _bulk(stack: RunningStack, staff: str, start_s: float, end_s: float) -> list[dict[str, Any]]:
-    asked = {"staff_id": staff, "start_time": int(start_s), "end_time": int(end_s)}
-    answer = patiently(lambda: get(stack, "/extractbeacon", **asked))
-    answer.raise_for_status()
-    records: list[dict[str, Any]] = answer.json()["location"]
-    return records
 
 
 def _by_staff(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
