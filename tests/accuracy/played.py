@@ -4,6 +4,7 @@ A phone tells its four strongest beacons, every second while it moves and every 
 tell every second what they heard of the tags."""
 
 import itertools
+import math
 import random
 from collections import defaultdict
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ READINGS = 4  # of a phone's batch, as `simulator phones` has it
 WINDOW_S = 1.0  # of a gateway
 LATENCY_MS = (10.0, 150.0)  # receiver, network and broker
 TAG_TX = -59.0
+MAX_RSSI = 20
 Mode = Literal["phone", "gateway"]
 Manner = Literal["still", "patrol"]
 
@@ -121,8 +123,10 @@ def _phones(scene: Scene, tracks: dict[str, Track], air: Air, fixed: list[Fixed]
         skew_ms = rng.uniform(-1, 1) * scene.skew_s * 1000
         latency = rng.uniform(*LATENCY_MS, len(ends))
         best = np.argsort(np.where(np.isnan(rssi), np.inf, -rssi), axis=1)[:, :READINGS]
-        for row, end_s in enumerate(ends):
-            readings = tuple(_reading(fixed[k].id, rssi[row, k]) for k in best[row] if not np.isnan(rssi[row, k]))
+        levels = _whole(np.take_along_axis(rssi, best, axis=1))
+        for row, end_s in enumerate(ends.tolist()):
+            chosen = zip(best[row].tolist(), levels[row], strict=True)
+            readings = tuple(Reading(fixed[k].id, int(level)) for k, level in chosen if not math.isnan(level))
             if readings:
                 ms = START_MS + end_s * 1000
                 sent.append(Sent(float(ms + latency[row]), "phone", staff_id, round(ms + skew_ms), readings))
@@ -151,11 +155,13 @@ def _gateways(scene: Scene, tracks: dict[str, Track], air: Air, fixed: list[Fixe
         own = np.random.default_rng([scene.seed, 2, number])
         rssi = _without(air.rssi(track, starts, WINDOW_S, own), fixed, out)
         rssi[silent] = np.nan
-        for window, k in np.argwhere(~np.isnan(rssi)).tolist():
-            batches[window, k].append(_reading(_tag(number), rssi[window, k]))
+        there, tag = ~np.isnan(rssi), _tag(number)
+        for (window, k), level in zip(np.argwhere(there).tolist(), _whole(rssi[there]), strict=True):
+            batches[window, k].append(Reading(tag, int(level)))
     sent = []
+    starts_s = starts.tolist()
     for (window, k), readings in batches.items():
-        ms = START_MS + (starts[window, k] + WINDOW_S) * 1000
+        ms = START_MS + (starts_s[window][k] + WINDOW_S) * 1000
         arrives = float(ms + rng.uniform(*LATENCY_MS))
         sent.append(Sent(arrives, "gateway", fixed[k].id, round(ms + skews_ms[k]), tuple(readings)))
     return sent
@@ -167,5 +173,7 @@ def _without(rssi: NDArray[np.float64], fixed: list[Fixed], out: Fixed | None) -
     return rssi
 
 
-def _reading(beacon: str, rssi: float) -> Reading:
-    return Reading(beacon, min(20, round(rssi)))
+def _whole(rssi: NDArray[np.float64]) -> list[Any]:
+    """As a receiver tells it: whole dBm, NaN where nothing was heard."""
+    levels: list[Any] = np.minimum(np.rint(rssi), MAX_RSSI).tolist()
+    return levels

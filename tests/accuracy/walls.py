@@ -19,13 +19,14 @@ class Walls:
             np.array([edge for room in rooms if room.level == level for edge in edges(room.polygon)])
             for level in range(len(building.levels))
         ]
+        self._low = [lines.min(axis=(0, 1)) - GRID_M for lines in self._lines]
         self._counted: dict[tuple[int, float, float], Counts] = {}
 
     def between(
         self, level: int, place: tuple[float, float], x_m: NDArray[np.float64], y_m: NDArray[np.float64]
     ) -> Counts:
         """How many walls lie between a fixed place and each of these, all on one level."""
-        low = self._lines[level].min(axis=(0, 1)) - GRID_M
+        low = self._low[level]
         if (key := (level, *place)) not in self._counted:
             self._counted[key] = _grid(low, self._lines[level], place)
         count = self._counted[key]
