@@ -3,7 +3,7 @@
 import re
 
 from playwright.sync_api import Browser, Page, expect
-from support.browser import SAYS_WITHIN_MS, dark, log_in, serious_faults
+from support.browser import SAYS_WITHIN_MS, log_in, serious_faults
 from support.building import Building
 from support.running import RunningStack
 from support.talk import batch, publish
@@ -40,8 +40,6 @@ def test_table_holds_everybodys_latest_and_follows(page: Page, stack: RunningSta
     publish(stack, ("phone/classic-1/readings", batch((second.id, -30))))
     expect(row).to_contain_text(demo.room_name(second.room), timeout=15_000)
     assert serious_faults(page) == []
-    with dark(page):
-        assert serious_faults(page) == []
 
 
 def test_it_says_when_it_is_not_live_and_when_a_part_is_down(page: Page, stack: RunningStack) -> None:

@@ -1,7 +1,7 @@
 """A real browser on the dashboard: logged in once, and axe-core to judge what it shows."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,12 @@ CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first
                   "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 AXE = ROOT / "flows" / "node_modules" / "axe-core" / "axe.min.js"
 SERIOUS = ("serious", "critical")
+ALL_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
+RULES_ABOUT_COLOUR = ("color-contrast", "link-in-text-block")
+"""The others find in dark colours what they find in light ones."""
+COLOURS_CHANGED = """() => Promise.all(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished.catch(() => {})))"""
+"""Waits until nothing is between two colours any more."""
 SAYS_WITHIN_MS = 5_000 + 2_000
 """So soon a page says what is away: within 5 s, and this machine, busy with other tests, may be later."""
 
@@ -47,21 +53,21 @@ def session_of(browser: Browser, stack: RunningStack, role: str = "ADMIN") -> An
 
 
 def serious_faults(page: Page) -> list[str]:
-    """What axe-core finds serious or worse in the page as it is: rule and elements."""
-    page.evaluate(AXE.read_text())
-    found = page.evaluate(
-        """axe.run(document, { resultTypes: ['violations'],
-          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })"""
-    )
+    """What axe-core finds serious or worse in the page as it is, in light and in dark colours: rule and elements."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    faults = _faults(page, ALL_RULES)
+    page.emulate_media(color_scheme="dark")
+    page.evaluate(COLOURS_CHANGED)
+    faults += [f"dark: {fault}" for fault in _faults(page, RULES_ABOUT_COLOUR)]
+    page.emulate_media(color_scheme="light")
+    return faults
+
+
+def _faults(page: Page, rules: Sequence[str]) -> list[str]:
+    found = page.evaluate("(rules) => axe.run(document, { resultTypes: ['violations'], runOnly: rules })", rules)
     return [
         f"{one['id']} ({one['impact']}): {json.dumps([node['target'] for node in one['nodes']][:5])}"
         for one in found["violations"]
         if one["impact"] in SERIOUS
     ]
-
-
-@contextmanager
-def dark(page: Page) -> Iterator[None]:
-    page.emulate_media(color_scheme="dark")
-    yield
-    page.emulate_media(color_scheme="light")
