@@ -14,6 +14,7 @@ BEHIND_LOGIN = ["/dashboard", "/dashboard/", "/dashboard/floor", "/dashboard/sta
                 "/dashboard/devices", "/dashboard/setup", "/dashboard/system", "/dashboard/_setup",
                 "/pages/resources/sda-dashboard/page.js", "/pages/plans/L1",
                 "/monitoring"]  # fmt: skip
+ORIGINS = ("https://hacs.example.org", "https://two.example")
 SOCKET = "/dashboard/socket.io/?EIO=4&transport=polling"
 
 
@@ -23,8 +24,10 @@ def test_loopback_needs_no_key(stack: RunningStack) -> None:
 
 @pytest.fixture(scope="module")
 def distrusting() -> Iterator[RunningStack]:
-    """A stack that trusts no network at all."""
-    with running_stack(environment={"SDA_TRUSTED_NETS": "192.0.2.0/24"}) as stack:
+    """A stack that trusts no network at all, and pages from two other sites."""
+    with running_stack(
+        environment={"SDA_TRUSTED_NETS": "192.0.2.0/24", "SDA_CORS_ORIGINS": ", ".join(ORIGINS)}
+    ) as stack:
         yield stack
 
 
@@ -60,6 +63,33 @@ def test_a_trusted_caller_is_told_who_it_is_and_a_stranger_not_even_what_there_i
     for headers in ({"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"}):
         for path in ("/api/v1/me", "/api/v1/nothing", "/retrieveformonitoring"):
             assert web.get(stack.http_url + path, headers=headers).status_code == 401
+
+
+def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> None:
+    answer = web.options(f"{stack.http_url}/api/v1/staff", headers=_preflight(ORIGINS[0]))
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["staff", "building"])
+@pytest.mark.parametrize(("origin", "allowed"), [*((origin, True) for origin in ORIGINS), ("https://x.example", False)])
+def test_configured_origins_are_let_in_with_a_key(
+    distrusting: RunningStack, origin: str, allowed: bool, path: str
+) -> None:
+    url, key = f"{distrusting.http_url}/api/v1/{path}", distrusting.secrets["SDA_API_KEY"]
+    asked = web.options(url, headers=_preflight(origin))
+    answer = web.get(url, headers={"Origin": origin, "X-API-Key": key})
+    refused = web.get(url, headers={"Origin": origin})
+    assert (answer.status_code, refused.status_code) == (200, 401)
+    for one in (asked, answer, refused):
+        assert (one.headers.get("access-control-allow-origin") == origin) == allowed
+    if allowed:
+        assert {"PUT", "DELETE"} <= set(asked.headers["access-control-allow-methods"].split(","))
+        assert "If-Match" in asked.headers["access-control-allow-headers"].split(",")
+
+
+def _preflight(origin: str) -> dict[str, str]:
+    wanted = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key"}
+    return {"Origin": origin} | wanted
 
 
 def test_after_ten_wrong_keys_every_key_from_there_has_to_wait(distrusting: RunningStack) -> None:

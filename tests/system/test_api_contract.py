@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from support import web
 from support.api import Api
-from support.running import RunningStack, running_stack
+from support.running import RunningStack
 from support.talk import eventually, get
 from support.walks import Walks
 
@@ -111,37 +111,6 @@ def test_each_route_has_the_methods_that_are_described(api: Api) -> None:
         assert refused.status_code == 405, path
         head = {"HEAD"} if "get" in item and path != "/newbeacondetect" else set()
         assert set(refused.headers["allow"].split(", ")) == {method.upper() for method in item} | head, path
-
-
-def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> None:
-    answer = web.options(f"{stack.http_url}/api/v1/staff", headers=_preflight("https://hacs.example.org"))
-    assert "access-control-allow-origin" not in answer.headers
-
-
-def test_configured_origins_are_let_in_with_a_key() -> None:
-    with running_stack(environment={"SDA_CORS_ORIGINS": "https://hacs.example.org, https://two.example"}) as stack:
-        key = stack.secrets["SDA_API_KEY"]
-        for origin, allowed in (
-            ("https://hacs.example.org", True),
-            ("https://two.example", True),
-            ("https://x.example", False),
-        ):
-            for path in ("staff", "building"):
-                url = f"{stack.http_url}/api/v1/{path}"
-                asked = web.options(url, headers=_preflight(origin))
-                answer = web.get(url, headers={"Origin": origin, "X-API-Key": key})
-                refused = web.get(url, headers={"Origin": origin})
-                assert (answer.status_code, refused.status_code) == (200, 401)
-                for one in (asked, answer, refused):
-                    assert (one.headers.get("access-control-allow-origin") == origin) == allowed
-                if allowed:
-                    assert {"PUT", "DELETE"} <= set(asked.headers["access-control-allow-methods"].split(","))
-                    assert "If-Match" in asked.headers["access-control-allow-headers"].split(",")
-
-
-def _preflight(origin: str) -> dict[str, str]:
-    wanted = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key"}
-    return {"Origin": origin} | wanted
 
 
 def test_every_route_of_the_description_has_a_system_test(api: Api) -> None:

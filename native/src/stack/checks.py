@@ -131,7 +131,8 @@ def _run(one: Command, *, quiet: bool = False) -> str:
 
 def _environment(additional: Mapping[str, str]) -> dict[str, str]:
     path = f"{node_folder()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, **additional}
+    keep_compiled = {"PYTHONDONTWRITEBYTECODE": ""}  # hundreds of Pythons are started, each sooner with __pycache__
+    return {**os.environ, "PATH": path, **keep_compiled, **additional}
 
 
 def _verdict(failed: Sequence[str]) -> int:
