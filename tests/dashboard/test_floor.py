@@ -199,6 +199,17 @@ def test_rooms_are_coloured_by_the_last_patrol_and_markers_named(
     expect(page).to_have_url(re.compile("labels=names"))
 
 
+def test_answer_that_is_none_is_told(
+    floor: Callable[..., Page], page: Page, stack: RunningStack, demo: Building
+) -> None:
+    at = placed(demo, "L6", 1)
+    page.route("**/api/v1/patrols?*", lambda route: route.fulfill(status=200, body='{"patrols": ['))
+    floor(level="L6", colour="patrol")
+    expect(page.get_by_role("alert")).to_have_text("Earlier patrols are not known: the answer of the server is no JSON")
+    heard(stack, "patrolled-1", at)
+    expect(page.locator(f'.room[data-room="{at.room}"]')).to_have_class(re.compile("patrol-0"), timeout=SOON_MS)
+
+
 def test_gateway_shows_its_state(floor: Callable[..., Page], stack: RunningStack, demo: Building) -> None:
     gateway = next(one for one in demo.gateways if one.level == "L2")
     page = floor(level="L2")

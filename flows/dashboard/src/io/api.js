@@ -50,11 +50,26 @@ export async function call(path, query, { method = 'GET', content, type, ifMatch
   const url = new URL(`/api/v1${path}`, location.origin);
   for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, String(value));
   const headers = { ...(type ? { 'Content-Type': type } : {}), ...(ifMatch ? { 'If-Match': ifMatch } : {}) };
-  const answer = await fetch(url, { method, headers, signal, body: content }).catch((error) => {
-    if (error.name === 'AbortError') throw error;
-    throw new ApiFault('the server does not answer', 0);
-  });
-  const data = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new ApiFault(data.error ?? `the server answered ${answer.status}`, answer.status, data);
+  const answer = await fetch(url, { method, headers, signal, body: content }).catch(unlessAborted('the server does not answer'));
+  const data = parsed(await answer.text().catch(unlessAborted('the answer of the server broke off')));
+  if (!answer.ok) throw new ApiFault(data?.error ?? `the server answered ${answer.status}`, answer.status, data);
+  if (data === undefined) throw new ApiFault('the answer of the server is no JSON', answer.status);
   return { data, etag: answer.headers.get('etag') };
+}
+
+/** @param {string} message @returns {(error: Error) => never} */
+function unlessAborted(message) {
+  return (error) => {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiFault(message, 0);
+  };
+}
+
+/** @param {string} text @returns {any} undefined: it is no JSON, but the page of a proxy or the like */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
