@@ -1,5 +1,6 @@
 """`/extractbeacon` of several staff members, of long windows, and across the seam between memory and database."""
 
+import socket
 import time
 from functools import partial
 from typing import Any
@@ -97,12 +98,18 @@ def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -
 
 def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningStack) -> None:
     end_s = int(time.time()) - 3600
-    store_locations(stack, (Stored("cut", (end_s - n) * 1000, "L1", "l1-lobby") for n in range(200_000)))
+    store_locations(stack, (Stored("cut", (end_s - n) * 1000, "L1", "l1-lobby") for n in range(400_000)))
     asked: dict[str, str | int] = {"staff_id": "cut", "start_time": 0, "end_time": end_s + 100}
-    with web.stream("GET", f"{stack.http_url}/extractbeacon", params=asked, timeout=60) as answer:
+    narrow = httpx.HTTPTransport(socket_options=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)])
+    with (
+        web.Client(base_url=stack.http_url, transport=narrow, timeout=60) as caller,
+        caller.stream("GET", "/extractbeacon", params=asked) as answer,
+    ):
         assert answer.status_code == 200
         pieces = answer.iter_bytes()
-        next(pieces)  # the others wait until they are taken, 14 MB of them
+        next(
+            pieces
+        )  # the others wait until they are taken: 25 MB are more than what lies between us and InfluxDB can hold
         stack.kill("influxd")
         with pytest.raises(httpx.RemoteProtocolError):
             list(pieces)
