@@ -18,10 +18,8 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values with which a configuration is validated without an installation."""
-OTHER_LANES = ("accuracy", "dashboard", "trouble")
-"""Folders of `tests` that do not run together with the rest of it."""
-SET_UP = "tests/dashboard/test_setup.py"
-"""It has a stack of its own, so that it can run in any lane."""
+NOT_OF_SYSTEM = ("accuracy", "dashboard", "trouble", "system/test_api_schemathesis.py")
+"""Of `tests`, what does not run together with the rest of it."""
 
 
 def check() -> int:
@@ -66,21 +64,25 @@ def test(arguments: list[str]) -> int:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
     lanes: list[list[Command]] = [
         [
-            ("dashboard", [pytest, "-q", "tests/dashboard", f"--ignore={SET_UP}"], {}),
-            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+            ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"], {}),
         ],
         [
-            ("trouble", [pytest, "-q", "tests/trouble"], {}),
+            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_OF_SYSTEM)], {}),
+        ],
+        [
+            ("trouble", [pytest, "-q", "tests/trouble", "--ignore=tests/trouble/test_alerts.py"], {}),
+            ("accuracy", [pytest, "-q", "tests/accuracy"], {}),
             ("native", [pytest, "-q", "native/tests"], {}),
-            ("set-up page", [pytest, "-q", SET_UP], {}),
-        ],
-        [
-            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{folder}" for folder in OTHER_LANES)], {}),
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
-            ("accuracy", [pytest, "-q", "tests/accuracy"], {}),
+        ],
+        [
+            ("made-up requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"], {}),
+            ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"], {}),
+            ("alerts", [pytest, "-q", "tests/trouble/test_alerts.py"], {}),
+            ("simulator", [pytest, "-q", "simulator/tests"], {}),
         ],
     ]
     say("each part shows its output when it is through; the longest take some minutes")
