@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.api import Api
-from support.browser import chromium, session_of
+from support.browser import chromium, session_of, whole
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.walks import Walks, still_there, walk
@@ -50,14 +50,14 @@ def admin_session(browser: Browser, whole_stack: RunningStack) -> Any:
 @pytest.fixture
 def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
     """A page of its own, logged in as admin, paths below the dashboard; a script's error in it or beside it fails."""
-    context = browser.new_context(
-        base_url=f"{stack.http_url}/dashboard/", storage_state=admin_session, viewport={"width": 1280, "height": 800}
-    )
-    faults: list[str] = []
-    context.on("weberror", lambda fault: faults.append(f"{fault.error}\n{fault.error.stack}"))
-    yield context.new_page()
-    context.close()
-    assert not faults, "\n".join(faults)
+    with whole(
+        browser.new_context(
+            base_url=f"{stack.http_url}/dashboard/",
+            storage_state=admin_session,
+            viewport={"width": 1280, "height": 800},
+        )
+    ) as context:
+        yield context.new_page()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from stack.layout import ROOT
 
 from .running import RunningStack
@@ -43,13 +43,25 @@ def log_in(page: Page, stack: RunningStack, role: str = "ADMIN") -> None:
 
 def session_of(browser: Browser, stack: RunningStack, role: str = "ADMIN") -> Any:
     """The cookies of a logged-in browser, for `new_context(storage_state=…)`."""
-    page = browser.new_page()
-    page.goto(f"{stack.http_url}/login")
-    log_in(page, stack, role)
-    page.locator(".sda main").wait_for()
-    state = page.context.storage_state()
-    page.context.close()
+    context = browser.new_context()
+    form: Any = {"user": stack.secrets[f"SDA_{role}_USER"], "password": stack.secrets[f"SDA_{role}_PASSWORD"]}
+    answer = context.request.post(f"{stack.http_url}/login", form=form, max_redirects=0)
+    assert answer.status == 303, answer.text()
+    state = context.storage_state()
+    context.close()
     return state
+
+
+@contextmanager
+def whole(context: BrowserContext) -> Iterator[BrowserContext]:
+    """Closes the context afterwards; a script's error in one of its pages or beside it fails."""
+    faults: list[str] = []
+    context.on("weberror", lambda fault: faults.append(f"{fault.error}\n{fault.error.stack}"))
+    try:
+        yield context
+    finally:
+        context.close()
+    assert not faults, "\n".join(faults)
 
 
 def serious_faults(page: Page) -> list[str]:
