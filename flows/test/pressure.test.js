@@ -37,9 +37,8 @@ test('long turns are nothing that a few requests could help', () => {
 test('a loop whose turns are long is under pressure', async () => {
   const pressure = watchPressure();
   try {
-    for (let i = 0; i < 12; i += 1) {
+    for (let i = 0; i < 12 && shedOf(pressure, 200) === 0; i += 1) {
       const endMs = performance.now() + 400;
-      shedOf(pressure, 200);
       while (performance.now() < endMs);
       await new Promise((resolve) => { setImmediate(resolve); });
     }
