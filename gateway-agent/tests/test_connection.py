@@ -16,10 +16,11 @@ from gateway_agent.rights import Sample
 from gateway_agent.settings import Settings
 from paho.mqtt.enums import MQTTProtocolVersion
 from played_bluez import PlayedBluez
-from played_broker import Broker, free_port
+from played_broker import Broker
 from running_agent import StartAgent, write_toml
 from stray_ca import self_signed
 from subscriber import Subscriber
+from unused_ports import unused_ports
 from waiting import eventually
 
 SCAN = {"window_ms": 200, "allow": [ibeacon_id(number) for number in range(100)]}
@@ -34,7 +35,7 @@ def test_a_fault_is_named_and_batches_are_kept(
     changed = {
         "account": {"password_file": wrong},
         "ca": {"ca_file": self_signed(tmp_path)},
-        "refused": {"port": free_port()},
+        "refused": {"port": unused_ports(1)[0]},
         "name": {"host": "broker.invalid"},
         "not_tls": {"port": broker.port},
         "no_mqtt": {"tls": False, "ca_file": ""},

@@ -13,8 +13,8 @@ from typing import Any
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
-from support.running import free_ports
 from support.talk import eventually
+from unused_ports import unused_ports
 
 SERVICES = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
 ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in SERVICES.items()}
@@ -78,7 +78,7 @@ class PrivateBroker:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port, self.tls_port = free_ports(2)
+        self.port, self.tls_port = unused_ports(2)
         self._process: subprocess.Popen[bytes] | None = None
 
     def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:

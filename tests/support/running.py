@@ -1,12 +1,10 @@
 """A whole stack on free ports and in a temporary folder: the same process list that `make up` starts."""
 
-import random
 import shutil
 import signal
-import socket
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,12 +16,12 @@ from stack.processes import Process, processes
 from stack.settings import PORT_KEYS, Settings, load
 from stack.supervisor import Supervisor
 from stack.wait import wait_for
+from unused_ports import unused_ports
 
 from . import web
 
 DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
 HEALTHY_WITHIN_S = 60.0
-_CHANCE = random.SystemRandom()  # hypothesis seeds the shared one, and every run would then draw the same ports
 
 
 class RunningStack:
@@ -117,7 +115,7 @@ def running_stack(
     """
     install(run_parts())
     folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
-    chosen = {key: str(port) for key, port in zip(PORT_KEYS, free_ports(len(PORT_KEYS)), strict=True)}
+    chosen = {key: str(port) for key, port in zip(PORT_KEYS, unused_ports(len(PORT_KEYS)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / "data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
@@ -127,17 +125,3 @@ def running_stack(
     finally:
         down(settings)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports nobody uses at this moment, all different, below the range that outgoing connections take theirs from."""
-    found: list[int] = []
-    with ExitStack() as held:
-        while len(found) < count:
-            port = _CHANCE.randrange(20_000, 32_000)
-            try:
-                held.enter_context(socket.create_server(("127.0.0.1", port)))
-            except OSError:
-                continue
-            found.append(port)
-    return found

@@ -15,7 +15,7 @@ import pytest
 from ingest.private_broker import run_tool
 from stack.layout import ROOT, influxd_program
 from support import web
-from support.running import free_ports
+from unused_ports import unused_ports
 
 BUCKETS = ("readings", "locations", "telemetry", "health")
 INGESTED = {"readings", "locations", "health"}
@@ -30,7 +30,7 @@ class PrivateInflux:
         self.env_file.write_text("# kept\nHTTP_PORT=1880\nINFLUX_ADMIN_TOKEN='admin-token'\n")
         self.files = folder / "influx"
         shutil.copytree(ROOT / "influx", self.files, ignore=shutil.ignore_patterns("__pycache__"))
-        self.port = free_ports(1)[0]
+        self.port = unused_ports(1)[0]
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {
             "PATH": os.environ["PATH"],
@@ -182,7 +182,7 @@ def test_foreign_operator_token_is_explained(influx: PrivateInflux) -> None:
 
 
 def test_missing_operator_token_and_absent_database_are_explained(tmp_path: Path) -> None:
-    absent = f"http://127.0.0.1:{free_ports(1)[0]}"
+    absent = f"http://127.0.0.1:{unused_ports(1)[0]}"
     arguments = ["--url", absent, "--wait", "0.5", "--env-file", str(tmp_path / "env")]
     assert "INFLUX_ADMIN_TOKEN is neither" in run_tool("influx/apply.py", *arguments).stderr
     done = run_tool("influx/apply.py", *arguments, environment={"INFLUX_ADMIN_TOKEN": "x"})

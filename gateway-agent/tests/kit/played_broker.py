@@ -1,7 +1,6 @@
 """A real Mosquitto with the repository's own broker configuration, in a temporary folder on free ports."""
 
 import os
-import random
 import re
 import signal
 import socket
@@ -10,31 +9,18 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
+from unused_ports import unused_ports
 from waiting import eventually
 
 BROKER = Path(__file__).resolve().parents[3] / "broker"
 PASSWORDS = {"telegraf": "telegraf-secret", "nodered": "nodered-secret", "simulator": "simulator-secret"}
 
 
-_CHANCE = random.SystemRandom()  # hypothesis seeds the shared one, and everybody then draws the same port
-
-
-def free_port() -> int:
-    """A TCP port nobody uses, below the range that outgoing connections take theirs from while the broker is away."""
-    while True:
-        port = _CHANCE.randrange(20_000, 32_000)
-        try:
-            socket.create_server(("127.0.0.1", port)).close()
-        except OSError:
-            continue
-        return port
-
-
 class Broker:
     """Context manager. ``port`` is without TLS, ``tls_port`` with; ``ca`` is the file to trust."""
 
     def __init__(self, folder: Path) -> None:
-        self.port, self.tls_port = free_port(), free_port()
+        self.port, self.tls_port = unused_ports(2)
         self.data = folder / "mosquitto"
         self.ca = self.data / "tls" / "ca.crt"
         self._log = folder / "mosquitto.log"

@@ -20,6 +20,7 @@ PLACEHOLDERS = {
 """Values with which a configuration is validated without an installation."""
 NOT_OF_SYSTEM = ("accuracy", "dashboard", "trouble", "system/test_api_schemathesis.py")
 """Of `tests`, what does not run together with the rest of it."""
+FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
 
 def check() -> int:
@@ -62,34 +63,38 @@ def test(arguments: list[str]) -> int:
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
-    lanes: list[list[Command]] = [
+    lanes: list[list[tuple[str, list[str]]]] = [
         [
-            ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"], {}),
+            ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"]),
         ],
         [
-            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_OF_SYSTEM)], {}),
+            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_OF_SYSTEM)]),
         ],
         [
-            ("trouble", [pytest, "-q", "tests/trouble", "--ignore=tests/trouble/test_alerts.py"], {}),
-            ("accuracy", [pytest, "-q", "tests/accuracy"], {}),
-            ("native", [pytest, "-q", "native/tests"], {}),
+            ("trouble", [pytest, "-q", "tests/trouble", "--ignore=tests/trouble/test_alerts.py"]),
+            ("accuracy", [pytest, "-q", "tests/accuracy"]),
+            ("native", [pytest, "-q", "native/tests"]),
         ],
         [
-            ("gateway-agent", [pytest, "-q", "gateway-agent/tests"], {}),
-            ("flows", ["npm", "test", "--silent", "--prefix", "flows"], {}),
+            ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
+            ("flows", ["npm", "test", "--silent", "--prefix", "flows"]),
         ],
         [
-            ("made-up requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"], {}),
-            ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"], {}),
-            ("alerts", [pytest, "-q", "tests/trouble/test_alerts.py"], {}),
-            ("simulator", [pytest, "-q", "simulator/tests"], {}),
+            ("made-up requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
+            ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
+            ("alerts", [pytest, "-q", "tests/trouble/test_alerts.py"]),
+            ("simulator", [pytest, "-q", "simulator/tests"]),
         ],
     ]
+
+    def run(lane: int) -> list[str]:
+        first = FIRST_TEST_PORT + lane * PORTS_OF_A_LANE
+        ports = {"SDA_TEST_PORTS": f"{first}-{first + PORTS_OF_A_LANE}"}
+        return [_run((title, command, ports)) for title, command in lanes[lane]]
+
     say("each part shows its output when it is through; the longest take some minutes")
     with ThreadPoolExecutor(len(lanes)) as pool:
-        failed = [
-            title for lane in pool.map(lambda lane: [_run(one) for one in lane], lanes) for title in lane if title
-        ]
+        failed = [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
     return _verdict(failed)
 
 
@@ -106,9 +111,8 @@ def accuracy(arguments: list[str]) -> int:
 
 def _package(name: str, arguments: list[str]) -> int:
     command = (sys.executable, "-m", name, *arguments)
-    return subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")}, check=False
-    ).returncode
+    folders = f"{ROOT / 'tests'}:{ROOT / 'gateway-agent' / 'tests' / 'kit'}"
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": folders}, check=False).returncode
 
 
 def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:
