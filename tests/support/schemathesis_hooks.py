@@ -1,16 +1,28 @@
 """What a request may not ask although each of its parameters is right: rules that OpenAPI has no words for.
 
-Valid requests that schemathesis makes up are brought in line with them; what it means to be refused stays as it is.
+Valid requests that schemathesis makes up are brought in line with them; what it means to be refused stays as it is. Who
+is told to come again does.
 """
 
 import time
+from functools import partial
 from typing import Any
 
+import requests
 import schemathesis
+from requests.adapters import HTTPAdapter
 from schemathesis.generation import GenerationMode
+from urllib3 import Retry
 
 DAY_S = 86_400
 PAST = "2020-01-01T00:00:00Z"
+COME_AGAIN = Retry(
+    None, status=20, status_forcelist=[503], allowed_methods=None, raise_on_status=False, connect=0, read=0
+)
+"""On a busy machine the database may be late: 503 with a Retry-After, which is waited for, as clients should."""
+
+# schemathesis hands its session to nobody
+requests.sessions.HTTPAdapter = partial(HTTPAdapter, max_retries=COME_AGAIN)  # type: ignore[attr-defined, assignment]
 
 
 @schemathesis.hook
