@@ -51,7 +51,7 @@ class RunningStack:
     def kill(self, name: str) -> None:
         """SIGKILL a service and keep it down until `start`."""
         self._supervisor.signal(name, signal.SIGKILL)
-        self._supervisor.stop(name)
+        wait_for(lambda: self._is_down(name), HEALTHY_WITHIN_S, f"the end of {name}")
 
     def freeze(self, name: str) -> None:
         """SIGSTOP: the service holds its connections and answers nothing until `thaw`. Returns when all has stopped."""
@@ -93,6 +93,11 @@ class RunningStack:
 
     def _services(self) -> list[Process]:
         return [process for process in processes(self.settings) if process.name != "simulator"]
+
+    def _is_down(self, name: str) -> bool:
+        """Whether it stays down: what supervisord is about to restart cannot be stopped yet, and comes."""
+        self._supervisor.stop(name)
+        return bool(self._supervisor.info(name).get("statename") == "STOPPED")
 
     def _process(self, name: str) -> Process:
         return next(process for process in processes(self.settings) if process.name == name)
