@@ -76,6 +76,7 @@ class Agent:
         finally:
             systemd.notify("STOPPING=1")
             await self._collector.close_window()
+            await self._keeper.finish()
             await self._store.close()
 
     def _new_session(self, publish: Callable[[bytes], int]) -> Session:

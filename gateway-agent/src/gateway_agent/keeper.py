@@ -47,12 +47,22 @@ class Keeper:
             except TimeoutError:
                 continue
 
-    async def _work(self) -> None:
+    async def finish(self) -> None:
+        """Write down what is not yet: the end may come right after a fact."""
+        try:
+            await self._write_down()
+        except StoreError as error:
+            log.warning("%s", error)
+
+    async def _write_down(self) -> None:
         while self._facts:
             name, value = next(iter(self._facts.items()))
             await self._store.do(lambda outbox, name=name, value=value: outbox.remember(name, value))  # type: ignore[misc]
             if self._facts.get(name) == value:
                 del self._facts[name]
+
+    async def _work(self) -> None:
+        await self._write_down()
         now = self._time.stamp()
         oldest = None if now is None else now - self._max_age_ms
         await self._store.do(lambda outbox: outbox.trim(oldest))
