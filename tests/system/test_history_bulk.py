@@ -107,9 +107,7 @@ def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningSta
     ):
         assert answer.status_code == 200
         pieces = answer.iter_bytes()
-        next(
-            pieces
-        )  # the others wait until they are taken: 25 MB are more than what lies between us and InfluxDB can hold
+        next(pieces)  # the others wait until they are taken: 25 MB, more than all sockets on the way hold
         stack.kill("influxd")
         with pytest.raises(httpx.RemoteProtocolError):
             list(pieces)

@@ -177,7 +177,7 @@ class World {
     const endMs = this.now + limitMs;
     while (!done()) {
       if (this.now > endMs) throw new Error(`not within ${limitMs} ms of virtual time: ${this.log.join('\n')} ${JSON.stringify(this.rebuild.part())}`);
-      if (this.begun || this.rebuild?.part().state !== 'idle') { // else a turn of the event loop, of which there are millions, finds nothing to do
+      if (this.begun || this.rebuild?.part().state !== 'idle') { // else a turn of the event loop finds nothing to do
         this.begun = false;
         await new Promise((resolve) => { setImmediate(resolve); });
       }

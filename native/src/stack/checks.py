@@ -55,7 +55,7 @@ Command = tuple[str, Sequence[str | Path], Mapping[str, str]]
 
 
 def test(arguments: list[str]) -> int:
-    """Unit, property and system tests of every folder, in lanes side by side: most of them wait most of the time.
+    """Unit, property and system tests of every folder, in lanes side by side, since many of them wait.
 
     Args:
         arguments: go to pytest instead.
@@ -137,8 +137,8 @@ def _run(one: Command, *, quiet: bool = False) -> str:
 
 def _environment(additional: Mapping[str, str]) -> dict[str, str]:
     path = f"{node_folder()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    keep_compiled = {"PYTHONDONTWRITEBYTECODE": ""}  # hundreds of Pythons are started, each sooner with __pycache__
-    return {**os.environ, "PATH": path, **keep_compiled, **additional}
+    own = {"PATH": path, "PYTHONDONTWRITEBYTECODE": ""}  # hundreds of Pythons are started, each sooner with __pycache__
+    return {**os.environ, **own, **additional}
 
 
 def _verdict(failed: Sequence[str]) -> int:
