@@ -63,10 +63,11 @@ test('many ids in few words cover exactly those people, in whatever order they c
 
 test('a look-up of the past is written at once, with who, whom, which window and when', async (t) => {
   const { audit, all, folder, now } = rig(t);
-  audit.lookedUp(HACS, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.lookedUp(HACS, '/extractbeacon', '7', NOW - DAY, NOW);
+  const file = path.join(folder, '2026-11-21.jsonl');
+  assert.match(fs.readFileSync(file, 'utf8'), /"whom":\["7"\].*\n$/, 'the file has it when it may be answered');
   assert.deepEqual(await all(), [{ ts: now, kind: 'lookup', who: 'hacs', key: '2f1fdaed', address: '10.0.0.5', route: '/extractbeacon', whom: ['7'],
     from_ms: NOW - DAY, to_ms: NOW, count: 1 }]);
-  const file = path.join(folder, '2026-11-21.jsonl');
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
   assert.equal(fs.statSync(folder).mode & 0o777, 0o700);
 });
@@ -198,6 +199,21 @@ test('a disk that takes nothing: lines wait, in bounds, what does not fit is cou
   assert.equal(one.audit.part().status, 'up');
   assert.deepEqual((await one.all()).map(({ whom }) => whom[0]), Array.from({ length: 20 - dropped }, (_, i) => String(i)));
   assert.equal(one.warned.filter((text) => /^the audit log (cannot|can) be written/.test(text)).length, 2);
+});
+
+test('a disk that hangs holds an answer up for a while only, a poll of the present not at all; the line waits', async (t) => {
+  const one = rig(t);
+  let goOn = () => {};
+  const real = fs.promises.open;
+  t.mock.method(fs.promises, 'open', async (...args) => {
+    await new Promise((resolve) => { goOn = resolve; });
+    return real(...args);
+  });
+  assert.equal(one.audit.lookedUp(ADA, '/x', '1', NOW, NOW), undefined);
+  await one.audit.lookedUp(HACS, '/x', '2', 0, 1000);
+  assert.equal(one.audit.counters().lines, 0);
+  goOn();
+  assert.deepEqual((await one.all()).map(({ whom }) => whom[0]), ['2']);
 });
 
 test('a day that is large is written in less words, a full one in none, and that is counted; the next day begins anew', async (t) => {

@@ -17,7 +17,7 @@ const KEY = 'key-of-the-test';
 const TOUCH = -30; // dBm: held to a beacon, which decides at once
 
 /** The routes over a real site at a given time; the broker and the database are played. */
-async function api(t, { trusted = () => true, store = {}, startedMs = 0 } = {}) {
+async function api(t, { trusted = () => true, store = {}, startedMs = 0, ...others } = {}) {
   const rig = { now: S * 1000, brokerUp: true, sent: [], asked: [] };
   rig.site = createSite(createBuilding(smallBuilding()), startedMs);
   rig.site.outbox.attach({ connected: () => rig.brokerUp, send: (message) => {
@@ -34,7 +34,7 @@ async function api(t, { trusted = () => true, store = {}, startedMs = 0 } = {}) 
   const router = createRouter({
     site: rig.site, clock: () => rig.now, trusted, apiKey: KEY, dashboardPath: '/dashboard/floor', ...doorkeepers(), buildingFile: '/nowhere/building.json',
     store: { trails, latest: asked('latest', () => []) },
-    sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }), health: () => ({ status: 'up' }), log: () => {},
+    sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }), health: () => ({ status: 'up' }), log: () => {}, ...others,
   });
   const server = express().use(router).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -52,6 +52,20 @@ async function api(t, { trusted = () => true, store = {}, startedMs = 0 } = {}) 
 const form = (data) => ({ method: 'POST', body: new URLSearchParams(data) });
 const json = (data) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: typeof data === 'string' ? data : JSON.stringify(data) });
 const get = (path, data) => `${path}?${new URLSearchParams(data)}`;
+
+test('nobody is told of the past before it is written that he asked', async (t) => {
+  const order = [];
+  const audit = { async lookedUp(_who, route) {
+    await new Promise((resolve) => { setTimeout(resolve, 20); });
+    order.push(`written ${route}`);
+  } };
+  const rig = await api(t, { audit, archive: { events: async () => [] } });
+  for (const path of ['/extractbeacon?staff_id=3&start_time=0&end_time=1', '/api/v1/events?subject=3&start=0&end=1']) {
+    assert.equal((await rig.call(path)).status, 200);
+    order.push('answered');
+  }
+  assert.deepEqual(order, ['written /extractbeacon', 'answered', 'written /api/v1/events', 'answered']);
+});
 
 test('/extractbeacon: newest first, both ends inclusive, by whole seconds, by every way of asking', async (t) => {
   const rig = await api(t);

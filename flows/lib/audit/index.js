@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { setTimeout: sleep } = require('node:timers/promises');
 const { createGather } = require('./gather');
 const { createLines } = require('./lines');
 const { createWriter } = require('./writer');
@@ -10,7 +11,8 @@ const { createWriter } = require('./writer');
  *
  * "The present" is a window that begins within the last ten minutes. What begins before it is written at once, up to
  * SINGLE_MAX a minute for each caller; who asks faster is a program, and what it asks beyond that is gathered by the minute
- * as polls are: whom and when is kept, the order is not. A kill loses what is being gathered, the last minute at most.
+ * as polls are: whom and when is kept, the order is not. A kill loses what is being gathered, the last minute at most. The
+ * answer to what is written at once waits until its line is with the operating system, so that no kill costs it.
  * @typedef {ReturnType<typeof createAudit>} Audit
  * @typedef {import('./gather').Who} Who
  */
@@ -21,6 +23,8 @@ const MINUTE_MS = 60_000;
 /** More people in one minute are written as everybody, which is never too few. */
 const DISTINCT_MAX = 20_000;
 const DISTINCT_WHEN_LARGE = 100;
+/** No answer waits longer for a disk that does not take its line: that waits in memory. */
+const WRITTEN_WITHIN_MS = 2000;
 
 /**
  * @param {{folder: string, clock: () => number, warn: (text: string) => void, bounds?: object}} edge
@@ -46,6 +50,13 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
     return count <= SINGLE_MAX;
   }
 
+  /** Wait until what was put is written, as long as an answer waits. @returns {Promise<void>} */
+  async function written() {
+    const waiting = new AbortController();
+    await Promise.race([writer.settle(), sleep(WRITTEN_WITHIN_MS, undefined, waiting).catch(() => {})]);
+    waiting.abort();
+  }
+
   return {
     /**
      * Somebody looks somebody up.
@@ -53,6 +64,7 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
      * @param {string} route as it is described: `/extractbeacon`, `/api/v1/staff/{staff_id}/stays`
      * @param {string|readonly string[]} whom staff ids; `*` is everybody
      * @param {number} fromMs @param {number} toMs the time it is about
+     * @returns {Promise<void>|undefined} when it may be answered: undefined is at once
      */
     lookedUp(who, route, whom, fromMs, toMs) {
       const nowMs = clock();
@@ -60,14 +72,24 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
       const large = writer.isLarge(nowMs);
       if (fromMs >= nowMs - PRESENT_MS || large || !among(who, nowMs)) {
         gather.add(who, route, whom, fromMs, toMs, nowMs, large ? DISTINCT_WHEN_LARGE : DISTINCT_MAX);
-        return;
+        return undefined;
       }
       counters.single += 1;
       const ids = whom === '*' ? null : new Set(typeof whom === 'string' ? [whom] : whom);
       writer.put((ts) => lines.lookup({ who, route, whom: ids, fromMs, toMs, count: 1, sinceMs: nowMs }, ts), nowMs);
+      return written();
     },
-    /** An admin did something. @param {string} kind @param {Who|null} who null: by hand, in a file @param {string} about */
-    deed: (kind, who, about) => writer.put((ts) => lines.deed(kind, who, about, ts), clock()),
+    /**
+     * An admin did something.
+     * @param {string} kind
+     * @param {Who|null} who null: by hand, in a file
+     * @param {string} about
+     * @returns {Promise<void>} when it may be answered
+     */
+    deed(kind, who, about) {
+      writer.put((ts) => lines.deed(kind, who, about, ts), clock());
+      return written();
+    },
     /** About once a second. */
     tick() {
       gather.tick(clock());
@@ -78,8 +100,7 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
       gather.flush();
       return writer.close();
     },
-    /** Wait until what was put is written; for readers. */
-    settle: writer.settle,
+    settle: written,
     folder,
     counters: () => ({ ...counters, ...writer.counters() }),
     part: writer.part,

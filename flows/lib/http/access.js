@@ -23,7 +23,8 @@ function createAccess(context) {
 
   /**
    * The door of one operation. Behind it `callerOf(response)` says who called; behind one to history `lookUpOf(response)` writes
-   * down who is looked up, which each such operation has to do (what was not said counts as everybody, of all times).
+   * down who is looked up, which each such operation has to do (what was not said counts as everybody, of all times); it is answered
+   * when `accounted(response)` says so.
    * @param {Needed} needs
    * @param {{changes?: boolean}} [options] changes: the operation is more than a question
    * @returns {Door}
@@ -63,7 +64,7 @@ function createAccess(context) {
     /** @type {LookUp} */
     response.locals.lookUp = (whom, fromMs, toMs) => {
       said = true;
-      context.audit.lookedUp(caller, route, whom, fromMs, toMs);
+      response.locals.accounted = context.audit.lookedUp(caller, route, whom, fromMs, toMs);
     };
     response.once('finish', () => {
       if (said || response.statusCode >= 400) return;
@@ -136,4 +137,11 @@ const callerOf = (response) => response.locals.caller;
 /** Behind a door to history: to be told who is looked up. @param {import('express').Response} response @returns {LookUp} */
 const lookUpOf = (response) => response.locals.lookUp;
 
-module.exports = { createAccess, loginDoor, openDoor, callerOf, lookUpOf };
+/**
+ * To be awaited before an answer: until it is written who was looked up.
+ * @param {import('express').Response} response
+ * @returns {Promise<void>|undefined}
+ */
+const accounted = (response) => response.locals.accounted;
+
+module.exports = { createAccess, loginDoor, openDoor, callerOf, lookUpOf, accounted };

@@ -23,7 +23,7 @@ const createAuditAnswers = ({ audit }) => ({
     if (!place) { // the pages of one question are one reading
       const asked = [['who', who], ['whom', whom]].filter(([, value]) => value !== undefined).map((pair) => pair.join(' '));
       const time = `${new Date(window.fromMs).toISOString()} to ${new Date(window.toMs).toISOString()}`;
-      audit.deed('audit_read', caller, [time, ...asked].join(', '));
+      await audit.deed('audit_read', caller, [time, ...asked].join(', '));
     }
     await audit.settle();
     const { entries, next: further } = await readAudit(audit.folder, { ...window, who, whom }, place, limit);

@@ -56,12 +56,12 @@ const createKeyAnswers = (context) => ({
   listKeys: () => listKeys(context),
   async createKey({ body = {}, caller }) {
     const made = await createKey(context, body);
-    context.audit.deed('key_added', caller, `${made.name} (${made.id}): ${made.rights.join(', ')}`);
+    await context.audit.deed('key_added', caller, `${made.name} (${made.id}): ${made.rights.join(', ')}`);
     return made;
   },
   async revokeKey({ params, caller }) {
     const gone = await revokeKey(context, params.id);
-    context.audit.deed('key_revoked', caller, `${gone.name} (${gone.id})`);
+    await context.audit.deed('key_revoked', caller, `${gone.name} (${gone.id})`);
     return gone;
   },
 });

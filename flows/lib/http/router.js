@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { createAccess, loginDoor, lookUpOf, openDoor } = require('./access');
+const { accounted, createAccess, loginDoor, lookUpOf, openDoor } = require('./access');
 const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
 const { unavailable } = require('./errors');
@@ -55,7 +55,10 @@ function createRouter(context) {
       express.urlencoded({ limit: BODY_BYTES, extended: false }), (request, response, next) => {
         const params = () => readParams(request.originalUrl, bodyOf(request));
         Promise.resolve().then(() => answer(hacs, params(), lookUpOf(response)))
-          .then((result) => send(response, 200, result)).catch(next);
+          .then(async (result) => {
+            await accounted(response);
+            await send(response, 200, result);
+          }).catch(next);
       });
     router.use(path, failing(context.log, onError));
   };

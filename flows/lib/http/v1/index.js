@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { callerOf, lookUpOf, openDoor } = require('../access');
+const { accounted, callerOf, lookUpOf, openDoor } = require('../access');
 const { readParams } = require('../params');
 const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
@@ -52,7 +52,10 @@ function createApi(context, door) {
           }
           return answer(method === 'get' ? ask : { ...ask, body: readParams(request.originalUrl, bodyOf(request)) });
         })
-        .then((result) => sendJson(response.status(status), result)).catch(next);
+        .then(async (result) => {
+          await accounted(response);
+          sendJson(response.status(status), result);
+        }).catch(next);
     });
   }
   for (const path of new Set(operations.map((one) => one.path))) {
