@@ -93,12 +93,12 @@ test('a broker that delivers what it had queued is noticed', () => {
 
 test('late times: near ones are one, they wait for quiet, but not for ever', () => {
   const times = createLateTimes();
-  times.add('0', 100_000, 1_000_000);
-  times.add('1', 130_000, 1_001_000);
+  times.add('0', 220_500, 1_000_000);
+  times.add('1', 250_500, 1_001_000);
   times.add('2', 90_000_000, 1_002_000);
   assert.equal(times.fromMs(), 100_000);
   assert.deepEqual(times.due(1_010_000), []);
-  assert.deepEqual(times.due(1_016_500).map(({ fromMs, staff }) => [fromMs, [...staff]]), [[100_000, ['0', '1']]]);
+  assert.deepEqual(times.due(1_016_500).map(({ fromMs, toMs, staff }) => [fromMs, toMs, [...staff]]), [[100_000, 370_500, ['0', '1']]], 'what lies around, too');
   for (let ms = 1_017_000; ms < 1_302_000; ms += 10_000) times.add('2', 90_000_000, ms);
   assert.equal(times.due(1_302_000).length, 1);
   assert.equal(times.fromMs(), Infinity);

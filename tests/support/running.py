@@ -88,6 +88,10 @@ class RunningStack:
         for process in self._services():
             if self._supervisor.info(process.name).get("statename") != "RUNNING":
                 self.start(process.name)
+        self.wait_until_whole()
+
+    def wait_until_whole(self) -> None:
+        """Until a reading goes all the way, and nothing of before is still being located."""
         wait_until_whole(self.settings)
         wait_for(self.is_caught_up, HEALTHY_WITHIN_S, "what was missed to be located")
 
@@ -125,8 +129,9 @@ def running_stack(
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
         settings = up(settings, tell=lambda _: None, leave_out=("simulator",))
-        wait_until_whole(settings)
-        yield RunningStack(settings)
+        stack = RunningStack(settings)
+        stack.wait_until_whole()
+        yield stack
     finally:
         down(settings)
         shutil.rmtree(folder, ignore_errors=True)

@@ -11,7 +11,7 @@
 const QUIET_MS = 15_000; // a backlog is through, and stored
 const LONGEST_MS = 5 * 60_000; // … and who sends one that never ends is not waited for
 const APART_MS = 10 * 60_000; // nearer ones are one: what it takes to get into the state of then is read once
-const AFTER_MS = 15_000; // so long after it is decided otherwise, too
+const ASIDE_MS = 2 * 60_000; // so long before and after it is decided otherwise, too, hardly ever for longer
 const TIMES = 64;
 
 function createLateTimes() {
@@ -34,14 +34,13 @@ function createLateTimes() {
   function due(nowMs) {
     const ready = times.filter(({ sinceMs, lastMs }) => nowMs - lastMs >= QUIET_MS || nowMs - sinceMs >= LONGEST_MS);
     times = times.filter((time) => !ready.includes(time));
-    // a location may carry the beginning of its second
-    return ready.map(({ fromMs, toMs, staff }) => ({ fromMs: second(fromMs), toMs: Math.min(toMs + AFTER_MS, nowMs), staff }));
+    return ready.map((time) => ({ fromMs: beginOf(time), toMs: Math.min(time.toMs + ASIDE_MS, nowMs), staff: time.staff }));
   }
 
-  return { add, due, /** The earliest of all. */ fromMs: () => times.reduce((ms, time) => Math.min(ms, time.fromMs), Infinity) };
+  return { add, due, /** The earliest of all. */ fromMs: () => times.reduce((ms, time) => Math.min(ms, beginOf(time)), Infinity) };
 }
 
-/** @param {number} ms */
-const second = (ms) => Math.floor(ms / 1000) * 1000;
+/** A location may carry the beginning of its second. @param {LateTime} time @returns {number} epoch ms */
+const beginOf = ({ fromMs }) => Math.floor((fromMs - ASIDE_MS) / 1000) * 1000;
 
 module.exports = { createLateTimes };
