@@ -113,6 +113,21 @@ test('keys are made and revoked while everything runs, by the API and by hand', 
   assert.deepEqual(told.changed, [[['wall'], []], [[], ['wall']]]);
 });
 
+test('what the API and others change at the same moment is told of the others alone, however long the disk takes', async (t) => {
+  const { file, keys, told } = rig(t);
+  const byHand = (name) => changeKeys(file, (records) => ({ records: [...records, makeKey(records, { ...wanted, name }, NOW).record] }));
+  await byHand('before');
+  const real = fs.promises.rename;
+  t.mock.method(fs.promises, 'rename', async (...args) => {
+    await real(...args);
+    keys.look(); // the file is there, and its folder is not on the disk yet
+  });
+  const { record } = await keys.add(wanted);
+  await keys.revoke(record.id);
+  await byHand('after');
+  assert.deepEqual(told.changed, [[['before'], []], [['after'], []]]);
+});
+
 test('a damaged file is refused, the keys of before stay, and nothing is written over it', async (t) => {
   const { file, keys, told } = rig(t);
   const { key } = await keys.add(wanted);

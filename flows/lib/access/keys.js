@@ -18,18 +18,19 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
   let judged;
   let fault = '';
   let first = true;
-  let byUs = false;
+  /** Keys that we make or revoke at this moment, by id: whoever looks sees them before their caller has his answer. */
+  const ours = new Set();
 
   /** @param {KeyRecord[]} records */
   function take(records) {
     const before = ring.records();
-    const known = (/** @type {KeyRecord[]} */ list, /** @type {KeyRecord} */ { id }) => list.some((one) => one.id === id);
+    /** @param {KeyRecord[]} these @param {KeyRecord[]} those what is not among them, by others' doing */
+    const without = (these, those) => these.filter(({ id }) => !ours.has(id) && !those.some((one) => one.id === id));
     ring.set(records);
     if (fault !== '') logger.log(`${file} is good again`);
     fault = '';
-    const added = records.filter((one) => !known(before, one));
-    const gone = before.filter((one) => !known(records, one));
-    if (!first && !byUs && added.length + gone.length > 0) changed(added, gone);
+    const [added, gone] = [without(records, before), without(before, records)];
+    if (!first && added.length + gone.length > 0) changed(added, gone);
     first = false;
   }
 
@@ -52,13 +53,19 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
     }
   }
 
-  /** @template T @param {(records: KeyRecord[]) => {records: KeyRecord[], result: T}} work @returns {Promise<T>} */
+  /** @template T @param {(records: KeyRecord[]) => {id: string, records: KeyRecord[], result: T}} work @returns {Promise<T>} */
   async function change(work) {
-    const result = await changeKeys(file, work);
-    byUs = true;
-    look(); // as it is by now, whoever else has changed it meanwhile
-    byUs = false;
-    return result;
+    let id = '';
+    try {
+      return await changeKeys(file, (records) => {
+        const done = work(records);
+        ours.add(id = done.id);
+        return done;
+      });
+    } finally {
+      look(); // as it is by now, whoever else has changed it meanwhile
+      ours.delete(id);
+    }
   }
 
   look();
@@ -73,11 +80,11 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
      */
     add: (wanted) => change((records) => {
       const made = makeKey(records, wanted, clock());
-      return { records: [...records, made.record], result: made };
+      return { id: made.record.id, records: [...records, made.record], result: made };
     }),
     /** @param {string} id @returns {Promise<KeyRecord|null>} null: there is none */
     revoke: (id) => change((records) => ({
-      records: records.filter((one) => one.id !== id), result: records.find((one) => one.id === id) ?? null,
+      id, records: records.filter((one) => one.id !== id), result: records.find((one) => one.id === id) ?? null,
     })),
     /** What /health tells. @returns {import('../health').Part} */
     part: () => (fault === '' ? { status: 'up', count: ring.records().length } : {
