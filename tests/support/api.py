@@ -9,7 +9,6 @@ from jsonschema import Draft202012Validator
 
 from . import web
 from .running import RunningStack
-from .talk import patiently
 
 ID = "https://sda.invalid/openapi.json"
 
@@ -36,11 +35,7 @@ class Api:
         method, path, described = self.operations[operation]
         in_path = {name: parameters.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
         body = {"json": parameters} if "requestBody" in described else {"params": parameters}
-
-        def call() -> httpx.Response:
-            return self.http.request(method, path.format(**in_path), **body)  # type: ignore[arg-type]
-
-        answer = call() if expected == 503 else patiently(call)
+        answer = self.http.request(method, path.format(**in_path), **body)  # type: ignore[arg-type]
         assert answer.status_code == expected, f"{answer.status_code} {answer.text[:500]}"
         self.check(operation, answer)
         return answer

@@ -53,7 +53,7 @@ class Caller:
         self._thread.join(30)
 
     def _ask(self) -> None:
-        with web.Client(timeout=10) as client:
+        with web.Client(timeout=10, patient=False) as client:
             while not self._over.wait(self._every_s):
                 at_s = time.monotonic()
                 try:

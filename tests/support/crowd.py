@@ -10,7 +10,7 @@ import httpx
 from . import web
 from .building import Building
 from .running import RunningStack
-from .talk import batch, eventually, now_ms, patiently, publish
+from .talk import batch, eventually, now_ms, publish
 
 EVERY_S = 8
 """From reading to reading."""
@@ -51,7 +51,7 @@ def walk_about(stack: RunningStack, demo: Building, people: int, minutes: int) -
 def stays_of(caller: httpx.Client, who: str, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
     """What `/api/v1` says of one of them."""
     window: dict[str, float] = {"start": start_ms / 1000, "end": end_ms / 1000, "limit": 1000}
-    answer = patiently(lambda: caller.get(f"/api/v1/staff/{who}/stays", params=window))
+    answer = caller.get(f"/api/v1/staff/{who}/stays", params=window)
     answer.raise_for_status()
     found: list[dict[str, Any]] = answer.json()["stays"]
     return found

@@ -18,9 +18,10 @@ def make_key(stack: RunningStack, *arguments: str) -> subprocess.CompletedProces
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
 
-def admin(stack: RunningStack) -> httpx.Client:
+def admin(stack: RunningStack, *, patient: bool = True) -> httpx.Client:
     """A caller with the key of `.env`, which has every right."""
-    return web.Client(base_url=stack.http_url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]}, timeout=20)
+    headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
+    return web.Client(base_url=stack.http_url, headers=headers, timeout=20, patient=patient)
 
 
 def named_key(stack: RunningStack, name: str, *rights: str, **more: object) -> str:
@@ -35,6 +36,7 @@ def named_key(stack: RunningStack, name: str, *rights: str, **more: object) -> s
         return key
 
 
-def asking(stack: RunningStack, key: str) -> httpx.Client:
+def asking(stack: RunningStack, key: str, *, patient: bool = True) -> httpx.Client:
     """A caller with that key."""
-    return web.Client(base_url=stack.http_url, headers={"Authorization": f"Bearer {key}"}, timeout=20)
+    headers = {"Authorization": f"Bearer {key}"}
+    return web.Client(base_url=stack.http_url, headers=headers, timeout=20, patient=patient)

@@ -8,7 +8,6 @@ import httpx
 from . import web
 from .crowd import Crowd, stays_of
 from .running import RunningStack
-from .talk import patiently
 
 SHOW_AND_PLAY = """async () => {
   const soon = async (probe) => {
@@ -84,7 +83,7 @@ def told_by_each(stack: RunningStack, crowd: Crowd, start_ms: int, end_ms: int) 
 def location_at(caller: httpx.Client, who: str, ms: int) -> str:
     """The room of somebody's last location of the ten seconds before an instant."""
     asked = {"start": (ms - 10_000) / 1000, "end": (ms + 1) / 1000}
-    answer = patiently(lambda: caller.get(f"/api/v1/staff/{who}/locations", params=asked))
+    answer = caller.get(f"/api/v1/staff/{who}/locations", params=asked)
     return str(answer.json()["locations"][-1]["room"])
 
 

@@ -84,17 +84,10 @@ def get(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:
     return web.get(f"{stack.http_url}{path}", params=parameters, timeout=10)
 
 
-def patiently(ask: Callable[[], httpx.Response]) -> httpx.Response:
-    """The answer; whoever is told to come again (503), because the machine is busy, does so."""
-    answer = eventually(lambda: (told := ask()).status_code != 503 and told, what="another answer than 503")
-    assert isinstance(answer, httpx.Response)
-    return answer
-
-
 def history(stack: RunningStack, staff_id: str, start_s: float, end_s: float) -> list[dict[str, Any]]:
     """The records of /extractbeacon."""
     asked = {"staff_id": staff_id, "start_time": int(start_s), "end_time": int(end_s)}
-    answer = patiently(lambda: get(stack, "/extractbeacon", **asked))
+    answer = get(stack, "/extractbeacon", **asked)
     answer.raise_for_status()
     records: list[dict[str, Any]] = answer.json()["location"]
     return records

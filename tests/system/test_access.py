@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from support import web
 from support.running import RunningStack, running_stack
-from support.talk import get, patiently
+from support.talk import get
 
 PROTECTED = ["/extractbeacon?staff_id=0&start_time=1&end_time=2", "/retrieveformonitoring",
              "/newbeacondetect?staff_id=0&beacon_address=C2A628384B08&rssi=-20"]  # fmt: skip
@@ -19,7 +19,7 @@ SOCKET = "/dashboard/socket.io/?EIO=4&transport=polling"
 
 
 def test_loopback_needs_no_key(stack: RunningStack) -> None:
-    assert patiently(lambda: get(stack, "/retrieveformonitoring")).status_code == 200
+    assert get(stack, "/retrieveformonitoring").status_code == 200
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, get, history, influx, now_ms, patiently, publish
+from support.talk import batch, eventually, get, history, influx, now_ms, publish
 
 WINDOW = {"staff_id": "0", "start_time": "1637396900", "end_time": "1637396960"}
 
@@ -85,7 +85,7 @@ def test_bad_parameter_is_named(stack: RunningStack, change: dict[str, Any], nam
 
 
 def test_unknown_staff_member_is_an_empty_list(stack: RunningStack) -> None:
-    answer = patiently(lambda: get(stack, "/extractbeacon", **{**WINDOW, "staff_id": "nobody-at-all"}))
+    answer = get(stack, "/extractbeacon", **{**WINDOW, "staff_id": "nobody-at-all"})
     assert (answer.status_code, answer.json()) == (200, {"location": []})
 
 
@@ -166,7 +166,7 @@ def test_monitoring_lists_each_latest_within_a_quarter_of_an_hour(stack: Running
         "mac": second.id,
     }
     assert "mon-old" not in _monitored(stack)
-    times = [row["timestamp"] for row in patiently(lambda: get(stack, "/retrieveformonitoring")).json()["data"]]
+    times = [row["timestamp"] for row in get(stack, "/retrieveformonitoring").json()["data"]]
     assert times == sorted(times, reverse=True)
 
 

@@ -11,7 +11,7 @@ from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.store import Stored, store_locations
-from support.talk import batch, eventually, get, history, now_ms, patiently, publish
+from support.talk import batch, eventually, get, history, now_ms, publish
 
 
 def test_several_at_once_answer_what_each_alone_answers(stack: RunningStack, demo: Building) -> None:
@@ -82,12 +82,11 @@ def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -
     count = store_locations(
         stack, (Stored("long", (end_s - n) * 1000, "L1", f"room-{n // 600 % 7}") for n in range(60_000))
     )
-    with web.stream(
-        "GET",
-        f"{stack.http_url}/extractbeacon",
-        params={"staff_id": "long", "start_time": 0, "end_time": end_s + 100},
-        timeout=30,
-    ) as answer:
+    asked: dict[str, str | int] = {"staff_id": "long", "start_time": 0, "end_time": end_s + 100}
+    with (
+        web.Client(base_url=stack.http_url, timeout=30) as caller,
+        caller.stream("GET", "/extractbeacon", params=asked) as answer,
+    ):
         assert answer.status_code == 200
         assert "content-length" not in answer.headers
         answer.read()
@@ -115,7 +114,7 @@ def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningSta
 
 @pytest.mark.parametrize("staff", ["nobody-0", "nobody-0,nobody-1"])
 def test_a_window_of_years_is_answered(stack: RunningStack, staff: str) -> None:
-    answer = patiently(lambda: get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400))
+    answer = get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400)
     assert (answer.status_code, answer.json()) == (200, {"location": []})
 
 

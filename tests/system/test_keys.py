@@ -8,7 +8,7 @@ import pytest
 from support import web
 from support.keys import admin, asking, make_key, named_key
 from support.running import RunningStack
-from support.talk import eventually, get, patiently
+from support.talk import eventually, get
 
 HISTORY = "/extractbeacon?staff_id=0&start_time=1&end_time=2"
 PRESENCE = "/retrieveformonitoring"
@@ -23,7 +23,7 @@ def _file(stack: RunningStack) -> Path:
 
 def _status(stack: RunningStack, key: str, path: str = HISTORY) -> int:
     with asking(stack, key) as caller:
-        return patiently(lambda: caller.get(path)).status_code
+        return caller.get(path).status_code
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_damaged_file_is_refused_and_the_keys_stay(stack: RunningStack) -> Non
         assert "is no JSON" in part["reason"]
         assert "keys.json" in part["remedy"]
         assert _status(stack, key) == 200
-        with admin(stack) as caller:
+        with admin(stack, patient=False) as caller:
             refused = caller.post(ADMIN, json={"name": "y", "rights": ["history"]})
         assert refused.status_code == 503
         assert "is no JSON" in make_key(stack, "add", "y", "--right", "history").stderr

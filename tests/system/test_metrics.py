@@ -10,7 +10,7 @@ from support.building import Building
 from support.keys import asking, named_key
 from support.metrics import figures, samples
 from support.running import RunningStack
-from support.talk import batch, eventually, influx, patiently, publish
+from support.talk import batch, eventually, influx, publish
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 WITHIN_S = 60.0
@@ -84,7 +84,7 @@ def _grown(stack: RunningStack, before: dict[str, float]) -> dict[str, float]:
 def test_answers_are_counted_and_timed_by_route_and_never_by_person(stack: RunningStack) -> None:
     key = named_key(stack, "counted", "history")
     before = figures(stack)
-    with asking(stack, key) as caller:
+    with asking(stack, key, patient=False) as caller:
         for staff_id in range(7):
             caller.get(f"/api/v1/staff/nobody-{staff_id}/locations")
             caller.get("/extractbeacon", params={"staff_id": staff_id, "start_time": 1, "end_time": 2})
@@ -104,7 +104,7 @@ def test_answers_are_counted_and_timed_by_route_and_never_by_person(stack: Runni
 
 def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
     publish(stack, ("phone/measured-2/readings", "no json either"))
-    assert patiently(lambda: web.get(f"{stack.http_url}/retrieveformonitoring")).is_success
+    assert web.get(f"{stack.http_url}/retrieveformonitoring").is_success
     told = figures(stack)
     refused = told['sda_refused_total{reason="not_json"}']
     wanted = {field for sample in told if (field := _field(sample))}
