@@ -6,11 +6,14 @@ const fc = require('./support/fast-check');
 const { createCalm } = require('../lib/calm');
 const { moment, requestRebuild } = require('../lib/http/rebuild');
 const { StoreUnavailable } = require('../lib/influx');
+const { emptyOutcome } = require('../lib/locator');
 const { createArrivals } = require('../lib/rebuild/arrivals');
 const { createGrouping } = require('../lib/rebuild/batches');
 const { createLateTimes } = require('../lib/rebuild/late');
+const { createReplay } = require('../lib/rebuild/replay');
 const { reconciled, trueStart } = require('../lib/rebuild/stays');
 const { createToil, Stopped } = require('../lib/rebuild/toil');
+const { toBuilding, toGateway } = require('../lib/rebuild/turns');
 const { createStore } = require('../lib/store');
 const { playInflux, rows: answerRows } = require('./support/influx');
 
@@ -89,6 +92,21 @@ test('a broker that delivers what it had queued is noticed', () => {
   assert.ok(!arrivals.draining(1_005_000));
   for (let i = 0; i < 100; i += 1) arrivals.hear({ kind: 'phone', receiver: '0', ts: 1_010_000 + i, readings: [] }, 1_010_000 + i, true);
   assert.ok(!arrivals.draining(1_010_100));
+});
+
+test('of buildings that nobody was heard in only the last is used, of those with somebody in them each', () => {
+  const used = [];
+  const locator = { hear() {}, tick() {}, setBuilding: (building) => used.push(building), setGateway: () => used.push('gw') };
+  const turns = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => toBuilding(ms, ms));
+  turns.splice(1, 0, toGateway('gw', true, 1500));
+  const replay = createReplay(locator, emptyOutcome, { fromMs: 0, turns });
+  replay.hear({ kind: 'phone', receiver: '0', ts: 5000, readings: [] });
+  assert.deepEqual(used.splice(0), [1000, 'gw', 3000]);
+  replay.hear({ kind: 'phone', receiver: '0', ts: 65_000, readings: [] });
+  assert.deepEqual(used.splice(0), [60_000, 61_000]);
+  turns.push(toBuilding(5_000_000, 5_000_000), toBuilding(5_000_001, 5_000_001));
+  replay.pass(6_000_000);
+  assert.deepEqual(used, [70_000, 5_000_001]);
 });
 
 test('late times: near ones are one, they wait for quiet, but not for ever', () => {

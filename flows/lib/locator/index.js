@@ -34,10 +34,10 @@ function createLocator(building, overrides = {}) {
   const online = new Map();
   let site = siteOf(building);
 
-  /** All that depends on the building. @param {Building} its */
-  function siteOf(its) {
+  /** All that depends on the building. @param {Building} its @param {import('./model').Model} [before] */
+  function siteOf(its, before) {
     const tuning = Object.freeze({ ...TUNING, ...tuningOf(its.file.tuning), ...overrides });
-    const model = createModel(its, tuning);
+    const model = createModel(its, tuning, before);
     const silence = createSilence(model.radio, tuning);
     for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
     const beliefs = createBeliefs(model, silence.means);
@@ -113,7 +113,7 @@ function createLocator(building, overrides = {}) {
   function setBuilding(next, nowMs, outcome) {
     for (const person of people.values()) flush(person, takeAt(nowMs, outcome));
     const { rooms } = site.model.plan;
-    site = siteOf(next);
+    site = siteOf(next, site.model);
     const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
     for (const person of people.values()) {
       const room = person.room < 0 ? -1 : index.get(`${rooms[person.room].level}/${rooms[person.room].id}`) ?? -1;

@@ -1,9 +1,12 @@
 // @ts-check
 'use strict';
 
+const { isDeepStrictEqual } = require('node:util');
+
 /**
  * What each fixed beacon or gateway (a source) should be heard like in each cell. Pure.
- * @typedef {{id: string, room: number, first: number, expected: Float32Array, east: Float32Array, north: Float32Array,
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, z_m?: number, tx?: number}} Device
+ * @typedef {{id: string, device: Device, room: number, first: number, expected: Float32Array, east: Float32Array, north: Float32Array,
  *   near: Uint32Array}} Source expected: dBm in cell first + k (further cells are out of reach); east, north: which way it
  *   lies from there, horizontal part of the unit vector; near: the cells where it is strongest
  * @typedef {{who: Int32Array, dbm: Int16Array}} Loudest of each cell the `quietSources` strongest sources, strongest
@@ -24,23 +27,26 @@ const FLOORS = 2; // sources further up or down are not heard
  * @param {import('./plan').Plan} plan
  * @param {import('./cells').Cells} cells
  * @param {import('./tuning').Tuning} tuning
+ * @param {Radio} [before] of the same plan, cells and tuning
  * @returns {Radio}
  */
-function createRadio(building, plan, cells, tuning) {
+function createRadio(building, plan, cells, tuning, before) {
   /** @type {Source[]} */
   const sources = [];
   const roomIndex = new Map(plan.rooms.map(({ id }, r) => [id, r]));
-  /** @param {Iterable<{id: string, level: string, room: string, x_m: number, y_m: number, z_m?: number, tx?: number}>} devices */
-  const add = (devices) => {
+  /** @param {Iterable<Device>} devices @param {Map<string, number>|undefined} known where those of before are */
+  const add = (devices, known) => {
     const index = new Map();
     for (const device of devices) {
+      const old = before?.sources[known?.get(device.id) ?? -1];
       index.set(device.id, sources.length);
-      sources.push(sourceOf(device, roomIndex.get(device.room) ?? -1, plan, cells, tuning));
+      sources.push(isDeepStrictEqual(old?.device, device) ? /** @type {Source} */ (old)
+        : sourceOf(device, roomIndex.get(device.room) ?? -1, plan, cells, tuning));
     }
     return index;
   };
-  const beacons = add(building.beacons.values());
-  const gateways = add(building.gateways.values());
+  const beacons = add(building.beacons.values(), before?.beacons);
+  const gateways = add(building.gateways.values(), before?.gateways);
   /** @param {Map<string, number>} index */
   const loudest = (index) => loudestOf(index.values(), sources, cells.all.length, tuning.quietSources);
   const leastDbm = new Int16Array(sources.length).fill(UNHEARD_DBM);
@@ -49,14 +55,15 @@ function createRadio(building, plan, cells, tuning) {
 }
 
 /**
- * @param {{id: string, level: string, x_m: number, y_m: number, z_m?: number, tx?: number}} device
+ * @param {Device} device
  * @param {number} room
  * @param {import('./plan').Plan} plan
  * @param {import('./cells').Cells} cells
  * @param {import('./tuning').Tuning} tuning
  * @returns {Source}
  */
-function sourceOf({ id, level, x_m: x, y_m: y, z_m: z, tx }, room, plan, cells, tuning) {
+function sourceOf(device, room, plan, cells, tuning) {
+  const { id, level, x_m: x, y_m: y, z_m: z, tx } = device;
   const storey = plan.levels.indexOf(level);
   const first = cells.firstOf[Math.max(0, storey - FLOORS)];
   const reach = cells.all.slice(first, cells.firstOf[Math.min(plan.levels.length, storey + FLOORS + 1)]);
@@ -73,7 +80,7 @@ function sourceOf({ id, level, x_m: x, y_m: y, z_m: z, tx }, room, plan, cells, 
   const near = [...expected.keys()].sort((a, b) => expected[b] - expected[a]).slice(0, tuning.strayCells);
   const east = Float32Array.from(reach, (cell) => (x - cell.x) / Math.max(0.1, distanceTo(cell)));
   const north = Float32Array.from(reach, (cell) => (y - cell.y) / Math.max(0.1, distanceTo(cell)));
-  return { id, room, first, expected, east, north, near: Uint32Array.from(near, (k) => first + k) };
+  return { id, device, room, first, expected, east, north, near: Uint32Array.from(near, (k) => first + k) };
 }
 
 /**

@@ -53,20 +53,24 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
   function pass(ms) {
     for (let turn = turns[turned]; turn && turn.ms <= ms; turn = turns[turned]) {
       tickTo(Math.max(nowMs, turn.ms));
+      turned += 1;
+      const next = turns[turned];
+      if (turn.isBuilding && next?.isBuilding && next.ms <= ms && isEmpty()) continue; // nobody was ever in that building
       turn.take(locator, nowMs, outcome);
       sift();
-      turned += 1;
     }
     tickTo(ms);
   }
+
+  /** Whether nobody is known any more. */
+  const isEmpty = () => nowMs - heardMs > FORGOTTEN_MS;
 
   /** @param {number} ms */
   function tickTo(ms) {
     if (nowMs === -Infinity) nowMs = ms;
     for (;;) {
-      const quietMs = nowMs - heardMs;
-      if (quietMs > FORGOTTEN_MS) break;
-      const stepMs = quietMs > QUIET_MS ? QUIET_TICK_MS : TICK_MS;
+      if (isEmpty()) break;
+      const stepMs = nowMs - heardMs > QUIET_MS ? QUIET_TICK_MS : TICK_MS;
       const nextMs = (Math.floor(nowMs / stepMs) + 1) * stepMs;
       if (nextMs > ms) break;
       nowMs = nextMs;

@@ -9,11 +9,12 @@ const { createBuilding } = require('../building');
  * @typedef {import('../locator').Locator} Locator
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../building').Building} Building
- * @typedef {{ms: number, take: (locator: Locator, ms: number, outcome: Outcome) => void}} Turn
+ * @typedef {{ms: number, isBuilding?: true, take: (locator: Locator, ms: number, outcome: Outcome) => void}} Turn
  */
 
 /** @param {Building} building @param {number} ms @returns {Turn} */
-const toBuilding = (building, ms) => ({ ms, take: (locator, at, outcome) => locator.setBuilding(building, at, outcome) });
+const toBuilding = (building, ms) => (
+  { ms, isBuilding: true, take: (locator, at, outcome) => locator.setBuilding(building, at, outcome) });
 
 /** @param {string} gateway @param {boolean} up @param {number} ms @returns {Turn} */
 const toGateway = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGateway(gateway, up) });

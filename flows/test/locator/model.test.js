@@ -7,6 +7,7 @@ const { createCells } = require('../../lib/locator/cells');
 const { createModel } = require('../../lib/locator/model');
 const { createPlan } = require('../../lib/locator/plan');
 const { TUNING } = require('../../lib/locator/tuning');
+const fc = require('../support/fast-check');
 const { house, houseFile } = require('./house');
 
 const plan = createPlan(house());
@@ -60,6 +61,44 @@ describe('cells', () => {
     const odd = createCells(createPlan(file), TUNING);
     assert.equal(new Set(odd.room).size, plan.rooms.length);
   });
+});
+
+test('what is taken from the building before is what would be made anew, whatever changed', () => {
+  /** @type {Record<string, (file: any) => void>} */
+  const edit = {
+    nothing: () => {},
+    name: (file) => { file.levels[0].rooms[0].name = 'Other'; },
+    moved: (file) => { file.beacons[2].x_m += 1; },
+    louder: (file) => { file.beacons[0].tx = -40; },
+    least: (file) => { file.gateways[1].min_rssi = -70; },
+    gone: (file) => { file.gateways.splice(2, 1); },
+    first: (file) => { file.beacons.unshift({ ...file.beacons[1], id: 'B90000000090' }); },
+    twin: (file) => { file.gateways.push({ ...file.gateways[0], id: file.beacons[0].id }); },
+    wall: (file) => {
+      const corners = file.levels[0].rooms.flatMap((/** @type {any} */ room) => room.polygon);
+      for (const corner of corners) if (corner[0] === 10) corner[0] = 12;
+    },
+    level: (file) => {
+      const below = (/** @type {any[]} */ list) => list.filter(({ level }) => level === 'G');
+      Object.assign(file, { levels: file.levels.slice(0, 1), beacons: below(file.beacons), gateways: below(file.gateways) });
+    },
+    tuning: (file) => { file.tuning = { wallDb: 9 }; },
+  };
+  const compared = (/** @type {import('../../lib/locator/model').Model} */ { plan: { rooms, levels }, cells, radio, tuning }) => (
+    { rooms, levels, cells, radio, tuning });
+  const byId = (/** @type {any[]} */ list) => new Map(list.map((one) => [one.id, { ...one }]));
+  fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(edit)), { minLength: 1, maxLength: 6 }), (edits) => {
+    let before = createModel(house(), TUNING);
+    const file = houseFile();
+    for (const name of edits) {
+      edit[name](file);
+      const building = { ...house(), levels: structuredClone(file.levels), beacons: byId(file.beacons), gateways: byId(file.gateways) };
+      const tuning = { ...TUNING, ...file.tuning };
+      const model = createModel(building, tuning, before);
+      assert.deepEqual(compared(model), compared(createModel(building, tuning)), name);
+      before = model;
+    }
+  }), { numRuns: 40 });
 });
 
 describe('radio', () => {
