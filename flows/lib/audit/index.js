@@ -100,6 +100,7 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
       gather.flush();
       return writer.close();
     },
+    /** For readers: when it returns all that was put is in the file, or the disk hangs. */
     settle: written,
     folder,
     counters: () => ({ ...counters, ...writer.counters() }),
