@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { setTimeout: wait } = require('node:timers/promises');
+const { isTaskCancelledError, timeout, TimeoutStrategy } = require('cockatiel');
 const { StoreBusy } = require('./calm');
 const { LATEST_MS } = require('./history');
 
@@ -15,7 +15,7 @@ const { LATEST_MS } = require('./history');
 
 const KEPT_MS = 5000;
 /** So long a caller waits for the first answer; who comes later finds it. */
-const WAIT_MS = 800;
+const patience = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{site: Pick<import('./site').Site, 'history'>, store: Pick<import('./store').Store, 'latest'>, clock: () => number}} means
@@ -42,11 +42,8 @@ function createLatest({ site, store, clock }) {
       if (!asking && clock() - askedMs >= KEPT_MS) ask(fromMs, completeMs);
       return before;
     }
-    const stop = new AbortController();
-    const late = wait(WAIT_MS, undefined, { signal: stop.signal }).then(() => { throw new StoreBusy('InfluxDB is still looking for them'); });
-    return Promise.race([asking ?? ask(fromMs, completeMs), late]).finally(() => {
-      late.catch(() => {});
-      stop.abort();
+    return patience.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
+      throw isTaskCancelledError(error) ? new StoreBusy('InfluxDB is still looking for them') : error;
     });
   }
 

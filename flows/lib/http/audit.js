@@ -20,12 +20,12 @@ const WHOM_TOLD = 100;
 const createAuditAnswers = ({ audit }) => ({
   async listAudit({ params: { who, whom }, window, after, limit, caller, next }) {
     const place = after && placeOf(after.id);
-    if (!place) { // the pages of one question are one reading
+    if (place) await audit.settle();
+    else { // the pages of one question are one reading
       const asked = [['who', who], ['whom', whom]].filter(([, value]) => value !== undefined).map((pair) => pair.join(' '));
       const time = `${new Date(window.fromMs).toISOString()} to ${new Date(window.toMs).toISOString()}`;
       await audit.deed('audit_read', caller, [time, ...asked].join(', '));
     }
-    await audit.settle();
     const { entries, next: further } = await readAudit(audit.folder, { ...window, who, whom }, place, limit);
     return {
       start_ms: window.fromMs, end_ms: window.toMs, entries: entries.map(told),
