@@ -12,8 +12,8 @@ const { thresholdOf } = require('./sightings');
  * @param {import('./model').Model} model
  * @param {(source: number, nowMs: number) => boolean} listening whether silence of a source means anything
  */
-function createBeliefs({ cells, radio, tuning }, listening) {
-  const kept = tuning.keptCells;
+function createBeliefs({ cells, radio, settings }, listening) {
+  const kept = settings.keptCells;
   const CellIndex = cells.all.length > 65535 ? Uint32Array : Uint16Array;
   let cell = new CellIndex(kept * 16);
   let share = new Uint8Array(kept * 16); // index into SHARES
@@ -28,7 +28,7 @@ function createBeliefs({ cells, radio, tuning }, listening) {
   const at = new Int32Array(cells.all.length);
   const nextAt = new Int32Array(cells.all.length);
   let count = 0;
-  const evidence = createEvidence(radio, tuning, mass, listening);
+  const evidence = createEvidence(radio, settings, mass, listening);
 
   /** A slot for somebody of whom nothing is known. @returns {number} */
   function open() {
@@ -59,7 +59,7 @@ function createBeliefs({ cells, radio, tuning }, listening) {
     count = 0;
     for (let k = 0; k < found; k += 1) {
       const to = nextAt[k];
-      if (next[to] > tuning.keptShare * 0.1) {
+      if (next[to] > settings.keptShare * 0.1) {
         mass[to] = next[to];
         at[count++] = to;
       }
@@ -78,10 +78,11 @@ function createBeliefs({ cells, radio, tuning }, listening) {
     }
   }
 
-  /** Of somebody unknown: anywhere where the strongest source may be heard as it is. @param {import('./sightings').Heard} heard */
-  function appear({ sources, rssis }) {
+  /** Of somebody unknown: anywhere where the strongest source may be heard as it is. @param {import('./sightings').Heard} heard
+   * @param {number} meanDb what is known of the level of their tag or phone */
+  function appear({ sources, rssis }, meanDb) {
     const { first, expected } = radio.sources[sources[0]];
-    for (let k = 0; k < expected.length; k += 1) if (expected[k] > rssis[0] - tuning.appearDb) at[count++] = first + k;
+    for (let k = 0; k < expected.length; k += 1) if (expected[k] + meanDb > rssis[0] - settings.appearDb) at[count++] = first + k;
     for (let k = 0; k < count; k += 1) mass[at[k]] = 1 / count;
     if (count === 0) stray(sources, 1);
   }
@@ -123,11 +124,11 @@ function createBeliefs({ cells, radio, tuning }, listening) {
   function store(slot) {
     let largest = 0;
     for (let k = 0; k < count; k += 1) largest = Math.max(largest, mass[at[k]]);
-    let least = Math.min(tuning.keptShare, largest);
+    let least = Math.min(settings.keptShare, largest);
     while (likelier(least) > kept && likelier(least * 2) > 0) least *= 2;
     const first = slot * kept;
     let n = take(first, first, least, Infinity);
-    if (n < first + kept) n = take(n, first, Math.max(least / 2, tuning.keptShare), least); // as many of the next ones as fit
+    if (n < first + kept) n = take(n, first, Math.max(least / 2, settings.keptShare), least); // as many of the next ones as fit
     held[slot] = n - first;
     for (let k = first; k < n; k += 1) share[k] = Math.min(SHARES.length - 1, Math.round(Math.log2(largest / mass[cell[k]]) * FINE));
     clear();
@@ -140,32 +141,32 @@ function createBeliefs({ cells, radio, tuning }, listening) {
     /**
      * Bring a belief forward and weigh what was heard.
      * @param {number} slot
-     * @param {number} seconds since the last time, whole
+     * @param {{seconds: number, steps: number, touched: boolean}} passed since the last time: seconds, how many whole ones ended, and
+     *   whether a beacon was touched on purpose: then nothing of before counts
      * @param {import('./sightings').Heard} heard strongest first
-     * @param {{rssis: number[], known: number[]}} steady how strong these are on average, and what is known to be within reach
-     * @param {number[]|null} before the gateways that heard something in the second that is over
+     * @param {import('./hearing').Remembered} remembered what was heard up to now, these included
+     * @param {import('./evidence').Common} common
      * @param {number} nowMs
      */
-    update(slot, seconds, heard, { rssis, known }, before, nowMs) {
+    update(slot, { seconds, steps, touched }, heard, remembered, common, nowMs) {
       const whole = wholeOf(slot);
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
         at[count++] = cell[k];
         mass[cell[k]] = SHARES[share[k]] / whole;
       }
-      if (count === 0 || seconds * 1000 > tuning.forgetMs) {
+      const fresh = count === 0 || seconds * 1000 > settings.forgetMs;
+      if (fresh) {
         clear();
-        appear(heard);
-      } else if (seconds > 0) {
-        if (before) evidence.quiet(at, count, 'gateway', before, tuning.hearableDbm, nowMs);
-        for (let k = Math.min(seconds, tuning.stepsAtMost); k > 0; k -= 1) step();
+        appear(heard, common.meanDb);
+      } else {
+        for (let k = Math.min(steps, settings.stepsAtMost); k > 0; k -= 1) step();
+        stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * Math.min(touched ? 1 : seconds, settings.stepsAtMost));
       }
-      const strays = Math.min(heard.rssis[0] >= tuning.touchDbm ? Math.max(1, seconds) : seconds, tuning.stepsAtMost);
-      if (strays > 0) stray(heard.sources.slice(0, tuning.strayFrom), tuning.strayShare * strays);
-      if (heard.kind === 'phone') {
-        evidence.quiet(at, count, 'phone', known, thresholdOf(heard, tuning.wholeReadings, tuning.hearableDbm), nowMs);
-      }
-      evidence.weigh(at, count, heard.sources, rssis);
+      const fades = fresh || touched ? 0 : Math.exp(-seconds / settings.memoryS);
+      const silence = { kind: heard.kind, thresholdDbm: thresholdOf(heard, settings.wholeReadings, settings.hearableDbm), nowMs };
+      const found = evidence.weigh(at, count, remembered, common, silence, fades, settings.looks * (1 - fades));
       store(slot);
+      return found;
     },
     /** Undo `rooms`. @param {number} slot @param {Float64Array} rooms */
     clear(slot, rooms) {

@@ -21,16 +21,16 @@ const SHAFT_M = 5; // a lift goes up within so many metres
 
 /**
  * @param {import('./plan').Plan} plan
- * @param {import('./tuning').Tuning} tuning
+ * @param {import('./constants').Settings} settings
  * @returns {Cells}
  */
-function createCells(plan, tuning) {
+function createCells(plan, settings) {
   /** @type {Cell[]} */
   const all = [];
   const firstOf = plan.levels.map((_, storey) => {
     const first = all.length;
     plan.rooms.forEach((room, r) => {
-      if (room.storey === storey) all.push(...cellsOf(room.polygon, tuning.cellM).map(([x, y]) => ({ x, y, room: r, storey })));
+      if (room.storey === storey) all.push(...cellsOf(room.polygon, settings.cellM).map(([x, y]) => ({ x, y, room: r, storey })));
     });
     return first;
   });
@@ -43,11 +43,11 @@ function createCells(plan, tuning) {
   const share = [];
   all.forEach((cell, c) => {
     const rides = ridesFrom(cell, all, firstOf, plan);
-    const walked = 1 - rides.length * tuning.liftShare;
-    const walks = walksFrom(cell, all, firstOf, plan, tuning);
+    const walked = 1 - rides.length * settings.liftShare;
+    const walks = walksFrom(cell, all, firstOf, plan, settings);
     const total = walks.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [other, weight] of walks) target.push(other) && share.push((walked * weight) / total);
-    for (const other of rides) target.push(other) && share.push(tuning.liftShare);
+    for (const other of rides) target.push(other) && share.push(settings.liftShare);
     start[c + 1] = target.length;
   });
   const room = Uint16Array.from(all, (cell) => cell.room);
@@ -79,7 +79,7 @@ function cellsOf(polygon, cellM) {
 /**
  * Cells one step away and how likely they are against each other, the cell itself included.
  * @param {Cell} from @param {Cell[]} all @param {number[]} firstOf @param {import('./plan').Plan} plan
- * @param {import('./tuning').Tuning} tuning
+ * @param {import('./constants').Settings} settings
  * @returns {[number, number][]}
  */
 function walksFrom(from, all, firstOf, plan, { cellM, paceM, doorFactor }) {

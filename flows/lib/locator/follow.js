@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { choose, settling } = require('./choose');
+const { choose, delayOf } = require('./choose');
 const { isHere, presenceOf, stateAt, tellEvent, tellLocation, tellStay } = require('./person');
 
 /**
@@ -11,11 +11,13 @@ const { isHere, presenceOf, stateAt, tellEvent, tellLocation, tellStay } = requi
  * @typedef {import('./sightings').Heard} Heard
  * @param {import('./model').Model} model
  * @param {import('./beliefs').Beliefs} beliefs
- * @param {import('./motion').Motion} motion
+ * @param {import('./hearing').Hearing} hearing
+ * @param {import('./levels').Levels} levels
  */
-function createFollowing(model, beliefs, motion) {
-  const { plan: { rooms }, tuning } = model;
+function createFollowing(model, beliefs, hearing, levels) {
+  const { plan: { rooms }, settings } = model;
   const chances = new Float64Array(rooms.length);
+  const delayMs = delayOf(settings);
 
   /**
    * Take what was heard of a person at one moment.
@@ -27,24 +29,27 @@ function createFollowing(model, beliefs, motion) {
    */
   function take(person, heardMs, heard, nowMs, outcome) {
     const ms = Math.max(person.ms, heardMs); // a clock a little behind does not turn time back
-    if (person.room >= 0 && ms - person.ms > tuning.lostMs) part(person, outcome);
-    const signs = signsOf(person, ms, heard);
-    believe(person, ms, heard, nowMs);
+    if (person.room >= 0 && ms - person.ms > settings.lostMs) part(person, outcome);
+    const touched = heard.rssis[0] >= settings.touchDbm;
+    believe(person, ms, heard, touched, nowMs);
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
-    const moved = choose(person, chances, best, ms, signs, rooms, tuning);
-    const clear = chances[person.room] >= tuning.sureShare;
+    const change = choose(person, chances, best, ms, touched, settings);
     beliefs.clear(person.slot, chances);
-    const state = stateAt(nowMs - ms, tuning);
+    const state = stateAt(nowMs - ms, settings);
     const arriving = !isHere(person) && state !== 'lost';
-    if (moved && room >= 0) tellMove(person, { id: person.id, room, sinceMs }, arriving && person.guess, outcome);
+    const moved = change !== 'none';
+    if (moved && room >= 0) tellMove(person, { id: person.id, room, sinceMs }, change, arriving && person.guess, ms, outcome);
     person.ms = ms;
     person.told = false;
-    tellLocation(person, moved, person.sureMs === ms && !settling(person, ms, tuning), heard, model, outcome);
-    if (arriving && isEarly(person, heard, clear)) return;
-    if (moved || arriving) tellEvent(person, 'enter', moved || person.guess ? person.sinceMs : ms, rooms, outcome);
+    tellLocation(person, moved, delayMs, heard, model, outcome);
+    if (arriving && isEarly(person)) return;
+    if (moved || arriving) tellEvent(person, 'enter', change === 'returned' ? ms : person.guess ? person.sinceMs : enteredMs(person, change, ms), rooms, outcome);
     if (person.state !== state || moved) tellPresence(person, state, outcome);
   }
+
+  /** @param {Person} person @param {import('./choose').Change} change @param {number} ms */
+  const enteredMs = (person, change, ms) => (change === 'moved' ? person.sinceMs : ms);
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
   function tellPresence(person, state, outcome) {
@@ -56,49 +61,46 @@ function createFollowing(model, beliefs, motion) {
   }
 
   /**
-   * @param {Person} person @param {import('./person').Staying} before
-   * @param {boolean} unseen whether nobody was told that they were there @param {Outcome} outcome
+   * @param {Person} person @param {import('./person').Staying} before @param {import('./choose').Change} change
+   * @param {boolean} unseen whether nobody was told that they were there @param {number} ms @param {Outcome} outcome
    */
-  function tellMove(person, before, unseen, outcome) {
+  function tellMove(person, before, change, unseen, ms, outcome) {
+    if (change === 'returned') { // the stay goes on; the other room was a mistake
+      if (!unseen) tellEvent(before, 'leave', ms, rooms, outcome);
+      return;
+    }
     if (person.sinceMs > before.sinceMs) person.first = false;
     tellStay(before, person.sinceMs, rooms, outcome);
     if (!unseen) tellEvent(before, 'leave', person.sinceMs, rooms, outcome);
   }
 
   /**
-   * The first readings may name a wrong room: gateways tell of a tag one after the other, a phone of a few beacons only.
-   * Who was lost and is back does not wait until it is beyond doubt where.
-   * @param {Person} person @param {Heard} heard @param {boolean} clear whether the room is beyond doubt
+   * The first readings may name a wrong room: gateways tell of a tag one after the other. Who was lost and is back does not wait.
+   * @param {Person} person
    */
-  function isEarly(person, heard, clear) {
-    const wholeMs = heard.kind === 'phone' ? 0 : 2 * tuning.windowMs; // what one phone says is complete
-    return person.guess && person.ms - person.sinceMs < (clear || person.state === 'lost' ? wholeMs : tuning.arriveMs);
+  function isEarly(person) {
+    return person.guess && person.state !== 'lost' && person.ms - person.sinceMs < settings.arriveMs;
   }
 
-  /** @param {Person} person @param {number} ms @param {Heard} heard @returns {import('./choose').Signs} */
-  function signsOf(person, ms, heard) {
-    const passedMs = ms - person.ms;
-    const surelyS = person.room < 0 ? 0 : Math.max(0, person.sureMs - person.sinceMs) / 1000;
-    const windowMs = Math.min(Math.max(heard.kind === 'phone' ? passedMs : 0, tuning.windowMs), tuning.windowAtMostMs);
-    motion.update(person.slot, heard, passedMs / 1000, surelyS);
-    return { touched: heard.rssis[0] >= tuning.touchDbm, stood: motion.stood(person.slot, heard.kind), windowMs };
-  }
-
-  /** @param {Person} person @param {number} ms @param {Heard} heard @param {number} nowMs */
-  function believe(person, ms, heard, nowMs) {
+  /** @param {Person} person @param {number} ms @param {Heard} heard @param {boolean} touched @param {number} nowMs */
+  function believe(person, ms, heard, touched, nowMs) {
+    const { slot } = person;
     const second = Math.floor(ms / 1000);
-    const seconds = person.second < 0 ? 0 : second - person.second;
-    const steady = motion.steady(person.slot, heard);
-    beliefs.update(person.slot, seconds, heard, steady, person.before, nowMs);
-    if (seconds > 0) person.before = null;
+    const isNew = person.second < 0;
+    const seconds = isNew ? 0 : (ms - person.ms) / 1000;
+    if (touched) hearing.open(slot); // what was heard elsewhere counts no more
+    hearing.add(slot, heard, ms);
+    const common = { meanDb: levels.meanOf(slot), common: levels.commonOf(slot) };
+    const passed = { seconds, steps: isNew ? 0 : second - person.second, touched };
+    const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, hearing.recall(slot, ms), common, nowMs);
+    levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
     person.second = second;
-    if (heard.kind === 'gateway') person.before = joined(person.before, steady.known);
   }
 
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */
   function part(person, outcome) {
     if (!person.told) tellStay(person, person.ms, rooms, outcome);
-    if (isHere(person)) tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
+    if (isHere(person)) tellEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
     Object.assign(person, { room: -1, state: 'lost', first: false });
   }
 
@@ -107,14 +109,14 @@ function createFollowing(model, beliefs, motion) {
    * @param {Person} person @param {number} nowMs @param {Outcome} outcome
    */
   function age(person, nowMs, outcome) {
-    const state = stateAt(nowMs - person.ms, tuning);
-    if (state === 'lost' && !person.told && nowMs - person.heardS * 1000 > tuning.lateMs) rest(person, outcome);
+    const state = stateAt(nowMs - person.ms, settings);
+    if (state === 'lost' && !person.told && nowMs - person.heardS * 1000 > settings.lateMs) rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
     const unseen = !isHere(person); // a tag that was heard only once as yet
-    if (unseen ? nowMs - person.ms < tuning.arriveMs : state === 'present') return;
+    if (unseen ? nowMs - person.ms < settings.arriveMs : state === 'present') return;
     if (unseen && state !== 'lost') tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
     tellPresence(person, state, outcome);
-    if (!unseen && state === 'lost') tellEvent(person, 'lost', person.ms + tuning.lostMs, rooms, outcome);
+    if (!unseen && state === 'lost') tellEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
   }
 
   /**
@@ -127,13 +129,6 @@ function createFollowing(model, beliefs, motion) {
   }
 
   return { take, age };
-}
-
-/** @param {number[]|null} before @param {number[]} sources @returns {number[]} */
-function joined(before, sources) {
-  let all = before ?? [];
-  for (const source of sources) if (!all.includes(source)) all = all.concat(source);
-  return all;
 }
 
 module.exports = { createFollowing };

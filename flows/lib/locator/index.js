@@ -2,9 +2,11 @@
 'use strict';
 
 const { createBeliefs } = require('./beliefs');
+const { CONSTANTS } = require('./constants');
 const { createFollowing } = require('./follow');
+const { createHearing } = require('./hearing');
+const { createLevels } = require('./levels');
 const { createModel } = require('./model');
-const { createMotion } = require('./motion');
 const { emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
 const { createSilence } = require('./silence');
 const { heardByGateway, heardByPhone } = require('./sightings');
@@ -25,7 +27,7 @@ const { TUNING } = require('./tuning');
 
 /**
  * @param {Building} building its `tuning` goes before tuning.js
- * @param {Partial<import('./tuning').Tuning>} [overrides] go before both
+ * @param {Partial<import('./constants').Settings>} [overrides] go before both
  */
 function createLocator(building, overrides = {}) {
   /** @type {Map<string, Person>} */
@@ -36,19 +38,22 @@ function createLocator(building, overrides = {}) {
 
   /** All that depends on the building. @param {Building} its @param {import('./model').Model} [before] */
   function siteOf(its, before) {
-    const tuning = Object.freeze({ ...TUNING, ...tuningOf(its.file.tuning), ...overrides });
-    const model = createModel(its, tuning, before);
-    const silence = createSilence(model.radio, tuning);
+    const settings = Object.freeze({ ...CONSTANTS, ...TUNING, ...tuningOf(its.file.tuning), ...overrides });
+    const model = createModel(its, settings, before);
+    const silence = createSilence(model.radio, settings);
     for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
     const beliefs = createBeliefs(model, silence.means);
-    const motion = createMotion(tuning);
-    return { building: its, tuning, model, silence, beliefs, motion, following: createFollowing(model, beliefs, motion) };
+    const hearing = createHearing(settings);
+    const levels = createLevels(settings);
+    const following = createFollowing(model, beliefs, hearing, levels);
+    return { building: its, settings, model, silence, beliefs, hearing, levels, following };
   }
 
-  /** A slot for somebody of whom nothing is known. */
-  function openSlot() {
+  /** A slot for somebody of whom it is not known where they are. @param {import('./levels').Level} [level] of their tag or phone */
+  function openSlot(level) {
     const slot = site.beliefs.open();
-    site.motion.open(slot);
+    site.hearing.open(slot);
+    site.levels.open(slot, level);
     return slot;
   }
 
@@ -70,21 +75,21 @@ function createLocator(building, overrides = {}) {
    * @param {Outcome} outcome is added to
    */
   function hear(batch, nowMs, outcome) {
-    const { building: its, tuning, model: { radio }, silence } = site;
+    const { building: its, settings, model: { radio }, silence } = site;
     const { kind, receiver, ts } = batch;
     const take = takeAt(nowMs, outcome);
     if (kind === 'phone') {
-      const heard = heardByPhone(batch, its, radio, tuning.txDbm);
+      const heard = heardByPhone(batch, its, radio, settings.txDbm);
       if (heard.sources.length === 0) return;
       for (const source of heard.sources) silence.heard(source, nowMs);
-      if (!joinPhone(personOf(receiver, nowMs), ts, heard, nowMs, tuning, take)) outcome.late.push({ staff_id: receiver, ts });
+      if (!joinPhone(personOf(receiver, nowMs), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
     const source = radio.gateways.get(receiver);
     if (source === undefined || silence.knows(source, batch)) return;
     silence.heard(source, nowMs);
-    heardByGateway(batch, its, tuning.txDbm, (id, rssi, tag) => {
-      if (!joinGateway(personOf(id, nowMs), ts, { source, rssi, tag }, nowMs, tuning, take)) outcome.late.push({ staff_id: id, ts });
+    heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
+      if (!joinGateway(personOf(id, nowMs), ts, { source, rssi, tag }, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
     });
   }
 
@@ -95,11 +100,11 @@ function createLocator(building, overrides = {}) {
    */
   function tick(nowMs, outcome) {
     const take = takeAt(nowMs, outcome);
-    const { tuning } = site;
+    const { settings } = site;
     for (const person of people.values()) {
-      pass(person, nowMs, tuning, take);
+      pass(person, nowMs, settings, take);
       site.following.age(person, nowMs, outcome);
-      if (nowMs - person.heardS * 1000 <= tuning.goneMs) continue;
+      if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
       people.delete(person.id);
       site.beliefs.close(person.slot);
     }
@@ -112,7 +117,7 @@ function createLocator(building, overrides = {}) {
    */
   function setBuilding(next, nowMs, outcome) {
     for (const person of people.values()) flush(person, takeAt(nowMs, outcome));
-    const { rooms } = site.model.plan;
+    const { model: { plan: { rooms } }, levels } = site;
     site = siteOf(next, site.model);
     const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
     for (const person of people.values()) {
@@ -122,7 +127,7 @@ function createLocator(building, overrides = {}) {
         if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
         person.told = true;
       }
-      Object.assign(person, { room, rival: -1, recent: [], before: null, slot: openSlot() });
+      Object.assign(person, { room, last: -1, recent: [], slot: openSlot(levels.of(person.slot)) });
     }
   }
 

@@ -10,18 +10,18 @@ const { createRadio } = require('./radio');
  * All that follows from a building alone. Pure; some 300 ms for seven levels with 120 beacons and as many gateways, of which
  * most goes to what each of them is heard like: so what did not change is taken from the building before.
  * @typedef {{plan: import('./plan').Plan, cells: import('./cells').Cells, radio: import('./radio').Radio,
- *   tuning: import('./tuning').Tuning, shape: unknown}} Model
+ *   settings: import('./constants').Settings, shape: unknown}} Model
  * @param {import('../building').Building} building
- * @param {import('./tuning').Tuning} tuning
+ * @param {import('./constants').Settings} settings
  * @param {Model|null} [before] of another state of the building
  * @returns {Model}
  */
-function createModel(building, tuning, before = null) {
+function createModel(building, settings, before = null) {
   const shape = shapeOf(building);
-  const same = before && isDeepStrictEqual(before.tuning, tuning) && isDeepStrictEqual(before.shape, shape) ? before : null;
+  const same = before && isDeepStrictEqual(before.settings, settings) && isDeepStrictEqual(before.shape, shape) ? before : null;
   const plan = same?.plan ?? createPlan(building);
-  const cells = same?.cells ?? createCells(plan, tuning);
-  return { plan, cells, radio: createRadio(building, plan, cells, tuning, same?.radio), tuning, shape };
+  const cells = same?.cells ?? createCells(plan, settings);
+  return { plan, cells, radio: createRadio(building, plan, cells, settings, same?.radio), settings, shape };
 }
 
 /** What of the levels matters here. @param {import('../building').Building} building */

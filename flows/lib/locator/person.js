@@ -9,12 +9,10 @@
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, second: number,
- *   pointSecond: number, before: number[]|null, heardS: number, state: State|'new', told: boolean, first: boolean,
- *   recent: Location[]}} Person
+ *   pointSecond: number, heardS: number, state: State|'new', told: boolean, first: boolean, recent: Location[]}} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; second: how far the belief is;
- *   pointSecond: of the newest location; before: the gateways that heard them in that second; state: as it was told, new until
- *   then; told: the stay so far was handed out; first: no other room was seen before; recent: the latest location, and those
- *   before it that may have to be corrected
+ *   pointSecond: of the newest location; state: as it was told, new until then; told: the stay so far was handed out; first: no
+ *   other room was seen before; recent: the latest locations, which may have to be corrected
  */
 
 /** @returns {Outcome} */
@@ -23,8 +21,8 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 /** @param {string} id @param {number} slot @returns {Person} */
 const newPerson = (id, slot) => ({
   id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
-  second: -1, pointSecond: -1, before: null, state: 'new', told: true, first: true, room: -1, sinceMs: 0, rival: -1, nats: 0,
-  rivalMs: 0, last: -1, doubts: 0, guess: false, sureMs: 0, recent: [],
+  second: -1, pointSecond: -1, state: 'new', told: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastSinceMs: 0,
+  recent: [],
 });
 
 /**
@@ -40,7 +38,7 @@ const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), sinc
 /** Whether everybody was told that they are there. @param {Person} person */
 const isHere = ({ state }) => state === 'present' || state === 'stale';
 
-/** @param {number} ageMs @param {import('./tuning').Tuning} tuning @returns {State} */
+/** @param {number} ageMs @param {import('./constants').Settings} settings @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
 
 /** @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying */
@@ -62,11 +60,11 @@ function tellEvent(person, type, ts, rooms, outcome) {
 }
 
 /**
- * One location a second, and again when the room changed within it; the newest of the second before stays to be corrected.
- * @param {Person} person @param {boolean} moved @param {boolean} sure whether the room is beyond doubt
+ * One location a second, and again when the room changed within it; those of the last seconds may be corrected.
+ * @param {Person} person @param {boolean} moved @param {number} delayMs so much later than it happened a change is seen
  * @param {import('./sightings').Heard} heard @param {import('./model').Model} model @param {Outcome} outcome
  */
-function tellLocation(person, moved, sure, { sources, rssis, tag }, { plan: { rooms }, radio }, outcome) {
+function tellLocation(person, moved, delayMs, { sources, rssis, tag }, { plan: { rooms }, radio }, outcome) {
   const { second } = person;
   const room = rooms[person.room];
   if (moved) correct(person, room, outcome);
@@ -77,8 +75,8 @@ function tellLocation(person, moved, sure, { sources, rssis, tag }, { plan: { ro
   const location = { ts: second * 1000, staff_id: person.id, level: room.level, room: room.id, beacon, rssi: Math.round(rssis[from]) };
   outcome.locations.push(location);
   person.pointSecond = second;
-  person.recent = sure ? [location] : person.recent.slice(1 - RECENT).concat(location);
-  if (person.recent.length === RECENT) person.rivalMs = Math.max(person.rivalMs, person.recent[0].ts);
+  const sinceMs = second * 1000 - 3 * delayMs; // somebody who returns was never away: twice the delay, seen a delay later
+  person.recent = person.recent.filter(({ ts }) => ts > sinceMs && ts < location.ts).concat(location);
 }
 
 /**
@@ -95,7 +93,5 @@ function correct({ recent, second, sinceMs }, { level, id }, outcome) {
     outcome.locations.push(recent[i]);
   });
 }
-
-const RECENT = 10; // history is corrected so many records back at most
 
 module.exports = { emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };

@@ -5,10 +5,10 @@ const { isDeepStrictEqual } = require('node:util');
 
 /**
  * What each fixed beacon or gateway (a source) should be heard like in each cell. Pure.
- * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, z_m?: number, tx?: number}} Device
- * @typedef {{id: string, device: Device, room: number, first: number, expected: Float32Array, east: Float32Array, north: Float32Array,
- *   near: Uint32Array}} Source expected: dBm in cell first + k (further cells are out of reach); east, north: which way it
- *   lies from there, horizontal part of the unit vector; near: the cells where it is strongest
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number, approximate?: boolean}} Device
+ * @typedef {{id: string, device: Device, room: number, first: number, expected: Float32Array, variance: number, near: Uint32Array}} Source
+ *   expected: dBm in cell first + k (further cells are out of reach); variance: of that, dB², where its place in the room is
+ *   not known; near: the cells where it is strongest
  * @typedef {{who: Int32Array, dbm: Int16Array}} Loudest of each cell the `quietSources` strongest sources, strongest
  *   first (-1: no more), and how strong they should be
  * @typedef {object} Radio
@@ -26,11 +26,11 @@ const FLOORS = 2; // sources further up or down are not heard
  * @param {Pick<import('../building').Building, 'beacons'|'gateways'>} building
  * @param {import('./plan').Plan} plan
  * @param {import('./cells').Cells} cells
- * @param {import('./tuning').Tuning} tuning
- * @param {Radio} [before] of the same plan, cells and tuning
+ * @param {import('./constants').Settings} settings
+ * @param {Radio} [before] of the same plan, cells and settings
  * @returns {Radio}
  */
-function createRadio(building, plan, cells, tuning, before) {
+function createRadio(building, plan, cells, settings, before) {
   /** @type {Source[]} */
   const sources = [];
   const roomIndex = new Map(plan.rooms.map(({ id }, r) => [id, r]));
@@ -41,14 +41,14 @@ function createRadio(building, plan, cells, tuning, before) {
       const old = before?.sources[known?.get(device.id) ?? -1];
       index.set(device.id, sources.length);
       sources.push(isDeepStrictEqual(old?.device, device) ? /** @type {Source} */ (old)
-        : sourceOf(device, roomIndex.get(device.room) ?? -1, plan, cells, tuning));
+        : sourceOf(device, roomIndex.get(device.room) ?? -1, plan, cells, settings));
     }
     return index;
   };
   const beacons = add(building.beacons.values(), before?.beacons);
   const gateways = add(building.gateways.values(), before?.gateways);
   /** @param {Map<string, number>} index */
-  const loudest = (index) => loudestOf(index.values(), sources, cells.all.length, tuning.quietSources);
+  const loudest = (index) => loudestOf(index.values(), sources, cells.all.length, settings.quietSources);
   const leastDbm = new Int16Array(sources.length).fill(UNHEARD_DBM);
   for (const [id, source] of gateways) leastDbm[source] = building.gateways.get(id)?.min_rssi ?? UNHEARD_DBM;
   return { sources, beacons, gateways, leastDbm, loudest: { phone: loudest(beacons), gateway: loudest(gateways) } };
@@ -59,28 +59,50 @@ function createRadio(building, plan, cells, tuning, before) {
  * @param {number} room
  * @param {import('./plan').Plan} plan
  * @param {import('./cells').Cells} cells
- * @param {import('./tuning').Tuning} tuning
+ * @param {import('./constants').Settings} settings
  * @returns {Source}
  */
-function sourceOf(device, room, plan, cells, tuning) {
-  const { id, level, x_m: x, y_m: y, z_m: z, tx } = device;
+function sourceOf(device, room, plan, cells, settings) {
+  const { id, level, tx = settings.txDbm } = device;
   const storey = plan.levels.indexOf(level);
   const first = cells.firstOf[Math.max(0, storey - FLOORS)];
   const reach = cells.all.slice(first, cells.firstOf[Math.min(plan.levels.length, storey + FLOORS + 1)]);
-  const above = z === undefined ? tuning.aboveM : z - tuning.carriedM;
-  /** @param {import('./cells').Cell} cell metres */
-  const distanceTo = (cell) => Math.hypot(cell.x - x, cell.y - y, Math.abs(cell.storey - storey) * tuning.storeyM + above);
-  const expected = Float32Array.from(reach, (cell) => {
+  const places = placesOf(device, room, cells);
+  /** @param {import('./cells').Cell} cell @param {{x: number, y: number}} place */
+  const lossTo = (cell, { x, y }) => {
     const floors = Math.abs(cell.storey - storey);
-    const distance = distanceTo(cell);
-    const through = floors > 0 ? floors * tuning.floorDb : plan.walls(storey, cell.x, cell.y, x, y) * tuning.wallDb;
-    const loss = 10 * tuning.exponent * Math.log10(Math.max(tuning.nearestM, distance)) + through;
-    return Math.max(tuning.weakestDbm, (tx ?? tuning.txDbm) - tuning.carriedDb - loss);
+    const distance = Math.hypot(cell.x - x, cell.y - y, floors * settings.storeyM + settings.aboveM);
+    const through = floors > 0 ? floors * settings.floorDb : plan.walls(storey, cell.x, cell.y, x, y) * settings.wallDb;
+    return 10 * settings.exponent * Math.log10(Math.max(settings.nearestM, distance)) + through;
+  };
+  let variance = 0;
+  const expected = Float32Array.from(reach, (cell) => {
+    let sum = 0;
+    let squares = 0;
+    for (const place of places) {
+      const loss = lossTo(cell, place);
+      sum += loss;
+      squares += loss * loss;
+    }
+    const mean = sum / places.length;
+    if (cell.room === room) variance = Math.max(variance, squares / places.length - mean * mean);
+    return Math.max(settings.weakestDbm, tx - mean);
   });
-  const near = [...expected.keys()].sort((a, b) => expected[b] - expected[a]).slice(0, tuning.strayCells);
-  const east = Float32Array.from(reach, (cell) => (x - cell.x) / Math.max(0.1, distanceTo(cell)));
-  const north = Float32Array.from(reach, (cell) => (y - cell.y) / Math.max(0.1, distanceTo(cell)));
-  return { id, device, room, first, expected, east, north, near: Uint32Array.from(near, (k) => first + k) };
+  const near = [...expected.keys()].sort((a, b) => expected[b] - expected[a]).slice(0, settings.strayCells);
+  return { id, device, room, first, expected, variance: places.length > 1 ? variance : 0, near: Uint32Array.from(near, (k) => first + k) };
+}
+
+const PLACES = 16; // so many stand for all places of a room
+
+/**
+ * Where a device may be: at its place, or, where that was not measured, all over its room.
+ * @param {Device} device @param {number} room @param {import('./cells').Cells} cells
+ * @returns {{x: number, y: number}[]}
+ */
+function placesOf({ x_m: x, y_m: y, approximate }, room, cells) {
+  const all = approximate ? cells.all.filter((cell) => cell.room === room) : [];
+  const every = Math.ceil(all.length / PLACES);
+  return all.length > 1 ? all.filter((_, k) => k % every === 0) : [{ x, y }];
 }
 
 /**

@@ -6,7 +6,7 @@ const LATEST = 16; // older ones are late anyway
 /**
  * Whether it means anything that a source was not heard: not when a gateway is out or a beacon's battery empty.
  * @param {import('./radio').Radio} radio
- * @param {import('./tuning').Tuning} tuning
+ * @param {import('./constants').Settings} settings
  */
 function createSilence(radio, { aliveMs, beaconDeadMs }) {
   const heardMs = new Float64Array(radio.sources.length);

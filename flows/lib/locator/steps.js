@@ -8,7 +8,7 @@ const { addReading } = require('./sightings');
  * taken at once; what gateways say of a tag is gathered in steps of `tickMs`, so that their order of arrival does not
  * matter and several weigh together. Pure.
  * @typedef {import('./sightings').Heard} Heard
- * @typedef {import('./tuning').Tuning} Tuning
+ * @typedef {import('./constants').Settings} Settings
  * @typedef {Heard & {tick: number, ms: number, dueMs: number, next: Step|null}} Step ms: of its newest reading; dueMs: our
  *   clock; next: a later one (a list, since thousands of people have one or two waiting)
  * @typedef {{ms: number, waiting: Step|null, phoneMs: number[]|null}} Line ms: event time of the newest reading taken (kept
@@ -35,17 +35,17 @@ function frontMs({ ms, waiting }) {
  * @param {number} ts the phone's clock
  * @param {Heard} heard
  * @param {number} nowMs
- * @param {Tuning} tuning
+ * @param {Settings} settings
  * @param {Take<L>} take
  * @returns {boolean} false when the readings are late: they belong to a time that is over
  */
-function joinPhone(line, ts, heard, nowMs, tuning, take) {
-  const ms = ts > nowMs + tuning.aheadMs ? nowMs : ts;
-  if (ms < frontMs(line) - tuning.lateMs) return false;
+function joinPhone(line, ts, heard, nowMs, settings, take) {
+  const ms = ts > nowMs + settings.aheadMs ? nowMs : ts;
+  if (ms < frontMs(line) - settings.lateMs) return false;
   if (line.phoneMs?.includes(ts)) return true; // phones send again what the broker may have lost
   line.phoneMs = line.phoneMs ? line.phoneMs.slice(1 - PHONE_BATCHES).concat(ts) : [ts]; // exactly as long as it needs to be
-  pass(line, nowMs, tuning, take);
-  leave(line, -Infinity, Math.floor(ms / tuning.tickMs) + 1, take);
+  pass(line, nowMs, settings, take);
+  leave(line, -Infinity, Math.floor(ms / settings.tickMs) + 1, take);
   take(line, ms, heard);
   return true;
 }
@@ -57,26 +57,26 @@ function joinPhone(line, ts, heard, nowMs, tuning, take) {
  * @param {number} ts the gateway's clock
  * @param {{source: number, rssi: number, tag: string}} reading
  * @param {number} nowMs
- * @param {Tuning} tuning
+ * @param {Settings} settings
  * @param {Take<L>} take
  * @returns {boolean} false when it is late
  */
-function joinGateway(line, ts, { source, rssi, tag }, nowMs, tuning, take) {
+function joinGateway(line, ts, { source, rssi, tag }, nowMs, settings, take) {
   const ms = Math.min(ts, nowMs); // one of many: a clock ahead must not pull the others along
-  if (ms < frontMs(line) - tuning.lateMs) return false;
-  pass(line, nowMs, tuning, take);
-  const tick = Math.max(Math.floor(ms / tuning.tickMs), Math.floor(line.ms / tuning.tickMs) + 1);
-  const step = stepOf(line, tick, nowMs, tuning);
+  if (ms < frontMs(line) - settings.lateMs) return false;
+  pass(line, nowMs, settings, take);
+  const tick = Math.max(Math.floor(ms / settings.tickMs), Math.floor(line.ms / settings.tickMs) + 1);
+  const step = stepOf(line, tick, nowMs, settings);
   step.ms = Math.max(step.ms, ms);
   addReading(step, source, rssi);
   if (step.sources[0] === source) step.tag = tag;
-  pass(line, nowMs, tuning, take);
+  pass(line, nowMs, settings, take);
   return true;
 }
 
 /**
  * The step of a tick; a new one where there is none.
- * @param {Line} line @param {number} tick @param {number} nowMs @param {Tuning} tuning
+ * @param {Line} line @param {number} tick @param {number} nowMs @param {Settings} settings
  */
 function stepOf(line, tick, nowMs, { tickMs, holdMs }) {
   /** @type {Step|null} */
@@ -98,10 +98,10 @@ function stepOf(line, tick, nowMs, { tickMs, holdMs }) {
 /**
  * Take the steps that waited long enough.
  * @template {Line} L
- * @param {L} line @param {number} nowMs @param {Tuning} tuning @param {Take<L>} take
+ * @param {L} line @param {number} nowMs @param {Settings} settings @param {Take<L>} take
  */
-function pass(line, nowMs, tuning, take) {
-  if (line.waiting) leave(line, nowMs, Math.floor((frontMs(line) - tuning.reorderMs) / tuning.tickMs), take);
+function pass(line, nowMs, settings, take) {
+  if (line.waiting) leave(line, nowMs, Math.floor((frontMs(line) - settings.reorderMs) / settings.tickMs), take);
 }
 
 /**

@@ -1,0 +1,240 @@
+"""Buildings and radios drawn anew at random, each with a seed, on which the room locator is judged.
+
+`python -m accuracy.drawn --out DIR --seeds 1-40` writes them in the form of recordings with known rooms.
+
+A drawn set shares no number with the locator, nor with the demo's simulated radio: every one is drawn from a range. One
+thing is chosen by its outcome: where somebody is unheard for more than half of a recording, the whole radio is drawn
+again, since nobody could locate them. Weak radios are therefore rarer than their ranges say, above all where there are
+few devices. The fact `redrawn` counts how often that was needed."""
+
+import argparse
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from simulator.building import Room
+from simulator.geometry import Point, area
+
+from accuracy.drawn_plan import Plan, box_of, by_area, draw_plan, patrol, some_place, standing
+from accuracy.drawn_radio import Adverts, Air, Device, Floats, Mode, Radio, draw_radio
+from accuracy.track import Track
+
+START_MS = 1_700_000_000_000
+LASTS_S = 600.0
+STANDING, PATROLS = 6, 3  # recordings of a set
+WALKER = "walker"
+TAG = "DA7A00000001"
+TRIES = 500  # of the radio
+Manner = Literal["standing", "patrol"]
+Facts = dict[str, float | int | str | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRecording:
+    """What was heard of one person, and where they were: `adverts` as (ts_ms, receiver, beacon, rssi), ascending by
+    time; `truth` as (ts_ms, room, x_m, y_m), one a second."""
+
+    name: str
+    manner: Manner
+    adverts: list[tuple[int, str, str, int]]
+    truth: list[tuple[int, str, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSet:
+    """A building file with one walker, recordings in it, and what was drawn."""
+
+    seed: int
+    mode: Mode
+    building: dict[str, Any]
+    recordings: list[DrawnRecording]
+    facts: Facts
+
+
+def draw(seed: int) -> DrawnSet:
+    """The set of a seed: the same one, whatever was drawn before."""
+    rngs = [np.random.default_rng([seed, k]) for k in range(4)]
+    mode: Mode = "gateway" if rngs[0].random() < 0.5 else "phone"
+    plan = draw_plan(rngs[1])
+    devices = _devices(plan, mode, rngs[2])
+    listed, told = _listed(plan, devices, rngs[2])
+    tracks = [Track(standing(plan, rngs[3]), LASTS_S) for _ in range(STANDING)]
+    tracks += [Track(patrol(plan, rngs[3]), LASTS_S) for _ in range(PATROLS)]
+    for redrawn in range(TRIES):
+        heard = _heard(plan, devices, tracks, mode, np.random.default_rng([seed, 4, redrawn]))
+        if heard is not None:
+            break
+    else:
+        raise RuntimeError(f"seed {seed}: somebody is unheard in each of {TRIES} draws of the radio")
+    radio, adverts = heard
+    recordings = []
+    for number, (track, one) in enumerate(zip(tracks, adverts, strict=True)):
+        manner: Manner = "standing" if number < STANDING else "patrol"
+        name = f"{manner}-{number + 1 if number < STANDING else number + 1 - STANDING}"
+        recordings.append(DrawnRecording(name, manner, _rows(one, devices, mode), _truth(track)))
+    facts: Facts = {
+        "plan": plan.kind,
+        "levels": plan.levels,
+        "rooms": len(plan.rooms),
+        "area_m2": round(sum(area(room.polygon) for room in plan.rooms.values()), 1),
+        "devices": len(devices),
+        "devices_a_room": round(len(devices) / len(plan.rooms), 2),
+        **told,
+        **{key: round(value, 3) for key, value in asdict(radio).items()},
+        "least_heard_share": round(min(heard_share(one.times_s, radio) for one in adverts), 3),
+        "redrawn": redrawn,
+    }
+    return DrawnSet(seed, mode, _building(seed, plan, mode, listed), recordings, facts)
+
+
+def _heard(
+    plan: Plan, devices: list[Device], tracks: list[Track], mode: Mode, rng: np.random.Generator
+) -> tuple[Radio, list[Adverts]] | None:
+    """A radio and what is heard of each track; None where one of them is unheard for more than half of the time."""
+    radio = draw_radio(rng)
+    air = Air(plan, devices, radio, rng)
+    found = []
+    for track in tracks:
+        adverts = air.adverts(track, mode, rng)
+        if heard_share(adverts.times_s, radio) < 0.5:
+            return None
+        found.append(adverts)
+    return radio, found
+
+
+def heard_share(times_s: Floats, radio: Radio) -> float:
+    """The share of seconds at which somebody was heard just now: within two intervals of adverts, at least a second."""
+    within_s = max(1.0, 2 / radio.adverts_per_s)
+    moments = np.arange(1.0, LASTS_S + 1)
+    last = np.concatenate([[-np.inf], times_s])[np.searchsorted(times_s, moments)]
+    return float(np.mean(moments - last <= within_s))
+
+
+def _devices(plan: Plan, mode: Mode, rng: np.random.Generator) -> list[Device]:
+    """Devices where they really are, spread as an installer would: large rooms first, a second one only where each room
+    has one. Chance decides between rooms of like size."""
+    rooms = list(plan.rooms.values())
+    count = max(3, round(len(rooms) * float(rng.uniform(0.3, 2.0))))
+    wanted = {room.id: area(room.polygon) * float(rng.uniform(0.5, 2.0)) for room in rooms}
+    chosen = [
+        max((room for room in rooms if room.level == level), key=lambda one: wanted[one.id])
+        for level in range(plan.levels)
+    ]
+    while len(chosen) < count:
+        has = Counter(room.id for room in chosen)
+        chosen.append(max(rooms, key=lambda one: (has[one.id] == 0, wanted[one.id] / (has[one.id] + 1))))
+    devices: list[Device] = []
+    for number, room in enumerate(chosen):
+        x, y = _on_wall(rng, room) if rng.random() < 0.7 else some_place(rng, room)
+        if number >= plan.levels and rng.random() < 0.06:  # two in one corner: the socket is there
+            room, (x, y) = plan.rooms[devices[-1].room], (devices[-1].x_m, devices[-1].y_m)
+            x, y = _kept(room, x + rng.uniform(-0.4, 0.4), y + rng.uniform(-0.4, 0.4))
+        one = f"g{number + 1:02}" if mode == "gateway" else f"BEAC{number + 1:08X}"
+        height_m = rng.uniform(0.3, 2.6)  # a socket's, to a ceiling's
+        devices.append(Device(one, room.id, room.level, x, y, height_m))
+    return devices
+
+
+def _on_wall(rng: np.random.Generator, room: Room) -> Point:
+    w, s, e, n = box_of(room)
+    x, y = some_place(rng, room)
+    off = rng.uniform(0.05, 0.3)
+    return [(w + off, y), (e - off, y), (x, s + off), (x, n - off)][rng.integers(4)]
+
+
+def _kept(room: Room, x: float, y: float) -> Point:
+    """The nearest place in the room."""
+    w, s, e, n = box_of(room)
+    return min(e - 0.05, max(w + 0.05, x)), min(n - 0.05, max(s + 0.05, y))
+
+
+def _listed(plan: Plan, devices: list[Device], rng: np.random.Generator) -> tuple[list[dict[str, Any]], Facts]:
+    """Devices as the building file has them: somewhere in their room, or measured more or less well."""
+    missing, error_m = bool(rng.random() < 0.2), float(rng.uniform(0.0, 0.5))
+    listed = []
+    for one in devices:
+        room = plan.rooms[one.room]
+        off_x, off_y = rng.normal(0.0, error_m, 2)
+        x, y = some_place(rng, room) if missing else _kept(room, one.x_m + off_x, one.y_m + off_y)
+        entry = {"id": one.id, "level": _level(one.level), "room": one.room, "x_m": round(x, 2), "y_m": round(y, 2)}
+        listed.append({**entry, "approximate": True} if missing else entry)
+    return listed, {"positions_missing": missing, "position_error_m": 0.0 if missing else round(error_m, 3)}
+
+
+def _level(level: int) -> str:
+    return f"L{level + 1}"
+
+
+def _building(seed: int, plan: Plan, mode: Mode, listed: list[dict[str, Any]]) -> dict[str, Any]:
+    levels = []
+    for level in range(plan.levels):
+        rooms = []
+        for room in plan.rooms.values():
+            if room.level == level:
+                kind = {} if room.kind == "room" else {"kind": room.kind}
+                polygon = [list(corner) for corner in room.polygon]
+                rooms.append({"id": room.id, "name": room.name, **kind, "polygon": polygon})
+        size = {"width_m": plan.width_m, "height_m": plan.height_m}
+        levels.append({"id": _level(level), "name": f"Level {level + 1}", **size, "rooms": rooms})
+    return {
+        "building": f"Drawn {seed}",
+        "levels": levels,
+        "beacons": listed if mode == "phone" else [],
+        "gateways": listed if mode == "gateway" else [],
+        "staff": [{"id": WALKER, "name": "Walker", "tags": [TAG] if mode == "gateway" else []}],
+    }
+
+
+def _rows(adverts: Adverts, devices: list[Device], mode: Mode) -> list[tuple[int, str, str, int]]:
+    ms = (START_MS + np.rint(adverts.times_s * 1000).astype(np.int64)).tolist()
+    heard = zip(ms, adverts.device.tolist(), adverts.rssi.tolist(), strict=True)
+    if mode == "gateway":
+        return [(ts, devices[k].id, TAG, rssi) for ts, k, rssi in heard]
+    return [(ts, WALKER, devices[k].id, rssi) for ts, k, rssi in heard]
+
+
+def _truth(track: Track) -> list[tuple[int, str, float, float]]:
+    seconds = np.arange(int(track.end_s))
+    where = track.at(seconds.astype(np.float64))
+    places = zip(seconds.tolist(), where.leg.tolist(), where.x_m.tolist(), where.y_m.tolist(), strict=True)
+    return [(START_MS + 1000 * s, track.rooms[leg], round(x, 2), round(y, 2)) for s, leg, x, y in places]
+
+
+def write(drawn: DrawnSet, folder: Path) -> None:
+    """Write a set in the common form: building.json, set.json, NAME.csv and NAME.truth.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
+    notes = ", ".join(f"{key} {value}" for key, value in drawn.facts.items())
+    source = f"tests/accuracy/drawn.py, seed {drawn.seed}"
+    about = {"mode": drawn.mode, "licence": "made up", "source": source, "notes": notes, "facts": drawn.facts}
+    (folder / "building.json").write_text(json.dumps(drawn.building, indent=1) + "\n")
+    (folder / "set.json").write_text(json.dumps(about, indent=1) + "\n")
+    for one in drawn.recordings:
+        _table(folder / f"{one.name}.csv", ("ts_ms", "receiver", "beacon", "rssi"), one.adverts)
+        _table(folder / f"{one.name}.truth.csv", ("ts_ms", "room", "x_m", "y_m"), one.truth)
+
+
+def _table(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def main() -> None:
+    """Write the sets of some seeds, each into a folder of its own."""
+    parser = argparse.ArgumentParser(prog="accuracy.drawn", description="Buildings and radios drawn at random.")
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write into")
+    parser.add_argument("--seeds", default="1-40", help="FIRST-LAST, or one (default: %(default)s)")
+    arguments = parser.parse_args()
+    first, _, last = arguments.seeds.partition("-")
+    for seed in range(int(first), int(last or first) + 1):
+        write(draw(seed), arguments.out / f"{seed:03}")
+
+
+if __name__ == "__main__":
+    main()
