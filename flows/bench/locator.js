@@ -9,7 +9,7 @@
 
 const path = require('node:path');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { createLocator, emptyOutcome, TUNING } = require('../lib/locator');
+const { createLocator, emptyOutcome, DEFAULTS } = require('../lib/locator');
 const { createModel } = require('../lib/locator/model');
 const { createStream } = require('./stream');
 
@@ -22,7 +22,7 @@ const [staff = 10_000, seconds = 20] = process.argv.slice(2).map(Number);
 const { file } = loadBuilding(DEMO);
 const people = Array.from({ length: staff }, (_, n) => ({ id: `s${n}`, name: `${n}`, tags: n % 2 ? [`C0FFEE${n.toString(16).padStart(6, '0').toUpperCase()}`] : [] }));
 const building = createBuilding({ ...file, staff: people });
-const stream = createStream(building, createModel(building, TUNING), START_MS);
+const stream = createStream(building, createModel(building, DEFAULTS), START_MS);
 const locator = createLocator(building);
 for (const id of building.gateways.keys()) locator.setGateway(id, true);
 

@@ -4,7 +4,6 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const Ajv = require('ajv/dist/2020').default;
-const { tuningFaults } = require('./building-tuning');
 const { covers, overlap, TOLERANCE_M } = require('./geometry');
 
 /**
@@ -26,7 +25,7 @@ let validate;
 function buildingFaults(data) {
   validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(JSON.parse(fs.readFileSync(SCHEMA, 'utf8')));
   const faults = validate(data) ? [] : (validate.errors ?? []).map(told);
-  return [...faults, ...crossFaults(data), ...planFaults(data), ...tuningFaults(data)];
+  return [...faults, ...crossFaults(data), ...planFaults(data)];
 }
 
 /** @param {import('ajv').ErrorObject} error */

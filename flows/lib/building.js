@@ -6,13 +6,14 @@ const fs = require('node:fs');
 const { buildingFaults } = require('./building-checks');
 
 /**
- * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number}} Room
+ * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number,
+ *   open_edges?: number[]}} Room
  * @typedef {{id: string, name: string, width_m: number, height_m: number, plan?: string, rooms: Room[]}} Level
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number,
  *   approximate?: boolean}} Beacon
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, rssi_offset?: number, min_rssi?: number,
  *   window_ms?: number, approximate?: boolean}} Gateway
- * @typedef {{id: string, name: string, tags?: string[]}} Staff
+ * @typedef {{id: string, name: string, tags?: string[], tag_tx?: number}} Staff
  * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[],
  *   tuning?: Record<string, number>}} BuildingFile tuning: numbers of the locator, see building-tuning.js
  */

@@ -4,9 +4,9 @@
  */
 import type { Building } from './building';
 import type { Batch } from './readings';
-import type { TUNING as NUMBERS } from './locator/tuning';
+import type { Settings } from './locator/constants';
 
-export type Tuning = typeof NUMBERS;
+export type { Settings };
 export type State = 'present' | 'stale' | 'lost';
 
 /**
@@ -28,6 +28,18 @@ export type Outcome = {
   locations: Location[]; late: Late[]; stays: Stay[]; events: LocationEvent[]; presences: Presence[];
 };
 
+/**
+ * Why somebody is said to be where they are. rooms: the likeliest, with their probabilities; heard: what is remembered of each
+ * beacon or gateway: its mean level (dBm), of how many readings, how old, and how strong it should be at the likeliest place of
+ * each of `rooms`; level_db: how much stronger than calibrated the tag or phone is, with its standard deviation; change: which
+ * other room leads most, by how much (natural log of the odds), and how much it takes.
+ */
+export type Trace = {
+  staff_id: string; ts: number; room: string | null; rooms: { room: string; level: string; probability: number }[];
+  heard: { id: string; room: string; rssi: number; readings: number; age_s: number; expected: number[] }[];
+  level_db: number; level_sd_db: number; change: { room: string; lead_nats: number; needed_nats: number } | null;
+};
+
 export interface Locator {
   /** Take one checked batch. */
   hear(batch: Batch, nowMs: number, outcome: Outcome): void;
@@ -44,6 +56,10 @@ export interface Locator {
   doubtedSince(staffId: string): number;
   /** Everybody heard within the last quarter of an hour. */
   presences(): Presence[];
+  /** Why somebody is said to be where they are; null where nothing is known of them. */
+  trace(staffId: string): Trace | null;
+  /** How much stronger than calibrated each tag or phone is, dB. */
+  levels(): { staff_id: string; level_db: number; level_sd_db: number }[];
   /**
    * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to
    * when that is known.
@@ -53,7 +69,8 @@ export interface Locator {
   began(staffId: string, room: string, sinceMs: number): Presence | null;
 }
 
-/** overrides: of single numbers of `tuning.js`. */
-export function createLocator(building: Building, overrides?: Partial<Tuning>): Locator;
+/** overrides: of single numbers of `tuning.js` and `constants.js`. */
+export function createLocator(building: Building, overrides?: Partial<Settings>): Locator;
 export function emptyOutcome(): Outcome;
-export const TUNING: Tuning;
+/** The numbers where neither the building nor overrides say otherwise. */
+export const DEFAULTS: Readonly<Settings>;

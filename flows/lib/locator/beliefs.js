@@ -141,14 +141,14 @@ function createBeliefs({ cells, radio, settings }, listening) {
     /**
      * Bring a belief forward and weigh what was heard.
      * @param {number} slot
-     * @param {{seconds: number, steps: number, touched: boolean}} passed since the last time: seconds, how many whole ones ended, and
-     *   whether a beacon was touched on purpose: then nothing of before counts
+     * @param {{seconds: number, steps: number, touched: boolean, walks: boolean}} passed since the last time: seconds, how many
+     *   whole ones ended, whether a beacon was touched on purpose (then nothing of before counts), and whether they moved
      * @param {import('./sightings').Heard} heard strongest first
      * @param {import('./hearing').Remembered} remembered what was heard up to now, these included
      * @param {import('./evidence').Common} common
      * @param {number} nowMs
      */
-    update(slot, { seconds, steps, touched }, heard, remembered, common, nowMs) {
+    update(slot, { seconds, steps, touched, walks }, heard, remembered, common, nowMs) {
       const whole = wholeOf(slot);
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
         at[count++] = cell[k];
@@ -160,13 +160,20 @@ function createBeliefs({ cells, radio, settings }, listening) {
         appear(heard, common.meanDb);
       } else {
         for (let k = Math.min(steps, settings.stepsAtMost); k > 0; k -= 1) step();
-        stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * Math.min(touched ? 1 : seconds, settings.stepsAtMost));
+        const strayS = Math.min(touched ? 1 : seconds, settings.stepsAtMost);
+        stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * strayS);
       }
       const fades = fresh || touched ? 0 : Math.exp(-seconds / settings.memoryS);
+      const looks = settings.looks * (walks ? settings.walkLooks : 1) * (1 - fades);
       const silence = { kind: heard.kind, thresholdDbm: thresholdOf(heard, settings.wholeReadings, settings.hearableDbm), nowMs };
-      const found = evidence.weigh(at, count, remembered, common, silence, fades, settings.looks * (1 - fades));
+      const found = evidence.weigh(at, count, remembered, common, silence, fades, looks);
       store(slot);
       return found;
+    },
+    /** The cells somebody may be at, with their probabilities. @param {number} slot @returns {[cell: number, probability: number][]} */
+    cells(slot) {
+      const whole = wholeOf(slot);
+      return Array.from({ length: held[slot] }, (_, k) => [cell[slot * kept + k], SHARES[share[slot * kept + k]] / whole]);
     },
     /** Undo `rooms`. @param {number} slot @param {Float64Array} rooms */
     clear(slot, rooms) {

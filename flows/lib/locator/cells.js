@@ -6,7 +6,7 @@ const { bounds, inside } = require('./plan');
 /**
  * The places somebody can be at: each room in cells of about `cellM`, and how one gets from cell to cell within a
  * second. Pure. The steps from cell c are entries start[c] … start[c+1]-1 of `target` and `share`; shares add up to 1.
- * @typedef {{x: number, y: number, room: number, storey: number}} Cell
+ * @typedef {{x: number, y: number, room: number, storey: number, size: number}} Cell size: metres
  * @typedef {object} Cells
  * @property {Cell[]} all by storey, then by room
  * @property {number[]} firstOf index of the first cell of each storey, and the number of all at the end
@@ -16,7 +16,7 @@ const { bounds, inside } = require('./plan');
  * @property {Float32Array} share
  */
 
-const REACH = 1.6; // cells further apart than this many cellM are no neighbours: a cell has eight
+const REACH = 1.6; // cells further apart than so many of their sizes are no neighbours: a cell has eight
 const SHAFT_M = 5; // a lift goes up within so many metres
 
 /**
@@ -30,7 +30,9 @@ function createCells(plan, settings) {
   const firstOf = plan.levels.map((_, storey) => {
     const first = all.length;
     plan.rooms.forEach((room, r) => {
-      if (room.storey === storey) all.push(...cellsOf(room.polygon, settings.cellM).map(([x, y]) => ({ x, y, room: r, storey })));
+      if (room.storey !== storey) return;
+      const size = sizeIn(room.polygon, settings.cellM);
+      all.push(...cellsOf(room.polygon, size).map(([x, y]) => ({ x, y, room: r, storey, size })));
     });
     return first;
   });
@@ -52,6 +54,13 @@ function createCells(plan, settings) {
   });
   const room = Uint16Array.from(all, (cell) => cell.room);
   return { all, firstOf, room, start, target: Uint32Array.from(target), share: Float32Array.from(share) };
+}
+
+/** A small room has nine cells, too: where in it somebody stands matters for its neighbours. @param {[number, number][]} polygon
+ * @param {number} cellM */
+function sizeIn(polygon, cellM) {
+  const { left, right, bottom, top } = bounds(polygon);
+  return Math.max(1, Math.min(cellM, Math.sqrt((right - left) * (top - bottom)) / 3));
 }
 
 /**
@@ -82,13 +91,13 @@ function cellsOf(polygon, cellM) {
  * @param {import('./constants').Settings} settings
  * @returns {[number, number][]}
  */
-function walksFrom(from, all, firstOf, plan, { cellM, paceM, doorFactor }) {
+function walksFrom(from, all, firstOf, plan, { paceM, doorFactor }) {
   /** @type {[number, number][]} */
   const found = [];
   for (let c = firstOf[from.storey]; c < firstOf[from.storey + 1]; c += 1) {
     const to = all[c];
     const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    if (distance > REACH * cellM) continue;
+    if (distance > REACH * Math.max(from.size, to.size)) continue;
     if (to.room !== from.room && !plan.passable(from.room, to.room)) continue;
     found.push([c, Math.exp(-((distance / paceM) ** 2) / 2) * (to.room === from.room ? 1 : doorFactor)]);
   }

@@ -3,8 +3,10 @@
 
 /**
  * When to say that somebody changed the room, and since when. Pure.
- * @typedef {{room: number, sinceMs: number, guess: boolean, last: number, lastSinceMs: number}} Choice room and last (the room
- *   before) are indices, -1 for none; sinceMs, lastSinceMs: when each was entered; guess: it is the first room after nothing
+ * @typedef {{room: number, sinceMs: number, guess: boolean, last: number, lastStayMs: number, rival: number,
+ *   rivalAfterMs: number}} Choice room, last (the room before) and rival (the likeliest) are indices, -1 for none; sinceMs: when
+ *   the room was entered; lastStayMs: how long before that the last one was; rivalAfterMs: how long after it the rival became
+ *   the likeliest; guess: it is the first room after nothing
  *   was known of them, so short a time ago that it may have been wrong
  * @typedef {'none'|'moved'|'returned'} Change returned: they are back before they can have been away
  */
@@ -22,23 +24,33 @@ function choose(choice, chances, best, ms, touched, settings) {
   const delayMs = delayOf(settings);
   if (choice.guess && ms - choice.sinceMs > 2 * delayMs) choice.guess = false;
   if (choice.room < 0) {
-    Object.assign(choice, { room: best, sinceMs: ms, guess: true, last: -1, lastSinceMs: ms });
+    Object.assign(choice, { room: best, sinceMs: ms, guess: true, last: -1, lastStayMs: 0, rival: best, rivalAfterMs: 0 });
     return 'moved';
   }
+  if (best !== choice.rival) Object.assign(choice, { rival: best, rivalAfterMs: Math.round(ms - choice.sinceMs) });
   if (best === choice.room) return 'none';
-  if (!touched && leadOf(chances, best, choice.room, settings) <= settings.changeNats) return 'none';
+  if (!touched && leadOf(chances, best, choice.room, settings) <= neededOf(choice, ms, settings)) return 'none';
   const { room, sinceMs, guess } = choice;
   if (guess) { // the first readings named a wrong room: they were here all along
     choice.room = best;
     return 'moved';
   }
-  if (best === choice.last && ms - sinceMs <= 2 * delayMs) {
-    Object.assign(choice, { room: best, sinceMs: choice.lastSinceMs, last: room, lastSinceMs: sinceMs });
+  if (best === choice.last && choice.lastStayMs > 0 && ms - sinceMs <= 2 * delayMs) {
+    Object.assign(choice, { room: best, sinceMs: sinceMs - choice.lastStayMs, last: room, lastStayMs: 0 });
     return 'returned';
   }
-  const enteredMs = touched ? ms : Math.max(sinceMs, ms - delayMs);
-  Object.assign(choice, { room: best, sinceMs: enteredMs, last: room, lastSinceMs: sinceMs });
+  const enteredMs = touched ? ms : sinceMs + Math.max(0, choice.rivalAfterMs - delayMs);
+  Object.assign(choice, { room: best, sinceMs: enteredMs, last: room, lastStayMs: enteredMs - sinceMs });
   return 'moved';
+}
+
+/**
+ * By how much another room must lead: the longer somebody stayed, the less likely they leave within the next second (stays are
+ * log-normal), and the more often chance had an opportunity to name another room.
+ * @param {Choice} choice @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
+ */
+function neededOf({ sinceMs }, ms, { changeNats, settledNats }) {
+  return changeNats + settledNats * Math.log1p(Math.max(0, ms - sinceMs) / 60_000);
 }
 
 /** By how much one room is likelier than another, nats. @param {Float64Array} chances @param {number} room @param {number} other
@@ -46,10 +58,9 @@ function choose(choice, chances, best, ms, touched, settings) {
 const leadOf = (chances, room, other, { least }) => Math.log((chances[room] + least) / (chances[other] + least));
 
 /**
- * How long after a step through a door the belief follows: half a window, the mean age of what is averaged, and until half
- * of the evidence is from behind the door.
+ * How long after a step through a door the new room leads: half a window, and the mean age of what is averaged.
  * @param {import('./constants').Settings} settings @returns {number} milliseconds
  */
-const delayOf = ({ windowMs, hearingS, memoryS }) => Math.round(windowMs / 2 + 1000 * (hearingS + memoryS * Math.LN2));
+const delayOf = ({ windowMs, hearingS }) => Math.round(windowMs / 2 + 1000 * hearingS);
 
-module.exports = { choose, delayOf, leadOf };
+module.exports = { choose, delayOf, leadOf, neededOf };

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { TUNING } = require('./tuning');
+
 /** Numbers of the method that no building needs to change, and times of the contract. */
 const CONSTANTS = Object.freeze({
   // Geometry
@@ -9,14 +11,18 @@ const CONSTANTS = Object.freeze({
   aboveM: 1.2, // a device of unknown height is so far above or below a tag or phone
   nearestM: 1, // the calibrated power is measured here; closer, the distance to the middle of a cell means nothing
   weakestDbm: -105, // walls add up to less than their sum: signals come round corners
-  cellM: 1.5, // finer than RSSI can tell; coarser loses small rooms
+  cellM: 2, // about the accuracy that RSSI allows; smaller rooms have smaller cells
+  paceM: 1.5, // walking speed in metres a second, as the spread of one step
   doorFactor: 0.7, // a step into another room is less likely than one within: walls are in the way
   liftShare: 0.05, // of a second in a lift lobby, people change level
 
   // Evidence
   remembered: 12, // so many devices of each person; further ones hardly tell more
-  gaps: 2, // a device that is heard rarely is averaged over so many of its gaps
+  gaps: 4, // a device that is heard rarely is averaged over so many of its gaps
   fadesOut: 10 / 3, // … and forgotten after so many averaging times
+  lastingAtMost: 30, // what is heard while somebody stands evens out over so many readings at most
+  movedSigma: 1, // they moved when what is heard of late is so many standard deviations off
+  walkLooks: 3, // who moves is somewhere else with each reading: evidence counts so much more
   silentShare: 0.5, // silence counts half: adverts are lost in bursts, so missing ones are no independent looks
   lostShare: 0.15, // windows lost although the transmitter is near
   hearableDbm: -94, // weaker ones are received by half at most
@@ -32,7 +38,7 @@ const CONSTANTS = Object.freeze({
   strayShare: 1e-3, // of a second, people appear elsewhere (a tag handed over, a phone back from a pocket of bad reception)
   strayCells: 24, // … near the devices they are heard by: that many cells of each
   strayFrom: 3, // … of the strongest so many devices
-  keptCells: 56, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
+  keptCells: 32, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
   keptShare: 3e-4, // … and so are those below this probability
   stepsAtMost: 5, // after a longer silence than so many seconds the belief is as wide as it gets
   forgetMs: 30_000, // after that nothing is known any more, like at the start
@@ -55,4 +61,7 @@ const CONSTANTS = Object.freeze({
 
 /** @typedef {typeof CONSTANTS & import('./tuning').Tuning} Settings all numbers a locator works with */
 
-module.exports = { CONSTANTS };
+/** @type {Readonly<Settings>} as they are where a building sets none */
+const DEFAULTS = Object.freeze({ ...CONSTANTS, ...TUNING });
+
+module.exports = { CONSTANTS, DEFAULTS };

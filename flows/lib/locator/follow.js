@@ -85,16 +85,15 @@ function createFollowing(model, beliefs, hearing, levels) {
   /** @param {Person} person @param {number} ms @param {Heard} heard @param {boolean} touched @param {number} nowMs */
   function believe(person, ms, heard, touched, nowMs) {
     const { slot } = person;
-    const second = Math.floor(ms / 1000);
-    const isNew = person.second < 0;
+    const isNew = person.ms === -Infinity;
     const seconds = isNew ? 0 : (ms - person.ms) / 1000;
+    const steps = isNew ? 0 : Math.floor(ms / 1000) - Math.floor(person.ms / 1000);
     if (touched) hearing.open(slot); // what was heard elsewhere counts no more
-    hearing.add(slot, heard, ms);
+    const walks = hearing.add(slot, heard, ms);
     const common = { meanDb: levels.meanOf(slot), common: levels.commonOf(slot) };
-    const passed = { seconds, steps: isNew ? 0 : second - person.second, touched };
+    const passed = { seconds, steps, touched, walks };
     const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, hearing.recall(slot, ms), common, nowMs);
     levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
-    person.second = second;
   }
 
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */

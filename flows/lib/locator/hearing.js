@@ -2,19 +2,23 @@
 'use strict';
 
 /**
- * What is remembered of a person's readings: for each of the strongest devices its level, averaged over `hearingS`, or over
- * `gaps` of its gaps where it is heard more rarely than that. People live in slots of shared arrays.
+ * What is remembered of a person's readings. Of each of the strongest devices: its level of late, averaged over `hearingS` (or
+ * over `gaps` of its gaps where it is heard more rarely than in each window), and its level since they moved the last time,
+ * which evens out more. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createHearing>} Hearing
  * @typedef {{count: number, sources: Int32Array, levels: Float64Array, readings: Float64Array, ages: Float64Array}} Remembered
  *   the first `count` of each: index into the radio's sources, dBm, how many readings that is the mean of, age in seconds
  * @param {import('./constants').Settings} settings
  */
-function createHearing({ remembered, hearingS, gaps, fadesOut }) {
+function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings }) {
   let source = new Uint16Array(0);
-  let level = new Int16Array(0); // in 1 / PARTS dBm
-  let weight = new Float32Array(0); // readings, faded, at heardMs
-  let gapS = new Float32Array(0); // mean time between two readings
-  let heardMs = new Float64Array(0);
+  let level = new Int16Array(0); // of late, in 1 / PARTS dBm
+  let weight = new Uint8Array(0); // readings, faded, at heardAt, in 1 / SHARES
+  let lasting = new Int16Array(0); // level since they moved
+  let lastingWeight = new Uint8Array(0);
+  let gap = new Uint8Array(0); // mean time between two readings, in 1 / TENTHS s
+  let heardAt = new Uint32Array(0); // in 1 / HUNDREDTHS s, the lowest 32 bits of it: 497 days
+  let most = new Uint8Array(0); // devices in one message, by slot
   /** @type {Remembered} */
   const all = {
     count: 0, sources: new Int32Array(remembered), levels: new Float64Array(remembered), readings: new Float64Array(remembered),
@@ -25,60 +29,112 @@ function createHearing({ remembered, hearingS, gaps, fadesOut }) {
   function open(slot) {
     const end = (slot + 1) * remembered;
     if (end > source.length) {
-      const length = Math.ceil((slot + 1) * 1.0625) * remembered;
+      const slots = Math.ceil((slot + 1) * 1.0625);
+      const length = slots * remembered;
       source = longer(source, new Uint16Array(length));
       level = longer(level, new Int16Array(length));
-      weight = longer(weight, new Float32Array(length));
-      gapS = longer(gapS, new Float32Array(length));
-      heardMs = longer(heardMs, new Float64Array(length));
+      weight = longer(weight, new Uint8Array(length));
+      lasting = longer(lasting, new Int16Array(length));
+      lastingWeight = longer(lastingWeight, new Uint8Array(length));
+      gap = longer(gap, new Uint8Array(length));
+      heardAt = longer(heardAt, new Uint32Array(length));
+      most = longer(most, new Uint8Array(slots));
     }
-
     weight.fill(0, slot * remembered, end);
+    most[slot] = 0;
   }
 
-  /** @param {number} k an entry */
-  const averagingS = (k) => Math.max(hearingS, gaps * (gapS[k] - LEAST_GAP_S));
+  /** Seconds since an entry was heard. @param {number} k @param {number} ms */
+  const ageOf = (k, ms) => ((stampOf(ms) - heardAt[k]) >>> 0) / HUNDREDTHS;
 
   /** How many readings an entry is still worth; 0 when it is forgotten. @param {number} k @param {number} ms */
   function worth(k, ms) {
-    const ageS = (ms - heardMs[k]) / 1000;
-    const overS = averagingS(k);
-    return weight[k] === 0 || ageS > fadesOut * overS ? 0 : weight[k] * Math.exp(-ageS / overS);
+    if (weight[k] === 0) return 0;
+    const ageS = ageOf(k, ms);
+    const overS = Math.max(hearingS, gaps * (gap[k] / TENTHS - WINDOW_S));
+    return ageS > fadesOut * overS ? 0 : (weight[k] / SHARES) * Math.exp(-ageS / overS);
   }
 
   /** Where a device is remembered; where it is not, a free entry or the weakest. @param {number} slot @param {number} which
    * @param {number} ms */
   function entryOf(slot, which, ms) {
-    let least = -1;
+    let found = -1;
     let weakest = Infinity;
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
       if (weight[k] > 0 && source[k] === which) return k;
       const value = worth(k, ms) === 0 ? -Infinity : level[k];
-      if (value < weakest) [least, weakest] = [k, value];
+      if (value < weakest) [found, weakest] = [k, value];
     }
-    return least;
+    return found;
+  }
+
+  /** One reading into its entry. @param {number} k @param {number} which source @param {number} rssi dBm @param {number} ms */
+  function remember(k, which, rssi, ms) {
+    let kept = worth(k, ms);
+    if (weight[k] === 0 || source[k] !== which) {
+      if (kept > 0 && level[k] > rssi * PARTS) return; // all that is remembered is stronger
+      source[k] = which;
+      gap[k] = WINDOW_S * TENTHS;
+      kept = 0;
+    } else {
+      gap[k] += Math.round(GAP_SHARE * (Math.min(LONGEST_GAP_S, ageOf(k, ms)) * TENTHS - gap[k]));
+      const offDb = Math.abs(level[k] / PARTS - rssi);
+      if (offDb > 2 * fadingDb) kept *= (2 * fadingDb / offDb) ** 2; // hardly fading: they moved, and what was heard before counts less
+    }
+    const lasts = kept === 0 ? 0 : Math.min(lastingWeight[k] / SHARES, lastingAtMost);
+    level[k] = Math.round((kept * level[k] + rssi * PARTS) / (kept + 1));
+    lasting[k] = Math.round((lasts * lasting[k] + rssi * PARTS) / (lasts + 1));
+    weight[k] = Math.min(255, Math.round((kept + 1) * SHARES));
+    lastingWeight[k] = Math.min(255, Math.round((lasts + 1) * SHARES));
+    heardAt[k] = stampOf(ms);
+  }
+
+  /** What a phone with all its readings left out is no stronger than the weakest that it sent. @param {number} slot
+   * @param {number} rssi of that, dBm @param {number} ms */
+  function weaken(slot, rssi, ms) {
+    const atMost = Math.round((rssi + fadingDb / 2) * PARTS);
+    const now = stampOf(ms);
+    for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
+      if (heardAt[k] === now || level[k] <= atMost) continue;
+      level[k] = lasting[k] = atMost;
+      lastingWeight[k] = weight[k];
+    }
+  }
+
+  /** Whether what is heard of late differs from what was heard before (a test of chi-squared). @param {number} slot @param {number} ms */
+  function hasMoved(slot, ms) {
+    let squares = 0;
+    let many = 0;
+    for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
+      if (lastingWeight[k] < 1.5 * weight[k] || worth(k, ms) === 0) continue;
+      const offDb = (level[k] - lasting[k]) / PARTS;
+      squares += Math.min(9, (offDb * offDb) / (0.5 * fadingDb * fadingDb * SHARES * (1 / weight[k] - 1 / lastingWeight[k])));
+      many += 1;
+    }
+    return many > 0 && squares - many > movedSigma * Math.sqrt(2 * many);
   }
 
   return {
     open,
-    /** Take what was heard. @param {number} slot @param {import('./sightings').Heard} heard strongest first @param {number} ms */
-    add(slot, { sources, rssis }, ms) {
-      for (let n = 0; n < sources.length; n += 1) {
-        const k = entryOf(slot, sources[n], ms);
-        const before = worth(k, ms);
-        if (source[k] !== sources[n] || weight[k] === 0) {
-          if (before > 0 && level[k] > rssis[n] * PARTS) continue; // all that is remembered is stronger
-          source[k] = sources[n];
-          weight[k] = 0;
-          gapS[k] = LEAST_GAP_S;
-        } else {
-          gapS[k] += GAP_SHARE * (Math.min(LONGEST_GAP_S, (ms - heardMs[k]) / 1000) - gapS[k]);
-        }
-        const kept = weight[k] === 0 ? 0 : before;
-        level[k] = Math.round((kept * level[k] + rssis[n] * PARTS) / (kept + 1));
-        weight[k] = kept + 1;
-        heardMs[k] = ms;
+    /**
+     * Take what was heard.
+     * @param {number} slot @param {import('./sightings').Heard} heard strongest first @param {number} ms
+     * @returns {boolean} whether they moved
+     */
+    add(slot, { kind, sources, rssis }, ms) {
+      for (let n = 0; n < sources.length; n += 1) remember(entryOf(slot, sources[n], ms), sources[n], rssis[n], ms);
+      if (kind === 'phone') {
+        most[slot] = Math.max(most[slot], Math.min(255, sources.length));
+        if (sources.length >= Math.max(wholeReadings, most[slot])) weaken(slot, rssis[rssis.length - 1], ms);
       }
+      const moved = hasMoved(slot, ms);
+      if (moved) {
+        for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
+          lasting[k] = level[k];
+          lastingWeight[k] = weight[k];
+        }
+      }
+      return moved;
     },
     /** What is remembered at a moment. @param {number} slot @param {number} ms @returns {Remembered} valid until the next call */
     recall(slot, ms) {
@@ -87,9 +143,9 @@ function createHearing({ remembered, hearingS, gaps, fadesOut }) {
         const readings = worth(k, ms);
         if (readings === 0) continue;
         all.sources[all.count] = source[k];
-        all.levels[all.count] = level[k] / PARTS;
-        all.readings[all.count] = readings;
-        all.ages[all.count++] = (ms - heardMs[k]) / 1000;
+        all.levels[all.count] = lasting[k] / PARTS;
+        all.readings[all.count] = readings * Math.max(1, lastingWeight[k] / weight[k]);
+        all.ages[all.count++] = ageOf(k, ms);
       }
       return all;
     },
@@ -97,12 +153,18 @@ function createHearing({ remembered, hearingS, gaps, fadesOut }) {
 }
 
 const PARTS = 100;
+const SHARES = 8;
+const TENTHS = 10;
+const HUNDREDTHS = 100;
+const WINDOW_S = 1; // gateways' windows: who is heard in each has gaps of that
 const GAP_SHARE = 0.2; // of a gap goes into the mean gap
-const LEAST_GAP_S = 1; // a window
 const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
 
+/** @param {number} ms */
+const stampOf = (ms) => Math.floor((ms * HUNDREDTHS) / 1000) >>> 0;
+
 /**
- * @template {Uint16Array|Int16Array|Float32Array|Float64Array} T
+ * @template {Uint8Array|Uint16Array|Uint32Array|Int16Array|Float32Array} T
  * @param {T} array
  * @param {T} into
  * @returns {T}

@@ -2,17 +2,17 @@
 'use strict';
 
 const { createBeliefs } = require('./beliefs');
-const { CONSTANTS } = require('./constants');
+const { DEFAULTS } = require('./constants');
 const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
 const { createLevels } = require('./levels');
 const { createModel } = require('./model');
-const { emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
+const { beganAt, emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
 const { createSilence } = require('./silence');
 const { heardByGateway, heardByPhone } = require('./sightings');
 const { tuningOf } = require('../building-tuning');
+const { traceOf } = require('./trace');
 const { flush, joinGateway, joinPhone, pass } = require('./steps');
-const { TUNING } = require('./tuning');
 
 /**
  * Where everybody is: each staff member is a hidden Markov model over the places of the building, fed with what phones
@@ -38,7 +38,7 @@ function createLocator(building, overrides = {}) {
 
   /** All that depends on the building. @param {Building} its @param {import('./model').Model} [before] */
   function siteOf(its, before) {
-    const settings = Object.freeze({ ...CONSTANTS, ...TUNING, ...tuningOf(its.file.tuning), ...overrides });
+    const settings = Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides });
     const model = createModel(its, settings, before);
     const silence = createSilence(model.radio, settings);
     for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
@@ -142,11 +142,22 @@ function createLocator(building, overrides = {}) {
     },
     /** From when on it is open where somebody is, epoch ms. @param {string} id */
     doubtedSince(id) {
-      return people.get(id)?.recent[0]?.ts ?? Infinity;
+      const second = people.get(id)?.recent[0];
+      return second === undefined ? Infinity : Number(second) * 1000;
     },
     /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
     presences: () => [...people.values()].flatMap((person) => (person.room < 0 || person.state === 'new' ? []
       : presenceOf(person, person.state, site.model.plan.rooms))),
+    /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
+    trace(id) {
+      const person = people.get(id);
+      return person ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
+    },
+    /** How much stronger than calibrated each tag or phone is, dB. */
+    levels: () => [...people.values()].map(({ id, slot }) => {
+      const { meanDb, variance } = site.levels.of(slot);
+      return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
+    }),
     /**
      * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins.
      * @param {Presence} presence its ts: up to when that is known
@@ -158,17 +169,17 @@ function createLocator(building, overrides = {}) {
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
         people.set(id, Object.assign(newPerson(id, openSlot()), known));
-      } else if (person.room === r && person.first && since < person.sinceMs) person.sinceMs = since;
+      } else if (person.room === r && person.first && since < person.sinceMs) beganAt(person, since);
     },
     /** @param {string} id @param {string} room @param {number} sinceMs */
     began(id, room, sinceMs) {
       const { rooms } = site.model.plan;
       const person = people.get(id);
       if (!person || person.room < 0 || rooms[person.room].id !== room) return null;
-      person.sinceMs = sinceMs;
+      beganAt(person, sinceMs);
       return person.state === 'new' ? null : presenceOf(person, person.state, rooms);
     },
   };
 }
 
-module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, TUNING });
+module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, DEFAULTS });

@@ -26,6 +26,6 @@ function createModel(building, settings, before = null) {
 
 /** What of the levels matters here. @param {import('../building').Building} building */
 const shapeOf = ({ levels }) => levels.map(({ id, width_m: width, height_m: height, rooms }) => (
-  { id, width, height, rooms: rooms.map(({ id: room, kind, polygon }) => ({ room, kind, polygon })) }));
+  { id, width, height, rooms: rooms.map(({ id: room, kind, polygon, open_edges: open }) => ({ room, kind, polygon, open })) }));
 
 module.exports = { createModel };

@@ -8,11 +8,11 @@
  * @typedef {import('../locator').LocationEvent} LocationEvent
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
- * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, second: number,
- *   pointSecond: number, heardS: number, state: State|'new', told: boolean, first: boolean, recent: Location[]}} Person
- *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; second: how far the belief is;
- *   pointSecond: of the newest location; state: as it was told, new until then; told: the stay so far was handed out; first: no
- *   other room was seen before; recent: the latest locations, which may have to be corrected
+ * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, heardS: number,
+ *   state: State|'new', told: boolean, first: boolean, recent: (number|string)[]}} Person
+ *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was told, new until then;
+ *   told: the stay so far was handed out; first: no other room was seen before; recent: second, beacon and rssi of each of the
+ *   latest locations, which may have to be corrected (one after the other: thousands of people have some)
  */
 
 /** @returns {Outcome} */
@@ -21,7 +21,7 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 /** @param {string} id @param {number} slot @returns {Person} */
 const newPerson = (id, slot) => ({
   id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
-  second: -1, pointSecond: -1, state: 'new', told: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastSinceMs: 0,
+  state: 'new', told: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
   recent: [],
 });
 
@@ -31,6 +31,12 @@ const newPerson = (id, slot) => ({
  * @returns {{staff_id: string, level: string, room: string}}
  */
 const whoWhere = (person, rooms) => ({ staff_id: person.id, level: rooms[person.room].level, room: rooms[person.room].id });
+
+/** They are where they are since another time than it seemed. @param {Person} person @param {number} sinceMs */
+function beganAt(person, sinceMs) {
+  person.rivalAfterMs += Math.round(person.sinceMs - sinceMs);
+  person.sinceMs = sinceMs;
+}
 
 /** @param {Person} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
 const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state });
@@ -65,18 +71,21 @@ function tellEvent(person, type, ts, rooms, outcome) {
  * @param {import('./sightings').Heard} heard @param {import('./model').Model} model @param {Outcome} outcome
  */
 function tellLocation(person, moved, delayMs, { sources, rssis, tag }, { plan: { rooms }, radio }, outcome) {
-  const { second } = person;
+  const second = Math.floor(person.ms / 1000);
   const room = rooms[person.room];
   if (moved) correct(person, room, outcome);
-  if (second === person.pointSecond && !moved) return;
+  if (second === person.recent.at(-3) && !moved) return;
   const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === person.room));
   const beacon = tag || radio.sources[sources[from]].id;
-  /** @type {Location} */
-  const location = { ts: second * 1000, staff_id: person.id, level: room.level, room: room.id, beacon, rssi: Math.round(rssis[from]) };
-  outcome.locations.push(location);
-  person.pointSecond = second;
-  const sinceMs = second * 1000 - 3 * delayMs; // somebody who returns was never away: twice the delay, seen a delay later
-  person.recent = person.recent.filter(({ ts }) => ts > sinceMs && ts < location.ts).concat(location);
+  const rssi = Math.round(rssis[from]);
+  outcome.locations.push({ ts: second * 1000, staff_id: person.id, level: room.level, room: room.id, beacon, rssi });
+  const kept = [];
+  for (let k = 0; k < person.recent.length; k += 3) {
+    const earlier = Number(person.recent[k]);
+    // somebody who returns was never away: twice the delay, seen a delay later
+    if (earlier < second && (second - earlier) * 1000 < 2 * delayMs + 500) kept.push(earlier, person.recent[k + 1], person.recent[k + 2]);
+  }
+  person.recent = [...kept, second, beacon, rssi];
 }
 
 /**
@@ -85,13 +94,13 @@ function tellLocation(person, moved, delayMs, { sources, rssis, tag }, { plan: {
  * locator thought in between, so that one can be written over another.
  * @param {Person} person @param {{level: string, id: string}} room @param {Outcome} outcome
  */
-function correct({ recent, second, sinceMs }, { level, id }, outcome) {
-  recent.forEach((location, i) => {
-    const untilMs = recent[i + 1]?.ts ?? second * 1000;
-    if ((location.ts + untilMs) / 2 < sinceMs) return;
-    recent[i] = { ...location, level, room: id };
-    outcome.locations.push(recent[i]);
-  });
+function correct({ id, recent, ms, sinceMs }, { level, id: room }, outcome) {
+  for (let k = 0; k < recent.length; k += 3) {
+    const ts = Number(recent[k]) * 1000;
+    const untilMs = k + 3 < recent.length ? Number(recent[k + 3]) * 1000 : Math.floor(ms / 1000) * 1000;
+    if ((ts + untilMs) / 2 < sinceMs) continue;
+    outcome.locations.push({ ts, staff_id: id, level, room, beacon: String(recent[k + 1]), rssi: Number(recent[k + 2]) });
+  }
 }
 
-module.exports = { emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };
+module.exports = { beganAt, emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };

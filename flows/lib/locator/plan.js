@@ -3,8 +3,10 @@
 
 /**
  * What the polygons say about walking and about walls. Pure.
- * @typedef {{id: string, level: string, storey: number, passage: boolean, polygon: [number, number][]}} Room
- *   storey: index of its level; passage: people walk through it (corridor, lobby, core)
+ * @typedef {[ax: number, ay: number, bx: number, by: number]} Edge metres
+ * @typedef {{id: string, level: string, storey: number, passage: boolean, polygon: [number, number][], gaps: Edge[]}} Room
+ *   storey: index of its level; passage: people walk through it (corridor, lobby, core);
+ *   gaps: edges without a wall
  * @typedef {{width: number, height: number, raster: Int16Array}} Storey the room at each RASTER_M × RASTER_M, or -1
  * @typedef {object} Plan
  * @property {(Room & {core: boolean, open: boolean})[]} rooms open: opens into the rooms beside it, without walls
@@ -25,19 +27,21 @@ const FURTHEST_ROOMS = 32767; // what the raster can tell apart
 function createPlan(building) {
   /** @type {Plan['rooms']} */
   const rooms = building.levels.flatMap((level, storey) => level.rooms.map((room) => {
-    const { kind = 'room' } = /** @type {{kind?: string}} */ (room);
-    return { id: room.id, level: level.id, storey, passage: kind !== 'room', core: kind === 'core', open: false, polygon: room.polygon };
+    const { kind = 'room' } = room;
+    return { id: room.id, level: level.id, storey, passage: kind !== 'room', core: kind === 'core', open: false, polygon: room.polygon,
+      gaps: gapsOf(room) };
   }));
   if (rooms.length > FURTHEST_ROOMS) throw new RangeError(`${rooms.length} rooms; the locator takes ${FURTHEST_ROOMS} at most`);
   const storeys = building.levels.map((level, storey) => rasterOf(level, storey, rooms));
   const beside = neighbours(storeys, rooms.length);
+  const joined = beside.map((others, r) => new Set([...others].filter((other) => shareGap(rooms[r], rooms[other]))));
   // Rooms open into whatever lies beside them where no passage does: an open-plan area, divided on paper only.
   rooms.forEach((room, r) => { room.open = !room.passage && ![...beside[r]].some((other) => rooms[other].passage); });
 
   return {
     rooms,
     levels: building.levels.map(({ id }) => id),
-    passable: (a, b) => beside[a].has(b) && (rooms[a].passage || rooms[b].passage || rooms[a].open || rooms[b].open),
+    passable: (a, b) => beside[a].has(b) && (rooms[a].passage || rooms[b].passage || rooms[a].open || rooms[b].open || joined[a].has(b)),
     walls: (storey, ax, ay, bx, by) => {
       const { width, height, raster } = storeys[storey];
       const steps = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / RASTER_M));
@@ -48,12 +52,47 @@ function createPlan(building) {
         const row = clamp(Math.floor((ay + ((by - ay) * step) / steps) / RASTER_M), height);
         const room = raster[row * width + column];
         if (room < 0 || room === last) continue;
-        if (last >= 0 && !(rooms[last].open && rooms[room].open)) count += 1;
+        if (last >= 0 && !(rooms[last].open && rooms[room].open)) {
+          const x = ax + ((bx - ax) * step) / steps;
+          const y = ay + ((by - ay) * step) / steps;
+          if (!joined[last].has(room) || !isInGap(x, y, rooms[last]) && !isInGap(x, y, rooms[room])) count += 1;
+        }
         last = room;
       }
       return count;
     },
   };
+}
+
+/** @param {import('../building').Room} room @returns {Edge[]} */
+const gapsOf = ({ polygon, open_edges: open = [] }) => open.filter((edge) => edge < polygon.length)
+  .map((edge) => [...polygon[edge], ...polygon[(edge + 1) % polygon.length]]);
+
+/** How far a point is from a segment, metres. @param {number} x @param {number} y @param {Edge} edge */
+function distanceTo(x, y, [ax, ay, bx, by]) {
+  const square = (bx - ax) ** 2 + (by - ay) ** 2;
+  const along = square === 0 ? 0 : Math.max(0, Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / square));
+  return Math.hypot(x - ax - along * (bx - ax), y - ay - along * (by - ay));
+}
+
+/** @param {number} x @param {number} y @param {Room} room */
+const isInGap = (x, y, { gaps }) => gaps.some((edge) => distanceTo(x, y, edge) <= RASTER_M);
+
+/** Whether an edge without a wall of one room runs along the other room for DOOR_M at least. @param {Room} a @param {Room} b */
+const shareGap = (a, b) => a.gaps.some((edge) => runsAlong(edge, b)) || b.gaps.some((edge) => runsAlong(edge, a));
+
+/** @param {Edge} edge @param {Room} room */
+function runsAlong([ax, ay, bx, by], { polygon }) {
+  const lengthM = Math.hypot(bx - ax, by - ay);
+  const parts = Math.max(1, Math.ceil(lengthM / RASTER_M));
+  let metres = 0;
+  for (let part = 0; part < parts; part += 1) {
+    const x = ax + ((bx - ax) * (part + 0.5)) / parts;
+    const y = ay + ((by - ay) * (part + 0.5)) / parts;
+    const near = polygon.some(([cx, cy], k) => distanceTo(x, y, [cx, cy, ...polygon[(k + 1) % polygon.length]]) <= RASTER_M);
+    if (near) metres += lengthM / parts;
+  }
+  return metres >= Math.min(DOOR_M, lengthM);
 }
 
 /** @param {number} value @param {number} size */

@@ -74,7 +74,9 @@ function heardByGateway({ receiver, readings }, building, txDbm, visit) {
   const { rssi_offset: offset = 0, min_rssi: least = -Infinity } = gateway;
   for (const { beacon, rssi, tx = txDbm } of readings) {
     const owner = building.tagOwner.get(beacon);
-    if (owner !== undefined && rssi + offset >= least) visit(owner, rssi + offset - tx + txDbm, beacon);
+    if (owner === undefined || rssi + offset < least) continue;
+    // what the building says about a tag's power goes before what the tag says
+    visit(owner, rssi + offset - (building.staff.get(owner)?.tag_tx ?? tx) + txDbm, beacon);
   }
 }
 
