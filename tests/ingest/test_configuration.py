@@ -83,6 +83,7 @@ def test_every_figure_of_the_gateway_agent_is_taken() -> None:
         damaged=0,
         synchronised=True,
         clock_offset_ms=0.5,
+        clock_jumps=0,
         reception=Reception(),
     )
     (consumer,) = read(INGEST / "telegraf.d" / "input-gateway-health.conf")["inputs"]["mqtt_consumer"]

@@ -43,9 +43,7 @@ class Agent:
         self._store = Store(self._folder, self._clock.boot, settings.outbox.max_mib << 20)
         self._time = Timekeeper(self._clock, self._store)
         self._intake = Intake(self._base, scan.unregistered == "publish")
-        self._reporter = Reporter(
-            Topics.of(settings.id), self._clock, self._time, self._store, self._intake, self._counters
-        )
+        self._reporter = Reporter(Topics.of(settings.id), self._time, self._store, self._intake, self._counters)
         self._delivery = Delivery(
             settings, self._counters, self._new_session, self._reporter.samples, self._reporter.status, self._configured
         )

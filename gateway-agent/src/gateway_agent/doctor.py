@@ -26,7 +26,7 @@ async def examine(settings: Settings) -> AsyncIterator[Check]:
     yield doctor_host.files(settings)
     async for check in doctor_bluetooth.examine(settings, known if running else None):
         yield check
-    yield doctor_host.clock(settings)
+    yield doctor_host.clock(settings, known)
     async for check in doctor_broker.examine(settings, known if running else None):
         yield check
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 from gateway_agent.checks import Check, fail, look, ok
 from gateway_agent.clock import Clock
@@ -42,14 +43,17 @@ def disk(settings: Settings, running: bool) -> Check:
     return ok("disk", f"{folder}: {free_mib} MiB free, {held}{', in use by the agent' if running else ''}")
 
 
-def clock(settings: Settings) -> Check:
-    """Whether batches get their time at once."""
+def clock(settings: Settings, known: dict[str, Any] | None = None) -> Check:
+    """Whether batches get their time at once. ``known``: what a running agent wrote down."""
     sync = Clock(settings.clock.source).sync()
     if settings.clock.source == "trust":
         return look("clock", "is believed without a look", 'clock.source = "kernel" would look')
     if not sync.synchronised:
         remedy = "let it: timedatectl set-ntp true, and a reachable NTP server; until then batches wait for their time"
         return fail("clock", f"is not synchronised ({settings.clock.source})", remedy)
+    if jumps := (known or {}).get("health", {}).get("clock_jumps"):
+        found = f"is synchronised; it jumped by more than a minute since the agent's start, {jumps} times"
+        return look("clock", found, "see the agent's log for when; who sets it? (timedatectl, a second time service)")
     offset = "" if sync.offset_ms is None else f", {sync.offset_ms:+.1f} ms being corrected"
     return ok("clock", f"is synchronised{offset}")
 

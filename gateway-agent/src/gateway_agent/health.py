@@ -50,6 +50,7 @@ def message(
     damaged: int,
     synchronised: bool,
     clock_offset_ms: float | None,
+    clock_jumps: int,
     reception: Reception,
 ) -> bytes:
     """The health payload: numbers only, but for the version; what is not known is left out.
@@ -86,6 +87,7 @@ def message(
         "config_refused": counters.config_refused,
         "cpu_temperature_c": cpu_temperature_c(),
         "clock_synchronised": int(synchronised),
+        "clock_jumps": clock_jumps,
         "clock_offset_ms": clock_offset_ms if clock_offset_ms is None else round(clock_offset_ms, 3),
     }
     return json.dumps(

@@ -13,7 +13,9 @@ TRIM_EVERY_S = 15.0  # at 200 readings/s the file grows by less than a megabyte 
 
 
 class Keeper:
-    """``max_age_h``: age in hours at which a batch is dropped, judged only by a clock that is right."""
+    """``max_age_h``: age in hours at which a batch is dropped: by the clock since boot, for earlier boots by the wall
+    clock where it is right.
+    """
 
     def __init__(self, store: Store, clock: Clock, timekeeper: Timekeeper, max_age_h: float) -> None:
         self._store = store
@@ -63,6 +65,7 @@ class Keeper:
 
     async def _work(self) -> None:
         await self._write_down()
-        now = self._time.stamp()
-        oldest = None if now is None else now - self._max_age_ms
-        await self._store.do(lambda outbox: outbox.trim(oldest))
+        oldest_boot_ms = self._clock.boot_ms() - self._max_age_ms
+        now = self._time.age_stamp()
+        oldest_ts = None if now is None else now - self._max_age_ms
+        await self._store.do(lambda outbox: outbox.trim(oldest_boot_ms, oldest_ts))

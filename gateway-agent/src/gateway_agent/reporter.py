@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gateway_agent import __version__, health, state, systemd
-from gateway_agent.clock import Clock
 from gateway_agent.delivery import Delivery
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
@@ -31,10 +30,9 @@ class Reporter:
     """Asks every part and changes none."""
 
     def __init__(
-        self, topics: Topics, clock: Clock, timekeeper: Timekeeper, store: Store, intake: Intake, counters: Counters
+        self, topics: Topics, timekeeper: Timekeeper, store: Store, intake: Intake, counters: Counters
     ) -> None:
         self._topics = topics
-        self._clock = clock
         self._time = timekeeper
         self._store = store
         self._intake = intake
@@ -43,12 +41,12 @@ class Reporter:
 
     def status(self, value: str) -> bytes:
         """The status message: ``online`` or ``offline``."""
-        return json.dumps({"state": value, "ts": self._clock.wall_ms(), "version": __version__}).encode()
+        return json.dumps({"state": value, "ts": self._time.now_ms(), "version": __version__}).encode()
 
     async def health(self) -> bytes:
         """The health message as of now. Raises StoreError."""
         return health.message(
-            ts=self._clock.wall_ms(),
+            ts=self._time.now_ms(),
             version=__version__,
             counters=self._counters,
             adverts=self._intake.adverts,
@@ -59,6 +57,7 @@ class Reporter:
             damaged=self._store.damaged,
             synchronised=self._time.sync.synchronised,
             clock_offset_ms=self._time.sync.offset_ms,
+            clock_jumps=self._time.jumps,
             reception=self._intake.reception,
         )
 
