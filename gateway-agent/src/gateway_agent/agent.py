@@ -77,9 +77,10 @@ class Agent:
             await self._keeper.finish()
             await self._store.close()
 
-    def _new_session(self, publish: Callable[[bytes], int]) -> Session:
+    def _new_session(self, publish: Callable[[bytes], int], receive_maximum: int) -> Session:
         outbox = self._settings.outbox
-        return Session(self._store, self._clock, self._counters, publish, outbox.replay_s, outbox.backlog_rate)
+        rate = outbox.backlog_rate
+        return Session(self._store, self._clock, self._counters, publish, outbox.replay_s, rate, receive_maximum)
 
     async def _restore_configuration(self) -> None:
         """The broker may be away at start: the last `config` message is in force until a newer one comes."""

@@ -22,24 +22,31 @@ from gateway_agent.settings import Settings
 
 QOS = 1
 _FOR_EVER = 0xFFFFFFFF
+_RECEIVE_MAXIMUM = 65535  # of MQTT 5, where the broker names none; MQTT 3.1.1 knows no bound
 
 
 class Connection:
-    """``acked`` gets message ids, ``received`` (topic, payload): both are called in the event loop's thread."""
+    """``answered`` gets (message id, why the broker refused it; None: it has it), ``received`` (topic, payload).
+
+    Both are called in the event loop's thread. Only MQTT 5 knows refusals: a broker of MQTT 3.1.1 acknowledges whatever
+    it drops.
+    """
 
     def __init__(
         self,
         client: Client,
         settings: Settings,
-        acked: Callable[[int], None],
+        answered: Callable[[int, str | None], None],
         received: Callable[[str, bytes], None],
     ) -> None:
         self._client = client
         self._settings = settings
-        self._acked = acked
+        self._answered = answered
         self._received = received
         self._loop = asyncio.get_running_loop()
         self._trouble = ""
+        self._asked: dict[int, asyncio.Future[str | None]] = {}
+        self.receive_maximum = _RECEIVE_MAXIMUM
         self._opened: asyncio.Future[Fault | None] = self._loop.create_future()
         self.lost: asyncio.Future[Fault] = self._loop.create_future()
         client.on_connect = self._on_connect
@@ -73,8 +80,19 @@ class Connection:
             self._client.connect(broker.host, broker.port, broker.keepalive_s)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False) -> int:
-        """Hand a message to the broker at QoS 1; returns its id, which `acked` gets later."""
+        """Hand a message to the broker at QoS 1; returns its id, which `answered` gets later."""
         return self._client.publish(topic, payload, QOS, retain).mid
+
+    def ask(self, topic: str, payload: bytes, retain: bool = False) -> asyncio.Future[str | None]:
+        """Publish like `publish`; the future gets why the broker refused the message (None: it has it)."""
+        answer: asyncio.Future[str | None] = self._loop.create_future()
+        self._asked[self.publish(topic, payload, retain)] = answer
+        return answer
+
+    @property
+    def tells_refusals(self) -> bool:
+        """Whether an acknowledgement says that the message was refused."""
+        return self._client.protocol is MQTTProtocolVersion.MQTTv5
 
     async def say(self, topic: str, payload: bytes, within_s: float) -> None:
         """Publish a retained message and wait for its acknowledgement, but no longer than that."""
@@ -101,8 +119,9 @@ class Connection:
     # Called in paho's thread.
 
     def _on_connect(
-        self, _client: Client, _data: object, _flags: ConnectFlags, reason: ReasonCode, _properties: Properties | None
+        self, _client: Client, _data: object, _flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
     ) -> None:
+        self.receive_maximum = getattr(properties, "ReceiveMaximum", _RECEIVE_MAXIMUM)
         refused = faults.of_refusal(str(reason), self._settings.id) if reason.is_failure else None
         self._call(_settle, self._opened, refused)
 
@@ -122,9 +141,16 @@ class Connection:
         self._call(_settle, self.lost, lost)
 
     def _on_publish(
-        self, _client: Client, _data: object, mid: int, _reason: ReasonCode, _properties: Properties | None
+        self, _client: Client, _data: object, mid: int, reason: ReasonCode, _properties: Properties | None
     ) -> None:
-        self._call(self._acked, mid)
+        self._call(self._answer, mid, str(reason) if reason.is_failure else None)
+
+    def _answer(self, mid: int, refusal: str | None) -> None:
+        asked = self._asked.pop(mid, None)
+        if asked is None:
+            self._answered(mid, refusal)
+        else:
+            _settle(asked, refusal)
 
     def _on_message(self, _client: Client, _data: object, message: MQTTMessage) -> None:
         self._call(self._received, message.topic, bytes(message.payload))

@@ -39,9 +39,10 @@ class Reporter:
         self._counters = counters
         self._seldom = Seldom()
 
-    def status(self, value: str) -> bytes:
-        """The status message: ``online`` or ``offline``."""
-        return json.dumps({"state": value, "ts": self._time.now_ms(), "version": __version__}).encode()
+    def status(self, value: str, reason: str = "") -> bytes:
+        """The status message: ``online`` or ``offline``, and why where there is something to do about it."""
+        body = {"state": value, "ts": self._time.now_ms(), "version": __version__}
+        return json.dumps({**body, "reason": reason} if reason else body).encode()
 
     async def health(self) -> bytes:
         """The health message as of now. Raises StoreError."""

@@ -19,6 +19,7 @@ from gateway_agent.tasks import together, wait_for_event
 # slow line (256 KiB are two seconds at 1 Mbit/s).
 BACKLOG_UNDER_WAY = 100
 BACKLOG_BYTES_UNDER_WAY = 256 << 10
+OTHERS_UNDER_WAY = 5  # status and health
 LIVE_UNDER_WAY = 300  # more means a stuck broker; what is new then stays in the outbox
 FETCH = 100
 LOOK_AGAIN_S = 5.0
@@ -30,7 +31,10 @@ REPLAYED_FOR_WINDOWS = 2
 
 
 class Session:
-    """``publish`` hands a payload to the client and returns its message id. ``replay_s`` is the replay window."""
+    """``publish`` hands a payload to the client and returns its message id. ``replay_s`` is the replay window.
+
+    ``receive_maximum``: how many messages the broker takes before it has acknowledged one.
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Session:
         publish: Callable[[bytes], int],
         replay_s: float,
         rate: float,
+        receive_maximum: int,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -47,6 +52,9 @@ class Session:
         self._publish = publish
         self._replay_s = replay_s
         self._rate = Rate(rate, time.monotonic())
+        most = max(1, receive_maximum - OTHERS_UNDER_WAY)
+        self._backlog_most = min(BACKLOG_UNDER_WAY, most)
+        self._live_most = min(LIVE_UNDER_WAY + BACKLOG_UNDER_WAY, most)
         self._under_way: dict[int, tuple[Batch, int]] = {}
         self._bytes = 0
         self._claimed: set[int] = set()
@@ -57,7 +65,7 @@ class Session:
     def live(self, batches: list[Batch]) -> None:
         """Send what was just stored, ahead of everything that waits."""
         for batch in batches:
-            if len(self._under_way) < LIVE_UNDER_WAY + BACKLOG_UNDER_WAY:
+            if len(self._under_way) < self._live_most:
                 self._send(batch)
 
     def acked(self, mid: int) -> None:
@@ -109,7 +117,7 @@ class Session:
                 if batch.id in self._claimed:
                     continue
                 await asyncio.sleep(self._rate.take(batch.readings, time.monotonic()))
-                while len(self._under_way) >= BACKLOG_UNDER_WAY or self._bytes >= BACKLOG_BYTES_UNDER_WAY:
+                while len(self._under_way) >= self._backlog_most or self._bytes >= BACKLOG_BYTES_UNDER_WAY:
                     self._room.clear()
                     await self._room.wait()
                 self._send(batch)
