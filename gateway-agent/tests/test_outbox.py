@@ -64,6 +64,21 @@ def test_what_is_held_is_sent_again_but_not_for_ever(tmp_path: Path, make: Make)
     assert outbox.depth().held == 3  # let go of after its last acknowledgement, like any other
 
 
+def test_only_what_was_acknowledged_until_the_broker_started_is_sent_again(tmp_path: Path, make: Make) -> None:
+    first, _ = make(tmp_path, "boot-1")
+    (before_reboot,) = first.add([(1, "[a]")], 90_000, 5000)
+    first.acknowledge([before_reboot.id], 90_000)
+    first.close()
+    outbox, _ = make(tmp_path, "boot-2")
+    early, late = (outbox.add([(1, body)], 1000, 6000)[0] for body in ("[b]", "[c]"))
+    outbox.acknowledge([early.id], 2000)
+    outbox.acknowledge([late.id], 3000)
+    assert outbox.replay(10_000, until_boot_ms=-500) == 1  # when that was in the clock of now, nobody knows
+    assert outbox.replay(10_000, until_boot_ms=2500) == 1
+    assert [batch.body for batch in outbox.waiting(0, 10)] == ["[a]", "[b]"]
+    assert outbox.replay(10_000) == 1
+
+
 def test_a_long_outage_does_not_end_the_replay_window(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     (first,) = outbox.add([(1, "[a]")], 1000, 5000)

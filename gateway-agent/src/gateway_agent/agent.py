@@ -45,7 +45,13 @@ class Agent:
         self._intake = Intake(self._base, scan.unregistered == "publish")
         self._reporter = Reporter(Topics.of(settings.id), self._time, self._store, self._intake, self._counters)
         self._delivery = Delivery(
-            settings, self._counters, self._new_session, self._reporter.samples, self._reporter.status, self._configured
+            settings,
+            self._clock,
+            self._counters,
+            self._new_session,
+            self._reporter.samples,
+            self._reporter.status,
+            self._configured,
         )
         self._collector = Collector(self._intake, self._store, self._clock, self._time, self._delivery.live)
         watchdog = Watchdog(scan.restart_after_s, scan.reset_after_s, time.monotonic())
@@ -93,6 +99,8 @@ class Agent:
             )
 
     def _configured(self, payload: bytes) -> None:
+        if not payload and self._intake.reception == self._base:
+            return  # no `config` is in force anyway
         if self._apply(payload):
             self._keeper.remember(_CONFIG, payload.decode())
 

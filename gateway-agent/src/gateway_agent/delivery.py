@@ -12,6 +12,7 @@ from paho.mqtt.enums import MQTTProtocolVersion
 from gateway_agent import config, rights
 from gateway_agent.backoff import Backoff
 from gateway_agent.client import make_client, where
+from gateway_agent.clock import Clock
 from gateway_agent.faults import Fault, LinkError, is_denial, of_denial, of_refused_publish
 from gateway_agent.health import Counters
 from gateway_agent.outbox_view import Batch
@@ -21,13 +22,14 @@ from gateway_agent.seldom import Seldom
 from gateway_agent.session import Session
 from gateway_agent.settings import Settings
 from gateway_agent.store import StoreError
-from gateway_agent.topics import Topics
+from gateway_agent.topics import BROKER_UPTIME, Topics
 from gateway_agent.validation import ConfigError
 
 log = logging.getLogger(__name__)
 
 STEADY_AFTER_S = 30.0  # a connection that lasted so long starts the pauses between attempts anew
 FAREWELL_WITHIN_S = 2.0
+UPTIME_MARGIN_S = 2
 
 
 class Delivery:
@@ -38,6 +40,7 @@ class Delivery:
     def __init__(
         self,
         settings: Settings,
+        clock: Clock,
         counters: Counters,
         new_session: Callable[[Callable[[bytes], int], int], Session],
         samples: Callable[[], Awaitable[list[Sample]]],
@@ -45,6 +48,7 @@ class Delivery:
         configured: Callable[[bytes], None],
     ) -> None:
         self._settings = settings
+        self._clock = clock
         self._counters = counters
         self._topics = Topics.of(settings.id)
         self._new_session = new_session
@@ -53,6 +57,10 @@ class Delivery:
         self._configured = configured
         self._connection: Connection | None = None
         self._session: Session | None = None
+        self._steady_since: float | None = None  # monotonic seconds of the present connection's beginning
+        self._broker_started: int | None = None  # boot_ms at the latest; None: it did not say
+        self._seen_at: int | None = None  # boot_ms of the end of the connection before; None: this is the first
+        self._config_came = False
         self._topics_sent: dict[int, str] = {}
         self._refused: asyncio.Future[Fault] | None = None
         self._time_known = asyncio.Event()
@@ -85,7 +93,7 @@ class Delivery:
         """Connect, deliver, and connect again, until cancelled."""
         backoff = Backoff(self._settings.broker.retry_max_s)
         while True:
-            began = time.monotonic()
+            self._steady_since = None
             try:
                 self.fault = await self._deliver()
             except LinkError as error:
@@ -95,12 +103,13 @@ class Delivery:
                 self.fault = Fault("outbox", str(error), "see `gateway-agent doctor`")
             if self.fault is None:
                 continue
-            if time.monotonic() - began > STEADY_AFTER_S:
+            steady = self._steady_since is not None and time.monotonic() - self._steady_since > STEADY_AFTER_S
+            if steady:
                 backoff.reset()
                 self._seldom.forget()
             if self._seldom.worth_saying(self.fault.kind, time.monotonic()):
                 log.warning("%s", self.fault)
-            await asyncio.sleep(backoff.pause_s())
+            await asyncio.sleep(backoff.spread_s() if steady else backoff.pause_s())
 
     async def _deliver(self) -> Fault | None:
         """One connection; returns why it ended, None: to ask for the rights that could not be asked for before it."""
@@ -114,16 +123,21 @@ class Delivery:
         )
         work: asyncio.Task[object] | None = None
         try:
+            # The answers to `_ask` come behind what the subscriptions bring at once.
+            await connection.subscribe(self._topics.config, BROKER_UPTIME)
             may_send = await self._ask(connection)
+            connection.unsubscribe(BROKER_UPTIME)
+            replay_until = self._broker_started if connection.session_present else None
+            self._config_taken_back(connection)
             self._connection, self._session = connection, session if may_send else None
             refused: asyncio.Future[Fault] = asyncio.get_running_loop().create_future()
             self._refused = refused
+            self._steady_since = time.monotonic()
             self._counters.connects += 1
             self.fault = None
             log.info("connected to %s as %s", where(self._settings), self._settings.id)
-            work = asyncio.create_task(session.run() if may_send else self._time_known.wait())
+            work = asyncio.create_task(session.run(replay_until) if may_send else self._time_known.wait())
             self._publish(connection, self._topics.status, self._status("online", ""), retain=True)
-            connection.subscribe(self._topics.config)
             await _first(work, connection.lost, refused)
             if refused.done():
                 await self._say_offline(connection, refused.result().what)
@@ -136,6 +150,8 @@ class Delivery:
             await self._say_offline(connection)
             raise
         finally:
+            if self._connection is not None:
+                self._seen_at = self._clock.boot_ms()
             self._connection = self._session = self._refused = None
             if work is not None:
                 work.cancel()
@@ -157,6 +173,7 @@ class Delivery:
         client = make_client(self._settings, password, protocol)
         client.will_set(self._topics.status, self._status("offline", ""), 1, retain=True)
         self._topics_sent.clear()
+        self._broker_started, self._config_came = None, False
         connection = Connection(client, self._settings, self._on_answered, self._on_received)
         await connection.open()
         return connection
@@ -173,6 +190,16 @@ class Delivery:
                 raise LinkError(denial)  # nothing is sent that would be lost
             log.error("%s", denial)
         return any(sample.topic == self._topics.readings for sample in samples)
+
+    def _config_taken_back(self, connection: Connection) -> None:
+        """A `config` that is retained would have come by now: it was taken back, unless the broker forgot it.
+
+        A broker that was killed may lack what was published just before; the flows publish it again.
+        """
+        seen, started = self._seen_at, self._broker_started
+        restarted = seen is not None and (started is None or started > seen)
+        if connection.session_present and not restarted and not self._config_came:
+            self._configured(b"")
 
     async def _say_offline(self, connection: Connection, reason: str = "") -> None:
         await connection.say(self._topics.status, self._status("offline", reason), FAREWELL_WITHIN_S)
@@ -206,7 +233,11 @@ class Delivery:
 
     def _on_received(self, topic: str, payload: bytes) -> None:
         if topic == self._topics.config:
+            self._config_came = True
             self._configured(payload)
+        elif topic == BROKER_UPTIME and (seconds := payload.split()[:1]) and seconds[0].isdigit():
+            # At the latest: what is retained was true when it was published, and whole seconds may say one too many.
+            self._broker_started = self._clock.boot_ms() - (int(seconds[0]) - UPTIME_MARGIN_S) * 1000
 
 
 async def _first(*futures: "asyncio.Future[Any]") -> None:

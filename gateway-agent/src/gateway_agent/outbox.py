@@ -27,8 +27,8 @@ CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 
 
 _REPLAY = (
-    "UPDATE batch SET acked = NULL WHERE acked IS NOT NULL "
-    "AND first_acked >= (SELECT max(acked) FROM batch) - ? RETURNING readings"
+    "UPDATE batch SET acked = NULL WHERE acked IS NOT NULL AND acked <= coalesce(max(?2, 0), acked) "
+    "AND first_acked >= (SELECT max(acked) FROM batch) - ?1 RETURNING readings"
 )
 _ACKNOWLEDGE = "UPDATE batch SET acked = ?1, first_acked = coalesce(first_acked, ?1) WHERE id = ?2"
 # Within a boot by the clock that never jumps; what is of an earlier boot has nothing but its `ts`.
@@ -91,14 +91,15 @@ class Outbox:
         with self._db:
             self._db.executemany(_ACKNOWLEDGE, [(boot_ms, batch) for batch in ids])
 
-    def replay(self, within_ms: int) -> int:
+    def replay(self, within_ms: int, until_boot_ms: int | None = None) -> int:
         """What is held waits again (a killed broker forgets what it acknowledged); returns how many readings.
 
+        ``until_boot_ms``: only what was acknowledged until then, or before a reboot of ours; None: everything.
         But for what was first acknowledged more than ``within_ms`` before the latest acknowledgement. That is no time
         before now: an outage may be as long as it likes.
         """
         with self._db:
-            rows = self._db.execute(_REPLAY, (within_ms,)).fetchall()
+            rows = self._db.execute(_REPLAY, (within_ms, until_boot_ms)).fetchall()
         return sum(readings for (readings,) in rows)
 
     def release(self, before_boot_ms: int) -> None:

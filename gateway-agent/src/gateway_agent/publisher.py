@@ -46,6 +46,8 @@ class Connection:
         self._loop = asyncio.get_running_loop()
         self._trouble = ""
         self._asked: dict[int, asyncio.Future[str | None]] = {}
+        self._subscribed: dict[int, asyncio.Future[None]] = {}
+        self.session_present = False  # the broker knew us: it has forgotten nothing but what a restart costs it
         self.receive_maximum = _RECEIVE_MAXIMUM
         self._opened: asyncio.Future[Fault | None] = self._loop.create_future()
         self.lost: asyncio.Future[Fault] = self._loop.create_future()
@@ -53,6 +55,7 @@ class Connection:
         client.on_disconnect = self._on_disconnect
         client.on_publish = self._on_publish
         client.on_message = self._on_message
+        client.on_subscribe = self._on_subscribe
         client.on_log = self._on_log
 
     async def open(self) -> None:
@@ -100,9 +103,21 @@ class Connection:
         with contextlib.suppress(RuntimeError, ValueError):  # it could not even be queued: the connection is gone
             await asyncio.to_thread(sent.wait_for_publish, within_s)
 
-    def subscribe(self, topic: str) -> int | None:
-        """Ask for a topic at QoS 1; returns the request's id, None when the connection is gone."""
-        return self._client.subscribe(topic, QOS)[1]
+    async def subscribe(self, *topics: str) -> None:
+        """Ask for topics and wait until the broker has answered, but not for ever.
+
+        QoS 0: a retained message comes with every subscription, and nothing waits at the broker for who is away.
+        """
+        mid = self._client.subscribe([(topic, 0) for topic in topics])[1]
+        if mid is not None:
+            answer: asyncio.Future[Any] = self._loop.create_future()
+            self._subscribed[mid] = answer
+            ends: list[asyncio.Future[Any]] = [answer, self.lost]
+            await asyncio.wait(ends, timeout=CONNECT_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
+
+    def unsubscribe(self, topic: str) -> None:
+        """Want no more of a topic."""
+        self._client.unsubscribe(topic)
 
     async def close(self) -> None:
         """End the connection in order; harmless when it is gone already."""
@@ -119,8 +134,9 @@ class Connection:
     # Called in paho's thread.
 
     def _on_connect(
-        self, _client: Client, _data: object, _flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
+        self, _client: Client, _data: object, flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
     ) -> None:
+        self.session_present = flags.session_present
         self.receive_maximum = getattr(properties, "ReceiveMaximum", _RECEIVE_MAXIMUM)
         refused = faults.of_refusal(str(reason), self._settings.id) if reason.is_failure else None
         self._call(_settle, self._opened, refused)
@@ -151,6 +167,15 @@ class Connection:
             self._answered(mid, refusal)
         else:
             _settle(asked, refusal)
+
+    def _on_subscribe(
+        self, _client: Client, _data: object, mid: int, _reasons: list[ReasonCode], _properties: Properties | None
+    ) -> None:
+        self._call(self._on_subscribed, mid)
+
+    def _on_subscribed(self, mid: int) -> None:
+        if answer := self._subscribed.pop(mid, None):
+            _settle(answer, None)
 
     def _on_message(self, _client: Client, _data: object, message: MQTTMessage) -> None:
         self._call(self._received, message.topic, bytes(message.payload))

@@ -5,13 +5,10 @@ asked: Mosquitto grants every subscription and filters what it delivers, so only
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import MQTTProtocolVersion
-from paho.mqtt.properties import Properties
 
 from gateway_agent.client import CONNECT_WITHIN_S, make_client
 from gateway_agent.faults import LinkError
@@ -59,21 +56,11 @@ async def ask(settings: Settings, password: str, samples: list[Sample], config: 
 
     Raises LinkError when there is no connection, or when it ends before everything was answered.
     """
-    subscribed: set[int] = set()
     arrived: list[bytes] = []
-    news = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def on_message(_client: Client, _data: object, message: MQTTMessage) -> None:
-        arrived.append(bytes(message.payload))
-
-    def on_subscribe(_client: Client, _data: object, mid: int, _reasons: object, _props: Properties | None) -> None:
-        subscribed.add(mid)
-        loop.call_soon_threadsafe(news.set)
-
     client = make_client(settings, password, MQTTProtocolVersion.MQTTv5)
-    connection = Connection(client, settings, lambda _mid, _refusal: None, lambda _topic, _payload: None)
-    client.on_message, client.on_subscribe = on_message, on_subscribe
+    connection = Connection(
+        client, settings, lambda _mid, _refusal: None, lambda _topic, payload: arrived.append(payload)
+    )
     try:
         await connection.open()
     except LinkError as error:
@@ -85,18 +72,7 @@ async def ask(settings: Settings, password: str, samples: list[Sample], config: 
         # What waited in our session at the broker comes first; what the first subscription brings is here when the
         # second is confirmed. So the last to arrive is what is retained, and where none came there is none.
         for _ in range(2 if config else 0):
-            mid = connection.subscribe(Topics.of(settings.id).config)
-            await _until(lambda mid=mid: mid in subscribed or connection.lost.done(), news)  # type: ignore[misc]
+            await connection.subscribe(Topics.of(settings.id).config)
     finally:
         await connection.close()
     return Answer(denied, arrived[-1] if arrived else None)
-
-
-async def _until(condition: Callable[[], bool], news: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(CONNECT_WITHIN_S):
-            while not condition():
-                news.clear()
-                await news.wait()
-    except TimeoutError:
-        return

@@ -25,8 +25,8 @@ FETCH = 100
 LOOK_AGAIN_S = 5.0
 ACKS_EVERY_S = 2.0  # written together: each write is a sync of the card
 RELEASE_EVERY_S = 30.0
-# An acknowledgement begins a new replay window, but a connection that breaks every minute must not collect all that it
-# ever sent: two windows after its first acknowledgement a batch is no longer sent again.
+# An acknowledgement begins a new replay window, but a broker that is restarted every minute must not be sent all it
+# ever got: two windows after its first acknowledgement a batch is no longer sent again.
 REPLAYED_FOR_WINDOWS = 2
 
 
@@ -81,10 +81,13 @@ class Session:
         """Batches may have come to the outbox that `live` was not told of."""
         self._more.set()
 
-    async def run(self) -> None:
-        """Works until cancelled or the outbox fails (StoreError)."""
+    async def run(self, replay_until: int | None) -> None:
+        """Works until cancelled or the outbox fails (StoreError).
+
+        ``replay_until``: what the broker acknowledged until then (boot_ms) it may have forgotten; None: everything.
+        """
         within_ms = int(REPLAYED_FOR_WINDOWS * self._replay_s * 1000)
-        self._counters.replayed += await self._store.do(lambda outbox: outbox.replay(within_ms))
+        self._counters.replayed += await self._store.do(lambda outbox: outbox.replay(within_ms, replay_until))
         work = (self._send_backlog(), self._keep_acknowledgements(), self._release_held())
         await together(*work)
 

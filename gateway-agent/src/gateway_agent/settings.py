@@ -74,7 +74,7 @@ class OutboxSettings:
     max_age_h: float = key("older batches are dropped; the platform takes seven days", 168.0, low=0.01, high=168)
     max_mib: int = key("size of the file; the oldest batches are dropped first", 256, low=1, high=65536)
     replay_s: float = key(
-        "acknowledged batches are kept so long and sent again after a reconnect", 600.0, low=0, high=86400
+        "acknowledged batches are kept so long, for a broker that forgets them", 600.0, low=0, high=86400
     )
     backlog_rate: float = key("readings a second of what had to wait", 10000.0, low=10, high=1e6)
 
