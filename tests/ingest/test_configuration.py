@@ -79,6 +79,7 @@ def test_every_figure_of_the_gateway_agent_is_taken() -> None:
         ignored=dict.fromkeys(IGNORED, 0),
         unregistered_distinct=0,
         depth=Depth(0, 0, 0, 0, 0, None),
+        failing=False,
         dropped=Counter(["age", "size", "time", "disk"]),
         damaged=0,
         synchronised=True,

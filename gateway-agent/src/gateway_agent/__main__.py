@@ -69,10 +69,12 @@ def _parser() -> argparse.ArgumentParser:
 def _run(settings: Settings) -> int:
     from gateway_agent.agent import Agent
     from gateway_agent.state import AgentLock, AlreadyRunningError
-    from gateway_agent.store import StoreError
+
+    log = logging.getLogger(__name__)
+    lock = AgentLock(Path(settings.state_dir))
 
     async def work() -> None:
-        task = asyncio.create_task(Agent(settings).run())
+        task = asyncio.create_task(Agent(settings, lock.acquire).run())
 
         def end() -> None:
             if not task.cancelling():  # a second Ctrl-C must not cancel the putting away
@@ -83,16 +85,16 @@ def _run(settings: Settings) -> int:
         with contextlib.suppress(asyncio.CancelledError):
             await task
 
-    folder = Path(settings.state_dir)
     os.umask(0o077)  # where people were is nobody else's business on this machine
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = AgentLock(folder)
-        asyncio.run(work())
-        lock.release()
-    except (AlreadyRunningError, StoreError, OSError) as error:
-        logging.getLogger(__name__).error("%s", error)  # noqa: TRY400 - said in a sentence
+        lock.acquire()
+    except AlreadyRunningError as error:
+        log.error("%s", error)  # noqa: TRY400 - said in a sentence
         return 1
+    except OSError as error:  # the agent hears all the same; the outbox says it and tries again
+        log.debug("%s", error)
+    asyncio.run(work())
+    lock.release()
     return 0
 
 

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 STEADY_AFTER_S = 30.0  # a connection that lasted so long starts the pauses between attempts anew
 FAREWELL_WITHIN_S = 2.0
+SEND_AGAIN_AFTER_S = 2.0
 UPTIME_MARGIN_S = 2
 
 
@@ -64,7 +65,7 @@ class Delivery:
         self._topics_sent: dict[int, str] = {}
         self._refused: asyncio.Future[Fault] | None = None
         self._time_known = asyncio.Event()
-        self._seldom = Seldom()
+        self._seldom, self._outbox_seldom = Seldom(), Seldom()
         self.fault: Fault | None = None
         self.denied: list[str] | None = None
 
@@ -99,8 +100,6 @@ class Delivery:
             except LinkError as error:
                 self.fault = error.fault
                 self._counters.connect_failures += 1
-            except StoreError as error:
-                self.fault = Fault("outbox", str(error), "see `gateway-agent doctor`")
             if self.fault is None:
                 continue
             steady = self._steady_since is not None and time.monotonic() - self._steady_since > STEADY_AFTER_S
@@ -118,9 +117,6 @@ class Delivery:
         except ConfigError as error:
             raise LinkError(Fault("password_file", str(error), "make the file readable for the agent")) from error
         connection = await self._open(password)
-        session = self._new_session(
-            lambda payload: self._publish(connection, self._topics.readings, payload), connection.receive_maximum
-        )
         work: asyncio.Task[object] | None = None
         try:
             # The answers to `_ask` come behind what the subscriptions bring at once.
@@ -129,14 +125,14 @@ class Delivery:
             connection.unsubscribe(BROKER_UPTIME)
             replay_until = self._broker_started if connection.session_present else None
             self._config_taken_back(connection)
-            self._connection, self._session = connection, session if may_send else None
+            self._connection = connection
             refused: asyncio.Future[Fault] = asyncio.get_running_loop().create_future()
             self._refused = refused
             self._steady_since = time.monotonic()
             self._counters.connects += 1
             self.fault = None
             log.info("connected to %s as %s", where(self._settings), self._settings.id)
-            work = asyncio.create_task(session.run(replay_until) if may_send else self._time_known.wait())
+            work = asyncio.create_task(self._send(connection, replay_until) if may_send else self._time_known.wait())
             self._publish(connection, self._topics.status, self._status("online", ""), retain=True)
             await _first(work, connection.lost, refused)
             if refused.done():
@@ -157,8 +153,6 @@ class Delivery:
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
             await connection.close()
-            with contextlib.suppress(StoreError):  # it is sent again, which does no harm
-                await session.flush()
 
     async def _open(self, password: str) -> Connection:
         """A connection of MQTT 5, which says what it refuses, else of MQTT 3.1.1. Raises LinkError."""
@@ -190,6 +184,26 @@ class Delivery:
                 raise LinkError(denial)  # nothing is sent that would be lost
             log.error("%s", denial)
         return any(sample.topic == self._topics.readings for sample in samples)
+
+    async def _send(self, connection: Connection, replay_until: int | None) -> None:
+        """Send over one connection, which stays while the outbox fails: health and `config` need none."""
+
+        def publish(payload: bytes) -> int:
+            return self._publish(connection, self._topics.readings, payload)
+
+        while True:
+            self._session = session = self._new_session(publish, connection.receive_maximum)
+            try:
+                await session.run(replay_until)
+            except StoreError as error:
+                if self._outbox_seldom.worth_saying(str(error), time.monotonic()):
+                    log.warning("%s: nothing is sent", error)
+            finally:
+                with contextlib.suppress(StoreError):  # it is sent again, which does no harm
+                    await session.flush()
+            if session.replayed:
+                replay_until = 0
+            await asyncio.sleep(SEND_AGAIN_AFTER_S)
 
     def _config_taken_back(self, connection: Connection) -> None:
         """A `config` that is retained would have come by now: it was taken back, unless the broker forgot it.

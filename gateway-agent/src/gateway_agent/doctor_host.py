@@ -15,8 +15,8 @@ _LEAST_MIB = 20  # less, and the next batch may not be written
 _SPARE_MIB = 100
 
 
-def disk(settings: Settings, running: bool) -> Check:
-    """The outbox's folder and the room for it."""
+def disk(settings: Settings, running: bool, failure: str | None = None) -> Check:
+    """The outbox's folder and the room for it. ``failure``: what a running agent says of its outbox."""
     folder = Path(settings.state_dir)
     if not folder.is_dir():
         return fail("disk", f"{folder} does not exist", f"sudo mkdir -p {folder} and give it to the agent's user")
@@ -35,6 +35,9 @@ def disk(settings: Settings, running: bool) -> Check:
             f"{folder} is full: {free_mib} MiB free; {held}",
             "make room; batches wait in memory for two minutes",
         )
+    if failure:
+        remedy = "see `dmesg`: a worn-out card? What is heard waits in memory for two minutes, then it is lost"
+        return fail("disk", f"the agent can keep nothing: {failure}; {free_mib} MiB free", remedy)
     if free_mib + used_mib < settings.outbox.max_mib + _SPARE_MIB:
         remedy = f"make room, or set outbox.max_mib to {max(1, free_mib + used_mib - _SPARE_MIB)}"
         return look(

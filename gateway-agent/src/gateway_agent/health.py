@@ -45,7 +45,8 @@ def message(
     adverts: int,
     ignored: Mapping[str, int],
     unregistered_distinct: int,
-    depth: Depth,
+    depth: Depth | None,
+    failing: bool,
     dropped: Counter[str],
     damaged: int,
     synchronised: bool,
@@ -53,7 +54,7 @@ def message(
     clock_jumps: int,
     reception: Reception,
 ) -> bytes:
-    """The health payload: numbers only, but for the version; what is not known is left out.
+    """The health payload: numbers only, but for the version; what is not known (``depth`` None) is left out.
 
     `queued` and `dropped` are readings: what waits, and what was collected and lost (`dropped_age`, `_size`, `_time`,
     `_disk`). Adverts left out on purpose (`dropped_unregistered`, `_weak`, `_no_rssi`) are no part of `dropped`.
@@ -66,10 +67,11 @@ def message(
         "published": counters.published,
         "acked": counters.acked,
         "replayed": counters.replayed,
-        "queued": depth.waiting,
-        "queued_batches": depth.waiting_batches,
-        "held": depth.held,
-        "outbox_bytes": depth.used_bytes,
+        "queued": depth and depth.waiting,
+        "queued_batches": depth and depth.waiting_batches,
+        "held": depth and depth.held,
+        "outbox_bytes": depth and depth.used_bytes,
+        "outbox_failing": int(failing),
         "dropped": dropped.total(),
         **{f"dropped_{reason}": count for reason, count in sorted(dropped.items())},
         **{f"dropped_{reason}": count for reason, count in sorted(ignored.items())},

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import time
 
 from gateway_agent.clock import Clock
+from gateway_agent.seldom import Seldom
 from gateway_agent.store import Store, StoreError
 from gateway_agent.timekeeper import Timekeeper
 
@@ -24,6 +26,7 @@ class Keeper:
         self._max_age_ms = int(max_age_h * 3_600_000)
         self._facts: dict[str, str] = {}
         self._changed = asyncio.Event()
+        self._seldom = Seldom()
 
     def remember(self, name: str, value: str) -> None:
         """Have a fact written down soon."""
@@ -37,8 +40,10 @@ class Keeper:
             self._changed.clear()
             try:
                 await self._work()
+                self._seldom.forget()
             except StoreError as error:
-                log.warning("%s", error)
+                if self._seldom.worth_saying(str(error), time.monotonic()):
+                    log.warning("%s", error)
             lost = {reason: count for reason, count in self._store.dropped.items() if count}
             if lost != said:
                 log.warning("readings lost so far, by reason: %s", lost)

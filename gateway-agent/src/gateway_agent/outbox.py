@@ -60,11 +60,18 @@ class Outbox:
         self._boot = boot
         self._max_bytes = max_bytes
         self._db, self.was_damaged = open_database(folder / FILE)
+        try:
+            self._begin()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _begin(self) -> None:
         with self._db:
             self._db.executescript(_SCHEMA)
-            if self.fact("boot") != boot:  # what was acknowledged before a reboot is held as if it were just now
+            if self.fact("boot") != self._boot:  # what was acknowledged before a reboot is held as if it were just now
                 self._db.execute("UPDATE batch SET acked = 0, first_acked = 0 WHERE acked IS NOT NULL")
-                self.remember("boot", boot)
+                self.remember("boot", self._boot)
 
     def close(self) -> None:
         """Close the file; what was added is on disk already."""

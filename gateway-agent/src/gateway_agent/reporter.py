@@ -45,7 +45,11 @@ class Reporter:
         return json.dumps({**body, "reason": reason} if reason else body).encode()
 
     async def health(self) -> bytes:
-        """The health message as of now. Raises StoreError."""
+        """The health message as of now; without what the outbox holds where that cannot be read."""
+        try:
+            depth = await self._store.do(lambda outbox: outbox.depth())
+        except StoreError:
+            depth = None
         return health.message(
             ts=self._time.now_ms(),
             version=__version__,
@@ -53,7 +57,8 @@ class Reporter:
             adverts=self._intake.adverts,
             ignored=self._intake.ignored,
             unregistered_distinct=self._intake.unregistered_distinct,
-            depth=await self._store.do(lambda outbox: outbox.depth()),
+            depth=depth,
+            failing=self._store.error is not None,
             dropped=self._store.dropped,
             damaged=self._store.damaged,
             synchronised=self._time.sync.synchronised,
@@ -71,7 +76,10 @@ class Reporter:
         now = self._time.stamp()
         if now is not None:
             samples.append(Sample(self._topics.health, await self.health()))
-        waiting = await self._store.do(lambda outbox: outbox.waiting(0, 1))
+        try:
+            waiting = await self._store.do(lambda outbox: outbox.waiting(0, 1))
+        except StoreError:
+            waiting = []
         if waiting:
             samples.append(Sample(self._topics.readings, message(waiting[0].ts, waiting[0].id, waiting[0].body)))
         elif now is not None:
@@ -87,6 +95,7 @@ class Reporter:
                 "online": delivery.online,
                 "fault": asdict(delivery.fault) if delivery.fault else None,
                 "denied": delivery.denied,
+                "outbox_error": self._store.error,
                 "scan_error": listening.error,
                 "registered": None if self._intake.reception.allow is None else len(self._intake.reception.allow),
             }
@@ -101,7 +110,7 @@ class Reporter:
             if self._time.right:  # a wrong time would be refused, or worse, believed
                 delivery.publish_health(payload)
             state.write(folder, {**now, "health": json.loads(payload)})
-        except (StoreError, OSError) as error:
+        except OSError as error:
             if self._seldom.worth_saying(str(error), time.monotonic()):
                 log.warning("%s", error)
 

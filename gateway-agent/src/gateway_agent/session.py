@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from gateway_agent.clock import Clock
 from gateway_agent.health import Counters
+from gateway_agent.outbox import Outbox
 from gateway_agent.outbox_view import Batch
 from gateway_agent.rate import Rate
 from gateway_agent.record import message
@@ -59,6 +60,8 @@ class Session:
         self._bytes = 0
         self._claimed: set[int] = set()
         self._acked: list[Batch] = []
+        self._files = store.damaged
+        self.replayed = False
         self._room = asyncio.Event()
         self._more = asyncio.Event()
 
@@ -88,17 +91,24 @@ class Session:
         """
         within_ms = int(REPLAYED_FOR_WINDOWS * self._replay_s * 1000)
         self._counters.replayed += await self._store.do(lambda outbox: outbox.replay(within_ms, replay_until))
+        self.replayed = True
         work = (self._send_backlog(), self._keep_acknowledgements(), self._release_held())
         await together(*work)
 
     async def flush(self) -> None:
         """Write down the acknowledgements that came. Raises StoreError."""
-        acked, self._acked = self._acked, []
+        acked = self._acked.copy()
         if acked:
             now = self._clock.boot_ms()
-            await self._store.do(lambda outbox: outbox.acknowledge([batch.id for batch in acked], now))
+            await self._store.do(lambda outbox: self._acknowledge(outbox, [batch.id for batch in acked], now))
+            del self._acked[: len(acked)]
             self._claimed.difference_update(batch.id for batch in acked)
             self._counters.acked += sum(batch.readings for batch in acked)
+
+    def _acknowledge(self, outbox: Outbox, ids: list[int], now: int) -> None:
+        """In a file that was begun afresh meanwhile the same ids are other batches."""
+        if self._store.damaged == self._files:
+            outbox.acknowledge(ids, now)
 
     def _send(self, batch: Batch) -> None:
         payload = message(batch.ts, batch.id, batch.body)

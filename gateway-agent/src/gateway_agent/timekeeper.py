@@ -34,6 +34,7 @@ class Timekeeper:
         self._jumped_to: int | None = None
         self._followed_at: int | None = None  # boot_ms of the last jump that was followed
         self._late_stamps = False  # waiting batches may carry times of a clock that was ahead
+        self._recalled = False
         self._seldom = Seldom()
         self.jumps = 0
         self.sync = Sync(False)
@@ -44,14 +45,12 @@ class Timekeeper:
         return self._zero is not None
 
     async def begin(self) -> None:
-        """Look for the first time, and at what an earlier run of the agent found in this boot."""
-        known = await self._store.do(lambda outbox: outbox.fact(_FACT))
-        boot, _, zero = (known or "").partition(" ")
-        if boot == self._clock.boot:
-            self._zero = self._written = int(zero) if zero else self._clock.boot_epoch_ms()
-        await self.look()
-        if not self.right:
-            log.warning("the clock is not synchronised yet: batches are kept and get their right time when it is")
+        """Look for the first time. Raises StoreError."""
+        try:
+            await self.look()
+        finally:
+            if not self.right:
+                log.warning("the clock is not synchronised yet: batches are kept and get their right time when it is")
 
     def stamp(self) -> int | None:
         """Epoch milliseconds of now; None while they are not known."""
@@ -72,7 +71,34 @@ class Timekeeper:
         return self.stamp()
 
     async def look(self) -> bool:
-        """Ask whether the clock is right; whether it has just become so, or batches that had no time have one now."""
+        """Ask whether the clock is right; whether it has just become so, or batches that had no time have one now.
+
+        Raises StoreError, with the clock looked at all the same.
+        """
+        try:
+            await self._recall()
+        except StoreError:
+            self._look_at_clock()
+            raise
+        news = self._look_at_clock()
+        zero = self._zero
+        if zero is None:
+            return False
+        await self._write_down(zero)
+        return await self._store.do(lambda outbox: outbox.set_times(zero)) > 0 or news
+
+    async def _recall(self) -> None:
+        """Take over what an earlier run of the agent found in this boot."""
+        if self._recalled:
+            return
+        known = await self._store.do(lambda outbox: outbox.fact(_FACT))
+        self._recalled = True
+        boot, _, zero = (known or "").partition(" ")
+        if self._zero is None and boot == self._clock.boot:
+            self._zero = self._written = int(zero) if zero else self._clock.boot_epoch_ms()
+
+    def _look_at_clock(self) -> bool:
+        """Whether the clock has just become right."""
         self.sync = self._clock.sync()
         if self._zero is None and not self.sync.synchronised:
             return False
@@ -87,9 +113,7 @@ class Timekeeper:
             if self._jumped_to is not None:
                 log.info("the clock is back at the time that was right")
             self._zero, self._jumped_to = wall_zero, None
-        await self._write_down(self._zero)
-        zero = self._zero
-        return await self._store.do(lambda outbox: outbox.set_times(zero)) > 0 or news
+        return news
 
     def _jumped(self, wall_zero: int, by_ms: int) -> None:
         if self._jumped_to is None or abs(wall_zero - self._jumped_to) > JUMP_MS:
