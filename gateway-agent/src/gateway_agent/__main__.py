@@ -53,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
 
     command("run", "hear, keep and send until stopped", "Ends in order on SIGTERM and Ctrl-C; one agent per state_dir.")
     scan = command("scan", "show a live table of what is heard", "Reads no configuration. Ctrl-C ends it.", False)
-    scan.add_argument("--adapter", default="", metavar="hciN", help="the adapter (default: the first that is powered)")
+    scan.add_argument(
+        "--adapter", default="", metavar="NAME", help="the adapter, hciN or address (default: lowest address)"
+    )
     scan.add_argument(
         "--seconds", type=float, metavar="N", help="end after so long (default: Ctrl-C; 10 without a terminal)"
     )

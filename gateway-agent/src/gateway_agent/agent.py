@@ -62,7 +62,7 @@ class Agent:
         self._collector = Collector(self._intake, self._store, self._clock, self._time, self._delivery.live)
         watchdog = Watchdog(scan.restart_after_s, scan.reset_after_s, time.monotonic())
         self._listening = Listening(
-            self._intake, scan.adapter, watchdog, self._counters, lambda: reset_adapter(scan.adapter)
+            self._intake, scan.adapter, watchdog, self._counters, lambda used: reset_adapter(scan.adapter, used)
         )
         self._keeper = Keeper(self._store, self._clock, self._time, settings.outbox.max_age_h)
 

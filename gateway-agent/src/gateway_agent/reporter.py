@@ -97,6 +97,7 @@ class Reporter:
                 "denied": delivery.denied,
                 "outbox_error": self._store.error,
                 "scan_error": listening.error,
+                "adapter": str(listening.adapter) if listening.adapter else None,
                 "registered": None if self._intake.reception.allow is None else len(self._intake.reception.allow),
             }
             if now != said or time.monotonic() >= due:

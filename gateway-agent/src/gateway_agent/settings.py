@@ -53,7 +53,12 @@ class Broker:
 class Scan:
     """``[scan]``: how to listen. Keys marked (live) give way to the `config` topic while one is retained there."""
 
-    adapter: str = key("Bluetooth adapter; empty: the first that is powered", "", pattern=r"|hci[0-9]+")
+    adapter: str = key(
+        "Bluetooth adapter by its address (stays) or name (`hci0`); empty: of those that are powered the one with the "
+        "lowest address",
+        "",
+        pattern=r"|hci[0-9]+|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}",
+    )
     window_ms: int = key("length of one window, one message each (live)", 1000, low=WINDOW_MS[0], high=WINDOW_MS[1])
     min_rssi: int = key("weaker readings are left out, dBm (live)", -127, low=MIN_RSSI[0], high=MIN_RSSI[1])
     rssi_offset: int = key("added to every RSSI, dB (live)", 0, low=RSSI_OFFSET[0], high=RSSI_OFFSET[1])
