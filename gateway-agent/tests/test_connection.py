@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 from beacons import ibeacon, ibeacon_id
-from gateway_agent import config, rights
+from gateway_agent import backoff, config, delivery, rights
 from gateway_agent.client import make_client
+from gateway_agent.clock import Clock
+from gateway_agent.delivery import Delivery
 from gateway_agent.faults import LinkError
+from gateway_agent.health import Counters
 from gateway_agent.outbox_view import peek
 from gateway_agent.publisher import Connection
 from gateway_agent.rights import Sample
+from gateway_agent.session import Session
 from gateway_agent.settings import Settings
 from paho.mqtt.enums import MQTTProtocolVersion
 from played_bluez import PlayedBluez
@@ -165,6 +169,39 @@ def test_a_broker_that_only_speaks_mqtt_3_gets_readings_too(
         eventually(lambda: '"online": true' in agent.known(), 30, agent.log)
         assert "LOOK rights" in agent.command("doctor").stdout
         agent.stop()
+
+
+def test_after_a_steady_link_the_first_pause_is_the_spread_one(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, word = good_settings(broker, tmp_path)
+    monkeypatch.setattr(delivery, "STEADY_AFTER_S", 0.0)
+    monkeypatch.setattr(backoff, "SPREAD_S", 0.1)
+    monkeypatch.setattr(backoff, "FIRST_S", 30.0)  # any other pause is longer than this test may last
+
+    async def no_samples() -> list[Sample]:
+        return []
+
+    def no_session(_publish: object, _receive_maximum: int) -> Session:
+        raise AssertionError("nothing is to be sent")
+
+    async def connected_twice(link: PlayedLink) -> None:
+        plain = {"SDA_GATEWAY_BROKER_TLS": "false", "SDA_GATEWAY_BROKER_CA_FILE": ""}
+        port = {"SDA_GATEWAY_BROKER_PORT": str(link.port), "SDA_GATEWAY_BROKER_PASSWORD": word}
+        settings, counters = config.load(tmp_path / "agent.toml", plain | port), Counters()
+        agent = Delivery(
+            settings, Clock("trust"), counters, no_session, no_samples, lambda state, _: state.encode(), lambda _: None
+        )
+        running = asyncio.create_task(agent.run())
+        for connects in (1, 2):
+            while counters.connects < connects:  # noqa: ASYNC110 - it counts, it does not call
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(link.cut)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    with PlayedLink(broker.port) as link:
+        asyncio.run(asyncio.wait_for(connected_twice(link), 14))
 
 
 def test_rights_are_asked_before_batches_go_out_that_got_their_time_late(

@@ -52,7 +52,7 @@ def test_a_link_that_drops_again_and_again_sends_no_batch_again_and_again(
     listeners.write_text(listeners.read_text() + "sys_interval 1\n")  # it says how long it runs every second, not ten
     broker.stop()
     broker.start()
-    drops = 6
+    drops = 4
     with PlayedLink(broker.port) as link:
         agent = start_agent(scan={**SCAN, "window_ms": 200}, broker={"tls": False, "ca_file": "", "port": link.port})
         eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
