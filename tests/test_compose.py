@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ingest.private_broker import PrivateBroker, private_broker, run_tool
 from stack.layout import ROOT, compose_program
 from stack.processes import processes
 from stack.settings import Settings, load
@@ -53,6 +55,21 @@ def test_what_works_for_later_yields_to_what_answers_now(services: dict[str, Any
     assert yielding == {"influxdb", "telegraf"}
     natively = {one.name for one in processes(settings) if one.command[0] == "nice"}
     assert {NATIVE_NAME.get(name, name) for name in yielding} == natively
+
+
+def test_a_broker_that_has_not_read_its_files_is_found_by_its_pid_file(tmp_path: Path) -> None:
+    """The command of native/compose, on a real broker."""
+    (found,) = re.findall(r"exec -T mosquitto (find .*)\)$", (ROOT / "native" / "compose").read_text(), re.MULTILINE)
+
+    def newer(broker: PrivateBroker) -> str:
+        return subprocess.run(found.split(), cwd=broker.folder, capture_output=True, text=True, check=True).stdout
+
+    with private_broker(tmp_path / "broker") as broker:
+        assert newer(broker) == ""
+        assert run_tool("broker/accounts.py", "--data", broker.folder, "add", "phone", "17").returncode == 0
+        assert newer(broker).split() == ["passwords", "acl"]
+        broker.restart()
+        assert newer(broker) == ""
 
 
 def test_order_is_gated_by_health_not_by_time(services: dict[str, dict[str, Any]]) -> None:

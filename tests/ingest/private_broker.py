@@ -89,9 +89,11 @@ class PrivateBroker:
         return done.stdout
 
     def accounts(self, *arguments: str) -> str:
-        """What accounts.py prints: for add and rotate the new password."""
+        """What accounts.py prints: for add and rotate the new password. A running broker then knows of the change."""
         done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
         assert done.returncode == 0, done.stderr
+        if self._process is not None and arguments[0] != "list":
+            self.restart()
         return done.stdout.strip()
 
     def start(self) -> None:
@@ -106,6 +108,10 @@ class PrivateBroker:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(20)
             self._process = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
 
     def log(self) -> str:
         return (self.folder / "log").read_text()

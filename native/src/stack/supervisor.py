@@ -82,10 +82,6 @@ class Supervisor:
     def signal(self, name: str, number: signal.Signals) -> None:
         self._call("signalProcess", name, str(int(number)))
 
-    def reload(self, name: str) -> None:
-        """Have a process read its files again (SIGHUP)."""
-        self.signal(name, signal.SIGHUP)
-
     def info(self, name: str) -> dict[str, Any]:
         """State, pid, start time of a process as supervisord tells them; empty where it knows none."""
         try:
