@@ -18,7 +18,7 @@ from .layout import ROOT, node_folder
 from .orphans import end_orphans
 from .processes import Process, processes
 from .settings import Settings, load
-from .supervisor import Supervisor
+from .supervisor import Supervisor, open_files
 from .wait import wait_for
 
 START_WITHIN_S = 60.0
@@ -116,7 +116,8 @@ def status(settings: Settings) -> tuple[list[str], bool]:
 def provision_broker(settings: Settings) -> None:
     """Accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
     command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
-               "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"]]  # fmt: skip
+               "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
+               "--open-files", open_files()]  # fmt: skip
     if os.geteuid() == 0:
         command += ["--user", "root"]  # else it becomes `mosquitto` and cannot read what only root may
     if not settings.demo:
