@@ -48,6 +48,8 @@ The whole pipeline is up.
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
 Next: make status, make logs, make down; a gateway's account: make account ARGS='add gateway <id>'""")
+    if not settings.demo:
+        print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
     return 0
 
 

@@ -15,6 +15,7 @@ from .layout import ROOT, compose_program, node_folder
 SHELL_SCRIPTS = (
     "native/stack",
     "native/env.sh",
+    "native/demo.sh",
     "native/compose",
     "broker/run.sh",
     "native/build/influxd/rustc-cap-lints",
