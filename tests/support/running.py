@@ -132,7 +132,7 @@ def running_stack(
     install(run_parts())
     folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
     chosen = {key: str(port) for key, port in zip(PORT_KEYS, unused_ports(len(PORT_KEYS)), strict=True)}
-    chosen |= {"DATA_DIR": str(folder / "data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
+    chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # for the account that tests publish with
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
