@@ -109,7 +109,7 @@ def status(settings: Settings) -> tuple[list[str], bool]:
             answer = process.healthy()
             state, detail = ("up", _usage(int(info["pid"]))) if answer.up else ("unhealthy", answer.detail)
         all_up &= state == "up"
-        lines.append(f"{process.name:<10}  {process.version:<8}  {state:<9}  {detail}".rstrip())
+        lines.append(f"{process.name:<12}  {process.version:<8}  {state:<9}  {detail}".rstrip())
     return lines, all_up
 
 
