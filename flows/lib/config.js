@@ -10,6 +10,8 @@ const path = require('node:path');
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
  * @property {string|null} bridgeAddress gateway address of the container network, Compose only
+ * @property {string} mqttsHost where the broker's listener for receivers is reached from here
+ * @property {number} mqttsPort
  * @property {string} influxUrl
  * @property {string} influxToken read-only
  * @property {string} apiKey
@@ -106,6 +108,8 @@ function readConfig(env) {
     httpPort: port('HTTP_PORT', '1880'),
     httpBind: text('HTTP_BIND', httpHost),
     bridgeAddress: (env.SDA_BRIDGE_ADDRESS ?? '').trim() || null,
+    mqttsHost: text('MQTTS_HOST', '127.0.0.1'),
+    mqttsPort: port('MQTTS_PORT', '8883'),
     influxUrl: url('INFLUX_URL'),
     influxToken: text('INFLUX_READ_TOKEN'),
     apiKey: text('SDA_API_KEY'),

@@ -4,6 +4,7 @@ const { createArchive } = require('../lib/archive');
 const { createArrival } = require('../lib/arrival');
 const { createCalm } = require('../lib/calm');
 const { createInflux } = require('../lib/influx');
+const { createCertificate } = require('../lib/metrics/certificate');
 const { createFigures } = require('../lib/metrics/figures');
 const { createParts } = require('../lib/metrics/parts');
 const { siteFigures } = require('../lib/metrics/site-figures');
@@ -29,6 +30,8 @@ module.exports = function register(RED) {
     this.figures.add(storeFigures({ calm, history: this.site.history }));
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.figures.add(this.parts.figures);
+    this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, clock: Date.now });
+    this.figures.add(this.certificate.figures);
     this.arrival = createArrival({ newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs }, this.site.startedMs);
 
     const timers = [

@@ -36,7 +36,7 @@ function house(change = () => {}) {
   const data = smallBuilding();
   change(data);
   const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
-    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' } };
+    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, certificateEndsMs: null };
   const book = createBook(KINDS, T - START_MS);
   return { facts, book,
     at: (ms) => { book.look(facts, T + ms); return book.list().map(({ id, ended_ms: ended }) => (ended === null ? id : `(${id})`)); },
@@ -240,6 +240,25 @@ test('ingest that is behind is told with its reason and what to do', () => {
   assert.deepEqual(at(26_000), ['(ingest_behind:ingest)']);
 });
 
+test('a certificate that is not renewed in time is told, until it is', () => {
+  const { facts, at, book } = house();
+  const DAY = 24 * HOUR;
+  const told = (ms) => at(ms).filter((id) => id.includes('certificate'));
+  const alert = () => book.list().find(({ kind }) => kind === 'certificate_ending');
+  facts.certificateEndsMs = T + 22 * DAY;
+  assert.deepEqual(told(0), []);
+  assert.deepEqual(told(DAY + 1), ['certificate_ending:broker']);
+  assert.match(alert().text, /ends in 20 days and was not renewed/);
+  assert.equal(alert().severity, 'critical');
+  facts.certificateEndsMs = null;
+  assert.deepEqual(told(2 * DAY), ['certificate_ending:broker'], 'a broker that shows none ends nothing');
+  facts.certificateEndsMs = T + 22 * DAY;
+  told(23 * DAY);
+  assert.match(alert().text, /has ended and was not renewed/);
+  facts.certificateEndsMs = T + 400 * DAY;
+  assert.deepEqual(told(23 * DAY + 1), ['(certificate_ending:broker)']);
+});
+
 test('who sends what is refused is told, until five minutes without', () => {
   const { facts, at, book } = house();
   facts.refusals.add({ kind: 'phone', receiver: '7', reason: 'ts_ahead', detail: 'ts 9 is ahead', count: 1 }, T);
@@ -253,7 +272,7 @@ test('who sends what is refused is told, until five minutes without', () => {
 
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
-    ['battery_low', 'beacon_silent', 'gateway_down', 'ingest_behind', 'messages_refused', 'room_crowded', 'sda_lost']);
+    ['battery_low', 'beacon_silent', 'certificate_ending', 'gateway_down', 'ingest_behind', 'messages_refused', 'room_crowded', 'sda_lost']);
 });
 
 test('refusals are counted by reason, and bounded by receiver', () => {

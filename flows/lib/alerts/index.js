@@ -14,11 +14,12 @@ const { KINDS } = require('./kinds');
  * @param {object} means
  * @param {import('../site').Site} means.site
  * @param {(nowMs: number) => import('../health').Part} means.ingest
+ * @param {() => number|null} [means.certificateEndsMs] null: not known
  * @param {string} means.file
  * @param {() => number} means.clock
  * @param {(text: string) => void} means.warn
  */
-function createAlerts({ site, ingest, file, clock, warn }) {
+function createAlerts({ site, ingest, certificateEndsMs = () => null, file, clock, warn }) {
   const book = createBook(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
     if (event) site.tell(event, nowMs);
@@ -46,7 +47,7 @@ function createAlerts({ site, ingest, file, clock, warn }) {
     if (!connected) watchedMs = nowMs;
     book.look({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
-      connected, watchedMs, ingest: ingest(nowMs),
+      connected, watchedMs, ingest: ingest(nowMs), certificateEndsMs: certificateEndsMs(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
       if (error.message !== warned) warn(`${file}: the alerts are not kept over a restart: ${error.message}`);

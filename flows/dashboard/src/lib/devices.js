@@ -93,6 +93,7 @@ export const STRANGER_COLUMNS = [
 export const ALERT_TITLES = {
   gateway_down: 'Gateway down',
   ingest_behind: 'Ingest behind',
+  certificate_ending: 'Certificate ends',
   messages_refused: 'Refused messages',
   beacon_silent: 'Beacon silent',
   battery_low: 'Battery low',

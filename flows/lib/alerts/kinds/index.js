@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { certificateEnding } = require('./certificate');
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
 const { ingestBehind, messagesRefused } = require('./system');
@@ -16,6 +17,7 @@ const { ingestBehind, messagesRefused } = require('./system');
  * @property {boolean} connected to the broker; without it silence means nothing
  * @property {number} watchedMs since when everything is heard without a pause
  * @property {import('../../health').Part} ingest
+ * @property {number|null} certificateEndsMs until when the broker's certificate is good; null: not known
  * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null}} Condition since:
  *   epoch ms, where it is known
  * @typedef {object} Kind
@@ -28,6 +30,6 @@ const { ingestBehind, messagesRefused } = require('./system');
  */
 
 /** @type {Kind[]} */
-const KINDS = [gatewayDown, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
+const KINDS = [gatewayDown, ingestBehind, certificateEnding, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
 
 module.exports = { KINDS };
