@@ -6,6 +6,7 @@ const path = require('node:path');
 const { loadBuilding } = require('./lib/building');
 const { readConfig } = require('./lib/config');
 const { protect } = require('./lib/http/dashboard');
+const { createHosts } = require('./lib/http/hosts');
 const { sameSecret } = require('./lib/keys');
 const { createHub } = require('./lib/live/hub');
 const { createSessions } = require('./lib/sessions');
@@ -25,6 +26,7 @@ const config = orRefuse(() => readConfig(process.env));
 const trusted = orRefuse(() => createTrust(config));
 const building = orRefuse(() => loadBuilding(config.buildingFile));
 const sessions = createSessions(config);
+const hosts = createHosts(config.httpNames);
 const hub = createHub();
 const admin = { username: config.adminUser, permissions: '*' };
 
@@ -39,6 +41,7 @@ module.exports = {
 
   // no editor in production; false closes the admin API with it, which disableEditor would not
   httpAdminRoot: config.editor ? '/editor' : false,
+  httpAdminMiddleware: hosts.guard,
   adminAuth: {
     type: 'credentials',
     users: async (name) => (name === config.adminUser ? admin : null),
@@ -49,7 +52,7 @@ module.exports = {
   },
   httpNodeRoot: '/',
   // pages and socket, each on its own
-  dashboard: { middleware: [protect, sessions.guard], ioMiddleware: [sessions.guardSocket, hub.admit] },
+  dashboard: { middleware: [protect, sessions.guard], ioMiddleware: [hosts.guardSocket, sessions.guardSocket, hub.admit] },
 
   mqttReconnectTime: 1000, // the broker is beside us: a restart of it shall cost a second, not fifteen
   contextStorage: { default: { module: 'memory' } },
@@ -65,5 +68,5 @@ module.exports = {
   },
   editorTheme: { tours: false, projects: { enabled: false }, multiplayer: { enabled: false } },
 
-  sda: { config, trusted, building, sessions, hub }, // for our own nodes
+  sda: { config, trusted, building, hosts, sessions, hub }, // for our own nodes
 };

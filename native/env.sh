@@ -38,6 +38,7 @@ keep MQTTS_NAMES ''
 keep INFLUX_PORT 8086
 keep HTTP_PORT 1880
 keep HTTP_BIND 127.0.0.1
+keep HTTP_NAMES ''
 keep TELEGRAF_PORT 8088
 keep DATA_DIR .data
 keep SDA_API_KEY "$(secret)"

@@ -9,6 +9,7 @@ const path = require('node:path');
  * @property {string} httpHost listen address
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
+ * @property {string[]} httpNames host names that are answered beside `localhost`, in lower case
  * @property {string|null} bridgeAddress gateway address of the container network, Compose only
  * @property {string} influxUrl
  * @property {string} influxToken read-only
@@ -28,6 +29,7 @@ const path = require('node:path');
  */
 
 const LOOPBACK = '127.0.0.0/8,::1/128';
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
 /** One or more variables are missing or wrong; the message names each of them. */
 class ConfigError extends Error {
@@ -96,6 +98,15 @@ function readConfig(env) {
     return listed;
   };
 
+  /** @param {string} key */
+  const names = (key) => {
+    const listed = (env[key] ?? '').split(',').map((name) => name.trim().toLowerCase()).filter(Boolean);
+    for (const name of listed) {
+      if (!HOST_NAME.test(name)) faults.push(`${key} must be host names like sda.example.org, with commas between them, not "${name}"`);
+    }
+    return listed;
+  };
+
   text('MQTT_HOST'); // these three are read by flows.json and flows_cred.json themselves
   port('MQTT_PORT');
   text('MQTT_NODERED_PASSWORD');
@@ -105,6 +116,7 @@ function readConfig(env) {
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),
     httpBind: text('HTTP_BIND', httpHost),
+    httpNames: names('HTTP_NAMES'),
     bridgeAddress: (env.SDA_BRIDGE_ADDRESS ?? '').trim() || null,
     influxUrl: url('INFLUX_URL'),
     influxToken: text('INFLUX_READ_TOKEN'),

@@ -34,6 +34,14 @@ test('all faults are told at once', () => {
     ['HTTP_PORT', 'INFLUX_URL', 'SDA_EDITOR', 'MQTT_PORT'].every((key) => error.message.includes(key)));
 });
 
+test('host names are names, without port or scheme', () => {
+  assert.deepEqual(readConfig(ENV).httpNames, []);
+  assert.deepEqual(readConfig({ ...ENV, HTTP_NAMES: ' SDA.example.org, pi' }).httpNames, ['sda.example.org', 'pi']);
+  for (const name of ['sda.example.org:1880', 'https://sda.example.org', '*.example.org', 'a..b', '-a']) {
+    assert.throws(() => readConfig({ ...ENV, HTTP_NAMES: name }), (error) => error.message.includes(`HTTP_NAMES must be host names`), name);
+  }
+});
+
 test('secrets are not part of any message', () => {
   assert.throws(() => readConfig({ ...ENV, SDA_ADMIN_PASSWORD: 'hunter2', HTTP_PORT: 'x' }), (error) => !error.message.includes('hunter2'));
 });

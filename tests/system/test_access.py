@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from support import web
+from support.metrics import figures
 from support.running import RunningStack, running_stack
 from support.talk import get
 
@@ -14,6 +15,8 @@ BEHIND_LOGIN = ["/dashboard", "/dashboard/", "/dashboard/floor", "/dashboard/sta
                 "/dashboard/devices", "/dashboard/setup", "/dashboard/system", "/dashboard/_setup",
                 "/pages/resources/sda-dashboard/page.js", "/pages/plans/L1",
                 "/monitoring"]  # fmt: skip
+EVERYTHING = [*PROTECTED, *BEHIND_LOGIN, "/extractbeacon?staff_id=*&start_time=1&end_time=2", "/", "/health", "/login",
+              "/metrics", "/api/docs", "/api/v1/building", "/dashboard/manifest.webmanifest", "/nothing"]  # fmt: skip
 ORIGINS = ("https://hacs.example.org", "https://two.example")
 SOCKET = "/dashboard/socket.io/?EIO=4&transport=polling"
 
@@ -26,7 +29,11 @@ def test_loopback_needs_no_key(stack: RunningStack) -> None:
 def distrusting() -> Iterator[RunningStack]:
     """A stack that trusts no network at all, and pages from two other sites."""
     with running_stack(
-        environment={"SDA_TRUSTED_NETS": "192.0.2.0/24", "SDA_CORS_ORIGINS": ", ".join(ORIGINS)}
+        environment={
+            "SDA_TRUSTED_NETS": "192.0.2.0/24",
+            "SDA_CORS_ORIGINS": ", ".join(ORIGINS),
+            "HTTP_NAMES": "sda.example.org",
+        }
     ) as stack:
         yield stack
 
@@ -41,6 +48,36 @@ def test_caller_outside_the_trusted_nets_needs_the_key(distrusting: RunningStack
         assert web.get(url, headers=headers).status_code in {200, 404}  # 404: that beacon is not in the demo
     for wrong in ({"Authorization": "Bearer wrong"}, {"X-API-Key": key[:-1]}, {"Authorization": key}):
         assert web.get(url, headers=wrong).status_code == 401
+
+
+@pytest.mark.parametrize("path", EVERYTHING)
+def test_a_page_whose_name_is_made_to_lead_here_is_not_answered(stack: RunningStack, path: str) -> None:
+    """DNS rebinding: for the browser that page is of our own origin."""
+    port = stack.ports.http
+    for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example"):
+        answer = web.get(stack.http_url + path, headers={"Host": host, "Sec-Fetch-Site": "same-origin"})
+        assert answer.status_code == 421, host
+        assert host in answer.json()["error"]
+        assert "HTTP_NAMES" in answer.json()["error"]
+
+
+def test_requests_under_a_foreign_name_are_counted(stack: RunningStack) -> None:
+    before = figures(stack)["sda_http_misdirected_total"]
+    web.get(stack.http_url, headers={"Host": "evil.example"})
+    assert figures(stack)["sda_http_misdirected_total"] == before + 1
+
+
+def test_a_socket_under_a_foreign_name_is_refused(stack: RunningStack) -> None:
+    with web.Client(base_url=stack.http_url, headers={"Host": "evil.example"}) as caller:
+        opened = caller.get(SOCKET)  # a transport, which says nothing yet
+        session = f"{SOCKET}&sid={json.loads(opened.text[1:])['sid']}"
+        caller.post(session, content="40")
+        assert "HTTP_NAMES" in caller.get(session).text
+
+
+@pytest.mark.parametrize("host", ["sda.example.org", "SDA.example.org:443", "localhost", "[::1]:1880", "192.0.2.7"])
+def test_configured_names_addresses_and_localhost_are_answered(distrusting: RunningStack, host: str) -> None:
+    assert web.get(f"{distrusting.http_url}/health", headers={"Host": host}).status_code == 200
 
 
 def test_forwarded_header_earns_no_trust(distrusting: RunningStack) -> None:

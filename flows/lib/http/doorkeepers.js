@@ -16,17 +16,19 @@ const { watchPressure } = require('../pressure');
  * of /health and their figures.
  * @typedef {import('../access/key-ring').KeyRecord} KeyRecord
  * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
- * @param {{figures: import('../metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>, version: string,
+ * @param {{figures: import('../metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
+ *   hosts: Pick<import('./hosts').Hosts, 'refused'>, version: string,
  *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} means
  */
-function createDoorkeepers(config, { figures, health, version, clock, logger }) {
+function createDoorkeepers(config, { figures, health, hosts, version, clock, logger }) {
   const audit = createAudit({ folder: path.join(config.userDir, 'audit'), clock, warn: logger.warn });
   const keys = createKeys({ file: path.join(config.userDir, FILE), clock, logger, changed: byHand });
   const limits = createLimits(config);
   const prometheus = createPrometheus(figures, version);
   const http = createHttpFigures(prometheus.latencies);
   const pressure = watchPressure();
-  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys })), figures.add(pressure.figures)];
+  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys, hosts })),
+    figures.add(pressure.figures)];
   health.addPart('keys', keys.part);
   health.addPart('audit', audit.part);
 
