@@ -47,6 +47,7 @@ keep SDA_ADMIN_PASSWORD "$(secret)"
 keep SDA_VIEWER_USER viewer
 keep SDA_VIEWER_PASSWORD "$(secret)"
 keep SDA_TRUSTED_NETS 127.0.0.0/8,::1/128
+keep SDA_TRUSTED_PROXIES ''
 keep SDA_RATE_PER_S 3000
 keep SDA_RATE_TRUSTED_PER_S 10000
 keep SDA_BUILDING flows/building/demo.json

@@ -21,6 +21,7 @@ const path = require('node:path');
  * @property {number} ratePerS requests a second that a key without a rate of its own may make
  * @property {number} trustedRatePerS the same for each trusted address without a key
  * @property {string[]} trustedNets networks in CIDR notation whose callers need no key
+ * @property {string[]} trustedProxies addresses and networks of proxies whose X-Forwarded-For counts
  * @property {string} buildingFile
  * @property {string} registryDir
  * @property {string} userDir
@@ -128,6 +129,7 @@ function readConfig(env) {
     ratePerS: rate('SDA_RATE_PER_S', '3000'),
     trustedRatePerS: rate('SDA_RATE_TRUSTED_PER_S', '10000'),
     trustedNets: nets === 'none' ? [] : nets.split(',').map((net) => net.trim()).filter(Boolean),
+    trustedProxies: (env.SDA_TRUSTED_PROXIES ?? '').split(',').map((proxy) => proxy.trim()).filter(Boolean),
     buildingFile: file('SDA_BUILDING'),
     registryDir: file('SDA_REGISTRY_DIR'),
     userDir: file('SDA_USER_DIR'),

@@ -2,8 +2,10 @@
 'use strict';
 
 const { randomUUID, scryptSync } = require('node:crypto');
+const { setTimeout: sleep } = require('node:timers/promises');
 const cookieSession = require('cookie-session');
 const { createAttempts } = require('./attempts');
+const { DIRECT } = require('./http/clients');
 const { basicCredentials, sameSecret } = require('./keys');
 
 /**
@@ -25,9 +27,10 @@ const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () 
  * @typedef {{id: string, until: number, role: Role}} Session
  * @param {{adminUser: string, adminPassword: string, viewerUser?: string, viewerPassword?: string}} accounts
  * @param {() => number} [clock]
+ * @param {{clientOf?: import('./http/clients').Clients['clientOf'], attempts?: ReturnType<typeof createAttempts>}} [means]
  */
-function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now) {
-  const attempts = createAttempts();
+function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now,
+  { clientOf = DIRECT.clientOf, attempts = createAttempts() } = {}) {
   const secret = scryptSync(JSON.stringify([adminPassword, viewerPassword]), 'sda-locator session cookie', 32).toString('hex');
   const readCookie = cookieSession({ name: COOKIE, keys: [secret], maxAge: SESSION_MS.viewer, httpOnly: true, sameSite: 'lax' });
   /** @type {Map<string, number>} sessions that were logged out → end of their cookie's life */
@@ -43,31 +46,35 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   }
 
   /**
-   * @param {string} address of the caller
+   * Passwords are what people choose, and can be guessed: from an address with many wrong ones each check waits for its turn.
+   * @param {import('node:http').IncomingMessage} request
    * @param {string} user
    * @param {string} password
-   * @returns {{role: Role|null, waitS: number}} null: neither of them
+   * @returns {Promise<{role: Role|null, waitS: number, checked: boolean}>} null: neither of them; waitS: for how long checks from there
+   *   take turns; checked: false, too many wait
    */
-  function check(address, user, password) {
+  async function check(request, user, password) {
+    const { address } = clientOf(request);
+    const turnMs = attempts.turn(address, clock());
     const waitS = attempts.waitS(address, clock());
-    if (waitS > 0) return { role: null, waitS };
+    if (turnMs === null) return { role: null, waitS, checked: false };
+    if (turnMs > 0) await sleep(turnMs);
     const admin = [sameSecret(user, adminUser), sameSecret(password, adminPassword)].every(Boolean);
     const viewer = [viewerUser !== '', sameSecret(user, viewerUser), sameSecret(password, viewerPassword)].every(Boolean);
     const role = admin ? 'admin' : viewer ? 'viewer' : null;
-    if (role) attempts.succeeded(address);
-    else attempts.failed(address, clock());
-    return { role, waitS: 0 };
+    if (!role) attempts.failed(address, clock());
+    return { role, waitS, checked: true };
   }
 
   /** @param {Role} role */
   const userOf = (role) => (role === 'admin' ? adminUser : viewerUser);
 
-  /** As whom the request comes, by cookie or by Basic credentials. @param {any} request @returns {Role|null} */
-  function roleOf(request) {
+  /** As whom the request comes, by cookie or by Basic credentials. @param {any} request @returns {Promise<Role|null>} */
+  async function roleOf(request) {
     const session = sessionOf(request);
     if (session) return session.role;
     const basic = basicCredentials(request.headers.authorization);
-    return basic && check(request.socket?.remoteAddress ?? '', basic.user, basic.password).role;
+    return basic && (await check(request, basic.user, basic.password)).role;
   }
 
   /**
@@ -105,10 +112,12 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
    */
   function guard(request, response, next) {
     readCookie(request, response, () => {
-      if (roleOf(request)) next();
-      else if (request.method === 'GET' && request.accepts(['json', 'html']) === 'html') {
-        response.redirect(302, `/login?next=${encodeURIComponent(request.originalUrl)}`);
-      } else response.status(401).json({ error: 'a login is needed' });
+      roleOf(request).then((role) => {
+        if (role) next();
+        else if (request.method === 'GET' && request.accepts(['json', 'html']) === 'html') {
+          response.redirect(302, `/login?next=${encodeURIComponent(request.originalUrl)}`);
+        } else response.status(401).json({ error: 'a login is needed' });
+      }).catch(next);
     });
   }
 
@@ -119,15 +128,16 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
    */
   function guardSocket(socket, next) {
     readCookie(socket.request, NOWHERE, () => {
-      const role = roleOf(socket.request);
-      if (!role) {
-        next(new Error('a login is needed'));
-        return;
-      }
-      socket.data = { ...socket.data, login: { role, user: userOf(role) } };
-      const session = sessionOf(socket.request);
-      if (session) hold(socket, session);
-      next();
+      roleOf(socket.request).then((role) => {
+        if (!role) {
+          next(new Error('a login is needed'));
+          return;
+        }
+        socket.data = { ...socket.data, login: { role, user: userOf(role) } };
+        const session = sessionOf(socket.request);
+        if (session) hold(socket, session);
+        next();
+      }).catch(next);
     });
   }
 

@@ -20,7 +20,7 @@ module.exports = function register(RED) {
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, reloader } = RED.nodes.getNode(definition.building);
     const { alerts } = RED.nodes.getNode(definition.alerts);
-    const { config, hosts, trusted, sessions } = RED.settings.sda;
+    const { config, clients, hosts, trusted, sessions } = RED.settings.sda;
 
     const keepers = createDoorkeepers(config, { figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
@@ -38,6 +38,7 @@ module.exports = function register(RED) {
       alerts,
       sessions,
       trusted,
+      clientOf: clients.clientOf,
       ...keepers.doors,
       apiKey: config.apiKey,
       buildingFile: config.buildingFile,

@@ -6,6 +6,7 @@ const { test } = require('node:test');
 const { createSessions } = require('../lib/sessions');
 
 const ACCOUNTS = { adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' };
+const REQUEST = { headers: {}, socket: { remoteAddress: '192.0.2.7' } };
 const HOUR_MS = 3600_000;
 
 /** Logs in and gives what a later request of that browser looks like. */
@@ -15,18 +16,18 @@ function logIn(sessions, role) {
   return { session: request.session, headers: {} };
 }
 
-test('two accounts, and nothing between them', () => {
+test('two accounts, and nothing between them', async () => {
   const { check } = createSessions(ACCOUNTS);
-  assert.equal(check('a', 'admin', 'word').role, 'admin');
-  assert.equal(check('a', 'viewer', 'look').role, 'viewer');
+  assert.equal((await check(REQUEST, 'admin', 'word')).role, 'admin');
+  assert.equal((await check(REQUEST, 'viewer', 'look')).role, 'viewer');
   for (const [user, password] of [['admin', 'look'], ['viewer', 'word'], ['', ''], ['viewer', '']]) {
-    assert.equal(check('a', user, password).role, null, `${user} ${password}`);
+    assert.equal((await check(REQUEST, user, password)).role, null, `${user} ${password}`);
   }
 });
 
-test('without a viewer account nobody is one', () => {
+test('without a viewer account nobody is one', async () => {
   const { check } = createSessions({ adminUser: 'admin', adminPassword: 'word' });
-  assert.equal(check('a', '', '').role, null);
+  assert.equal((await check(REQUEST, '', '')).role, null);
 });
 
 test('an admin stays in for half a day, a viewer for thirty', () => {
@@ -46,7 +47,7 @@ test('a session of an older version, which names no role, is none', () => {
   assert.equal(sessionOf({ session: { id: 'x', until: 9 } }), null);
 });
 
-test('a socket ends with its session', (t) => {
+test('a socket ends with its session', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let now = 0;
   const sessions = createSessions(ACCOUNTS, () => now);
@@ -56,7 +57,7 @@ test('a socket ends with its session', (t) => {
   socket.on('disconnect', () => { open = false; });
   const cookie = cookieOf(sessions, browser.session);
   socket.request.headers.cookie = cookie;
-  sessions.guardSocket(socket, (error) => assert.equal(error, undefined));
+  assert.equal(await new Promise((resolve) => { sessions.guardSocket(socket, resolve); }), undefined);
   assert.deepEqual(socket.data.login, { role: 'admin', user: 'admin' });
   now = 13 * HOUR_MS;
   t.mock.timers.tick(60_000);

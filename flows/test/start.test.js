@@ -51,6 +51,7 @@ test('it starts without broker and database, and says that they are away', async
   assert.equal(status, 'degraded');
   assert.equal(parts.broker.status, 'degraded');
   assert.equal(parts.influxdb.status, 'degraded');
+  assert.match(red.output, /SDA_API_KEY is short enough to be guessed/);
 });
 
 test('the editor, switched on, needs the admin login; flows restart without a route twice', async (t) => {
