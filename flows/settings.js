@@ -33,7 +33,9 @@ const building = orRefuse(() => loadBuilding(config.buildingFile));
 if (config.apiKey.length < GUESSABLE) {
   console.warn('SDA_API_KEY is short enough to be guessed: take 24 random bytes (openssl rand -hex 24), then `make up`');
 }
-const sessions = createSessions(config, Date.now, clients);
+const sessions = createSessions(config, Date.now, {
+  clientOf: clients.clientOf, file: path.join(config.userDir, 'sessions.json'),
+});
 const hosts = createHosts(config.httpNames);
 const hub = createHub();
 const admin = { username: config.adminUser, permissions: '*' };

@@ -7,6 +7,7 @@ const cookieSession = require('cookie-session');
 const { createAttempts } = require('./attempts');
 const { DIRECT } = require('./http/clients');
 const { basicCredentials, sameSecret } = require('./keys');
+const { createStateFile } = require('./state-file');
 
 /**
  * An admin works a day: nobody logs in twice in one, and a forgotten browser is out by the next. A viewer, who can change
@@ -17,31 +18,38 @@ const SESSION_MS = Object.freeze({ admin: 12 * 3600 * 1000, viewer: 30 * 24 * 36
 /** A timer cannot wait for thirty days. */
 const LOOK_MS = 60_000;
 const COOKIE = 'sda_session';
+/** More than this are a program that logs in each time. */
+const SESSIONS = 10_000;
 /** An answer that takes no cookie: a wrong signature has one set, which must not throw where there is no answer. */
 const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () => {} });
 
 /**
- * The logins: a signed cookie that scripts cannot read and other sites cannot send. Its secret comes from the
- * passwords, so a restart keeps everybody in and a new password throws everybody out.
+ * The logins: a signed cookie that scripts cannot read and other sites cannot send, `Secure` where a configured proxy does TLS.
+ * Its secret comes from the passwords, so a new password throws everybody out. Which sessions there are is kept in a file: a
+ * restart keeps everybody in but those who have logged out, and a file that is lost throws everybody out.
  * @typedef {'admin'|'viewer'} Role a viewer may see everything and change nothing
  * @typedef {{id: string, until: number, role: Role}} Session
  * @param {{adminUser: string, adminPassword: string, viewerUser?: string, viewerPassword?: string}} accounts
  * @param {() => number} [clock]
- * @param {{clientOf?: import('./http/clients').Clients['clientOf'], attempts?: ReturnType<typeof createAttempts>}} [means]
+ * @param {{clientOf?: import('./http/clients').Clients['clientOf'], attempts?: ReturnType<typeof createAttempts>, file?: string|null,
+ *   warn?: (text: string) => void}} [means] file: of the sessions; null: they end with the process
  */
 function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now,
-  { clientOf = DIRECT.clientOf, attempts = createAttempts() } = {}) {
+  { clientOf = DIRECT.clientOf, attempts = createAttempts(), file = null, warn = console.warn } = {}) {
   const secret = scryptSync(JSON.stringify([adminPassword, viewerPassword]), 'sda-locator session cookie', 32).toString('hex');
   const readCookie = cookieSession({ name: COOKIE, keys: [secret], maxAge: SESSION_MS.viewer, httpOnly: true, sameSite: 'lax' });
-  /** @type {Map<string, number>} sessions that were logged out → end of their cookie's life */
-  const ended = new Map();
+  const stateFile = createStateFile(file, warn);
+  /** @type {Map<string, number>} sessions that there are → end of their life, epoch ms; the oldest first */
+  const live = new Map(recordsOf(stateFile.read()));
   /** @type {Map<string, Set<{disconnect: (close: boolean) => void}>>} open dashboard sockets by session */
   const sockets = new Map();
+  /** @type {NodeJS.Timeout|undefined} */
+  let again;
 
   /** @param {any} request whose cookie was read @returns {Session|null} */
   function sessionOf(request) {
     const { id, until, role } = request.session ?? {};
-    if (typeof id !== 'string' || typeof until !== 'number' || until <= clock() || ended.has(id)) return null;
+    if (typeof id !== 'string' || typeof until !== 'number' || until <= clock() || !live.has(id)) return null;
     return role === 'admin' || role === 'viewer' ? { id, until, role } : null;
   }
 
@@ -91,19 +99,42 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
     return role ? { role, user: userOf(role) } : null;
   }
 
-  /** @param {any} request @param {Role} role */
-  function start(request, role) {
-    request.session = { id: randomUUID(), until: clock() + SESSION_MS[role], role };
+  /** @param {any} request @param {Role} role @returns {Promise<void>} when it outlives a restart */
+  async function start(request, role) {
+    const session = { id: randomUUID(), until: clock() + SESSION_MS[role], role };
+    request.session = session;
+    for (const [id, until] of live) if (until <= clock()) live.delete(id);
+    live.set(session.id, session.until);
+    if (live.size > SESSIONS) {
+      const [oldest = ''] = live.keys();
+      live.delete(oldest);
+      disconnect(oldest);
+      warn(`there are more than ${SESSIONS} logins: the oldest was logged out`);
+    }
+    await save();
   }
 
-  /** @param {any} request */
-  function end(request) {
+  /** @param {any} request @returns {Promise<void>} when it stays ended after a restart */
+  async function end(request) {
     const session = sessionOf(request);
     request.session = null;
     if (!session) return;
-    for (const [id, until] of ended) if (until <= clock()) ended.delete(id);
-    ended.set(session.id, session.until);
-    for (const socket of sockets.get(session.id) ?? []) socket.disconnect(true);
+    live.delete(session.id);
+    disconnect(session.id);
+    await save();
+  }
+
+  /** What cannot be written now is tried again. */
+  async function save() {
+    clearTimeout(again);
+    if (await stateFile.write({ v: 1, sessions: [...live].map(([id, until]) => ({ id, until_ms: until })) })) return;
+    again = setTimeout(save, LOOK_MS);
+    again.unref();
+  }
+
+  /** @param {string} id */
+  function disconnect(id) {
+    for (const socket of sockets.get(id) ?? []) socket.disconnect(true);
   }
 
   /**
@@ -156,5 +187,9 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
 
   return { readCookie, check, start, end, sessionOf, loggedIn, guard, guardSocket };
 }
+
+/** @param {any} state of the file @returns {[string, number][]} */
+const recordsOf = (state) => (Array.isArray(state?.sessions) ? state.sessions : [])
+  .flatMap((/** @type {any} */ one) => (typeof one?.id === 'string' && typeof one.until_ms === 'number' ? [[one.id, one.until_ms]] : []));
 
 module.exports = { createSessions };

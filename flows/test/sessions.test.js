@@ -2,6 +2,9 @@
 
 const assert = require('node:assert/strict');
 const { EventEmitter } = require('node:events');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
 const { test } = require('node:test');
 const { createSessions } = require('../lib/sessions');
 
@@ -45,6 +48,58 @@ test('an admin stays in for half a day, a viewer for thirty', () => {
 test('a session of an older version, which names no role, is none', () => {
   const { sessionOf } = createSessions(ACCOUNTS, () => 0);
   assert.equal(sessionOf({ session: { id: 'x', until: 9 } }), null);
+});
+
+/** Sessions that outlive restarts: each call is one. */
+function restarting(t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sessions-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const rig = { file: path.join(folder, 'user', 'sessions.json'), warnings: [], now: 0 };
+  rig.start = () => createSessions(ACCOUNTS, () => rig.now, { file: rig.file, warn: (text) => rig.warnings.push(text) });
+  return rig;
+}
+
+test('who has logged out stays so after a restart, all others stay in', async (t) => {
+  const rig = restarting(t);
+  const first = rig.start();
+  const [stays, leaves] = [{ headers: {} }, { headers: {} }];
+  await first.start(stays, 'viewer');
+  await first.start(leaves, 'viewer');
+  const cookies = [stays, leaves].map(({ session }) => ({ session: { ...session } }));
+  await first.end(leaves);
+  assert.equal(fs.statSync(rig.file).mode & 0o777, 0o600);
+  const roles = () => cookies.map((cookie) => rig.start().sessionOf(cookie)?.role);
+  assert.deepEqual(roles(), ['viewer', undefined]);
+  rig.now = 29 * 24 * HOUR_MS;
+  assert.deepEqual(roles(), ['viewer', undefined]);
+  assert.deepEqual(rig.warnings, []);
+});
+
+test('a file of sessions that is damaged or lost logs everybody out, and is begun anew', async (t) => {
+  const rig = restarting(t);
+  for (const damage of ['{"v":1', 'null', '[]', '{"sessions":[null,{"id":1}]}']) {
+    const request = { headers: {} };
+    await rig.start().start(request, 'admin');
+    assert.equal(rig.start().sessionOf(request).role, 'admin');
+    fs.writeFileSync(rig.file, damage);
+    assert.equal(rig.start().sessionOf(request), null, damage);
+  }
+  assert.ok(rig.warnings.every((text) => /begun anew/.test(text)));
+});
+
+test('a log-out that cannot be written is warned of, and holds as long as the process', async (t) => {
+  const rig = restarting(t);
+  fs.mkdirSync(path.dirname(rig.file));
+  fs.mkdirSync(`${rig.file}.new`); // what is written beside it, before it is renamed
+  const sessions = rig.start();
+  const request = { headers: {} };
+  await sessions.start(request, 'admin');
+  const cookie = { session: { ...request.session } };
+  assert.equal(sessions.sessionOf(cookie).role, 'admin');
+  await sessions.end(request);
+  assert.equal(sessions.sessionOf(cookie), null);
+  assert.equal(rig.warnings.length, 1);
+  assert.match(rig.warnings[0], /sessions\.json cannot be written/);
 });
 
 test('a socket ends with its session', async (t) => {

@@ -110,9 +110,34 @@ def test_a_configured_proxy_says_who_calls(distrusting: RunningStack) -> None:
         assert status("198.51.100.8", Authorization="Bearer x") == 401, "who has guessed nothing"
 
 
+def test_the_cookie_is_secure_where_the_configured_proxy_does_tls_and_only_there(distrusting: RunningStack) -> None:
+    login = {"user": distrusting.secrets["SDA_ADMIN_USER"], "password": distrusting.secrets["SDA_ADMIN_PASSWORD"]}
+    https = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
+    with _through_proxy(distrusting) as proxy:
+        cookies = proxy.post("/login", data=login, headers=https).headers.get_list("set-cookie")
+        assert len(cookies) == 2
+        assert all("; secure" in cookie.lower() for cookie in cookies)
+        plain = proxy.post("/login", data=login, headers=https | {"X-Forwarded-Proto": "http"})
+    direct = web.post(f"{distrusting.http_url}/login", data=login, headers=https)  # whoever claims to be a proxy
+    for answer in (plain, direct):
+        assert answer.status_code == 303
+        assert "secure" not in "".join(answer.headers.get_list("set-cookie")).lower()
+
+
+def test_logged_out_is_logged_out_after_a_restart_and_logged_in_is_logged_in(distrusting: RunningStack) -> None:
+    login = {"user": distrusting.secrets["SDA_VIEWER_USER"], "password": distrusting.secrets["SDA_VIEWER_PASSWORD"]}
+    cookies = [dict(web.post(f"{distrusting.http_url}/login", data=login).cookies) for _ in range(2)]
+    assert web.post(f"{distrusting.http_url}/logout", cookies=cookies[1]).status_code == 303
+    distrusting.kill("node-red")
+    distrusting.start("node-red")
+    url = f"{distrusting.http_url}/dashboard/_setup"
+    assert [web.get(url, cookies=cookie).status_code for cookie in cookies] == [200, 401]
+
+
 def _through_proxy(stack: RunningStack) -> web.Client:
     """What the configured proxy sends: its address is one of loopback, but not that of the other tests."""
     return web.Client(base_url=stack.http_url, transport=httpx.HTTPTransport(local_address=PROXY))
+
 
 def test_refused_extractbeacon_still_carries_a_list(distrusting: RunningStack) -> None:
     assert web.get(f"{distrusting.http_url}{PROTECTED[0]}").json()["location"] == []

@@ -29,9 +29,9 @@ function createLogin(sessions, home) {
 
   router.post('/login', openDoor, sessions.readCookie, form, (request, response, failed) => {
     const { user, password, next } = request.body ?? {};
-    sessions.check(request, String(user ?? ''), String(password ?? '')).then(({ role, waitS, checked }) => {
+    sessions.check(request, String(user ?? ''), String(password ?? '')).then(async ({ role, waitS, checked }) => {
       if (role) {
-        sessions.start(request, role);
+        await sessions.start(request, role);
         response.redirect(303, goal(next));
         return;
       }
@@ -41,9 +41,8 @@ function createLogin(sessions, home) {
     }).catch(failed);
   });
 
-  router.post('/logout', openDoor, sessions.readCookie, (request, response) => {
-    sessions.end(request);
-    response.redirect(303, '/login');
+  router.post('/logout', openDoor, sessions.readCookie, (request, response, failed) => {
+    sessions.end(request).then(() => response.redirect(303, '/login')).catch(failed);
   });
   return router;
 }
