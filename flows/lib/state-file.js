@@ -55,6 +55,8 @@ function createStateFile(file, warn) {
       writing ??= writeAll(file).finally(() => { writing = null; });
       return writing;
     },
+    /** When nothing is being written any more. @returns {Promise<unknown>} */
+    settled: () => writing ?? Promise.resolve(),
   };
 }
 

@@ -22,7 +22,7 @@ module.exports = function register(RED) {
     const { alerts } = RED.nodes.getNode(definition.alerts);
     const { config, clients, hosts, trusted, sessions } = RED.settings.sda;
 
-    const keepers = createDoorkeepers(config, { figures, health, hosts, version, clock: Date.now,
+    const keepers = createDoorkeepers(config, { site, figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
     const timer = setInterval(keepers.tick, TICK_MS);
 

@@ -253,6 +253,17 @@ test('/newbeacondetect publishes a phone batch and answers once the broker has i
   assert.equal(rig.sent.length, 0);
 });
 
+test('/newbeacondetect makes only so many people whom the building file does not list', async (t) => {
+  const rig = await api(t);
+  const detect = (staff) => rig.call(get('/newbeacondetect', { staff_id: staff, beacon_address: BEACONS.a, rssi: '-20' }));
+  for (let i = 0; i < 1000; i += 1) assert.equal((await detect(`new-${i}`)).status, 200);
+  const { status, body } = await detect('one-more');
+  assert.equal(status, 403);
+  assert.match(body.error, /1000 people .* add "one-more" to its staff/);
+  for (const known of ['new-0', 'new-999', '0']) assert.equal((await detect(known)).status, 200, known);
+  assert.equal(rig.sent.filter(({ topic }) => topic.endsWith('/readings')).length, 1003);
+});
+
 test('a key is needed from outside the trusted networks, and a wrong one is refused everywhere', async (t) => {
   const outside = await api(t, { trusted: () => false });
   const path = get('/extractbeacon', { staff_id: '0', start_time: S - 1, end_time: S });
