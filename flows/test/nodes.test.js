@@ -8,6 +8,8 @@ const path = require('node:path');
 const { after, before, beforeEach, afterEach, test } = require('node:test');
 const helper = require('node-red-node-test-helper');
 const { createBuilding } = require('../lib/building');
+const { DIRECT } = require('../lib/http/clients');
+const { createHosts } = require('../lib/http/hosts');
 const { createSessions } = require('../lib/sessions');
 const { smallBuilding, BEACONS } = require('./support/building');
 
@@ -28,6 +30,8 @@ before(async () => {
     sda: {
       building: createBuilding(smallBuilding()),
       sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+      clients: DIRECT,
+      hosts: createHosts([]),
       trusted: () => true,
       config: { influxUrl: 'http://127.0.0.1:1', influxToken: 't', apiKey: 'k', registryDir, userDir: registryDir,
         buildingFile: path.join(registryDir, 'building.json') },

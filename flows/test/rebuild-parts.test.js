@@ -170,7 +170,8 @@ test('times are epoch seconds or RFC 3339', () => {
   for (const value of [noon / 1000, String(noon / 1000), '2026-01-01T12:00', '2026-01-01T12:00:00Z', '2026-01-01 12:00:00',
     '2026-01-01T20:00+08:00', '2026-01-01t12:00:00.000z']) assert.equal(at(value), noon, value);
   assert.equal(at('2026-01-01'), noon - 12 * 3_600_000);
-  for (const value of ['2026-13-01', '2026-01-01T25:00', '01.01.2026', 'yesterday', '', undefined, noon, ['1', '2'], '12:00']) {
+  for (const value of ['2026-13-01', '2026-02-30', '2026-04-31T12:00Z', '2027-02-29', '2026-01-00', '2026-01-01T25:00', '2026-01-01T24:00',
+    '2026-01-01T12:60', '2026-01-01T12:00+25:00', '01.01.2026', 'yesterday', '', undefined, noon, ['1', '2'], '12:00']) {
     assert.throws(() => at(value), { status: 400 }, String(value));
   }
 });

@@ -4,7 +4,8 @@
 const { growth, percentile, rates } = require('../metrics/trend');
 
 /** Figures that count what was refused or lost (lib/metrics), without a label and with one. */
-const SINGLE = ['unregistered', 'gateway_messages_refused', 'http_limited', 'http_shed', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
+const SINGLE = ['unregistered', 'gateway_messages_refused', 'http_limited', 'http_misdirected', 'http_shed',
+  'unlisted_refused', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
 const LABELLED = /^(refused|store_refused|ingest_dropped|gateway_dropped)_/;
 /** Others count these: nothing is known of them until they have told it. */
 const OF_OTHERS = /^(broker|ingest)_dropped/;

@@ -112,7 +112,7 @@ def _node_red(settings: Settings) -> Process:
     flows, user_dir = ROOT / "flows", settings.data_dir / "node-red"
     passed_on = ("HTTP_PORT", "HTTP_BIND", "MQTT_PORT", "MQTT_NODERED_PASSWORD", "INFLUX_READ_TOKEN", "SDA_API_KEY",
                  "SDA_ADMIN_USER", "SDA_ADMIN_PASSWORD", "SDA_VIEWER_USER", "SDA_VIEWER_PASSWORD", "SDA_TRUSTED_NETS",
-                 "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S",
+                 "HTTP_NAMES", "SDA_TRUSTED_PROXIES", "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S",
         "SDA_EDITOR", "SDA_CORS_ORIGINS",
     )  # fmt: skip
     sources = [path for part in ("lib", "nodes", "building") for path in (flows / part).rglob("*") if path.is_file()]
