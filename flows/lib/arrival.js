@@ -42,6 +42,8 @@ function createArrival({ newestStored, newestTold }, startedMs) {
       notice(nowMs);
       aliveMs = Math.max(aliveMs, ms);
     },
+    /** Time of the newest heartbeat that came back, or of the start, epoch ms. */
+    aliveMs: () => aliveMs,
     /** To be called about once a second, or more often. @param {number} nowMs */
     async look(nowMs) {
       notice(nowMs);
@@ -65,4 +67,4 @@ function createArrival({ newestStored, newestTold }, startedMs) {
   };
 }
 
-module.exports = { createArrival, INTERRUPTED_MS };
+module.exports = { createArrival, ALIVE_MS, GIVEN_UP_MS, INTERRUPTED_MS };

@@ -8,9 +8,10 @@ module.exports = function register(RED) {
   /** Locates again, from the stored readings, what was missed while Node-RED was away, and what is asked for by hand. */
   function SdaRebuild(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store } = RED.nodes.getNode(definition.site);
+    const { site, store, arrival } = RED.nodes.getNode(definition.site);
     this.rebuild = createRebuild({
-      site, store, clock: Date.now, versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
+      site, store, clock: Date.now, aliveMs: arrival.aliveMs,
+      versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) },
     });
     this.rebuild.start();

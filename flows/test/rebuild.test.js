@@ -351,3 +351,36 @@ for (const [when, awayMs, backMs] of [['while Node-RED is away', T + 8 * MIN, 20
     assert.deepEqual(compared(world), compared(await undisturbed([...known, ...strange].sort((a, b) => a.ms - b.ms))));
   });
 }
+
+/** A run in which a batch of the time after the start never gets into the database. @param endsMs when nobody sends any more */
+async function withOneNeverStored(endsMs = END) {
+  const sent = walks(16, { people: 3, fromMs: T, toMs: endsMs });
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  while (world.now < T + 4 * MIN) world.pass(1000);
+  sent.findLast(({ atMs }) => atMs <= world.now).unstored = true; // the broker gave it to the flows alone
+  world.start();
+  return world;
+}
+
+test('a batch that never gets into InfluxDB does not hold up a recovery: one that came later will do', async () => {
+  const world = await withOneNeverStored();
+  await world.until(() => world.rebuild.part().state === 'idle', MIN);
+  assert.equal(world.rebuild.missing(), null);
+});
+
+test('when nothing comes after a batch that never gets into InfluxDB, it is said, and given up with everything working', async () => {
+  const world = await withOneNeverStored(T + 4 * MIN);
+  await world.until(() => world.rebuild.part().status === 'degraded', MIN);
+  assert.match(world.rebuild.part().reason, /InfluxDB does not have what arrived/);
+  world.ingestIsUp = () => false;
+  await world.until(() => world.now >= T + 35 * MIN);
+  world.ingestIsUp = () => true;
+  await world.until(() => world.now >= T + 45 * MIN);
+  assert.equal(world.rebuild.part().state, 'running', 'what Telegraf still has is waited for');
+  await world.until(() => world.rebuild.part().state === 'idle', 10 * MIN);
+  assert.equal(world.rebuild.part().status, 'up');
+  assert.match(world.rebuild.jobs()[0].reason, /never got into InfluxDB/);
+  assert.match(world.log.join('\n'), /never got into InfluxDB/);
+});

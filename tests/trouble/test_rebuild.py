@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import paho.mqtt.client as mqtt
 import pytest
+from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT, node_folder
 from support import web
 from support.building import Building
@@ -182,3 +184,35 @@ def test_the_jobs_can_be_seen(stack: RunningStack) -> None:
     answer = web.get(url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]})
     assert answer.status_code == 200
     assert all(job["state"] in {"waiting", "running", "done"} for job in answer.json()["jobs"])
+
+
+def test_batch_that_influxdb_never_gets_is_not_waited_for_without_end(stack: RunningStack, demo: Building) -> None:
+    """The broker gives it to the flows alone; one that comes later shows that it has passed."""
+    beacon, who = demo.beacons[0].id, f"unstored-{uuid.uuid4().hex[:8]}"
+    stack.stop("telegraf")
+    _forget_session(stack, "telegraf/readings")
+    stack.kill("node-red")
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
+    stack.start("node-red")
+    stack.start("telegraf")
+    reason = str(eventually(lambda: _rebuild_part(stack).get("reason"), what="the reason in /health"))
+    assert "InfluxDB does not have what arrived" in reason
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
+    eventually(stack.is_caught_up, within_s=60, what="the rebuild")
+    assert _rebuild_part(stack)["status"] == "up"
+
+
+def _rebuild_part(stack: RunningStack) -> dict[str, Any]:
+    part: dict[str, Any] = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]
+    return part
+
+
+def _forget_session(stack: RunningStack, client_id: str) -> None:
+    """What the broker keeps for Telegraf under this id is gone."""
+    client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=True)
+    client.username_pw_set("telegraf", stack.secrets["MQTT_TELEGRAF_PASSWORD"])
+    client.connect("127.0.0.1", stack.ports.mqtt)
+    client.loop_start()
+    eventually(client.is_connected, what="MQTT connection")
+    client.disconnect()
+    client.loop_stop()

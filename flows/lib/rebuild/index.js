@@ -4,8 +4,9 @@
 const { setTimeout: wait } = require('node:timers/promises');
 const { createArrivals } = require('./arrivals');
 const { createFeed } = require('./feed');
+const { createJobs } = require('./jobs');
 const { rebuildRange } = require('./range');
-const { createLateTimes } = require('./late');
+const { createLateTimes, staffIn } = require('./late');
 const { createMissed } = require('./missed');
 const { gapStart, missing, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
 const { createTelling } = require('./tell');
@@ -16,13 +17,10 @@ const { createTurns } = require('./turns');
  * Locates the past again from the stored readings: after each start what was missed, and by hand any time that is asked
  * for. One thing after the other, in the background.
  * @typedef {ReturnType<typeof createRebuild>} Rebuild
- * @typedef {{id: number, why: 'start'|'request'|'late', from_ms: number, to_ms: number|null, state: 'waiting'|'running'|'done'|'failed',
- *   at_ms: number|null, readings: number, locations: number, stays: number, took_s: number|null, reason: string}} Job
- *   why: late is a backlog of a receiver; at_ms: how far it is; to_ms: null is the present
+ * @typedef {import('./jobs').Job} Job
  */
 
 const WAITING_JOBS = 8;
-const KEPT_JOBS = 16;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
 const ARRIVED_MS = 2000; // what was told is in the database by then
@@ -37,15 +35,14 @@ const iso = (ms) => new Date(ms).toISOString();
  * @param {() => number} means.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
  * @param {Parameters<typeof createTurns>[0]['versions']} [means.versions] of the building
+ * @param {() => number} [means.aliveMs] when ingest worked last, epoch ms
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
-function createRebuild({ site, store, clock, logger, versions = async () => null, sleep = (ms) => wait(ms) }) {
-  /** @type {Job[]} oldest first */
-  const jobs = [];
+function createRebuild({ site, store, clock, logger, versions = async () => null, aliveMs = clock, sleep = (ms) => wait(ms) }) {
+  const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
   let fault = '';
-  let nextId = 1;
   let wake = () => {};
   /** Up to when everything is located; 0 while that is not known, Infinity when it is always now. */
   let settledMs = 0;
@@ -55,11 +52,18 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     site.startedMs - MARGIN_MS);
   /** @type {Map<number, Set<string>>} by job: whom it concerns, if not everybody */
   const concerned = new Map();
-  const toil = createToil((reason) => {
+  /** What was given up, of the job that runs. @type {Set<string>} */
+  const lost = new Set();
+  const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
     if (current) current.reason = reason;
-  }, sleep);
+  };
+  const lose = (/** @type {string} */ text) => {
+    lost.add(text);
+    logger.warn(`rebuild: ${text}`);
+  };
+  const toil = createToil(hinder, sleep);
   const feed = createFeed(store, toil, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
@@ -68,15 +72,11 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   });
   const turns = createTurns({ site, store, toil, versions, warn: logger.warn });
   const doing = (/** @type {string} */ reason) => { if (current) current.reason = reason; };
-  const means = { site, store, toil, feed, telling, turns, missed, clock, doing };
+  const means = { site, store, toil, feed, telling, turns, missed, clock, doing, hinder, lose, aliveMs };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
   function enqueue(why, fromMs, toMs) {
-    /** @type {Job} */
-    const job = { id: nextId++, why, from_ms: fromMs, to_ms: toMs, state: 'waiting', at_ms: null, readings: 0, locations: 0, stays: 0,
-      took_s: null, reason: '' };
-    jobs.push(job);
-    while (jobs.length > KEPT_JOBS && (jobs[0]?.state === 'done' || jobs[0]?.state === 'failed')) jobs.shift();
+    const job = jobs.add(why, fromMs, toMs);
     wake();
     return job;
   }
@@ -85,20 +85,21 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   async function run(job, toDo) {
     current = job;
     job.state = 'running';
+    lost.clear();
     const beganMs = clock();
     const span = `${iso(job.from_ms)} to ${job.to_ms === null ? 'now' : iso(job.to_ms)}`;
     logger.log(`rebuild ${job.id} of ${span}: begins`);
     await toDo();
     turns.end();
     telling.end();
-    Object.assign(job, { state: 'done', reason: '', took_s: (clock() - beganMs) / 1000 });
+    Object.assign(job, { state: 'done', reason: [...lost].join('; '), took_s: (clock() - beganMs) / 1000 });
     logger.log(`rebuild ${job.id} of ${span}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
   }
 
   async function heal() {
     const gapMs = await gapStart({ site, store, toil });
-    const job = jobs.find(({ why }) => why === 'start') ?? enqueue('start', gapMs, null);
+    const job = jobs.ofStart() ?? enqueue('start', gapMs, null);
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     settledMs = Math.max(settledMs, gapMs);
     const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
@@ -110,7 +111,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   async function work() {
     await faultless(null, heal);
     while (!toil.stopped()) {
-      const job = jobs.find(({ state }) => state === 'waiting');
+      const job = jobs.waiting()[0];
       if (job) {
         const staff = concerned.get(job.id) ?? null;
         await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), staff)));
@@ -175,31 +176,25 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
      * @returns {Job|null} null: too many are waiting already
      */
     request(fromMs, toMs) {
-      if (jobs.filter(({ state }) => state === 'waiting').length >= WAITING_JOBS) return null;
+      if (jobs.waiting().length >= WAITING_JOBS) return null;
       return enqueue('request', Math.max(fromMs, clock() - RETENTION_MS), toMs);
     },
-    jobs: () => jobs.map((job) => ({ ...job })),
+    jobs: jobs.list,
     /** For the heartbeat, epoch ms: everything before is located; 0 while that is not known. @param {number} nowMs */
     settledMs: (nowMs) => Math.min(settledMs, nowMs, late.fromMs(),
-      ...jobs.filter(({ why, state }) => why === 'late' && state !== 'done' && state !== 'failed').map(({ from_ms: ms }) => ms)),
+      ...jobs.open('late').map(({ from_ms: ms }) => ms)),
     /** What was before the start and is not located again yet. */
     missing: () => missing(settledMs, site.startedMs),
     /** For /health. @returns {import('../health').Part} */
     part() {
       const busy = current ? { running: { ...current } } : {};
-      const waiting = jobs.filter(({ state }) => state === 'waiting').length;
+      const waiting = jobs.waiting().length;
       const state = settledMs === Infinity && !current ? 'idle' : 'running';
       if (fault === '') return { status: 'up', state, waiting, ...busy };
       return { status: 'degraded', state, waiting, ...busy, reason: `the past is being located again, but: ${fault}`,
         remedy: 'it goes on by itself when that is over' };
     },
   };
-}
-
-/** Whom a batch concerns. @param {import('../readings').Batch} batch @param {import('../building').Building} building */
-function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
-  if (kind === 'phone') return new Set([receiver]);
-  return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);
 }
 
 module.exports = { createRebuild };

@@ -66,7 +66,7 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), retained: new Map(),
-      settled: 0, breakOff: 0, queue: [], states: [], versions: [], begun: false });
+      settled: 0, breakOff: 0, ingestIsUp: () => true, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -79,7 +79,8 @@ class World {
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
     const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
-    const rebuild = createRebuild({ site, store: this.store(), versions, clock: () => this.now, logger: { log: tell, warn: tell }, sleep });
+    const rebuild = createRebuild({ site, store: this.store(), versions, clock: () => this.now,
+      aliveMs: () => (this.ingestIsUp() ? this.now : 0), logger: { log: tell, warn: tell }, sleep });
     site.outbox.attach({ connected: () => true, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
@@ -146,7 +147,8 @@ class World {
   /** What the flows ask the database. */
   store() {
     const answer = (value) => (this.away() ? Promise.reject(new StoreUnavailable('InfluxDB is away')) : Promise.resolve(value()));
-    const within = (fromMs, toMs) => this.sent.filter(({ ms, atMs }) => atMs + LAG_MS <= this.now && ms >= fromMs && ms < toMs)
+    const isStored = ({ atMs, unstored }) => !unstored && atMs + LAG_MS <= this.now;
+    const within = (fromMs, toMs) => this.sent.filter((one) => isStored(one) && one.ms >= fromMs && one.ms < toMs)
       .sort((a, b) => a.ms - b.ms);
     const stored = (map, staffId, fromMs, toMs) => [...map.values()]
       .filter(({ staff_id: id, ts }) => (staffId === undefined || id === staffId) && ts >= fromMs && ts < toMs).sort((a, b) => a.ts - b.ts);
