@@ -38,7 +38,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
   let buildingSinceMs = startedMs;
   /** @type {Listener|null} while the past is rebuilt */
   let past = null;
-  /** @type {(staffId: string, ts: number) => void} readings of a time that is over, which the locator did not take */
+  /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number, kind: 'gateway'|'phone') => void} */
   let onLate = () => {};
   /** @type {(turn: Turn) => void} */
   let onTurn = () => {};
@@ -50,7 +50,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
       counters[again ? 'late_known' : 'late'] += 1;
-      if (!again) onLate(staffId, ts);
+      if (!again) onLate(staffId, ts, batch.kind);
     }
     remember(nowMs);
   }

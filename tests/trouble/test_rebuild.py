@@ -17,8 +17,9 @@ from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT, node_folder
 from support import web
 from support.building import Building
+from support.keys import admin
 from support.running import RunningStack
-from support.talk import batch, eventually, history, influx, now_ms, publish
+from support.talk import batch, eventually, get, history, influx, now_ms, publish
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "undisturbed.js"
 PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
@@ -216,3 +217,20 @@ def _forget_session(stack: RunningStack, client_id: str) -> None:
     eventually(client.is_connected, what="MQTT connection")
     client.disconnect()
     client.loop_stop()
+
+
+def test_one_late_batch_and_a_restart_cost_the_others_no_history(stack: RunningStack, demo: Building) -> None:
+    beacon, who = demo.beacons[0].id, f"late-{uuid.uuid4().hex[:8]}"
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -45))))
+    eventually(lambda: get(stack, f"/api/v1/staff/{who}").status_code == 200, what="somebody who is known")
+    old_ms = now_ms() // 1000 * 1000 - 5 * 86_400_000
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -45), ts=old_ms)))
+    heartbeats = f"SELECT late FROM flows_health WHERE late > 0 AND time > {now_ms()}ms"  # noqa: S608 - our own number
+    eventually(lambda: influx(stack, "health", heartbeats), what="a heartbeat that knows of it")
+    stack.kill("node-red")
+    stack.start("node-red")
+    with admin(stack) as caller:
+        jobs = eventually(lambda: caller.get("/api/v1/rebuild").json()["jobs"], what="the jobs")
+    assert jobs[0]["from_ms"] > now_ms() - 600_000, "what was settled before stays settled"
+    located = f"SELECT room FROM location WHERE staff_id = '{who}' AND time = {old_ms}ms"  # noqa: S608 - our own
+    eventually(lambda: influx(stack, "locations", located), within_s=60, what="the late location")

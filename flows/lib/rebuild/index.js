@@ -4,9 +4,10 @@
 const { setTimeout: wait } = require('node:timers/promises');
 const { createArrivals } = require('./arrivals');
 const { createFeed } = require('./feed');
-const { createJobs } = require('./jobs');
+const { createJobs, titleOf } = require('./jobs');
 const { rebuildRange } = require('./range');
-const { createLateTimes, staffIn } = require('./late');
+const { createLateTimes, hasTags, staffIn } = require('./late');
+const { createSaving, NO_FILE } = require('./late-file');
 const { createMissed } = require('./missed');
 const { gapStart, missing, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
 const { createTelling } = require('./tell');
@@ -25,9 +26,6 @@ const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
 const ARRIVED_MS = 2000; // what was told is in the database by then
 
-/** @param {number} ms */
-const iso = (ms) => new Date(ms).toISOString();
-
 /**
  * @param {object} means
  * @param {import('../site').Site} means.site
@@ -36,9 +34,11 @@ const iso = (ms) => new Date(ms).toISOString();
  * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
  * @param {Parameters<typeof createTurns>[0]['versions']} [means.versions] of the building
  * @param {() => number} [means.aliveMs] when ingest worked last, epoch ms
+ * @param {import('./late-file').LateFile} [means.lateFile]
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
-function createRebuild({ site, store, clock, logger, versions = async () => null, aliveMs = clock, sleep = (ms) => wait(ms) }) {
+function createRebuild({ site, store, clock, logger, versions = async () => null, aliveMs = clock, lateFile = NO_FILE,
+  sleep = (ms) => wait(ms) }) {
   const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
@@ -48,20 +48,15 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   let settledMs = 0;
   const arrivals = createArrivals();
   const late = createLateTimes();
-  const missed = createMissed((batch) => { for (const id of staffIn(batch, site.building())) hearLate(id, batch.ts); },
+  const saving = createSaving(lateFile, late.kept, sleep);
+  const missed = createMissed((batch) => { for (const id of staffIn(batch, site.building())) hearLate(id, batch.ts, batch.kind); },
     site.startedMs - MARGIN_MS);
-  /** @type {Map<number, Set<string>>} by job: whom it concerns, if not everybody */
-  const concerned = new Map();
   /** What was given up, of the job that runs. @type {Set<string>} */
   const lost = new Set();
   const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
     if (current) current.reason = reason;
-  };
-  const lose = (/** @type {string} */ text) => {
-    lost.add(text);
-    logger.warn(`rebuild: ${text}`);
   };
   const toil = createToil(hinder, sleep);
   const feed = createFeed(store, toil, (rows, ms) => {
@@ -71,8 +66,9 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
   });
   const turns = createTurns({ site, store, toil, versions, warn: logger.warn });
-  const doing = (/** @type {string} */ reason) => { if (current) current.reason = reason; };
-  const means = { site, store, toil, feed, telling, turns, missed, clock, doing, hinder, lose, aliveMs };
+  const means = { site, store, toil, feed, telling, turns, missed, clock, hinder, aliveMs,
+    lose: (/** @type {string} */ text) => { logger.warn(`rebuild: ${text}`); lost.add(text); },
+    doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
   function enqueue(why, fromMs, toMs) {
@@ -87,13 +83,12 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     job.state = 'running';
     lost.clear();
     const beganMs = clock();
-    const span = `${iso(job.from_ms)} to ${job.to_ms === null ? 'now' : iso(job.to_ms)}`;
-    logger.log(`rebuild ${job.id} of ${span}: begins`);
+    logger.log(`${titleOf(job)}: begins`);
     await toDo();
     turns.end();
     telling.end();
     Object.assign(job, { state: 'done', reason: [...lost].join('; '), took_s: (clock() - beganMs) / 1000 });
-    logger.log(`rebuild ${job.id} of ${span}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
+    logger.log(`${titleOf(job)}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
   }
 
@@ -113,9 +108,9 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     while (!toil.stopped()) {
       const job = jobs.waiting()[0];
       if (job) {
-        const staff = concerned.get(job.id) ?? null;
-        await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), staff)));
-        concerned.delete(job.id);
+        const whom = late.ofJob(job.id);
+        await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), whom)));
+        if (!toil.stopped() && late.over(job.id)) saving.changed();
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }
   }
@@ -147,16 +142,20 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     }
   }
 
-  /** Readings of a time that is over, which the locator did not take. @param {string} staffId @param {number} ts */
-  function hearLate(staffId, ts) {
-    late.add(staffId, ts, clock());
+  /**
+   * Readings of a time that is over, which the locator did not take.
+   * @param {string} staffId @param {number} ts @param {import('../readings').Batch['kind']} kind
+   */
+  function hearLate(staffId, ts, kind) {
+    const byGateways = kind === 'gateway' || hasTags(site.building(), staffId);
+    if (late.add(staffId, byGateways, ts, clock())) saving.changed();
   }
 
   return {
     late: hearLate,
     /** Whether a backlog is through by now; to be called every few seconds. */
     look() {
-      for (const { fromMs, toMs, staff } of late.due(clock())) concerned.set(enqueue('late', fromMs, toMs).id, staff);
+      for (const { fromMs, toMs, time } of late.due(clock())) late.give(enqueue('late', fromMs, toMs).id, time);
     },
     /** To be called once, before the first reading comes. */
     start() {
@@ -165,11 +164,14 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
         if (stored) missed.hear(batch);
       });
       site.tellLate(hearLate);
+      late.restore(lateFile.load(), clock());
       work();
     },
+    /** @returns {Promise<void>} when what is still to be located is kept */
     stop() {
       toil.stop();
       wake();
+      return saving.settle();
     },
     /**
      * By hand. @param {number} fromMs @param {number} toMs both inclusive
@@ -181,8 +183,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     },
     jobs: jobs.list,
     /** For the heartbeat, epoch ms: everything before is located; 0 while that is not known. @param {number} nowMs */
-    settledMs: (nowMs) => Math.min(settledMs, nowMs, late.fromMs(),
-      ...jobs.open('late').map(({ from_ms: ms }) => ms)),
+    settledMs: (nowMs) => Math.min(settledMs, nowMs),
     /** What was before the start and is not located again yet. */
     missing: () => missing(settledMs, site.startedMs),
     /** For /health. @returns {import('../health').Part} */

@@ -28,8 +28,6 @@ function createJobs() {
       while (jobs.length > KEPT_JOBS && isOver(/** @type {Job} */ (jobs[0]))) jobs.shift();
       return job;
     },
-    /** Those that are not over, of one reason. @param {Job['why']} why */
-    open: (why) => jobs.filter((job) => job.why === why && !isOver(job)),
     waiting: () => jobs.filter(({ state }) => state === 'waiting'),
     /** What the start has missed. */
     ofStart: () => jobs.find(({ why }) => why === 'start'),
@@ -37,4 +35,10 @@ function createJobs() {
   };
 }
 
-module.exports = { createJobs };
+/** @param {number} ms */
+const iso = (ms) => new Date(ms).toISOString();
+
+/** For the log. @param {Job} job */
+const titleOf = ({ id, from_ms: fromMs, to_ms: toMs }) => `rebuild ${id} of ${iso(fromMs)} to ${toMs === null ? 'now' : iso(toMs)}`;
+
+module.exports = { createJobs, titleOf };
