@@ -144,6 +144,10 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
 
   return {
     hear, flush, setBuilding, setGateway, began, adopt,
+    /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
+    publishPresences(nowMs) {
+      for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);
+    },
     /** Forget receivers that are gone. @param {number} nowMs */
     sweep: (nowMs) => heard.sweep(nowMs),
     /** Until `adopt` another one hears every batch too, and tells what needs to know the past. @param {Listener} listener */

@@ -37,6 +37,7 @@ module.exports = function register(RED) {
       lookedMs = Date.now();
       await probe.look(Date.now);
       arrival.beat(probe.readBackMs(), Date.now());
+      site.outbox.proven(probe.readBackMs(), Date.now());
       await arrival.look(Date.now());
       looking = false;
     };

@@ -16,6 +16,7 @@ module.exports = function register(RED) {
     outbox.attach({
       send: (message) => this.send({ ...message, qos: 1 }),
       connected,
+      connection: () => RED.nodes.getNode(definition.broker)?.client?.stream,
     });
     this.on('input', (message, _send, done) => {
       outbox.acknowledge(message.sda_id, Date.now());

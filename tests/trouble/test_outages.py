@@ -1,6 +1,8 @@
 """With a part away the others go on, say so, and recover; what arrived meanwhile is located afterwards."""
 
+import json
 import time
+import uuid
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,7 +11,7 @@ import httpx
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, get, history, now_ms, publish
+from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
 
 
 def _health(stack: RunningStack, part: str) -> str:
@@ -98,3 +100,40 @@ def _whole(seconds: set[int], *asked: Callable[[], httpx.Response]) -> bool:
             records = told["location"] if "location" in told else told["locations"]
             assert {int(one.get("timestamp") or one["ts"] // 1000) for one in records} == seconds, answer.text
     return all(answer.status_code == 200 for answer in answers)
+
+
+def test_what_a_killed_broker_forgot_is_published_again(stack: RunningStack, demo: Building) -> None:
+    """Presences that stay as they are, and locations and stays that Telegraf has not fetched yet."""
+    first, second = demo.beacons_of_two_rooms()
+    who = f"forgotten-{uuid.uuid4().hex[:8]}"
+    stack.stop("telegraf")
+    start_ms = now_ms() // 1000 * 1000 - 40_000
+    sent = [(start_ms + n * 1000, first if n < 20 else second) for n in range(40)]
+    publish(stack, *((f"phone/{who}/readings", batch((room.id, -45), ts=ts)) for ts, room in sent))
+    eventually(lambda: _room(stack, who) == second.room, what="the last room")
+    eventually(lambda: get(stack, "/health").json()["parts"]["broker"]["waiting"] == 0, what="all published")
+    stack.kill("mosquitto")
+    stack.start("mosquitto")
+    assert [one["room"] for one in _retained(stack, f"staff/{who}/location")] == [second.room]
+    stack.start("telegraf")
+    located = f"SELECT room FROM location WHERE staff_id = '{who}'"  # noqa: S608 - our own name
+    eventually(lambda: len(influx(stack, "locations", located)) >= len(sent) - 1, what="the locations")
+    stays = f"SELECT room FROM stay WHERE staff_id = '{who}'"  # noqa: S608
+    eventually(lambda: first.room in {one["room"] for one in influx(stack, "locations", stays)}, what="the stay")
+
+
+def _room(stack: RunningStack, who: str) -> str | None:
+    presence = get(stack, f"/api/v1/staff/{who}").json().get("presence")
+    return str(presence["room"]) if presence else None
+
+
+def _retained(stack: RunningStack, topic: str) -> list[dict[str, Any]]:
+    """What is under a topic, within ten seconds."""
+    client = connect(stack, "nodered")
+    held: list[dict[str, Any]] = []
+    client.on_message = lambda _client, _userdata, message: held.append(json.loads(message.payload))
+    client.subscribe(f"sda/v1/{topic}", qos=1)
+    eventually(lambda: held, within_s=10, what=f"something under {topic}")
+    client.disconnect()
+    client.loop_stop()
+    return held[:1]
