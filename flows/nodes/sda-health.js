@@ -15,7 +15,7 @@ module.exports = function register(RED) {
   /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, arrival } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const probe = createProbe(store, site.startedMs);
     this.health = createHealth({ site, probe, rebuild, version });
@@ -36,9 +36,11 @@ module.exports = function register(RED) {
       looking = true;
       lookedMs = Date.now();
       await probe.look(Date.now);
-      arrival.beat(probe.readBackMs(), Date.now());
       site.outbox.proven(probe.readBackMs(), Date.now());
-      await arrival.look(Date.now());
+      for (const one of [arrival, stayArrival]) {
+        one.beat(probe.readBackMs(), Date.now());
+        await one.look(Date.now());
+      }
       looking = false;
     };
     const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(look, LOOK_MS)];

@@ -1,7 +1,7 @@
 'use strict';
 
 const { createArchive } = require('../lib/archive');
-const { createArrival } = require('../lib/arrival');
+const { ALIVE_MS, createArrival } = require('../lib/arrival');
 const { createCalm } = require('../lib/calm');
 const { createInflux } = require('../lib/influx');
 const { createFigures } = require('../lib/metrics/figures');
@@ -29,7 +29,9 @@ module.exports = function register(RED) {
     this.figures.add(storeFigures({ calm, history: this.site.history }));
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.figures.add(this.parts.figures);
-    this.arrival = createArrival({ newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs }, this.site.startedMs);
+    const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
+    this.arrival = createArrival(told, this.site.startedMs);
+    this.stayArrival = createArrival(told, this.site.startedMs, ALIVE_MS); // memory has no stays and events to bridge it with
 
     const timers = [
       setInterval(() => this.site.flush(Date.now()), FLUSH_MS),

@@ -137,3 +137,39 @@ def _retained(stack: RunningStack, topic: str) -> list[dict[str, Any]]:
     client.disconnect()
     client.loop_stop()
     return held[:1]
+
+
+_STAYS = (
+    "/api/v1/staff/0/stays",
+    "/api/v1/stays",
+    "/api/v1/staff/0/contacts",
+    "/api/v1/patrols",
+    "/api/v1/rankings/rooms",
+    "/api/v1/rankings/staff",
+)
+
+
+def test_what_stays_tell_is_never_told_by_halves(stack: RunningStack, demo: Building) -> None:
+    """Neither while they are on their way to the database, nor before they are located again after a start."""
+    room = demo.beacons[0].room
+    asked = (*_STAYS, f"/api/v1/rooms/{room}/visits")
+    window = {"start": time.time() - 3600, "end": time.time()}
+    days_ago = {"start": time.time() - 3 * 86_400, "end": time.time() - 3 * 86_400 + 60}
+
+    def answers(window: dict[str, float], *paths: str) -> set[int]:
+        found = [_ask_once(stack, path, **window) for path in paths]
+        assert all(int(one.headers["retry-after"]) > 0 for one in found if one.status_code == 503)
+        return {one.status_code for one in found}
+
+    assert answers(window, *asked, "/api/v1/events") == {200}
+    stack.stop("telegraf")
+    eventually(lambda: answers(window, *asked, "/api/v1/events") == {503}, what="stays that are on their way")
+    assert answers(days_ago, *asked, "/api/v1/events") == {200}
+    publish(stack, ("phone/halves-1/readings", batch((demo.beacons[0].id, -50))))
+    stack.kill("node-red")
+    publish(stack, ("phone/halves-1/readings", batch((demo.beacons[0].id, -50))))
+    stack.start("node-red")
+    assert answers(window, *asked) == {503}, "what was missed is not located again yet"
+    assert answers(days_ago, *asked) == {200}
+    stack.start("telegraf")
+    eventually(lambda: answers(window, *asked, "/api/v1/events") == {200}, what="all of it")
