@@ -13,7 +13,7 @@ module.exports = function register(RED) {
     const { site } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     this.alerts = createAlerts({
-      site, ingest: (nowMs) => health.report(nowMs).parts.ingest, file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
+      site, parts: (nowMs) => health.report(nowMs).parts, file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
     });
     const timer = setInterval(() => this.alerts.look(Date.now()), LOOK_MS);
     this.on('close', () => clearInterval(timer));

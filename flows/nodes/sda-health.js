@@ -15,10 +15,11 @@ module.exports = function register(RED) {
   /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, arrival, stayArrival, knownTime } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const probe = createProbe(store, site.startedMs);
     this.health = createHealth({ site, probe, rebuild, version });
+    this.health.addPart('clock', knownTime.part);
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const takenOff = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();

@@ -3,6 +3,7 @@
 const { createArchive } = require('../lib/archive');
 const { ALIVE_MS, createArrival } = require('../lib/arrival');
 const { createCalm } = require('../lib/calm');
+const { createKnownTime } = require('../lib/known-time');
 const { createInflux } = require('../lib/influx');
 const { createFigures } = require('../lib/metrics/figures');
 const { createParts } = require('../lib/metrics/parts');
@@ -29,6 +30,7 @@ module.exports = function register(RED) {
     this.figures.add(storeFigures({ calm, history: this.site.history }));
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.figures.add(this.parts.figures);
+    this.knownTime = createKnownTime(config.registryDir, (text) => this.warn(text));
     const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
     this.arrival = createArrival(told, this.site.startedMs);
     this.stayArrival = createArrival(told, this.site.startedMs, ALIVE_MS); // memory has no stays and events to bridge it with
@@ -36,6 +38,7 @@ module.exports = function register(RED) {
     const timers = [
       setInterval(() => this.site.flush(Date.now()), FLUSH_MS),
       setInterval(() => this.site.tick(Date.now()), TICK_MS),
+      setInterval(() => this.knownTime.note(Date.now()), TICK_MS),
     ];
     this.on('close', () => {
       timers.forEach(clearInterval);

@@ -36,7 +36,7 @@ function house(change = () => {}) {
   const data = smallBuilding();
   change(data);
   const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
-    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' } };
+    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, clock: { status: 'up' } };
   const book = createBook(KINDS, T - START_MS);
   return { facts, book,
     at: (ms) => { book.look(facts, T + ms); return book.list().map(({ id, ended_ms: ended }) => (ended === null ? id : `(${id})`)); },
@@ -252,7 +252,7 @@ test('who sends what is refused is told, until five minutes without', () => {
 
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
-    ['battery_low', 'beacon_silent', 'gateway_down', 'ingest_behind', 'messages_refused', 'room_crowded', 'sda_lost']);
+    ['battery_low', 'beacon_silent', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_refused', 'room_crowded', 'sda_lost']);
 });
 
 test('refusals are counted by reason, and bounded by receiver', () => {
@@ -265,10 +265,11 @@ test('refusals are counted by reason, and bounded by receiver', () => {
 
 /** The alerts of a site, kept in a file. */
 function open(file, ingest = () => ({ status: 'up' })) {
+  const parts = (nowMs) => ({ ingest: ingest(nowMs) });
   const site = createSite(createBuilding(smallBuilding()), T);
   site.outbox.attach({ send: () => {}, connected: () => true });
   const said = [];
-  return { site, said, alerts: createAlerts({ site, ingest, file, clock: () => T + 5, warn: (text) => said.push(text) }) };
+  return { site, said, alerts: createAlerts({ site, parts, file, clock: () => T + 5, warn: (text) => said.push(text) }) };
 }
 
 test('what was acknowledged is so after a restart', async () => {

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import httpx
+import pytest
 from support import web
 from support.building import Building
 from support.running import RunningStack
@@ -173,3 +174,40 @@ def test_what_stays_tell_is_never_told_by_halves(stack: RunningStack, demo: Buil
     assert answers(days_ago, *asked) == {200}
     stack.start("telegraf")
     eventually(lambda: answers(window, *asked, "/api/v1/events") == {200}, what="all of it")
+
+
+def test_while_the_clock_is_behind_nothing_is_taken_in_and_nothing_lost(stack: RunningStack, demo: Building) -> None:
+    """A clock behind the newest time that was known before the restart, as of a machine without a battery."""
+    beacon, who = demo.beacons[0].id, f"clock-{uuid.uuid4().hex[:8]}"
+    stack.stop("telegraf")
+    stack.stop("node-red")
+    tolerated_s, behind_s = 60, 12
+    newest = stack.data_dir / "ingest" / "newest-time"
+    assert int(newest.read_text()) == pytest.approx(time.time(), abs=60), "what was known before the restart"
+    newest.write_text(f"{int(time.time()) + tolerated_s + behind_s}\n")
+    stack.start("telegraf")
+    stack.start("node-red")
+    publish(stack, *((f"phone/{who}/readings", batch((beacon, -45), ts=now_ms() + n)) for n in range(3)))
+    clock = get(stack, "/health").json()["parts"]["clock"]
+    assert clock["status"] == "degraded"
+    assert "behind the newest time known" in clock["reason"]
+    alert = eventually(lambda: _alert(stack, "clock_behind:clock"), what="the alert")
+    assert alert["severity"] == "critical"
+    readings = f"SELECT rssi FROM reading WHERE receiver = '{who}'"  # noqa: S608 - our own name
+    assert influx(stack, "readings", readings) == [], "the broker keeps them"
+    eventually(lambda: len(influx(stack, "readings", readings)) == 3, within_s=60, what="what the broker has kept")
+    eventually(lambda: _answers(stack) and _health(stack, "clock") == "up", within_s=60, what="all goes on")
+    eventually(lambda: history(stack, who, time.time() - 300, time.time()), within_s=60, what="where it was")
+
+
+def _alert(stack: RunningStack, id_: str) -> dict[str, Any]:
+    alerts: list[dict[str, Any]] = get(stack, "/api/v1/alerts").json()["alerts"]
+    return next((one for one in alerts if one["id"] == id_), {})
+
+
+def _answers(stack: RunningStack) -> bool:
+    """Whether Node-RED, which starts again by itself, is there."""
+    try:
+        return web.get(f"{stack.http_url}/health", patient=False).status_code == 200
+    except httpx.TransportError:
+        return False

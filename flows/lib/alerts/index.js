@@ -13,12 +13,12 @@ const { KINDS } = require('./kinds');
  * @typedef {ReturnType<typeof createAlerts>} Alerts
  * @param {object} means
  * @param {import('../site').Site} means.site
- * @param {(nowMs: number) => import('../health').Part} means.ingest
+ * @param {(nowMs: number) => Record<string, import('../health').Part>} means.parts of health; those that are not there are up
  * @param {string} means.file
  * @param {() => number} means.clock
  * @param {(text: string) => void} means.warn
  */
-function createAlerts({ site, ingest, file, clock, warn }) {
+function createAlerts({ site, parts, file, clock, warn }) {
   const book = createBook(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
     if (event) site.tell(event, nowMs);
@@ -44,9 +44,10 @@ function createAlerts({ site, ingest, file, clock, warn }) {
   function look(nowMs) {
     const connected = site.outbox.connected();
     if (!connected) watchedMs = nowMs;
+    const { ingest = UP, clock: ownClock = UP } = parts(nowMs);
     book.look({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
-      connected, watchedMs, ingest: ingest(nowMs),
+      connected, watchedMs, ingest, clock: ownClock,
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
       if (error.message !== warned) warn(`${file}: the alerts are not kept over a restart: ${error.message}`);
@@ -66,6 +67,9 @@ function createAlerts({ site, ingest, file, clock, warn }) {
 
   return { look, acknowledge, list: book.list, open: book.open, dropped: book.dropped, version: book.version };
 }
+
+/** @type {import('../health').Part} */
+const UP = { status: 'up' };
 
 /** @param {string} file @param {(text: string) => void} warn @returns {Alert[]} */
 function load(file, warn) {

@@ -2,8 +2,10 @@
 
 import json
 import threading
+import time
 from dataclasses import dataclass
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -12,6 +14,8 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 TIMEOUT_S = 3.0
+CLOCK_BEHIND_S = 60
+"""As in `ingest/start`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,16 @@ def http(url: str) -> Health:
             return Health(answer.status == 200, f"{url} answers {answer.status}")
     except (URLError, HTTPException, OSError) as error:
         return Health(up=False, detail=f"{url}: {error}")
+
+
+def telegraf(url: str, registry: Path) -> Health:
+    """Up when `url` answers 200, and while `ingest/start` waits for the clock, so that Node-RED can say so."""
+    try:
+        newest_s = int((registry / "newest-time").read_text())
+    except (OSError, ValueError):
+        newest_s = 0
+    behind_s = newest_s - time.time()
+    return Health(up=True, detail=f"the clock is {behind_s:.0f} s behind") if behind_s > CLOCK_BEHIND_S else http(url)
 
 
 def demo(url: str, key: str) -> Health:

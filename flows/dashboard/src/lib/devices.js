@@ -93,6 +93,7 @@ export const STRANGER_COLUMNS = [
 export const ALERT_TITLES = {
   gateway_down: 'Gateway down',
   ingest_behind: 'Ingest behind',
+  clock_behind: 'Clock behind',
   messages_refused: 'Refused messages',
   beacon_silent: 'Beacon silent',
   battery_low: 'Battery low',

@@ -3,7 +3,7 @@
 
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
-const { ingestBehind, messagesRefused } = require('./system');
+const { clockBehind, ingestBehind, messagesRefused } = require('./system');
 
 /**
  * The kinds of alerts. Each says what is amiss, and of what is no longer so whether it is well again or just not known.
@@ -16,6 +16,7 @@ const { ingestBehind, messagesRefused } = require('./system');
  * @property {boolean} connected to the broker; without it silence means nothing
  * @property {number} watchedMs since when everything is heard without a pause
  * @property {import('../../health').Part} ingest
+ * @property {import('../../health').Part} clock
  * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null}} Condition since:
  *   epoch ms, where it is known
  * @typedef {object} Kind
@@ -28,6 +29,6 @@ const { ingestBehind, messagesRefused } = require('./system');
  */
 
 /** @type {Kind[]} */
-const KINDS = [gatewayDown, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
+const KINDS = [gatewayDown, clockBehind, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
 
 module.exports = { KINDS };
