@@ -11,15 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import paho.mqtt.client as mqtt
 import pytest
-from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT, node_folder
 from support import web
 from support.building import Building
 from support.keys import admin
 from support.running import RunningStack
-from support.talk import batch, eventually, get, history, influx, now_ms, publish
+from support.talk import batch, eventually, forget_session, get, history, influx, now_ms, publish
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "undisturbed.js"
 PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
@@ -191,7 +189,7 @@ def test_batch_that_influxdb_never_gets_is_not_waited_for_without_end(stack: Run
     """The broker gives it to the flows alone; one that comes later shows that it has passed."""
     beacon, who = demo.beacons[0].id, f"unstored-{uuid.uuid4().hex[:8]}"
     stack.stop("telegraf")
-    _forget_session(stack, "telegraf/readings")
+    forget_session(stack, "telegraf/readings")
     stack.kill("node-red")
     publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
     stack.start("node-red")
@@ -206,17 +204,6 @@ def test_batch_that_influxdb_never_gets_is_not_waited_for_without_end(stack: Run
 def _rebuild_part(stack: RunningStack) -> dict[str, Any]:
     part: dict[str, Any] = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]
     return part
-
-
-def _forget_session(stack: RunningStack, client_id: str) -> None:
-    """What the broker keeps for Telegraf under this id is gone."""
-    client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=True)
-    client.username_pw_set("telegraf", stack.secrets["MQTT_TELEGRAF_PASSWORD"])
-    client.connect("127.0.0.1", stack.ports.mqtt)
-    client.loop_start()
-    eventually(client.is_connected, what="MQTT connection")
-    client.disconnect()
-    client.loop_stop()
 
 
 def test_one_late_batch_and_a_restart_cost_the_others_no_history(stack: RunningStack, demo: Building) -> None:

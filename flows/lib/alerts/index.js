@@ -44,10 +44,10 @@ function createAlerts({ site, parts, file, clock, warn }) {
   function look(nowMs) {
     const connected = site.outbox.connected();
     if (!connected) watchedMs = nowMs;
-    const { ingest = UP, clock: ownClock = UP } = parts(nowMs);
+    const { ingest = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     book.look({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
-      connected, watchedMs, ingest, clock: ownClock,
+      connected, watchedMs, ingest, clock: ownClock, losses,
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
       if (error.message !== warned) warn(`${file}: the alerts are not kept over a restart: ${error.message}`);
@@ -65,7 +65,14 @@ function createAlerts({ site, parts, file, clock, warn }) {
     return alert;
   }
 
-  return { look, acknowledge, list: book.list, open: book.open, dropped: book.dropped, version: book.version };
+  /** @param {string} kind @param {string} by @returns {Promise<number|null>} how many, which are kept; null: no such kind */
+  async function acknowledgeAll(kind, by) {
+    const count = book.acknowledgeAll(kind, by, clock());
+    if (count) await save();
+    return count;
+  }
+
+  return { look, acknowledge, acknowledgeAll, list: book.list, open: book.open, dropped: book.dropped, version: book.version };
 }
 
 /** @type {import('../health').Part} */
@@ -75,7 +82,8 @@ const UP = { status: 'up' };
 function load(file, warn) {
   try {
     const { alerts } = JSON.parse(fs.readFileSync(file, 'utf8'));
-    return alerts.filter((/** @type {any} */ { id, kind, subject, since }) => id === `${kind}:${subject}` && Number.isFinite(since));
+    return alerts.filter((/** @type {any} */ { id, kind, subject, since }) => id === `${kind}:${subject}` && Number.isFinite(since))
+      .map((/** @type {Alert} */ alert) => ({ ...alert, subjects: alert.subjects ?? [] })); // there were none before
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} is not read, all alerts begin anew: ${error}`);
     return [];

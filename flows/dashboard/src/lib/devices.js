@@ -94,6 +94,7 @@ export const ALERT_TITLES = {
   gateway_down: 'Gateway down',
   ingest_behind: 'Ingest behind',
   clock_behind: 'Clock behind',
+  messages_lost: 'Messages lost',
   messages_refused: 'Refused messages',
   beacon_silent: 'Beacon silent',
   battery_low: 'Battery low',

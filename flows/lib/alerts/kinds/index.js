@@ -3,7 +3,7 @@
 
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
-const { clockBehind, ingestBehind, messagesRefused } = require('./system');
+const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./system');
 
 /**
  * The kinds of alerts. Each says what is amiss, and of what is no longer so whether it is well again or just not known.
@@ -17,18 +17,21 @@ const { clockBehind, ingestBehind, messagesRefused } = require('./system');
  * @property {number} watchedMs since when everything is heard without a pause
  * @property {import('../../health').Part} ingest
  * @property {import('../../health').Part} clock
- * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null}} Condition since:
- *   epoch ms, where it is known
+ * @property {import('../../health').Part} losses
+ * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null,
+ *   subjects?: string[]}} Condition since: epoch ms, where it is known; subjects: all whom it is about, of one that stands for many
  * @typedef {object} Kind
  * @property {string} kind
  * @property {'critical'|'warning'} severity
  * @property {number} raiseMs so long it must be amiss
  * @property {number} endMs so long it must be well
- * @property {(facts: Facts, active: (subject: string) => boolean, nowMs: number) => Condition[]} amiss active: it is raised already
- * @property {(facts: Facts, alert: {subject: string, since: number}, nowMs: number) => boolean} well
+ * @property {(facts: Facts, active: (subject: string) => Pick<import('../book').Alert, 'subjects'|'acknowledged'>|null,
+ *   nowMs: number) => Condition[]} amiss active: what is raised already
+ * @property {(facts: Facts, alert: {subject: string, since: number, subjects?: string[],
+ *   acknowledged?: object|null}, nowMs: number) => boolean} well
  */
 
 /** @type {Kind[]} */
-const KINDS = [gatewayDown, clockBehind, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
+const KINDS = [messagesLost, gatewayDown, clockBehind, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
 
 module.exports = { KINDS };
