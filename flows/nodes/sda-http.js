@@ -1,6 +1,6 @@
 'use strict';
 
-const { createCompleteness } = require('../lib/completeness');
+const { refuseHalves } = require('../lib/completeness');
 const { createDoorkeepers } = require('../lib/http/doorkeepers');
 const { createRouter } = require('../lib/http/router');
 const { createStarting } = require('../lib/http/starting');
@@ -15,7 +15,7 @@ module.exports = function register(RED) {
   /** Answers the HTTP routes of the contract beside the dashboard. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, archive, figures, arrival } = RED.nodes.getNode(definition.site);
+    const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, reloader } = RED.nodes.getNode(definition.building);
@@ -27,7 +27,7 @@ module.exports = function register(RED) {
     const timer = setInterval(keepers.tick, TICK_MS);
 
     starting.answer(createRouter({
-      refuseIncomplete: createCompleteness(arrival, rebuild),
+      ...refuseHalves({ arrival, stayArrival, rebuild }),
       site,
       store,
       archive,

@@ -54,12 +54,13 @@ test('a reading comes out of the outbox as location, presence and event, until i
   const all = new Promise((resolve) => {
     helper.getNode('out').on('input', (message) => {
       sent.push(message);
-      if (sent.length === 3) resolve();
+      if (sent.length === 4) resolve();
     });
   });
   const payload = Buffer.from(JSON.stringify({ ts: Date.now(), readings: [{ beacon: BEACONS.a, rssi: -60 }] }));
   helper.getNode('readings').receive({ topic: 'sda/v1/phone/0/readings', payload });
   await all;
+  assert.equal(sent.shift().action, 'connect', 'a clock that is right connects');
   assert.deepEqual(sent.map(({ topic, qos, retain }) => [topic, qos, retain]), [
     ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false], ['sda/v1/locations', 1, false]]);
   const { outbox } = helper.getNode('site').site;

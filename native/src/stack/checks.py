@@ -19,6 +19,7 @@ SHELL_SCRIPTS = (
     "native/compose",
     "broker/run.sh",
     "native/build/influxd/rustc-cap-lints",
+    "ingest/start",
     ".ci/run",
 )
 PLACEHOLDERS = {

@@ -18,6 +18,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 TIMEOUT_S = 3.0
 OVERDUE_DAYS = 25
 """A certificate is renewed 30 days before its end."""
+CLOCK_BEHIND_S = 60
+"""As in `ingest/start`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,16 @@ def http(url: str) -> Health:
             return Health(answer.status == 200, f"{url} answers {answer.status}")
     except (URLError, HTTPException, OSError) as error:
         return Health(up=False, detail=f"{url}: {error}")
+
+
+def telegraf(url: str, registry: Path) -> Health:
+    """Up when `url` answers 200, and while `ingest/start` waits for the clock, so that Node-RED can say so."""
+    try:
+        newest_s = int((registry / "newest-time").read_text())
+    except (OSError, ValueError):
+        newest_s = 0
+    behind_s = newest_s - time.time()
+    return Health(up=True, detail=f"the clock is {behind_s:.0f} s behind") if behind_s > CLOCK_BEHIND_S else http(url)
 
 
 def demo(url: str, key: str) -> Health:
