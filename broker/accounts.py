@@ -3,14 +3,14 @@
 
     accounts.py --data .data/broker add gateway pi-lobby
 
-prints the new password once; the broker keeps only its hash. A running Mosquitto found through its pid file
-is told at once (SIGHUP): a removed account's connection is closed, all others stay.
+prints the new password once; the broker keeps only its hash. Mosquitto knows of a change after a restart, which
+`make account` does. Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
 """
 
 import argparse
 import os
-import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from passwords import hash_password, new_password
@@ -18,16 +18,19 @@ from rights import RIGHTS, check_id
 from store import Owner, Store, StoreError
 
 
-def add(store: Store, account: str, kind: str) -> str:
-    """Create the account; returns its password. ValueError when the id is unusable or taken."""
-    check_id(account)
+def add(store: Store, new: Sequence[str], kind: str) -> dict[str, str]:
+    """Create the accounts, all or none; returns id -> password. ValueError when an id is unusable or taken."""
+    for account in new:
+        check_id(account)
     with store.locked():
         accounts = store.accounts()
-        if account in accounts:
-            raise ValueError(f"{account} exists already, as a {accounts[account]}; ids are unique over all kinds")
-        password = new_password()
-        store.save(accounts | {account: kind}, store.hashes() | {account: hash_password(password)})
-    return password
+        for account in new:
+            if account in accounts:
+                raise ValueError(f"{account} exists already, as a {accounts[account]}; ids are unique over all kinds")
+        passwords = {account: new_password() for account in new}
+        hashes = {account: hash_password(password) for account, password in passwords.items()}
+        store.save(accounts | dict.fromkeys(new, kind), store.hashes() | hashes)
+    return passwords
 
 
 def rotate(store: Store, account: str) -> str:
@@ -40,31 +43,21 @@ def rotate(store: Store, account: str) -> str:
     return password
 
 
-def remove(store: Store, account: str) -> None:
-    """Take the account away. ValueError when there is none of that id."""
+def remove(store: Store, gone: Sequence[str]) -> None:
+    """Take the accounts away, all or none. ValueError when there is none of an id."""
     with store.locked():
         accounts = store.accounts()
-        _must_exist(account, accounts)
-        del accounts[account]
-        store.save(accounts, {name: hashed for name, hashed in store.hashes().items() if name != account})
+        for account in gone:
+            _must_exist(account, accounts)
+        store.save(
+            {account: kind for account, kind in accounts.items() if account not in gone},
+            {name: hashed for name, hashed in store.hashes().items() if name not in gone},
+        )
 
 
 def _must_exist(account: str, accounts: dict[str, str]) -> None:
     if account not in accounts:
         raise ValueError(f"there is no account {account!r}; `accounts.py list` shows those that exist")
-
-
-def reload_broker(pid_file: Path) -> str:
-    """Send SIGHUP to the Mosquitto of ``pid_file``; returns a sentence saying what happened or is left to do."""
-    try:
-        pid = int(pid_file.read_text())
-        # A pid file may be left over from a kill: only a Mosquitto is signalled.
-        if Path(f"/proc/{pid}/comm").read_text().strip() != "mosquitto":
-            raise ProcessLookupError
-        os.kill(pid, signal.SIGHUP)
-    except (OSError, ValueError):
-        return "no Mosquitto to tell from here: send it SIGHUP, or restart it, and it knows"
-    return "Mosquitto knows"
 
 
 def run(options: argparse.Namespace) -> None:
@@ -74,13 +67,17 @@ def run(options: argparse.Namespace) -> None:
         for account, kind in sorted(store.accounts().items()):
             sys.stdout.write(f"{kind}\t{account}\n")
         return
+    passwords: dict[str, str] = {}
     if options.command == "remove":
         remove(store, options.id)
+    elif options.command == "rotate":
+        passwords = {options.id: rotate(store, options.id)}
     else:
-        password = add(store, options.id, options.kind) if options.command == "add" else rotate(store, options.id)
-        sys.stdout.write(f"{password}\n")
-        sys.stderr.write(f"broker: {options.id} has this password; it is shown only now\n")
-    sys.stderr.write(f"broker: {reload_broker(options.pid_file or store.folder / 'mosquitto.pid')}\n")
+        passwords = add(store, options.id, options.kind)
+    for account, password in passwords.items():
+        sys.stdout.write(f"{password}\n" if len(passwords) == 1 else f"{account}\t{password}\n")
+        sys.stderr.write(f"broker: {account} has this password; it is shown only now\n")
+    sys.stderr.write("broker: Mosquitto knows of it once it is restarted\n")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -90,14 +87,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     default = Path(os.environ.get("DATA_DIR", ".data")) / "broker"
     parser.add_argument("--data", type=Path, default=default, help="the broker's data folder (default %(default)s)")
-    parser.add_argument("--pid-file", type=Path, help="Mosquitto's pid file (default: mosquitto.pid in there)")
     commands = parser.add_subparsers(dest="command", required=True)
-    adding = commands.add_parser("add", help="create an account; prints its password")
+    adding = commands.add_parser("add", help="create accounts; prints their passwords")
     adding.add_argument("kind", choices=list(RIGHTS))
-    adding.add_argument("id", help="gateway id, staff id of the phone, or a name for a reader")
+    adding.add_argument("id", nargs="+", help="gateway id, staff id of the phone, or a name for a reader")
     commands.add_parser("list", help="kind and id of every account")
     commands.add_parser("rotate", help="a new password for an account; the old one ends").add_argument("id")
-    commands.add_parser("remove", help="take an account away").add_argument("id")
+    commands.add_parser("remove", help="take accounts away").add_argument("id", nargs="+")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"there is no folder {options.data}: start the platform once (`make up`), or name it with --data")

@@ -1,10 +1,13 @@
 """The broker's own authority and server certificate, made with the openssl command (ECDSA P-256)."""
 
 import ipaddress
+import math
 import secrets
 import shutil
+import ssl
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,26 +36,57 @@ def ensure_certificates(folder: Path, names: Sequence[str], others: Sequence[str
     if not (ca.exists() and ca_key.exists()):
         _make_authority(ca, ca_key)
         done.append(f"made a certificate authority: give {ca} to every receiver that connects over TLS")
-    elif not _lasts(ca):
-        done.append(f"WARNING: {ca} ends soon; remove the folder {folder} and give receivers the new authority")
+    done += _warning(ca)
     if not (server.exists() and (folder / "server.key").exists() and _fits(server, ca, names)):
         _make_server(folder, [*names, *others])
         done.append(f"made a server certificate for {', '.join([*names, *others])}")
     return done
 
 
+def renew_certificate(folder: Path) -> list[str]:
+    """Renew the server certificate of ``folder`` for the names that it has, when it is due; as `ensure_certificates`.
+
+    Raises:
+        CertificateError: openssl is missing or refused; there is no certificate.
+    """
+    ca, server = folder / "ca.crt", folder / "server.crt"
+    if not (ca.exists() and server.exists()):
+        raise CertificateError(f"there is no certificate in {folder} yet; `make up` makes one")
+    done = _warning(ca)
+    names = _names(server)
+    if not _fits(server, ca, names):
+        _make_server(folder, names)
+        done.append(f"made a server certificate for {', '.join(names)}")
+    return done
+
+
+def _warning(ca: Path) -> list[str]:
+    if _days_left(ca) > RENEW_DAYS:
+        return []
+    return [f"WARNING: {ca} ends soon; remove the folder {ca.parent} and give receivers the new authority"]
+
+
 def _fits(server: Path, ca: Path, names: Sequence[str]) -> bool:
     verified = subprocess.run(
         [_tool(), "verify", "-CAfile", str(ca), str(server)], capture_output=True, check=False, text=True
     )
+    key = server.with_name("server.key")
+    keys = {_openssl("x509", "-noout", "-pubkey", "-in", str(server)), _openssl("pkey", "-pubout", "-in", str(key))}
+    # As long as the authority lets it, which no renewal can outlast.
+    lasts = _days_left(server) >= min(RENEW_DAYS, _days_left(ca) - 1)
+    named = {_normal(name) for name in names} <= set(_names(server))
+    return verified.returncode == 0 and len(keys) == 1 and lasts and named
+
+
+def _names(server: Path) -> list[str]:
+    """The names and addresses that a certificate holds."""
     shown = _openssl("x509", "-noout", "-ext", "subjectAltName", "-in", str(server))
-    listed = {entry.split(":", 1)[1].strip() for entry in shown.split("\n", 1)[1].split(",") if ":" in entry}
-    return verified.returncode == 0 and _lasts(server) and {_normal(name) for name in names} <= listed
+    return [entry.split(":", 1)[1].strip() for entry in shown.split("\n", 1)[1].split(",") if ":" in entry]
 
 
-def _lasts(certificate: Path) -> bool:
-    command = [_tool(), "x509", "-noout", "-checkend", str(RENEW_DAYS * 86400), "-in", str(certificate)]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+def _days_left(certificate: Path) -> float:
+    shown = _openssl("x509", "-noout", "-enddate", "-in", str(certificate))
+    return (ssl.cert_time_to_seconds(shown.strip().removeprefix("notAfter=")) - time.time()) / 86_400
 
 
 def _make_authority(ca: Path, key: Path) -> None:
@@ -65,7 +99,8 @@ def _make_authority(ca: Path, key: Path) -> None:
 
 def _make_server(folder: Path, names: Sequence[str]) -> None:
     alternatives = ",".join(("IP:" if _is_address(name) else "DNS:") + name for name in names)
-    with tempfile.TemporaryDirectory() as scratch:
+    days = max(1, min(SERVER_DAYS, math.floor(_days_left(folder / "ca.crt"))))  # so its end tells the authority's too
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
         request, extensions = Path(scratch, "server.csr"), Path(scratch, "extensions")
         key, certificate = Path(scratch, "server.key"), Path(scratch, "server.crt")
         extensions.write_text(
@@ -74,12 +109,12 @@ def _make_server(folder: Path, names: Sequence[str]) -> None:
         )
         _openssl("req", "-new", *_EC, "-keyout", str(key), "-out", str(request), "-subj", "/CN=SDA Locator broker")
         authority = ["-CA", str(folder / "ca.crt"), "-CAkey", str(folder / "ca.key")]
-        life = ["-days", str(SERVER_DAYS), "-set_serial", f"0x{secrets.token_hex(8)}"]
+        life = ["-days", str(days), "-set_serial", f"0x{secrets.token_hex(8)}"]
         files = ["-in", str(request), "-out", str(certificate), "-extfile", str(extensions)]
         _openssl("x509", "-req", *authority, *life, *files)
         key.chmod(0o600)
-        shutil.move(key, folder / "server.key")
-        shutil.move(certificate, folder / "server.crt")
+        key.replace(folder / "server.key")
+        certificate.replace(folder / "server.crt")
 
 
 def _is_address(name: str) -> bool:

@@ -13,6 +13,7 @@ import argparse
 import os
 import pwd
 import re
+import resource
 import socket
 import sys
 from collections.abc import Mapping
@@ -22,6 +23,13 @@ from certificates import CertificateError, ensure_certificates
 from store import Owner, Store, StoreError, with_services
 
 REQUIRED = ("telegraf", "nodered")
+# Open files that Mosquitto needs besides its connections: log, snapshot, sockets that listen (some 20).
+OWN_FILES = 64
+LEAST_OPEN_FILES = 256
+# Where the system says "unlimited": what Linux itself allows (fs.nr_open).
+UNLIMITED_OPEN_FILES = 1_048_576
+# What receivers may take of the open files, idle or not. The rest is for the services, whoever fills the TLS port.
+RECEIVERS_PART = 0.4
 
 
 def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[str, str]:
@@ -39,18 +47,26 @@ def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[s
     return passwords
 
 
-def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: str) -> str:
-    """The listeners as Mosquitto reads them. ``tls_port`` 0 leaves the TLS listener out."""
+def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: str, open_files: int) -> str:
+    """The listeners as Mosquitto reads them. ``tls_port`` 0 leaves the TLS listener out.
+
+    Mosquitto refuses every connection, of any listener, once it has no open file left: so their bounds together
+    stay below ``open_files``, how many it may have.
+    """
+    receivers = int(open_files * RECEIVERS_PART) if tls_port else 0
     lines = [
         "# Written by provision.py; changes here are lost.",
         f"user {user}",
         "# For the services beside the broker; never for the network outside.",
         f"listener {port} {bind}".rstrip(),
+        f"max_connections {open_files - OWN_FILES - receivers}",
     ]
     if tls_port:
         lines += [
             "# For receivers. The client id becomes the username: no account can take over another's session.",
             f"listener {tls_port} {tls_bind}".rstrip(),
+            "# Debian's 2.0.11 counts who leaves twice: its bound grows with time, up to the limit on open files.",
+            f"max_connections {receivers}",
             "certfile tls/server.crt",
             "keyfile tls/server.key",
             "use_username_as_clientid true",
@@ -62,7 +78,8 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
     """Bring the data folder to what ``options`` say; returns what was done, in sentences."""
     store = Store(options.data, options.owner)
     passwords = service_passwords(environment, simulator=not options.no_simulator)
-    listeners = render_listeners(options.port, options.bind, options.tls_port, options.tls_bind, options.user)
+    where = (options.port, options.bind, options.tls_port, options.tls_bind)
+    listeners = render_listeners(*where, options.user, options.open_files)
     done = []
     with store.locked():
         accounts, hashes = store.accounts(), store.hashes()
@@ -103,6 +120,12 @@ def parse_owner(text: str) -> Owner:
     return Owner(int(uid), int(gid))
 
 
+def own_open_files() -> int:
+    """How many files this process may have open, and with it a Mosquitto from the same shell."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return UNLIMITED_OPEN_FILES if soft == resource.RLIM_INFINITY else soft
+
+
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Command-line options."""
     parser = argparse.ArgumentParser(
@@ -122,8 +145,19 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     add("--user", help="system user Mosquitto becomes when started as root (default: the one running this)")
     add("--owner", type=parse_owner, metavar="UID:GID", help="who owns the files (default: the one running this)")
+    add(
+        "--open-files",
+        type=int,
+        default=own_open_files(),
+        metavar="N",
+        help="how many Mosquitto may have; its listeners are bounded accordingly (default: as many as this command)",
+    )
     add("--no-simulator", action="store_true", help="no simulator account, whatever the environment holds")
     options = parser.parse_args(arguments)
+    if options.open_files < LEAST_OPEN_FILES:
+        parser.error(
+            f"--open-files {options.open_files}: Mosquitto needs {LEAST_OPEN_FILES} at least; raise `ulimit -n`"
+        )
     options.data = options.data.absolute()
     options.user = options.user or pwd.getpwuid(os.geteuid()).pw_name
     return options

@@ -15,6 +15,8 @@ RIGHTS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("write", "sda/v1/gateway/{id}/status"),
         ("write", "sda/v1/gateway/{id}/health"),
         ("read", "sda/v1/gateway/{id}/config"),
+        # Whether the broker was started since it acknowledged something: it forgets what no snapshot holds.
+        ("read", "$SYS/broker/uptime"),
     ),
     "phone": (
         ("write", "sda/v1/phone/{id}/readings"),

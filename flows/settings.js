@@ -5,7 +5,9 @@
 const path = require('node:path');
 const { loadBuilding } = require('./lib/building');
 const { readConfig } = require('./lib/config');
+const { createClients } = require('./lib/http/clients');
 const { protect } = require('./lib/http/dashboard');
+const { createHosts } = require('./lib/http/hosts');
 const { sameSecret } = require('./lib/keys');
 const { createHub } = require('./lib/live/hub');
 const { createSessions } = require('./lib/sessions');
@@ -21,10 +23,20 @@ function orRefuse(work) {
   }
 }
 
+/** A right key is never made to wait, so nothing but its length keeps it from being guessed; characters. */
+const GUESSABLE = 20;
+
 const config = orRefuse(() => readConfig(process.env));
 const trusted = orRefuse(() => createTrust(config));
+const clients = orRefuse(() => createClients(config));
 const building = orRefuse(() => loadBuilding(config.buildingFile));
-const sessions = createSessions(config);
+if (config.apiKey.length < GUESSABLE) {
+  console.warn('SDA_API_KEY is short enough to be guessed: take 24 random bytes (openssl rand -hex 24), then `make up`');
+}
+const sessions = createSessions(config, Date.now, {
+  clientOf: clients.clientOf, file: path.join(config.userDir, 'sessions.json'),
+});
+const hosts = createHosts(config.httpNames);
 const hub = createHub();
 const admin = { username: config.adminUser, permissions: '*' };
 
@@ -39,6 +51,7 @@ module.exports = {
 
   // no editor in production; false closes the admin API with it, which disableEditor would not
   httpAdminRoot: config.editor ? '/editor' : false,
+  httpAdminMiddleware: hosts.guard,
   adminAuth: {
     type: 'credentials',
     users: async (name) => (name === config.adminUser ? admin : null),
@@ -47,9 +60,10 @@ module.exports = {
       return sameSecret(String(password), config.adminPassword) && sameName ? admin : null;
     },
   },
+  httpServerOptions: { 'trust proxy': clients.isProxy },
   httpNodeRoot: '/',
   // pages and socket, each on its own
-  dashboard: { middleware: [protect, sessions.guard], ioMiddleware: [sessions.guardSocket, hub.admit] },
+  dashboard: { middleware: [protect, sessions.guard], ioMiddleware: [hosts.guardSocket, sessions.guardSocket, hub.admit] },
 
   mqttReconnectTime: 1000, // the broker is beside us: a restart of it shall cost a second, not fifteen
   contextStorage: { default: { module: 'memory' } },
@@ -65,5 +79,5 @@ module.exports = {
   },
   editorTheme: { tours: false, projects: { enabled: false }, multiplayer: { enabled: false } },
 
-  sda: { config, trusted, building, sessions, hub }, // for our own nodes
+  sda: { config, trusted, building, clients, hosts, sessions, hub }, // for our own nodes
 };

@@ -38,6 +38,7 @@ keep MQTTS_NAMES ''
 keep INFLUX_PORT 8086
 keep HTTP_PORT 1880
 keep HTTP_BIND 127.0.0.1
+keep HTTP_NAMES ''
 keep TELEGRAF_PORT 8088
 keep DATA_DIR .data
 keep SDA_API_KEY "$(secret)"
@@ -46,9 +47,11 @@ keep SDA_ADMIN_PASSWORD "$(secret)"
 keep SDA_VIEWER_USER viewer
 keep SDA_VIEWER_PASSWORD "$(secret)"
 keep SDA_TRUSTED_NETS 127.0.0.0/8,::1/128
+keep SDA_TRUSTED_PROXIES ''
 keep SDA_RATE_PER_S 3000
 keep SDA_RATE_TRUSTED_PER_S 10000
 keep SDA_BUILDING flows/building/demo.json
+keep SIM ''
 keep SDA_EDITOR ''
 keep SDA_CORS_ORIGINS ''
 keep MQTT_TELEGRAF_PASSWORD "$(secret)"

@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ingest.private_broker import PrivateBroker, private_broker, run_tool
 from stack.layout import ROOT, compose_program
 from stack.processes import processes
 from stack.settings import Settings, load
+from stack.supervisor import MOST_OPEN_FILES
 
 ONCE = {"accounts", "influx-apply", "registry"}
 PUBLISHED = {"mosquitto": {1883, 8883}, "influxdb": {8086}, "node-red": {1880}}
@@ -53,6 +56,28 @@ def test_what_works_for_later_yields_to_what_answers_now(services: dict[str, Any
     assert yielding == {"influxdb", "telegraf"}
     natively = {one.name for one in processes(settings) if one.command[0] == "nice"}
     assert {NATIVE_NAME.get(name, name) for name in yielding} == natively
+
+
+def test_listeners_are_bounded_by_the_open_files_that_the_broker_has(services: dict[str, dict[str, Any]]) -> None:
+    (told,) = re.findall(r"--open-files (\d+)", " ".join(services["accounts"]["command"]))
+    limit = services["mosquitto"]["ulimits"]["nofile"]
+    assert limit in (int(told), {"soft": int(told), "hard": int(told)})
+    assert int(told) == MOST_OPEN_FILES
+
+
+def test_a_broker_that_has_not_read_its_files_is_found_by_its_pid_file(tmp_path: Path) -> None:
+    """The command of native/compose, on a real broker."""
+    (found,) = re.findall(r"exec -T mosquitto (find .*)\)$", (ROOT / "native" / "compose").read_text(), re.MULTILINE)
+
+    def newer(broker: PrivateBroker) -> str:
+        return subprocess.run(found.split(), cwd=broker.folder, capture_output=True, text=True, check=True).stdout
+
+    with private_broker(tmp_path / "broker") as broker:
+        assert newer(broker) == ""
+        assert run_tool("broker/accounts.py", "--data", broker.folder, "add", "phone", "17").returncode == 0
+        assert newer(broker).split() == ["passwords", "acl"]
+        broker.restart()
+        assert newer(broker) == ""
 
 
 def test_order_is_gated_by_health_not_by_time(services: dict[str, dict[str, Any]]) -> None:

@@ -12,6 +12,7 @@ IMAGES = {
     "mosquitto": f"eclipse-mosquitto:{VERSIONS['MOSQUITTO_IMAGE_VERSION']}",
     "influxdb": f"influxdb:{VERSIONS['INFLUXDB_VERSION']}",
     "telegraf": f"telegraf:{VERSIONS['TELEGRAF_VERSION']}",
+    "certificates": f"python:{VERSIONS['PYTHON_IMAGE_VERSION']}",
     "accounts": f"python:{VERSIONS['PYTHON_IMAGE_VERSION']}",
     "influx-apply": f"python:{VERSIONS['PYTHON_IMAGE_VERSION']}",
 }

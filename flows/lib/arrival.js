@@ -21,8 +21,9 @@ const GIVEN_UP_MS = 15 * 60_000;
  * @param {(fromMs: number) => Promise<number|null>} means.newestStored time of the newest location that is stored since then
  * @param {() => number} means.newestTold time of the newest location that was told, epoch ms
  * @param {number} startedMs
+ * @param {number} [interruptedMs] so long an interruption is bridged by memory
  */
-function createArrival({ newestStored, newestTold }, startedMs) {
+function createArrival({ newestStored, newestTold }, startedMs, interruptedMs = INTERRUPTED_MS) {
   let aliveMs = startedMs;
   /** Up to when the database has everything, while it does not have the rest. @type {number|null} */
   let heldMs = null;
@@ -33,7 +34,7 @@ function createArrival({ newestStored, newestTold }, startedMs) {
 
   /** @param {number} nowMs */
   function notice(nowMs) {
-    if (heldMs === null && nowMs - aliveMs > INTERRUPTED_MS) heldMs = aliveMs;
+    if (heldMs === null && nowMs - aliveMs > interruptedMs) heldMs = aliveMs;
   }
 
   return {
@@ -42,6 +43,8 @@ function createArrival({ newestStored, newestTold }, startedMs) {
       notice(nowMs);
       aliveMs = Math.max(aliveMs, ms);
     },
+    /** Time of the newest heartbeat that came back, or of the start, epoch ms. */
+    aliveMs: () => aliveMs,
     /** To be called about once a second, or more often. @param {number} nowMs */
     async look(nowMs) {
       notice(nowMs);
@@ -65,4 +68,4 @@ function createArrival({ newestStored, newestTold }, startedMs) {
   };
 }
 
-module.exports = { createArrival, INTERRUPTED_MS };
+module.exports = { createArrival, ALIVE_MS, GIVEN_UP_MS, INTERRUPTED_MS };

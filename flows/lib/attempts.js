@@ -1,31 +1,64 @@
 // @ts-check
 'use strict';
 
+const { isIP } = require('node:net');
+
 /**
- * Bounds how often somebody may guess: after `limit` failures within `windowMs` an address has to wait.
- * @param {{limit?: number, windowMs?: number, addresses?: number}} [bounds] addresses: how many are remembered
+ * Bounds how often somebody may guess. After `limit` failures within `windowMs` an address is slow: what is checked from
+ * there takes its turn, one in `paceMs`, so that a right password only waits, whoever else guesses behind the same address.
+ * @param {{limit?: number, windowMs?: number, addresses?: number, paceMs?: number, waiting?: number}} [bounds] addresses: how many
+ *   are remembered; waiting: how many checks of one address may wait for their turn
  */
-function createAttempts({ limit = 10, windowMs = 5 * 60_000, addresses = 10_000 } = {}) {
-  /** @type {Map<string, {count: number, untilMs: number}>} */
+function createAttempts({ limit = 10, windowMs = 5 * 60_000, addresses = 10_000, paceMs = 1000, waiting = 60 } = {}) {
+  /** @type {Map<string, {count: number, untilMs: number, turnMs: number}>} by network */
   const failures = new Map();
 
-  /** Seconds to wait, 0 when one may try. @param {string} address @param {number} nowMs */
-  function waitS(address, nowMs) {
-    const known = failures.get(address);
-    if (!known || known.untilMs <= nowMs || known.count < limit) return 0;
-    return Math.ceil((known.untilMs - nowMs) / 1000);
+  /** Who is slow now. @param {string} address @param {number} nowMs */
+  function slow(address, nowMs) {
+    const known = failures.get(networkOf(address));
+    return known && known.untilMs > nowMs && known.count >= limit ? known : null;
   }
 
-  /** @param {string} address @param {number} nowMs */
-  function failed(address, nowMs) {
-    const known = failures.get(address);
-    const count = known && known.untilMs > nowMs ? known.count + 1 : 1;
-    failures.delete(address);
-    failures.set(address, { count, untilMs: nowMs + windowMs });
-    if (failures.size > addresses) failures.delete(/** @type {string} */ (failures.keys().next().value));
-  }
+  return {
+    /** Seconds until an address is no longer slow; 0: it is not. @param {string} address @param {number} nowMs */
+    waitS(address, nowMs) {
+      const known = slow(address, nowMs);
+      return known ? Math.ceil((known.untilMs - nowMs) / 1000) : 0;
+    },
 
-  return { waitS, failed, succeeded: (/** @type {string} */ address) => failures.delete(address) };
+    /**
+     * A turn for one check.
+     * @param {string} address @param {number} nowMs
+     * @returns {number|null} ms until it; null: too many are waiting
+     */
+    turn(address, nowMs) {
+      const known = slow(address, nowMs);
+      if (!known) return 0;
+      const turnMs = Math.max(nowMs, known.turnMs + paceMs);
+      if (turnMs - nowMs > waiting * paceMs) return null;
+      known.turnMs = turnMs;
+      return turnMs - nowMs;
+    },
+
+    /** @param {string} address @param {number} nowMs */
+    failed(address, nowMs) {
+      const network = networkOf(address);
+      const known = failures.get(network);
+      const count = known && known.untilMs > nowMs ? known.count + 1 : 1;
+      failures.delete(network);
+      failures.set(network, { count, untilMs: nowMs + windowMs, turnMs: known?.turnMs ?? nowMs });
+      if (failures.size > addresses) failures.delete(/** @type {string} */ (failures.keys().next().value));
+    },
+  };
+}
+
+/** An IPv6 caller has a whole /64 of addresses. @param {string} address @returns {string} */
+function networkOf(address) {
+  if (isIP(address) !== 6 || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const [before, after] = [head.split(':').filter(Boolean), tail?.split(':').filter(Boolean) ?? []];
+  const groups = tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill('0'), ...after];
+  return groups.slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':');
 }
 
 module.exports = { createAttempts };

@@ -5,6 +5,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const Ajv = require('ajv/dist/2020').default;
 const { covers, overlap, TOLERANCE_M } = require('./geometry');
+const { inOneGo } = require('./pieces');
 
 /**
  * What is wrong with a building file: what the schema says, and what a schema cannot say. All checks run on whatever
@@ -20,13 +21,20 @@ let validate;
 
 /**
  * @param {any} data a parsed building file
- * @returns {string[]} each fault as `<JSON pointer> <what and why>`; none when the file is good
+ * @returns {import('./pieces').Work<string[]>} each fault as `<JSON pointer> <what and why>`; none when the file is good
  */
-function buildingFaults(data) {
+function* checkBuilding(data) {
   validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(JSON.parse(fs.readFileSync(SCHEMA, 'utf8')));
   const faults = validate(data) ? [] : (validate.errors ?? []).map(told);
-  return [...faults, ...crossFaults(data), ...planFaults(data)];
+  yield;
+  faults.push(...crossFaults(data));
+  yield;
+  for (const fault of yield* planFaults(data)) faults.push(fault);
+  return faults;
 }
+
+/** @param {any} data @returns {string[]} */
+const buildingFaults = (data) => inOneGo(checkBuilding(data));
 
 /** @param {import('ajv').ErrorObject} error */
 function told({ instancePath, message, params, data }) {
@@ -92,27 +100,39 @@ function crossFaults(file) {
 /**
  * Rooms that are no area, leave their level or lie on one another; beacons and gateways that stand outside their room.
  * @param {any} file
- * @returns {string[]}
+ * @returns {import('./pieces').Work<string[]>}
  */
-function planFaults(file) {
+function* planFaults(file) {
   /** @type {string[]} */
   const faults = [];
   const drawn = roomsOf(file).filter(({ room }) => isPolygon(room.polygon)).map((one) => ({ ...one, box: boxOf(one.room.polygon) }));
-  drawn.forEach(({ level, room, place, box }, i) => {
+  /** @type {Map<any, typeof drawn>} those before, by level */
+  const before = new Map();
+  for (const one of drawn) {
+    const { level, room, place, box } = one;
     const { width_m: width, height_m: height } = level;
     if (area(room.polygon) < TOLERANCE_M ** 2) faults.push(`${place}/polygon is no area`);
     const out = room.polygon.find((/** @type {[number, number]} */ [x, y]) => Math.min(x, y, width - x, height - y) < -TOLERANCE_M);
     if (out) faults.push(`${place}/polygon corner ${JSON.stringify(out)} lies outside the level of ${width} x ${height} m`);
-    const other = drawn.slice(0, i).find((earlier) => earlier.level === level && meet(earlier.box, box)
-      && overlap(earlier.room.polygon, room.polygon));
-    if (other) faults.push(`${place}/polygon room "${room.id}" overlaps room "${other.room.id}"`);
-  });
+    const earlier = before.get(level) ?? [];
+    before.set(level, earlier);
+    for (const other of earlier) {
+      if (!meet(other.box, box)) continue;
+      yield;
+      if (!overlap(other.room.polygon, room.polygon)) continue;
+      faults.push(`${place}/polygon room "${room.id}" overlaps room "${other.room.id}"`);
+      break;
+    }
+    earlier.push(one);
+    yield;
+  }
   const polygons = new Map(drawn.map(({ room }) => [room.id, room.polygon]));
   for (const [{ id, room, x_m: x, y_m: y }, place] of standing(file)) {
     const polygon = polygons.get(room);
     if (polygon && Number.isFinite(x) && Number.isFinite(y) && !covers(polygon, [x, y], WALL_M)) {
       faults.push(`${place} "${id}" at ${x}, ${y} m stands outside room "${room}"`);
     }
+    yield;
   }
   return faults;
 }
@@ -133,10 +153,13 @@ function boxOf(polygon) {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
-/** @param {ReturnType<typeof boxOf>} a @param {ReturnType<typeof boxOf>} b */
-const meet = (a, b) => a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
+/**
+ * Whether rooms in these boxes can overlap: neighbours, which touch, cannot.
+ * @param {ReturnType<typeof boxOf>} a @param {ReturnType<typeof boxOf>} b
+ */
+const meet = (a, b) => a[2] - b[0] > TOLERANCE_M && b[2] - a[0] > TOLERANCE_M && a[3] - b[1] > TOLERANCE_M && b[3] - a[1] > TOLERANCE_M;
 
 /** @param {any} id @param {string} place @returns {[any, string]} */
 const pair = (id, place) => [id, place];
 
-module.exports = { buildingFaults };
+module.exports = { buildingFaults, checkBuilding };

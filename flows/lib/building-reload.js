@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { parseBuilding, BuildingError } = require('./building');
+const { readBuilding, BuildingError } = require('./building');
 
 /**
  * Keeps what runs on what the building file says: looks at the file, takes a good one over, refuses a bad one as a whole.
@@ -75,14 +75,14 @@ function createReloader({ source, read, current, take, refuse, logger }) {
       (error) => ({ content: `\0${error.message}`, fault: `/ cannot be read: ${error.message}` }));
     if (content === seen.judged) return;
     if (fault !== null) refuseIt(content, [fault]);
-    else judge(content);
+    else await judge(content);
   }
 
   /** @param {string} content */
-  function judge(content) {
+  async function judge(content) {
     let next;
     try {
-      next = parseBuilding(content, source);
+      next = await readBuilding(content, source);
     } catch (error) {
       if (!(error instanceof BuildingError)) throw error;
       refuseIt(content, error.faults);

@@ -3,7 +3,10 @@
 
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
-const { buildingFaults } = require('./building-checks');
+const { setImmediate: breathe } = require('node:timers/promises');
+const { LRUCache } = require('lru-cache');
+const checks = require('./building-checks');
+const { inPieces } = require('./pieces');
 
 /**
  * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number,
@@ -46,6 +49,15 @@ class BuildingError extends Error {
  */
 
 /**
+ * Digests of contents that were checked and are good: a change goes through several hands, and checking is what costs.
+ * @type {LRUCache<string, true>}
+ */
+const good = new LRUCache({ max: 16 });
+
+/** @param {unknown} data a parsed building file @returns {string} the same for the same content, however it is written down */
+const digestOf = (data) => createHash('sha256').update(JSON.stringify(data) ?? '').digest('hex');
+
+/**
  * Check a parsed building file and index it.
  * @param {unknown} data
  * @param {string} [source] name for messages
@@ -53,10 +65,28 @@ class BuildingError extends Error {
  * @throws {BuildingError}
  */
 function createBuilding(data, source = 'the building') {
-  const faults = buildingFaults(data);
+  const digest = digestOf(data);
+  const faults = good.has(digest) ? [] : checks.buildingFaults(data);
   if (faults.length > 0) throw new BuildingError(source, faults);
+  good.set(digest, true);
+  return indexBuilding(/** @type {BuildingFile} */ (data), digest);
+}
 
-  const file = /** @type {BuildingFile} */ (data);
+/**
+ * What is wrong with a parsed building file, found in pieces between which others get their turn.
+ * @param {unknown} data
+ * @param {string} [digest]
+ * @returns {Promise<string[]>} as `buildingFaults` gives them
+ */
+async function faultsOf(data, digest = digestOf(data)) {
+  if (good.has(digest)) return [];
+  const faults = await inPieces(checks.checkBuilding(data));
+  if (faults.length === 0) good.set(digest, true);
+  return faults;
+}
+
+/** @param {BuildingFile} file checked @param {string} [digest] @returns {Building} */
+function indexBuilding(file, digest = digestOf(file)) {
   const beacons = new Map(file.beacons.map((beacon) => [beacon.id, beacon]));
   const tagOwner = new Map(file.staff.flatMap(({ id, tags = [] }) => tags.map((tag) => [tag, id])));
   const rooms = new Map(file.levels.flatMap((level) => level.rooms.map((room) => [room.id, { ...room, level: level.id }])));
@@ -74,7 +104,7 @@ function createBuilding(data, source = 'the building') {
     isRegistered: (beacon) => beacons.has(beacon) || tagOwner.has(beacon),
     formerRooms,
     roomName: (room) => rooms.get(room)?.name ?? formerRooms.get(room) ?? room,
-    digest: createHash('sha256').update(JSON.stringify(data)).digest('hex'),
+    digest,
   };
 }
 
@@ -84,14 +114,31 @@ function createBuilding(data, source = 'the building') {
  * @returns {Building}
  * @throws {BuildingError}
  */
-function parseBuilding(text, source) {
-  let data;
+const parseBuilding = (text, source) => createBuilding(parse(text, source), source);
+
+/**
+ * As `parseBuilding`, in pieces between which others get their turn.
+ * @param {string} text
+ * @param {string} source
+ * @returns {Promise<Building>}
+ * @throws {BuildingError}
+ */
+async function readBuilding(text, source) {
+  const data = parse(text, source);
+  const digest = digestOf(data);
+  const faults = await faultsOf(data, digest);
+  if (faults.length > 0) throw new BuildingError(source, faults);
+  await breathe();
+  return indexBuilding(data, digest);
+}
+
+/** @param {string} text @param {string} source @returns {any} @throws {BuildingError} */
+function parse(text, source) {
   try {
-    data = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new BuildingError(source, [`/ is not JSON: ${error instanceof Error ? error.message : error}`]);
   }
-  return createBuilding(data, source);
 }
 
 /**
@@ -109,4 +156,4 @@ function loadBuilding(file) {
   return parseBuilding(text, file);
 }
 
-module.exports = { createBuilding, parseBuilding, loadBuilding, BuildingError };
+module.exports = { createBuilding, parseBuilding, readBuilding, loadBuilding, indexBuilding, faultsOf, digestOf, BuildingError };

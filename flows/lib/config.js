@@ -9,7 +9,10 @@ const path = require('node:path');
  * @property {string} httpHost listen address
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
+ * @property {string[]} httpNames host names that are answered beside `localhost`, in lower case
  * @property {string|null} bridgeAddress gateway address of the container network, Compose only
+ * @property {string} mqttsHost where the broker's listener for receivers is reached from here
+ * @property {number} mqttsPort
  * @property {string} influxUrl
  * @property {string} influxToken read-only
  * @property {string} apiKey
@@ -20,6 +23,7 @@ const path = require('node:path');
  * @property {number} ratePerS requests a second that a key without a rate of its own may make
  * @property {number} trustedRatePerS the same for each trusted address without a key
  * @property {string[]} trustedNets networks in CIDR notation whose callers need no key
+ * @property {string[]} trustedProxies addresses and networks of proxies whose X-Forwarded-For counts
  * @property {string} buildingFile
  * @property {string} registryDir
  * @property {string} userDir
@@ -28,6 +32,7 @@ const path = require('node:path');
  */
 
 const LOOPBACK = '127.0.0.0/8,::1/128';
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
 /** One or more variables are missing or wrong; the message names each of them. */
 class ConfigError extends Error {
@@ -96,6 +101,15 @@ function readConfig(env) {
     return listed;
   };
 
+  /** @param {string} key */
+  const names = (key) => {
+    const listed = (env[key] ?? '').split(',').map((name) => name.trim().toLowerCase()).filter(Boolean);
+    for (const name of listed) {
+      if (!HOST_NAME.test(name)) faults.push(`${key} must be host names like sda.example.org, with commas between them, not "${name}"`);
+    }
+    return listed;
+  };
+
   text('MQTT_HOST'); // these three are read by flows.json and flows_cred.json themselves
   port('MQTT_PORT');
   text('MQTT_NODERED_PASSWORD');
@@ -105,7 +119,10 @@ function readConfig(env) {
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),
     httpBind: text('HTTP_BIND', httpHost),
+    httpNames: names('HTTP_NAMES'),
     bridgeAddress: (env.SDA_BRIDGE_ADDRESS ?? '').trim() || null,
+    mqttsHost: text('MQTTS_HOST', '127.0.0.1'),
+    mqttsPort: port('MQTTS_PORT', '8883'),
     influxUrl: url('INFLUX_URL'),
     influxToken: text('INFLUX_READ_TOKEN'),
     apiKey: text('SDA_API_KEY'),
@@ -116,6 +133,7 @@ function readConfig(env) {
     ratePerS: rate('SDA_RATE_PER_S', '3000'),
     trustedRatePerS: rate('SDA_RATE_TRUSTED_PER_S', '10000'),
     trustedNets: nets === 'none' ? [] : nets.split(',').map((net) => net.trim()).filter(Boolean),
+    trustedProxies: (env.SDA_TRUSTED_PROXIES ?? '').split(',').map((proxy) => proxy.trim()).filter(Boolean),
     buildingFile: file('SDA_BUILDING'),
     registryDir: file('SDA_REGISTRY_DIR'),
     userDir: file('SDA_USER_DIR'),

@@ -1,19 +1,31 @@
 // @ts-check
 'use strict';
 
+const { createReplay } = require('./outbox-replay');
+
 /**
  * Messages on their way to the broker: each is kept until the broker has acknowledged it, so that nothing derived
- * vanishes while the broker is away. Bounded; what does not fit is counted.
+ * vanishes while the broker is away. Bounded; what does not fit is counted. A broker that is killed forgets what it
+ * acknowledged since its last snapshot, so after each reconnect that is published again, in order: the same points.
  * @typedef {{topic: string, payload: string, retain?: boolean}} Message
- * @typedef {Message & {id: number, sentMs: number, settle: ((error?: Error) => void)|null}} Entry
+ * @typedef {Message & {id: number, sentMs: number, settle: ((error?: Error) => void)|null, replayed?: boolean}} Entry
+ * @typedef {object} Line
+ * @property {(message: Message & {sda_id: number}) => void} send
+ * @property {() => boolean} connected
+ * @property {() => unknown} [connection] another value for each connection, so that a short break is noticed as well
  */
 
 const BOUNDS = Object.freeze({
   messages: 20_000,
   bytes: 64 * 1024 * 1024,
   inFlight: 500, // enough for 2,000 messages/s at a quarter of a second each way
+  replayMs: 60_000, // Mosquitto saves every 30 s (broker/mosquitto.conf)
+  replayBytes: 96 * 1024 * 1024, // 80 s of 10,000 people
   resendMs: 30_000, // a message handed over in the moment the connection broke is never acknowledged: send it again
 });
+
+/** Stands for no connection. */
+const BROKEN = {};
 
 class BrokerAway extends Error {
   /** @param {string} reason */
@@ -32,10 +44,19 @@ function createOutbox(overrides = {}) {
   const inFlight = new Map();
   /** @type {Map<string, number>} newest entry of a retained topic */
   const retained = new Map();
-  const counters = { sent: 0, acknowledged: 0, dropped: 0, resent: 0 };
+  const replay = createReplay({ keptMs: bounds.replayMs, bytes: bounds.replayBytes });
+  /** Acknowledged by a broker that may have forgotten them, and what was on its way to it: these go first. @type {Entry[]} */
+  let again = [];
+  const counters = { sent: 0, acknowledged: 0, dropped: 0, resent: 0, replayed: 0 };
   let nextId = 1;
   let bytes = 0;
-  /** @type {{send: (message: Message & {sda_id: number}) => void, connected: () => boolean}|null} */
+  /** The connection of before, whatever stands for it; null: there was none yet. */
+  let lastConnection = /** @type {unknown} */ (null);
+  /** Since when there is a new connection through which nothing has got into the database yet; null: it is proven. @type {number|null} */
+  let unprovenMs = null;
+  /** @type {(nowMs: number) => void} */
+  let onReconnect = () => {};
+  /** @type {Line|null} */
   let line = null;
 
   /** @param {Entry} entry */
@@ -43,7 +64,7 @@ function createOutbox(overrides = {}) {
     waiting.delete(entry.id);
     inFlight.delete(entry.id);
     if (retained.get(entry.topic) === entry.id) retained.delete(entry.topic);
-    bytes -= entry.payload.length;
+    if (!entry.replayed) bytes -= entry.payload.length;
   }
 
   /**
@@ -71,7 +92,8 @@ function createOutbox(overrides = {}) {
 
   /** Send what may be sent; also to be called about once a second. @param {number} nowMs */
   function pump(nowMs) {
-    if (!line?.connected()) return;
+    if (!noticeConnection(nowMs)) return;
+    if (unprovenMs === null) replay.trim(nowMs);
     for (const entry of inFlight.values()) {
       if (nowMs - entry.sentMs < bounds.resendMs) break; // in the order of sending
       inFlight.delete(entry.id);
@@ -82,12 +104,45 @@ function createOutbox(overrides = {}) {
         transmit(entry, nowMs);
       }
     }
+    while (again.length > 0 && inFlight.size < bounds.inFlight) transmit(/** @type {Entry} */ (again.shift()), nowMs);
     for (const entry of waiting.values()) {
       if (inFlight.size >= bounds.inFlight) return;
       waiting.delete(entry.id);
       counters.sent += 1;
       transmit(entry, nowMs);
     }
+  }
+
+  /** Whether there is a connection; what a new one takes is put into line. @param {number} nowMs */
+  function noticeConnection(nowMs) {
+    if (!line?.connected()) {
+      if (lastConnection !== null) lastConnection = BROKEN;
+      return false;
+    }
+    const connection = line.connection?.() ?? line;
+    if (connection === lastConnection) return true;
+    const first = lastConnection === null;
+    lastConnection = connection;
+    if (!first) {
+      unprovenMs = nowMs;
+      sendAgain(nowMs);
+    }
+    return true;
+  }
+
+  /** What the broker may have forgotten goes first, then what was on its way to it: the newest is said last. @param {number} nowMs */
+  function sendAgain(nowMs) {
+    const forgotten = replay.take().map((message) => ({ ...message, id: nextId++, sentMs: 0, settle: null, replayed: true }));
+    const interrupted = [...inFlight.values()].filter((entry) => {
+      if (!entry.retain || retained.get(entry.topic) === entry.id) return true;
+      forget(entry); // a newer one waits
+      return false;
+    });
+    counters.replayed += forgotten.length;
+    counters.resent += interrupted.length;
+    inFlight.clear();
+    again = [...forgotten, ...interrupted, ...again];
+    onReconnect(nowMs);
   }
 
   /** @param {Entry} entry @param {number} nowMs */
@@ -102,7 +157,8 @@ function createOutbox(overrides = {}) {
     const entry = inFlight.get(id);
     if (!entry) return;
     forget(entry);
-    counters.acknowledged += 1;
+    if (!entry.retain) replay.keep(entry, unprovenMs ?? nowMs);
+    if (!entry.replayed) counters.acknowledged += 1;
     entry.settle?.();
     pump(nowMs);
   }
@@ -135,8 +191,26 @@ function createOutbox(overrides = {}) {
     /** Connect the outbox with what sends; null takes it off again. @param {typeof line} next */
     attach: (next) => { line = next; },
     connected: () => line?.connected() ?? false,
-    counters: () => ({ ...counters, waiting: waiting.size, in_flight: inFlight.size }),
+    /**
+     * A message of this time has got into the database. When that is the first one since a reconnect, all is published once more: a
+     * broker that forgot the session of ingest, too, had nobody to keep it for.
+     * @param {number} ms @param {number} nowMs
+     */
+    proven(ms, nowMs) {
+      if (unprovenMs === null || ms <= unprovenMs) return;
+      unprovenMs = null;
+      sendAgain(nowMs);
+      pump(nowMs);
+    },
+    /** @param {typeof onReconnect} listener publishes again what is retained and stays as it is */
+    onReconnect: (listener) => { onReconnect = listener; },
+    /** What is published again is counted once, as that. */
+    counters: () => ({ ...counters, waiting: waiting.size + again.filter(isFirst).length,
+      in_flight: [...inFlight.values()].filter(isFirst).length }),
   };
 }
+
+/** @param {Entry} entry */
+const isFirst = ({ replayed }) => !replayed;
 
 module.exports = { createOutbox, BrokerAway };

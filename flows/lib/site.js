@@ -27,6 +27,7 @@ function createSite(building, startedMs) {
   const door = createDoor(outbox, counters);
   const crowding = createCrowding();
   const whereabouts = createWhereabouts({ building, startedMs, history, outbox, counters, tell });
+  outbox.onReconnect(whereabouts.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
 

@@ -19,6 +19,7 @@ const LONG_RECORDS = 20_000;
 
 /**
  * @typedef {import('./history').Trail & {staffId: string}} TrailOf
+ * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
  * @typedef {ReturnType<typeof createStore>} Store
  * @param {Pick<import('./calm').Calm, 'query'|'pieces'|'probe'>} influx
  */
@@ -81,18 +82,23 @@ function createStore(influx) {
    * @param {number} fromMs inclusive
    * @param {number} toMs exclusive
    * @param {(rows: import('./rebuild/batches').Row[]) => Promise<void>} take
+   * @param {Only|null} [only]
    */
-  async function readings(fromMs, toMs, take) {
+  async function readings(fromMs, toMs, take, only = null) {
     const found = influx.pieces('readings',
-      'SELECT "rssi", "kind", "receiver", "beacon" FROM "reading" WHERE time >= $from AND time < $to',
-      { from: time(fromMs), to: time(toMs) }, { firstMs: PATIENT_MS });
+      `SELECT "rssi", "kind", "receiver", "beacon" FROM "reading" WHERE ${ofReceivers(only)}time >= $from AND time < $to`,
+      { ...receivers(only), from: time(fromMs), to: time(toMs) }, { firstMs: PATIENT_MS });
     for await (const piece of found) for (const { rows } of piece) await take(/** @type {any} */ (rows));
   }
 
-  /** Time of the first reading, epoch ms. @param {number} fromMs @param {number} toMs exclusive @returns {Promise<number|null>} */
-  async function firstReading(fromMs, toMs) {
-    const series = await influx.query('readings', 'SELECT first("rssi") FROM "reading" WHERE time >= $from AND time < $to',
-      { from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+  /**
+   * Time of the first reading, epoch ms.
+   * @param {number} fromMs @param {number} toMs exclusive @param {Only|null} [only] @returns {Promise<number|null>}
+   */
+  async function firstReading(fromMs, toMs, only = null) {
+    const series = await influx.query('readings',
+      `SELECT first("rssi") FROM "reading" WHERE ${ofReceivers(only)}time >= $from AND time < $to`,
+      { ...receivers(only), from: time(fromMs), to: time(toMs) }, PATIENT_MS);
     return series[0]?.rows[0]?.[0] ?? null;
   }
 
@@ -170,6 +176,16 @@ function createStore(influx) {
     readings, firstReading, hasReading, lastHeard, stays, lastStay, firstLocation,
   };
 }
+
+/** @param {Only|null} only */
+function ofReceivers(only) {
+  if (only === null) return '';
+  const phones = only.phones.map((_, i) => `"receiver" = $phone${i}`).join(' OR ');
+  return `(${[...(only.gateways ? ['"kind" = \'gateway\''] : []), ...(phones ? [`"kind" = 'phone' AND (${phones})`] : [])].join(' OR ')}) AND `;
+}
+
+/** @param {Only|null} only */
+const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`phone${i}`, id]) ?? []);
 
 /** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
 const time = (ms) => new Date(ms).toISOString();

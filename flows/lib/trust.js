@@ -4,8 +4,7 @@
 const { BlockList, isIP } = require('node:net');
 
 /**
- * Who may call without a key, by the address of the socket alone: a header like X-Forwarded-For can be
- * written by anybody.
+ * Who may call without a key, by address.
  *
  * Under Compose a caller on the host appears under the bridge's own address. That address counts as loopback
  * only while the port is published on loopback; published elsewhere, outside callers may appear under it too.
@@ -46,4 +45,4 @@ function unmap(address) {
 /** @param {string} address */
 const isLoopback = (address) => address === 'localhost' || address === '::1' || address.startsWith('127.');
 
-module.exports = { createTrust };
+module.exports = { createTrust, isLoopback, unmap };

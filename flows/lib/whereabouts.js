@@ -38,7 +38,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
   let buildingSinceMs = startedMs;
   /** @type {Listener|null} while the past is rebuilt */
   let past = null;
-  /** @type {(staffId: string, ts: number) => void} readings of a time that is over, which the locator did not take */
+  /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number, kind: 'gateway'|'phone') => void} */
   let onLate = () => {};
   /** @type {(turn: Turn) => void} */
   let onTurn = () => {};
@@ -50,7 +50,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
       counters[again ? 'late_known' : 'late'] += 1;
-      if (!again) onLate(staffId, ts);
+      if (!again) onLate(staffId, ts, batch.kind);
     }
     remember(nowMs);
   }
@@ -144,6 +144,10 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
 
   return {
     hear, flush, setBuilding, setGateway, began, adopt,
+    /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
+    publishPresences(nowMs) {
+      for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);
+    },
     /** Forget receivers that are gone. @param {number} nowMs */
     sweep: (nowMs) => heard.sweep(nowMs),
     /** Until `adopt` another one hears every batch too, and tells what needs to know the past. @param {Listener} listener */

@@ -10,10 +10,11 @@ module.exports = function register(RED) {
   function SdaAlerts(definition) {
     RED.nodes.createNode(this, definition);
     const { config } = RED.settings.sda;
-    const { site } = RED.nodes.getNode(definition.site);
+    const { site, certificate } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     this.alerts = createAlerts({
-      site, ingest: (nowMs) => health.report(nowMs).parts.ingest, file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
+      site, parts: (nowMs) => health.report(nowMs).parts, certificateEndsMs: certificate.endsMs,
+      file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
     });
     const timer = setInterval(() => this.alerts.look(Date.now()), LOOK_MS);
     this.on('close', () => clearInterval(timer));

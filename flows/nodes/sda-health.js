@@ -15,10 +15,12 @@ module.exports = function register(RED) {
   /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, arrival } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, arrival, stayArrival, knownTime, losses } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const probe = createProbe(store, site.startedMs);
     this.health = createHealth({ site, probe, rebuild, version });
+    this.health.addPart('clock', knownTime.part);
+    this.health.addPart('losses', losses.part);
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const takenOff = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();
@@ -28,6 +30,7 @@ module.exports = function register(RED) {
     const beat = () => {
       const payload = heartbeat(figures, rebuild, Date.now());
       this.trend.add(payload);
+      losses.look(payload, payload.ts);
       site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
       probe.sent(payload.ts);
     };
@@ -36,8 +39,11 @@ module.exports = function register(RED) {
       looking = true;
       lookedMs = Date.now();
       await probe.look(Date.now);
-      arrival.beat(probe.readBackMs(), Date.now());
-      await arrival.look(Date.now());
+      site.outbox.proven(probe.readBackMs(), Date.now());
+      for (const one of [arrival, stayArrival]) {
+        one.beat(probe.readBackMs(), Date.now());
+        await one.look(Date.now());
+      }
       looking = false;
     };
     const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(look, LOOK_MS)];

@@ -1,6 +1,6 @@
 'use strict';
 
-const { createCompleteness } = require('../lib/completeness');
+const { refuseHalves } = require('../lib/completeness');
 const { createDoorkeepers } = require('../lib/http/doorkeepers');
 const { createRouter } = require('../lib/http/router');
 const { createStarting } = require('../lib/http/starting');
@@ -10,24 +10,24 @@ const { version } = require('../package.json');
 const TICK_MS = 1000; // a key that is revoked by `make key` is refused after this
 
 module.exports = function register(RED) {
-  const starting = createStarting(RED.httpNode);
+  const starting = createStarting(RED.httpNode, RED.settings.sda.hosts);
 
   /** Answers the HTTP routes of the contract beside the dashboard. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, archive, figures, arrival } = RED.nodes.getNode(definition.site);
+    const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, reloader } = RED.nodes.getNode(definition.building);
     const { alerts } = RED.nodes.getNode(definition.alerts);
-    const { config, trusted, sessions } = RED.settings.sda;
+    const { config, clients, hosts, trusted, sessions } = RED.settings.sda;
 
-    const keepers = createDoorkeepers(config, { figures, health, version, clock: Date.now,
+    const keepers = createDoorkeepers(config, { site, figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
     const timer = setInterval(keepers.tick, TICK_MS);
 
     starting.answer(createRouter({
-      refuseIncomplete: createCompleteness(arrival, rebuild),
+      ...refuseHalves({ arrival, stayArrival, rebuild }),
       site,
       store,
       archive,
@@ -38,6 +38,7 @@ module.exports = function register(RED) {
       alerts,
       sessions,
       trusted,
+      clientOf: clients.clientOf,
       ...keepers.doors,
       apiKey: config.apiKey,
       buildingFile: config.buildingFile,

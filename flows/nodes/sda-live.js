@@ -8,12 +8,12 @@ module.exports = function register(RED) {
   /** Feeds the open pages of the dashboard with whole snapshots of what each of them shows. */
   function SdaLive(definition) {
     RED.nodes.createNode(this, definition);
-    const { site } = RED.nodes.getNode(definition.site);
+    const { site, losses } = RED.nodes.getNode(definition.site);
     const { health, trend } = RED.nodes.getNode(definition.health);
     const { alerts } = RED.nodes.getNode(definition.alerts);
     const { hub } = RED.settings.sda;
 
-    hub.attach(createTopics({ site, alerts, trend, health: health.report }));
+    hub.attach(createTopics({ site, alerts, trend, losses, health: health.report }));
     const timer = setInterval(() => hub.tick(Date.now()), TICK_MS);
     this.on('close', () => {
       clearInterval(timer);

@@ -6,9 +6,11 @@ module.exports = function register(RED) {
   /** Keeps in mind what broker, Telegraf and InfluxDB tell of themselves. */
   function SdaParts(definition) {
     RED.nodes.createNode(this, definition);
-    const { parts } = RED.nodes.getNode(definition.site);
+    const { parts, certificate } = RED.nodes.getNode(definition.site);
 
-    const timer = setInterval(() => { parts.look().catch((error) => this.error(error)); }, LOOK_MS);
+    const timer = setInterval(() => {
+      for (const each of [parts, certificate]) each.look().catch((error) => this.error(error));
+    }, LOOK_MS);
     this.on('input', (message, _send, done) => {
       parts.tell(message);
       done();

@@ -1,9 +1,13 @@
 'use strict';
 
+const path = require('node:path');
 const { createArchive } = require('../lib/archive');
-const { createArrival } = require('../lib/arrival');
+const { ALIVE_MS, createArrival } = require('../lib/arrival');
 const { createCalm } = require('../lib/calm');
+const { createKnownTime } = require('../lib/known-time');
 const { createInflux } = require('../lib/influx');
+const { createLossLedger } = require('../lib/loss-ledger');
+const { createCertificate } = require('../lib/metrics/certificate');
 const { createFigures } = require('../lib/metrics/figures');
 const { createParts } = require('../lib/metrics/parts');
 const { siteFigures } = require('../lib/metrics/site-figures');
@@ -29,11 +33,21 @@ module.exports = function register(RED) {
     this.figures.add(storeFigures({ calm, history: this.site.history }));
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.figures.add(this.parts.figures);
-    this.arrival = createArrival({ newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs }, this.site.startedMs);
+    this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, clock: Date.now });
+    this.figures.add(this.certificate.figures);
+    this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
+      brokerStartedMs: this.parts.brokerStartedMs, warn: (text) => this.warn(text) });
+    this.figures.add([{ name: 'lost_30_days', kind: 'gauge', label: 'what', read: () => this.losses.byName(Date.now()),
+      help: 'What was lost within 30 days, over restarts, by the counter that told it' }]);
+    this.knownTime = createKnownTime(config.registryDir, (text) => this.warn(text));
+    const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
+    this.arrival = createArrival(told, this.site.startedMs);
+    this.stayArrival = createArrival(told, this.site.startedMs, ALIVE_MS); // memory has no stays and events to bridge it with
 
     const timers = [
       setInterval(() => this.site.flush(Date.now()), FLUSH_MS),
       setInterval(() => this.site.tick(Date.now()), TICK_MS),
+      setInterval(() => this.knownTime.note(Date.now()), TICK_MS),
     ];
     this.on('close', () => {
       timers.forEach(clearInterval);

@@ -107,10 +107,9 @@ test('the login of our pages is as good as a key, but not for a page of another 
   assert.equal((await call('/admin', { cookie, 'sec-fetch-site': 'cross-site' })).status, 401);
 });
 
-test('a socket whose cookie is forged is refused, and nothing breaks', () => {
+test('a socket whose cookie is forged is refused, and nothing breaks', async () => {
   const request = { headers: { cookie: 'sda_session=eyJpZCI6IngifQ==; sda_session.sig=forged' }, socket: { remoteAddress: '127.0.0.1' } };
-  let refused;
-  sessions.guardSocket({ request }, (error) => { refused = error; });
+  const refused = await new Promise((resolve) => { sessions.guardSocket({ request }, resolve); });
   assert.match(refused.message, /login is needed/);
 });
 

@@ -36,7 +36,8 @@ function house(change = () => {}) {
   const data = smallBuilding();
   change(data);
   const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
-    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' } };
+    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, clock: { status: 'up' },
+    losses: { status: 'up' }, certificateEndsMs: null };
   const book = createBook(KINDS, T - START_MS);
   return { facts, book,
     at: (ms) => { book.look(facts, T + ms); return book.list().map(({ id, ended_ms: ended }) => (ended === null ? id : `(${id})`)); },
@@ -168,16 +169,17 @@ test('a gateway that is offline or silent is down, but not while the broker is a
   assert.deepEqual(at(1000), []);
   status('gw-a', 'offline', 2000);
   assert.deepEqual(at(3000), [], 'it may be a restart');
-  assert.deepEqual(at(18_000), ['gateway_down:gw-a']);
+  assert.deepEqual(at(18_000), [], 'the broker may have been restarted: agents come back spread over 15 s');
+  assert.deepEqual(at(23_000), ['gateway_down:gw-a']);
   facts.connected = false;
   assert.deepEqual(at(90_000), ['gateway_down:gw-a'], 'gw-b cannot be heard now');
   facts.connected = true;
   at(91_000);
-  assert.deepEqual(at(106_000), ['gateway_down:gw-b', 'gateway_down:gw-a']);
-  for (const ms of [110_000, 130_000]) hear('gateway', 'gw-b', ms, { beacon: TAG, rssi: -50 });
-  status('gw-a', 'online', 110_000);
-  at(110_000);
-  assert.deepEqual(at(141_000), ['(gateway_down:gw-b)', '(gateway_down:gw-a)']);
+  assert.deepEqual(at(111_000), ['gateway_down:gw-b', 'gateway_down:gw-a']);
+  for (const ms of [115_000, 135_000]) hear('gateway', 'gw-b', ms, { beacon: TAG, rssi: -50 });
+  status('gw-a', 'online', 115_000);
+  at(115_000);
+  assert.deepEqual(at(146_000), ['(gateway_down:gw-b)', '(gateway_down:gw-a)']);
 });
 
 test('a beacon is silent after a day, one that was never heard a day after the start', () => {
@@ -239,6 +241,25 @@ test('ingest that is behind is told with its reason and what to do', () => {
   assert.deepEqual(at(26_000), ['(ingest_behind:ingest)']);
 });
 
+test('a certificate that is not renewed in time is told, until it is', () => {
+  const { facts, at, book } = house();
+  const DAY = 24 * HOUR;
+  const told = (ms) => at(ms).filter((id) => id.includes('certificate'));
+  const alert = () => book.list().find(({ kind }) => kind === 'certificate_ending');
+  facts.certificateEndsMs = T + 22 * DAY;
+  assert.deepEqual(told(0), []);
+  assert.deepEqual(told(DAY + 1), ['certificate_ending:broker']);
+  assert.match(alert().text, /ends in 20 days and was not renewed/);
+  assert.equal(alert().severity, 'critical');
+  facts.certificateEndsMs = null;
+  assert.deepEqual(told(2 * DAY), ['certificate_ending:broker'], 'a broker that shows none ends nothing');
+  facts.certificateEndsMs = T + 22 * DAY;
+  told(23 * DAY);
+  assert.match(alert().text, /has ended and was not renewed/);
+  facts.certificateEndsMs = T + 400 * DAY;
+  assert.deepEqual(told(23 * DAY + 1), ['(certificate_ending:broker)']);
+});
+
 test('who sends what is refused is told, until five minutes without', () => {
   const { facts, at, book } = house();
   facts.refusals.add({ kind: 'phone', receiver: '7', reason: 'ts_ahead', detail: 'ts 9 is ahead', count: 1 }, T);
@@ -252,7 +273,8 @@ test('who sends what is refused is told, until five minutes without', () => {
 
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
-    ['battery_low', 'beacon_silent', 'gateway_down', 'ingest_behind', 'messages_refused', 'room_crowded', 'sda_lost']);
+    ['battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_lost',
+      'messages_refused', 'room_crowded', 'sda_lost']);
 });
 
 test('refusals are counted by reason, and bounded by receiver', () => {
@@ -265,10 +287,11 @@ test('refusals are counted by reason, and bounded by receiver', () => {
 
 /** The alerts of a site, kept in a file. */
 function open(file, ingest = () => ({ status: 'up' })) {
+  const parts = (nowMs) => ({ ingest: ingest(nowMs) });
   const site = createSite(createBuilding(smallBuilding()), T);
   site.outbox.attach({ send: () => {}, connected: () => true });
   const said = [];
-  return { site, said, alerts: createAlerts({ site, ingest, file, clock: () => T + 5, warn: (text) => said.push(text) }) };
+  return { site, said, alerts: createAlerts({ site, parts, file, clock: () => T + 5, warn: (text) => said.push(text) }) };
 }
 
 test('what was acknowledged is so after a restart', async () => {
@@ -302,4 +325,57 @@ test('what the flows refuse is an alert', async () => {
   site.hear('sda/v1/phone/9/readings', Buffer.from('no JSON'), T);
   await alerts.look(T);
   assert.deepEqual(alerts.list().map(({ id }) => id), ['messages_refused:9']);
+});
+
+const lostOnes = (count, state = 'lost', from = 0) => Array.from({ length: count }, (_, i) => (
+  { staff_id: String(from + i), level: 'L1', room: 'a', ts: T, state }));
+
+test('a thousand who are lost are one alert with all of them, until they are back', () => {
+  const { facts, book, at } = house();
+  facts.presences = lostOnes(20);
+  assert.equal(at(0).length, 20, 'a few are told one by one');
+  book.acknowledgeAll('sda_lost', 'ann', T);
+  facts.presences = lostOnes(1000);
+  assert.equal(at(1000).length, 21);
+  const many = () => book.list().find(({ subject }) => subject === 'many-sdas');
+  assert.equal(many().subjects.length, 980);
+  assert.match(many().text, /^980 SDAs are not heard any more: SDA 100, .* and 970 more\.$/);
+  assert.equal(book.acknowledge(many().id, 'ann', T).acknowledged.by, 'ann');
+  facts.presences = lostOnes(1003);
+  assert.equal(at(2000).length, 24, 'a few more are not hidden in what was seen');
+  facts.presences = lostOnes(1100);
+  at(3000);
+  assert.deepEqual([many().subjects.length, many().acknowledged], [980 + 97, null], 'many more are to be seen');
+  facts.presences = lostOnes(1100, 'present');
+  assert.deepEqual(at(4000).filter((id) => id.startsWith('sda_lost')), []);
+  assert.equal(many().subjects.length, 1077, 'whom it was about');
+});
+
+test('of many who are lost those whom the locator has forgotten stay lost', () => {
+  const { facts, book, at } = house();
+  facts.presences = lostOnes(50);
+  at(0);
+  facts.presences = lostOnes(10, 'present');
+  at(20 * MIN);
+  assert.equal(book.list()[0].subjects.length, 40);
+});
+
+test('lost messages are critical, stand above everything, find room, and stay until somebody has seen them', () => {
+  const { facts, book, at } = house();
+  const { kind, state } = played();
+  for (let i = 0; i < MOST; i += 1) state.set(`x${i}`, 'amiss');
+  const full = createBook([kind, KINDS.find((one) => one.kind === 'messages_lost')], T - START_MS);
+  full.look(facts, T);
+  assert.equal(full.list().length, MOST);
+  facts.losses = { status: 'degraded', last_ms: T - 5000, reason: 'messages that were acknowledged are being lost: 7 by the broker', remedy: 'look' };
+  full.look(facts, T + 1000);
+  assert.deepEqual([full.list().length, full.list()[0].id, full.dropped()], [MOST, 'messages_lost:messages', 1]);
+
+  assert.deepEqual(at(0), ['messages_lost:messages']);
+  assert.match(book.list()[0].text, /^Messages that were acknowledged are being lost: 7 by the broker\./);
+  facts.losses = { status: 'up', last_ms: T };
+  assert.ok(at(10 * 24 * HOUR).includes('messages_lost:messages'));
+  assert.equal(book.acknowledgeAll('messages_lost', 'ann', T), 1);
+  assert.equal(book.acknowledgeAll('messages_lost', 'ann', T), 0);
+  assert.ok(!at(10 * 24 * HOUR + 1000).includes('messages_lost:messages'));
 });

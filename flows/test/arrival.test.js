@@ -2,7 +2,8 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createArrival, INTERRUPTED_MS } = require('../lib/arrival');
+const { ALIVE_MS, createArrival, INTERRUPTED_MS } = require('../lib/arrival');
+const { refuseHalves } = require('../lib/completeness');
 
 const T = 1_700_000_000_000;
 
@@ -81,4 +82,27 @@ test('a second interruption while the first is not over yet', async () => {
   arrival.beat(now.told, now.told);
   await arrival.look(now.told);
   assert.equal(arrival.storedUntilMs(now.told), T);
+});
+
+test('stays that may have begun a day before what is lacking are refused with it', () => {
+  const DAY = 24 * 3_600_000;
+  const stored = { storedUntilMs: () => Infinity };
+  let missing = { fromMs: T, toMs: T + 60_000 };
+  const { refuseIncomplete, refuseIncompleteStays, refuseIncompleteEvents } = refuseHalves(
+    { arrival: stored, stayArrival: stored, rebuild: { missing: () => missing } });
+  for (const [fromMs, toMs, locations, stays] of [[T - 2 * DAY, T - DAY - 1, true, true], [T - 2 * DAY, T - DAY, true, false],
+    [T - 2 * DAY, T, false, false], [T + 60_000, T + 70_000, true, true]]) {
+    for (const [refuse, complete] of [[refuseIncomplete, locations], [refuseIncompleteStays, stays], [refuseIncompleteEvents, true]]) {
+      if (complete) refuse(fromMs, toMs, T + DAY);
+      else assert.throws(() => refuse(fromMs, toMs, T + DAY), /is being located again/);
+    }
+  }
+  missing = null;
+  refuseIncompleteStays(T - DAY, T, T + DAY);
+});
+
+test('what memory does not bridge is incomplete as soon as heartbeats fail', () => {
+  const arrival = createArrival({ newestTold: () => T, newestStored: async () => T }, T, ALIVE_MS);
+  assert.equal(arrival.storedUntilMs(T + ALIVE_MS), Infinity);
+  assert.equal(arrival.storedUntilMs(T + ALIVE_MS + 1), T);
 });

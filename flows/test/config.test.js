@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { readConfig, ConfigError } = require('../lib/config');
+const { createClients } = require('../lib/http/clients');
 const { createTrust } = require('../lib/trust');
 
 const ENV = {
@@ -32,6 +33,14 @@ for (const key of Object.keys(ENV)) {
 test('all faults are told at once', () => {
   assert.throws(() => readConfig({ ...ENV, HTTP_PORT: '0', INFLUX_URL: 'influx', SDA_EDITOR: 'yes', MQTT_PORT: 'x' }), (error) =>
     ['HTTP_PORT', 'INFLUX_URL', 'SDA_EDITOR', 'MQTT_PORT'].every((key) => error.message.includes(key)));
+});
+
+test('host names are names, without port or scheme', () => {
+  assert.deepEqual(readConfig(ENV).httpNames, []);
+  assert.deepEqual(readConfig({ ...ENV, HTTP_NAMES: ' SDA.example.org, pi' }).httpNames, ['sda.example.org', 'pi']);
+  for (const name of ['sda.example.org:1880', 'https://sda.example.org', '*.example.org', 'a..b', '-a']) {
+    assert.throws(() => readConfig({ ...ENV, HTTP_NAMES: name }), (error) => error.message.includes(`HTTP_NAMES must be host names`), name);
+  }
 });
 
 test('secrets are not part of any message', () => {
@@ -64,4 +73,20 @@ test('the bridge counts as loopback only while the port is published on loopback
   assert.equal(trust({ HTTP_BIND: '192.168.7.2' }), false);
   assert.equal(trust({}), false);
   assert.equal(trust({ HTTP_BIND: '127.0.0.1', SDA_TRUSTED_NETS: '10.0.0.0/8' }), false);
+});
+
+test('a proxy that is none is named; the bridge is one where a proxy of this machine is, published on loopback', () => {
+  for (const proxy of ['nonsense', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.org']) {
+    assert.throws(() => createClients(readConfig({ ...ENV, SDA_TRUSTED_PROXIES: `192.0.2.1, ${proxy}` })),
+      (error) => error.message.includes(`SDA_TRUSTED_PROXIES: "${proxy}"`), proxy);
+  }
+  const client = (peer, env) => createClients(readConfig({ ...ENV, HTTP_HOST: '0.0.0.0', SDA_BRIDGE_ADDRESS: '172.31.57.1', ...env }))
+    .clientOf({ headers: { 'x-forwarded-for': '198.51.100.7' }, socket: { remoteAddress: peer } });
+  const known = { address: '198.51.100.7', credible: true };
+  assert.deepEqual(client('192.0.2.9', { SDA_TRUSTED_PROXIES: '192.0.2.0/24' }), known);
+  assert.deepEqual(client('::ffff:192.0.2.9', { SDA_TRUSTED_PROXIES: '192.0.2.0/24' }), known);
+  assert.deepEqual(client('172.31.57.1', { SDA_TRUSTED_PROXIES: '127.0.0.1', HTTP_BIND: '127.0.0.1' }), known);
+  for (const env of [{}, { SDA_TRUSTED_PROXIES: '127.0.0.1' }, { SDA_TRUSTED_PROXIES: '192.0.2.9', HTTP_BIND: '127.0.0.1' }]) {
+    assert.deepEqual(client('172.31.57.1', env), { address: '172.31.57.1', credible: false }, JSON.stringify(env));
+  }
 });

@@ -35,7 +35,7 @@ async function start(t) {
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock, logger });
   const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: () => site.building(), logger,
     refuse: (faults) => site.setBuildingFaults(faults), take: (next) => { site.setBuilding(next, T); editor.taken(); } });
-  const alerts = createAlerts({ site, ingest: () => ({ status: 'up' }), file: path.join(folder, 'alerts.json'), clock, warn: () => {} });
+  const alerts = createAlerts({ site, parts: () => ({}), file: path.join(folder, 'alerts.json'), clock, warn: () => {} });
   const logged = [];
   const router = createRouter({ site, editor, reload: reloader.lookNow, alerts, clock, trusted: () => true, apiKey: KEY, ...doorkeepers(),
     dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
@@ -178,6 +178,12 @@ test('alerts are listed and acknowledged; strangers are listed with who heard th
   assert.deepEqual(seen.body.acknowledged, { by: 'SDA_API_KEY', ts: T });
   assert.deepEqual((await call('GET', 'alerts')).body.open, 0);
   assert.equal((await call('POST', 'alerts/messages_refused:8/acknowledge')).status, 404);
+  for (const phone of ['7', '8']) hear(`phone/${phone}`, 'no JSON');
+  await alerts.look(T);
+  assert.deepEqual((await call('POST', 'alerts/kinds/messages_refused/acknowledge')).body, { acknowledged: 2 });
+  assert.deepEqual((await call('GET', 'alerts')).body.open, 0);
+  assert.deepEqual((await call('POST', 'alerts/kinds/sda_lost/acknowledge')).body, { acknowledged: 0 });
+  assert.equal((await call('POST', 'alerts/kinds/nonsense/acknowledge')).status, 404);
   assert.deepEqual((await call('GET', 'strangers')).body, {
     beacons: [{ beacon: 'AB0000000001', first_ms: T, heard_ms: T, kind: 'gateway', receiver: 'gw-new', rssi: -70, count: 1 }],
     gateways: [{ gateway: 'gw-new', state: 'online', since: T, reading_ms: T }] });

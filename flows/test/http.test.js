@@ -4,7 +4,9 @@ const assert = require('node:assert/strict');
 const { once } = require('node:events');
 const { test } = require('node:test');
 const express = require('express');
+const { createAttempts } = require('../lib/attempts');
 const { createBuilding } = require('../lib/building');
+const { createClients } = require('../lib/http/clients');
 const { createRouter } = require('../lib/http/router');
 const { StoreUnavailable } = require('../lib/influx');
 const { createSessions } = require('../lib/sessions');
@@ -251,6 +253,17 @@ test('/newbeacondetect publishes a phone batch and answers once the broker has i
   assert.equal(rig.sent.length, 0);
 });
 
+test('/newbeacondetect makes only so many people whom the building file does not list', async (t) => {
+  const rig = await api(t);
+  const detect = (staff) => rig.call(get('/newbeacondetect', { staff_id: staff, beacon_address: BEACONS.a, rssi: '-20' }));
+  for (let i = 0; i < 1000; i += 1) assert.equal((await detect(`new-${i}`)).status, 200);
+  const { status, body } = await detect('one-more');
+  assert.equal(status, 403);
+  assert.match(body.error, /1000 people .* add "one-more" to its staff/);
+  for (const known of ['new-0', 'new-999', '0']) assert.equal((await detect(known)).status, 200, known);
+  assert.equal(rig.sent.filter(({ topic }) => topic.endsWith('/readings')).length, 1003);
+});
+
 test('a key is needed from outside the trusted networks, and a wrong one is refused everywhere', async (t) => {
   const outside = await api(t, { trusted: () => false });
   const path = get('/extractbeacon', { staff_id: '0', start_time: S - 1, end_time: S });
@@ -302,12 +315,44 @@ test('login, logout, and no open redirect', async (t) => {
   assert.equal((await call('/login', { headers: { cookie } })).status, 200, 'the old cookie is worth nothing after a logout');
 });
 
-test('guessing is bounded', async (t) => {
-  const { call } = await api(t);
+test('guessing passwords is bounded, and a right one is never refused for wrong ones from the same address', async (t) => {
+  const paceMs = 100;
+  const sessions = createSessions({ adminUser: 'admin', adminPassword: 'word' }, Date.now, { attempts: createAttempts({ paceMs, waiting: 4 }) });
+  const { call } = await api(t, { sessions });
+  const attempt = (password) => call('/login', form({ user: 'admin', password }));
   const statuses = [];
-  for (let i = 0; i < 12; i += 1) statuses.push((await call('/login', form({ user: 'admin', password: String(i) }))).status);
+  for (let i = 0; i < 12; i += 1) statuses.push((await attempt(String(i))).status);
   assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
-  assert.equal((await call('/login', form({ user: 'admin', password: 'word' }))).status, 429);
+  assert.equal((await attempt('word')).status, 303);
+
+  const beganMs = performance.now();
+  const guesses = Promise.all(Array.from({ length: 3 }, (_, i) => attempt(`guess ${i}`)));
+  assert.equal((await attempt('word')).status, 303, 'it only waits for its turn');
+  assert.ok((await guesses).every(({ status, headers }) => status === 429 && Number(headers.get('retry-after')) > 0));
+  assert.ok(performance.now() - beganMs >= 2 * paceMs, 'each guess takes its turn');
+
+  const flood = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`flood ${i}`)));
+  assert.ok(flood.filter(({ text }) => text.includes('is wrong')).length <= 6, 'the others are not looked at');
+  assert.ok(flood.every(({ status }) => status === 429));
+});
+
+test('a login does not make up for guesses at another one', async (t) => {
+  const accounts = { adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' };
+  const { call } = await api(t, { sessions: createSessions(accounts, Date.now, { attempts: createAttempts({ paceMs: 1 }) }) });
+  const statuses = [];
+  for (let i = 0; i < 11; i += 1) {
+    statuses.push((await call('/login', form({ user: 'admin', password: String(i) }))).status);
+    assert.equal((await call('/login', form({ user: 'viewer', password: 'look' }))).status, 303);
+  }
+  assert.deepEqual(statuses, [...Array(10).fill(401), 429]);
+});
+
+test('Basic credentials that are right are good whatever others guess', async (t) => {
+  const sessions = createSessions({ adminUser: 'admin', adminPassword: 'word' }, Date.now, { attempts: createAttempts({ paceMs: 1 }) });
+  const { call } = await api(t, { sessions });
+  const basic = (password) => call('/pages/plans/L9', { headers: { authorization: `Basic ${Buffer.from(`admin:${password}`).toString('base64')}` } });
+  for (let i = 0; i < 12; i += 1) assert.equal((await basic(String(i))).status, 401);
+  assert.equal((await basic('word')).status, 404, 'let in; there is no such plan');
 });
 
 test('a wrong method is 405 with what is possible, a HEAD detects nothing', async (t) => {
@@ -356,17 +401,42 @@ test('no trust for what a foreign page has a browser send, unless it knows the k
   }
 });
 
-test('guessing keys is bounded, and who sends none is not touched by it', async (t) => {
+test('after ten wrong keys wrong ones have to wait; a right one is never refused for them, nor who sends none', async (t) => {
   const rig = await api(t);
   const status = async (headers) => (await rig.call('/retrieveformonitoring', { headers })).status;
   const guesses = [];
   for (let i = 0; i < 12; i += 1) guesses.push(await status({ 'x-api-key': String(i) }));
   assert.deepEqual(guesses, [...Array(10).fill(401), 429, 429]);
-  const { status: right, headers, body } = await rig.call('/extractbeacon', { headers: { authorization: `Bearer ${KEY}` } });
-  assert.equal(right, 429);
+  assert.equal(await status({ authorization: `Bearer ${KEY}` }), 200);
+  const { status: wrong, headers, body } = await rig.call('/extractbeacon', { headers: { authorization: 'Bearer 13' } });
+  assert.equal(wrong, 429, 'a right one in between does not make up for wrong ones');
   assert.ok(Number(headers.get('retry-after')) > 0);
   assert.deepEqual(body.location, []);
   assert.equal(await status({}), 200);
   rig.now += 5 * 60_000;
-  assert.equal(await status({ 'x-api-key': KEY }), 200);
+  assert.equal(await status({ 'x-api-key': '14' }), 401);
+});
+
+test('a forwarded request has no trust of the proxy that sends it', async (t) => {
+  const rig = await api(t);
+  for (const headers of [{ 'x-forwarded-for': '192.0.2.1' }, { 'x-forwarded-for': '127.0.0.1' }, { forwarded: 'for=127.0.0.1' },
+    { 'x-real-ip': '127.0.0.1' }, { via: '1.1 proxy' }, { 'x-forwarded-proto': 'https' }]) {
+    assert.equal((await rig.call('/retrieveformonitoring', { headers })).status, 401, JSON.stringify(headers));
+    assert.equal((await rig.call('/retrieveformonitoring', { headers: { ...headers, 'x-api-key': KEY } })).status, 200);
+  }
+});
+
+test('behind a configured proxy callers are told apart by X-Forwarded-For, and none has the trust of loopback', async (t) => {
+  const { clientOf } = createClients({ trustedProxies: ['127.0.0.1'] });
+  const rig = await api(t, { clientOf, trusted: (address) => address === '192.0.2.1' || address.startsWith('127.') });
+  const call = (forwarded, headers = {}) => rig.call('/api/v1/me', { headers: { ...headers, 'x-forwarded-for': forwarded } });
+  assert.equal((await call('192.0.2.1')).body.name, '192.0.2.1');
+  assert.equal((await rig.call('/api/v1/me')).body.name, '127.0.0.1', 'nothing was forwarded');
+  for (const forwarded of ['198.51.100.7', '127.0.0.1', '192.0.2.1, 198.51.100.7', '127.0.0.1, 198.51.100.7', '192.0.2.1, 127.0.0.2', 'unknown', '']) {
+    assert.equal((await call(forwarded)).status, 401, forwarded);
+  }
+  for (let i = 0; i < 10; i += 1) await call('198.51.100.7', { 'x-api-key': String(i) });
+  assert.equal((await call('198.51.100.7', { 'x-api-key': 'x' })).status, 429);
+  assert.equal((await call('198.51.100.8', { 'x-api-key': 'x' })).status, 401, 'who has guessed nothing');
+  assert.equal((await call('192.0.2.1, 198.51.100.7', { 'x-api-key': 'x' })).status, 429, 'what a caller writes itself does not count');
 });

@@ -8,6 +8,8 @@ const path = require('node:path');
 const { after, before, beforeEach, afterEach, test } = require('node:test');
 const helper = require('node-red-node-test-helper');
 const { createBuilding } = require('../lib/building');
+const { DIRECT } = require('../lib/http/clients');
+const { createHosts } = require('../lib/http/hosts');
 const { createSessions } = require('../lib/sessions');
 const { smallBuilding, BEACONS } = require('./support/building');
 
@@ -28,6 +30,8 @@ before(async () => {
     sda: {
       building: createBuilding(smallBuilding()),
       sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+      clients: DIRECT,
+      hosts: createHosts([]),
       trusted: () => true,
       config: { influxUrl: 'http://127.0.0.1:1', influxToken: 't', apiKey: 'k', registryDir, userDir: registryDir,
         buildingFile: path.join(registryDir, 'building.json') },
@@ -50,12 +54,13 @@ test('a reading comes out of the outbox as location, presence and event, until i
   const all = new Promise((resolve) => {
     helper.getNode('out').on('input', (message) => {
       sent.push(message);
-      if (sent.length === 3) resolve();
+      if (sent.length === 4) resolve();
     });
   });
   const payload = Buffer.from(JSON.stringify({ ts: Date.now(), readings: [{ beacon: BEACONS.a, rssi: -60 }] }));
   helper.getNode('readings').receive({ topic: 'sda/v1/phone/0/readings', payload });
   await all;
+  assert.equal(sent.shift().action, 'connect', 'a clock that is right connects');
   assert.deepEqual(sent.map(({ topic, qos, retain }) => [topic, qos, retain]), [
     ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false], ['sda/v1/locations', 1, false]]);
   const { outbox } = helper.getNode('site').site;

@@ -3,8 +3,13 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
+const { createBuilding } = require('../lib/building');
 const { locationMessages, rejectionMessage } = require('../lib/derived');
 const { createOutbox, BrokerAway } = require('../lib/outbox');
+const { createSite } = require('../lib/site');
+const { BEACONS, smallBuilding } = require('./support/building');
+
+const T = 1_700_000_000_000;
 
 /** An outbox with a broker that is there or not, and what reached it. */
 function rig(bounds) {
@@ -24,7 +29,7 @@ test('what is put while the broker is away is sent when it is back, in order', (
   r.outbox.pump(1000);
   assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '2', '3']);
   for (const { sda_id: id } of r.sent) r.outbox.acknowledge(id, 1001);
-  assert.deepEqual(r.outbox.counters(), { sent: 3, acknowledged: 3, dropped: 0, resent: 0, waiting: 0, in_flight: 0 });
+  assert.deepEqual(r.outbox.counters(), { sent: 3, acknowledged: 3, dropped: 0, resent: 0, replayed: 0, waiting: 0, in_flight: 0 });
 });
 
 test('what is not acknowledged is sent again', () => {
@@ -115,4 +120,101 @@ test('a refusal carries its reason and the first KiB', () => {
   const rejection = { kind: 'phone', receiver: '0', reason: 'not_json', detail: 'why', count: 1 };
   const sent = rejectionMessage(rejection, 'sda/v1/phone/0/readings', Buffer.alloc(5000, 'x'), 7);
   assert.deepEqual(JSON.parse(sent.payload), { ts: 7, topic: 'sda/v1/phone/0/readings', ...rejection, payload: 'x'.repeat(1024) });
+});
+
+test('after a reconnect what a killed broker may have forgotten comes again, in order, before all that waits', () => {
+  const r = rig({ replayMs: 60_000 });
+  const connections = [{}, {}, {}];
+  let current = connections[0];
+  const reconnects = [];
+  r.outbox.attach({ send: (one) => r.sent.push(one), connected: () => r.up, connection: () => current });
+  r.outbox.onReconnect((nowMs) => {
+    reconnects.push(nowMs);
+    r.outbox.put(message('presence', 'p', true), nowMs);
+  });
+  const put = (text, nowMs, acknowledged = true, retain = false) => {
+    r.outbox.put(message(text, retain ? 'p' : 't', retain), nowMs);
+    if (acknowledged) r.outbox.acknowledge(r.sent.at(-1).sda_id, nowMs);
+  };
+  put('long ago', 0);
+  put('1', 50_000);
+  put('old presence', 60_000, true, true);
+  put('2', 90_000);
+  put('on its way', 90_500, false);
+  assert.deepEqual(reconnects, [], 'the first connection is none');
+  r.up = false;
+  r.outbox.pump(91_000);
+  put('3', 600_000, false);
+  r.sent.length = 0;
+  r.up = true;
+  current = connections[1];
+  r.outbox.pump(900_000);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '2', 'on its way', '3', 'presence'], 'what grew old without a broker is kept');
+  for (const { sda_id: id } of [...r.sent]) r.outbox.acknowledge(id, 900_001);
+  assert.deepEqual(r.outbox.counters(), { sent: 7, acknowledged: 7, dropped: 0, resent: 1, replayed: 2, waiting: 0, in_flight: 0 });
+  r.sent.length = 0;
+  current = connections[2];
+  r.outbox.pump(901_000);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '2', 'on its way', '3', 'presence'], 'a break that nobody saw');
+  assert.deepEqual(reconnects, [900_000, 901_000]);
+  for (const { sda_id: id } of [...r.sent]) r.outbox.acknowledge(id, 901_001);
+  r.sent.length = 0;
+  r.outbox.pump(2_000_000);
+  r.outbox.proven(901_000, 2_000_000);
+  assert.deepEqual(r.sent, [], 'what was on its way before the reconnect proves nothing');
+  r.outbox.proven(901_001, 2_000_000);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '2', 'on its way', '3', 'presence'], 'ingest is there: once more, once');
+  r.outbox.proven(1_999_999, 2_000_001);
+  assert.equal(r.sent.length, 5);
+});
+
+test('what may come again is bounded in bytes, too', () => {
+  const r = rig({ replayMs: 60_000, replayBytes: 3 });
+  for (const text of ['1', '2', '3', '4']) {
+    r.outbox.put(message(text), 0);
+    r.outbox.acknowledge(r.sent.at(-1).sda_id, 1);
+  }
+  r.up = false;
+  r.outbox.pump(2);
+  r.up = true;
+  r.sent.length = 0;
+  r.outbox.pump(3);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['2', '3', '4']);
+});
+
+test('after a reconnect everybody\'s presence is published again, also of those who did not move', () => {
+  const site = createSite(createBuilding(smallBuilding()), T);
+  let connection = {};
+  const presences = [];
+  site.outbox.attach({ connected: () => true, connection: () => connection, send({ topic, payload, sda_id: id }) {
+    if (topic.startsWith('sda/v1/staff/')) presences.push(JSON.parse(payload).room);
+    site.outbox.acknowledge(id, T);
+  } });
+  for (let ms = T; ms < T + 15_000; ms += 1000) {
+    site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: ms, readings: [{ beacon: BEACONS.b, rssi: -50 }] })), ms);
+    site.flush(ms);
+  }
+  assert.deepEqual(presences, ['b']);
+  connection = {};
+  site.tick(T + 15_000);
+  assert.deepEqual(presences, ['b', 'b']);
+});
+
+test('a second reconnect in the middle of what comes again loses nothing and keeps the order', () => {
+  const r = rig({ inFlight: 2 });
+  let connection = {};
+  r.outbox.attach({ send: (one) => r.sent.push(one), connected: () => true, connection: () => connection });
+  for (const text of ['1', '2', '3', '4', '5']) r.outbox.put(message(text), 0);
+  r.outbox.acknowledge(r.sent[0].sda_id, 1); // 2 and 3 are on their way
+  for (let reconnects = 0; reconnects < 2; reconnects += 1) {
+    connection = {};
+    r.outbox.pump(10);
+  }
+  r.sent.length = 0;
+  connection = {};
+  r.outbox.pump(20);
+  for (let i = 0; i < r.sent.length; i += 1) r.outbox.acknowledge(r.sent[i].sda_id, 21);
+  assert.deepEqual(r.sent.map(({ payload }) => payload), ['1', '2', '3', '4', '5']);
+  const { acknowledged, waiting, in_flight: inFlight } = r.outbox.counters();
+  assert.deepEqual([acknowledged, waiting, inFlight], [5, 0, 0]);
 });

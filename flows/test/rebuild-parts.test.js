@@ -111,15 +111,24 @@ test('of buildings that nobody was heard in only the last is used, of those with
 
 test('late times: near ones are one, they wait for quiet, but not for ever', () => {
   const times = createLateTimes();
-  times.add('0', 220_500, 1_000_000);
-  times.add('1', 250_500, 1_001_000);
-  times.add('2', 90_000_000, 1_002_000);
-  assert.equal(times.fromMs(), 100_000);
+  assert.ok(times.add('0', false, 220_500, 1_000_000));
+  assert.ok(times.add('1', false, 250_500, 1_001_000));
+  assert.ok(!times.add('0', false, 240_000, 1_001_000), 'nothing new');
+  assert.ok(times.add('t', true, 230_500, 1_001_000), 'of a tag: other receivers');
+  times.add('2', false, 90_000_000, 1_002_000);
+  assert.equal(times.kept().length, 3);
   assert.deepEqual(times.due(1_010_000), []);
-  assert.deepEqual(times.due(1_016_500).map(({ fromMs, toMs, staff }) => [fromMs, toMs, [...staff]]), [[100_000, 370_500, ['0', '1']]], 'what lies around, too');
-  for (let ms = 1_017_000; ms < 1_302_000; ms += 10_000) times.add('2', 90_000_000, ms);
+  const due = times.due(1_016_500);
+  assert.deepEqual(due.map(({ fromMs, toMs, time: { staff, gateways } }) => [fromMs, toMs, [...staff], gateways]),
+    [[100_000, 370_500, ['0', '1'], false], [110_000, 350_500, ['t'], true]], 'what lies around, too');
+  due.forEach(({ time }, job) => times.give(job, time));
+  assert.equal(times.kept().length, 3, 'until it is located');
+  assert.ok(times.over(0) && times.over(1) && !times.over(2));
+  for (let ms = 1_017_000; ms < 1_302_000; ms += 10_000) times.add('2', false, 90_000_000, ms);
   assert.equal(times.due(1_302_000).length, 1);
-  assert.equal(times.fromMs(), Infinity);
+  assert.deepEqual(times.kept(), []);
+  times.restore([{ fromMs: 220_500, toMs: 250_500, staff: ['0'], gateways: false }], 1_400_000);
+  assert.deepEqual(times.due(1_415_000).map(({ fromMs }) => fromMs), [100_000]);
 });
 
 test('toil rests as long as it worked, never as long as it waited', async () => {
@@ -170,7 +179,8 @@ test('times are epoch seconds or RFC 3339', () => {
   for (const value of [noon / 1000, String(noon / 1000), '2026-01-01T12:00', '2026-01-01T12:00:00Z', '2026-01-01 12:00:00',
     '2026-01-01T20:00+08:00', '2026-01-01t12:00:00.000z']) assert.equal(at(value), noon, value);
   assert.equal(at('2026-01-01'), noon - 12 * 3_600_000);
-  for (const value of ['2026-13-01', '2026-01-01T25:00', '01.01.2026', 'yesterday', '', undefined, noon, ['1', '2'], '12:00']) {
+  for (const value of ['2026-13-01', '2026-02-30', '2026-04-31T12:00Z', '2027-02-29', '2026-01-00', '2026-01-01T25:00', '2026-01-01T24:00',
+    '2026-01-01T12:60', '2026-01-01T12:00+25:00', '01.01.2026', 'yesterday', '', undefined, noon, ['1', '2'], '12:00']) {
     assert.throws(() => at(value), { status: 400 }, String(value));
   }
 });

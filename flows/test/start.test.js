@@ -2,6 +2,7 @@
 
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
+const http = require('node:http');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
@@ -19,6 +20,11 @@ async function start(t, change = () => {}) {
   });
   return red;
 }
+
+/** fetch takes no other Host. */
+const statusUnder = (host, url) => new Promise((resolve, reject) => {
+  http.get(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).on('error', reject);
+});
 
 test('a missing variable ends the start with its name', async (t) => {
   const red = await start(t, (env) => { delete env.INFLUX_READ_TOKEN; });
@@ -45,12 +51,14 @@ test('it starts without broker and database, and says that they are away', async
   assert.equal(status, 'degraded');
   assert.equal(parts.broker.status, 'degraded');
   assert.equal(parts.influxdb.status, 'degraded');
+  assert.match(red.output, /SDA_API_KEY is short enough to be guessed/);
 });
 
 test('the editor, switched on, needs the admin login; flows restart without a route twice', async (t) => {
   const red = await start(t, (env) => { env.SDA_EDITOR = '1'; });
   await red.ready();
   assert.equal((await fetch(`${red.url}/editor/flows`)).status, 401);
+  assert.equal(await statusUnder('evil.example', `${red.url}/editor/flows`), 421);
   const token = (password) => fetch(`${red.url}/editor/auth/token`, { method: 'POST', body: new URLSearchParams({
     client_id: 'node-red-admin', grant_type: 'password', scope: '*', username: 'admin', password }) });
   assert.equal((await token('wrong')).status, 403);

@@ -7,12 +7,14 @@ from beacons import ibeacon, ibeacon_id
 from gateway_agent.clock import Clock
 from gateway_agent.outbox_view import peek
 from played_bluez import PlayedBluez
+from played_broker import Broker
 from running_agent import StartAgent
 from subscriber import Subscriber
 from waiting import eventually
 from wrong_clock import WrongClock
 
 YEARS_BACK_S = -5 * 365 * 86400
+EIGHT_DAYS_S = 8 * 86400
 WINDOW_S = 0.2
 BUSY_S = 2.0
 """A busy machine hears so much later; a wrong clock is years away."""
@@ -54,6 +56,46 @@ def test_batches_before_the_clock_is_right_get_their_right_time(
         assert 0 <= ts / 1000 - heard[beacon] < WINDOW_S + BUSY_S, beacon
     said = platform.messages("readings") + platform.messages("health")
     assert all(heard_now.body["ts"] > (time.time() - 600) * 1000 for heard_now in said)
+
+
+def test_a_clock_that_jumps_loses_nothing_and_is_followed_once_synchronised(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+) -> None:
+    synchronised = tmp_path / "synchronised"
+    synchronised.touch()
+    clock = WrongClock(tmp_path, 0)
+    broker.stop()
+    agent = start_agent(scan=SCAN, clock={"source": str(synchronised)}, environment=clock.environment)
+    heard: dict[str, float] = {}
+
+    def hear(number: int) -> None:
+        eventually(lambda: bluez.scanning, 30, agent.log)
+        heard[ibeacon_id(number)] = time.time()
+        assert bluez.advertise(ibeacon(number))
+        eventually(lambda: (found := peek(agent.state)) and found[0].waiting == number + 1, 30, agent.log)
+
+    hear(0)
+    agent.stop()
+    synchronised.unlink()
+    clock.set(EIGHT_DAYS_S)  # older than the platform takes, by this clock; the start looks for what is too old
+    agent.start()
+    agent.wait_for_log("the clock jumped by +691200 s")
+    hear(1)
+    synchronised.touch()
+    agent.wait_for_log("batches get the new time from now on")
+    hear(2)
+    clock.set(0)
+    agent.wait_for_log("the clock jumped by -691200 s")
+    agent.wait_for_log("1 waiting batches had a time in the future")
+    hear(3)
+    broker.start()
+    eventually(lambda: len(platform.readings()) == 4, 30, agent.log)
+    for beacon, ts in platform.readings():
+        assert 0 <= ts / 1000 - heard[beacon] < WINDOW_S + BUSY_S, beacon
+    eventually(lambda: platform.messages("health"), 30, agent.log)
+    health = platform.messages("health")[-1].body
+    assert (health["dropped"], health["clock_jumps"]) == (0, 2)
+    assert "LOOK clock" in agent.command("doctor").stdout
 
 
 def test_the_clock_since_boot_goes_on(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_the_environment_alone_is_enough(tmp_path: Path) -> None:
         ({**LEAST, "scan": {"allow": "C2A628384B08"}}, "a list of beacon ids is needed"),
         ({**LEAST, "scan": {"unregistered": "maybe"}}, "scan.unregistered is 'maybe'; it must be one of drop, publish"),
         ({**LEAST, "scan": {"adapter": "eth0"}}, "scan.adapter is 'eth0'"),
+        ({**LEAST, "scan": {"adapter": "B8:27:EB:00:00"}}, "scan.adapter is 'B8:27:EB:00:00'"),
         ({**LEAST, "scan": {"restart_after_s": 200}}, "scan.reset_after_s must be longer"),
         ({**LEAST, "state_dir": ""}, "state_dir is ''"),
         ({**LEAST, "clock": {"source": "sundial"}}, "clock.source is 'sundial'"),

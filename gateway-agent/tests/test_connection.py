@@ -7,17 +7,23 @@ from pathlib import Path
 
 import pytest
 from beacons import ibeacon, ibeacon_id
-from gateway_agent import config, rights
+from gateway_agent import backoff, config, delivery, rights
 from gateway_agent.client import make_client
+from gateway_agent.clock import Clock
+from gateway_agent.delivery import Delivery
 from gateway_agent.faults import LinkError
+from gateway_agent.health import Counters
 from gateway_agent.outbox_view import peek
 from gateway_agent.publisher import Connection
 from gateway_agent.rights import Sample
+from gateway_agent.session import Session
 from gateway_agent.settings import Settings
 from paho.mqtt.enums import MQTTProtocolVersion
 from played_bluez import PlayedBluez
 from played_broker import Broker
+from played_link import PlayedLink
 from running_agent import StartAgent, write_toml
+from scenarios import all_arrived
 from stray_ca import self_signed
 from subscriber import Subscriber
 from unused_ports import unused_ports
@@ -107,6 +113,95 @@ def test_a_lesser_right_that_is_refused_is_named_too(
     eventually(lambda: bluez.scanning, 30, agent.log)
     assert bluez.advertise(ibeacon(1))
     eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+
+
+def test_readings_denied_while_connected_are_kept_and_the_reason_is_said(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = start_agent(scan=SCAN)
+    eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+    give_back = take_away(broker, "readings")
+    reason = "does not let this account publish sda/v1/gateway/gw-test/readings"
+
+    def denied() -> bool:
+        assert bluez.advertise(ibeacon(1))
+        return f"{reason} [acl]" in agent.log()
+
+    eventually(denied, 30, agent.log)
+    eventually(lambda: platform.status() == "offline", 30, agent.log)
+    eventually(lambda: reason in platform.messages("status")[-1].body.get("reason", ""), 30, agent.log)
+    eventually(lambda: (found := peek(agent.state)) and found[0].waiting > 0, 30, agent.log)
+    eventually(lambda: '"kind": "acl"' in agent.known(), 30, agent.log)
+    doctor = agent.command("doctor").stdout
+    assert "FAIL rights" in doctor
+    assert reason in doctor
+    give_back()
+    eventually(lambda: platform.status() == "online", 30, agent.log)
+    assert "reason" not in platform.messages("status")[-1].body
+    all_arrived(bluez, platform, 30)
+
+
+def test_a_lesser_right_that_is_taken_while_connected_is_named_until_it_is_back(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = start_agent(scan=SCAN)
+    eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+    give_back = take_away(broker, "health")
+    agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/health [acl]")
+    eventually(lambda: "gw-test/health" in agent.known(), 30, agent.log)
+    assert bluez.advertise(ibeacon(1))
+    eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+    give_back()
+    agent.wait_for_log("may publish sda/v1/gateway/gw-test/health again")
+    eventually(lambda: "gw-test/health" not in agent.known(), 30, agent.log)
+    assert agent.log().count("connected to") == 1
+
+
+def test_a_broker_that_only_speaks_mqtt_3_gets_readings_too(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    with PlayedLink(broker.port, only_mqtt_3=True) as link:
+        agent = start_agent(scan=SCAN, broker={"tls": False, "ca_file": "", "port": link.port})
+        eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+        assert bluez.advertise(ibeacon(1))
+        eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
+        assert link.versions == [5, 4]
+        eventually(lambda: '"online": true' in agent.known(), 30, agent.log)
+        assert "LOOK rights" in agent.command("doctor").stdout
+        agent.stop()
+
+
+def test_after_a_steady_link_the_first_pause_is_the_spread_one(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, word = good_settings(broker, tmp_path)
+    monkeypatch.setattr(delivery, "STEADY_AFTER_S", 0.0)
+    monkeypatch.setattr(backoff, "SPREAD_S", 0.1)
+    monkeypatch.setattr(backoff, "FIRST_S", 30.0)  # any other pause is longer than this test may last
+
+    async def no_samples() -> list[Sample]:
+        return []
+
+    def no_session(_publish: object, _receive_maximum: int) -> Session:
+        raise AssertionError("nothing is to be sent")
+
+    async def connected_twice(link: PlayedLink) -> None:
+        plain = {"SDA_GATEWAY_BROKER_TLS": "false", "SDA_GATEWAY_BROKER_CA_FILE": ""}
+        port = {"SDA_GATEWAY_BROKER_PORT": str(link.port), "SDA_GATEWAY_BROKER_PASSWORD": word}
+        settings, counters = config.load(tmp_path / "agent.toml", plain | port), Counters()
+        agent = Delivery(
+            settings, Clock("trust"), counters, no_session, no_samples, lambda state, _: state.encode(), lambda _: None
+        )
+        running = asyncio.create_task(agent.run())
+        for connects in (1, 2):
+            while counters.connects < connects:  # noqa: ASYNC110 - it counts, it does not call
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(link.cut)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    with PlayedLink(broker.port) as link:
+        asyncio.run(asyncio.wait_for(connected_twice(link), 14))
 
 
 def test_rights_are_asked_before_batches_go_out_that_got_their_time_late(
@@ -201,7 +296,7 @@ def good_settings(broker: Broker, folder: Path) -> tuple[Settings, str]:
 async def fault_of(settings: Settings, password: str) -> str | None:
     """Connects once and goes again; the kind of fault, if there was one."""
     client = make_client(settings, password, MQTTProtocolVersion.MQTTv311)
-    connection = Connection(client, settings, lambda _mid: None, lambda _topic, _payload: None)
+    connection = Connection(client, settings, lambda _mid, _refusal: None, lambda _topic, _payload: None)
     try:
         await connection.open()
     except LinkError as error:

@@ -182,6 +182,7 @@ def test_a_disk_that_is_full_or_nearly_so(stopped_agent: RunningAgent, monkeypat
     assert "outbox.max_mib to 200" in doctor_host.disk(settings, running=True).remedy
     free_mib = 400
     assert doctor_host.disk(settings, running=True).grade is Grade.OK
+    assert "disk I/O error" in doctor_host.disk(settings, True, "outbox: disk I/O error").found
 
 
 def test_secrets_that_lie_open(stopped_agent: RunningAgent) -> None:

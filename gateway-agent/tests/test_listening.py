@@ -9,6 +9,7 @@ import pytest
 from beacons import ibeacon
 from bleak import BleakScanner
 from gateway_agent import listening, scanner
+from gateway_agent.bluez import Adapter
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
 from gateway_agent.listening import Listening
@@ -60,7 +61,7 @@ def test_a_scanner_that_hangs_is_left_behind(bluez: PlayedBluez, monkeypatch: py
 
 @pytest.mark.usefixtures("on_bus")
 def test_a_reset_that_hangs_does_not_keep_us_from_scanning(bluez: PlayedBluez, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def reset() -> str:
+    async def reset(_used: Adapter | None) -> str:
         await asyncio.Event().wait()
         return "never"
 

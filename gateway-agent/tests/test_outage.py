@@ -1,12 +1,16 @@
 """Outages under 200 readings a second: every advert the played BlueZ emitted arrives. Longer ones: bench/outage.py."""
 
+from collections import Counter
+
 import pytest
 from beacons import ibeacon
+from gateway_agent.outbox_view import peek
 from played_bluez import PlayedBluez
 from played_broker import Broker
-from running_agent import StartAgent
+from played_link import PlayedLink
+from running_agent import RunningAgent, StartAgent
 from scenarios import SCAN, agent_killed, broker_away, drain
-from subscriber import Subscriber
+from subscriber import Subscriber, end_session
 from waiting import eventually
 
 AWAY_S = 2
@@ -28,6 +32,53 @@ def test_the_broker_is_away(
     }[how]
     count = broker_away(agent, bluez, broker, platform, end, AWAY_S, begin, forgets=how == "killed")
     assert count.lost == 0
+
+
+def copies(platform: Subscriber) -> Counter[int]:
+    """How often each batch arrived."""
+    return Counter(heard.body["seq"] for heard in platform.messages("readings") if heard.body["readings"])
+
+
+def acknowledged(agent: RunningAgent, readings: int) -> bool:
+    """Whether nothing waits and so many readings are held."""
+    found = peek(agent.state)
+    return found is not None and (found[0].waiting, found[0].held) == (0, readings)
+
+
+def test_a_link_that_drops_again_and_again_sends_no_batch_again_and_again(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    listeners = broker.data / "listeners.d" / "listeners.conf"
+    listeners.write_text(listeners.read_text() + "sys_interval 1\n")  # it says how long it runs every second, not ten
+    broker.stop()
+    broker.start()
+    drops = 4
+    with PlayedLink(broker.port) as link:
+        agent = start_agent(scan={**SCAN, "window_ms": 200}, broker={"tls": False, "ca_file": "", "port": link.port})
+        eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+        for number in range(1, drops + 1):
+            assert bluez.advertise(ibeacon(number))
+            eventually(lambda: acknowledged(agent, number), 30, agent.log)  # noqa: B023 - used at once
+            link.cut()
+            eventually(lambda: agent.log().count("connected to") == number + 1, 30, agent.log)  # noqa: B023
+        assert bluez.advertise(ibeacon(0))
+        eventually(lambda: acknowledged(agent, drops + 1), 30, agent.log)
+        arrived = copies(platform)
+        assert len(arrived) == drops + 1
+        # What a broker acknowledged within seconds of its own start goes out once more: it says when to the second.
+        assert max(arrived.values()) <= 2, arrived
+        agent.stop()
+
+
+def test_a_session_that_is_gone_is_told_everything_again(
+    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = start_agent(scan={**SCAN, "window_ms": 200})
+    eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
+    assert bluez.advertise(ibeacon(1))
+    eventually(lambda: acknowledged(agent, 1), 30, agent.log)
+    end_session(broker.tls_port, broker.ca, "gw-test", (agent.config.parent / "password").read_text())
+    eventually(lambda: copies(platform).most_common(1)[0][1] == 2, 30, agent.log)
 
 
 def test_the_agent_is_killed(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:

@@ -64,6 +64,21 @@ def test_what_is_held_is_sent_again_but_not_for_ever(tmp_path: Path, make: Make)
     assert outbox.depth().held == 3  # let go of after its last acknowledgement, like any other
 
 
+def test_only_what_was_acknowledged_until_the_broker_started_is_sent_again(tmp_path: Path, make: Make) -> None:
+    first, _ = make(tmp_path, "boot-1")
+    (before_reboot,) = first.add([(1, "[a]")], 90_000, 5000)
+    first.acknowledge([before_reboot.id], 90_000)
+    first.close()
+    outbox, _ = make(tmp_path, "boot-2")
+    early, late = (outbox.add([(1, body)], 1000, 6000)[0] for body in ("[b]", "[c]"))
+    outbox.acknowledge([early.id], 2000)
+    outbox.acknowledge([late.id], 3000)
+    assert outbox.replay(10_000, until_boot_ms=-500) == 1  # when that was in the clock of now, nobody knows
+    assert outbox.replay(10_000, until_boot_ms=2500) == 1
+    assert [batch.body for batch in outbox.waiting(0, 10)] == ["[a]", "[b]"]
+    assert outbox.replay(10_000) == 1
+
+
 def test_a_long_outage_does_not_end_the_replay_window(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     (first,) = outbox.add([(1, "[a]")], 1000, 5000)
@@ -109,12 +124,37 @@ def test_age_is_bounded_and_counted(tmp_path: Path, make: Make) -> None:
     (old,) = outbox.add([(5, "[old]")], 1, 1000)
     outbox.add([(7, "[older, held]")], 1, 999)
     outbox.acknowledge([old.id + 1], 1)
-    (young,) = outbox.add([(1, "[young]")], 1, 2000)
-    outbox.trim(None)
+    (young,) = outbox.add([(1, "[young]")], 2, 2000)
+    outbox.trim(None, None)
     assert outbox.depth().waiting == 6
-    outbox.trim(1500)
+    outbox.trim(None, 9000)  # a time of the wall clock says nothing of batches of this boot
+    assert outbox.depth().waiting == 6
+    outbox.trim(2, None)
     assert outbox.waiting(0, 10) == [young]
     assert dropped["age"] == 5
+
+
+def test_the_age_of_an_earlier_boot_goes_by_the_wall_clock(tmp_path: Path, make: Make) -> None:
+    first, _ = make(tmp_path, "boot-1")
+    first.add([(5, "[old]")], 9000, 1000)
+    first.add([(1, "[young]")], 9000, 2000)
+    first.close()
+    second, dropped = make(tmp_path, "boot-2")
+    second.trim(10_000, None)
+    assert second.depth().waiting == 6
+    second.trim(None, 1500)
+    assert [batch.body for batch in second.waiting(0, 10)] == ["[young]"]
+    assert dropped["age"] == 5
+
+
+def test_waiting_times_in_the_future_are_corrected_and_others_kept(tmp_path: Path, make: Make) -> None:
+    outbox, _ = make(tmp_path)
+    outbox.add([(1, "[right]")], 1000, 1_000_500)
+    outbox.add([(1, "[ahead]")], 2000, 9_000_000)
+    (sent,) = outbox.add([(1, "[ahead, acknowledged]")], 3000, 9_000_000)
+    outbox.acknowledge([sent.id], 3000)
+    assert outbox.correct_times(1_000_000, 60_000) == 1
+    assert [batch.ts for batch in outbox.waiting(0, 10)] == [1_000_500, 1_002_000]
 
 
 def test_keeping_to_the_age_does_not_read_the_whole_file(tmp_path: Path, make: Make) -> None:
@@ -127,9 +167,9 @@ def test_keeping_to_the_age_does_not_read_the_whole_file(tmp_path: Path, make: M
         return int(Path("/proc/self/io").read_text().split("rchar: ")[1].split()[0])
 
     before = read_bytes()
-    outbox.trim(0)
+    outbox.trim(0, 0)
     assert read_bytes() - before < MIB
-    outbox.trim(299)
+    outbox.trim(299, 299)
     assert (outbox.depth().waiting, dropped["age"]) == (100, 29_900)
 
 
@@ -139,8 +179,8 @@ def test_size_is_bounded_oldest_out_first(tmp_path: Path, make: Make) -> None:
     for number in range(400):
         outbox.add([(2, body)], number, number + 1)
         if number % 50 == 0:
-            outbox.trim(None)
-    outbox.trim(None)
+            outbox.trim(None, None)
+    outbox.trim(None, None)
     assert outbox.used_bytes() <= MIB
     waiting = outbox.waiting(0, 1000)
     assert [batch.ts for batch in waiting] == list(range(401 - len(waiting), 401))
@@ -155,7 +195,7 @@ def test_what_is_held_goes_before_what_waits(tmp_path: Path, make: Make) -> None
     outbox.acknowledge(ids, 0)
     for number in range(60):
         outbox.add([(1, body)], 0, 100 + number)
-    outbox.trim(None)
+    outbox.trim(None, None)
     assert len(outbox.waiting(0, 1000)) == 60
     assert dropped.total() == 0
 
@@ -240,7 +280,8 @@ class OutboxLife(RuleBasedStateMachine):
     @rule(ago=st.none() | st.integers(0, 20))
     def trim(self, ago: int | None) -> None:
         held = self.outbox.depth().held
-        self.outbox.trim(None if ago is None else self.now - ago)
+        oldest = None if ago is None else self.now - ago
+        self.outbox.trim(oldest, oldest)
         self.released += held - self.outbox.depth().held
         assert self.outbox.used_bytes() <= MIB
 

@@ -21,6 +21,15 @@ def test_a_pause_is_jittered_within_half(longest: float, attempts: int) -> None:
         assert whole / 2 <= backoff.pause_s() <= whole <= longest
 
 
+@given(st.floats(1, 3600))
+def test_a_steady_link_that_ends_is_missed_by_a_thousand_gateways_at_different_times(longest: float) -> None:
+    pauses = [Backoff(longest).spread_s() for _ in range(200)]
+    bound = min(15, longest)
+    assert all(0 <= pause <= bound for pause in pauses)
+    assert min(pauses) < bound / 4
+    assert max(pauses) > 3 * bound / 4
+
+
 @given(st.floats(10, 1e5), st.lists(st.integers(1, 500), min_size=1, max_size=200))
 def test_a_rate_is_kept_and_used(per_second: float, requests: list[int]) -> None:
     rate, now, taken = Rate(per_second, 0), 0.0, 0

@@ -55,6 +55,7 @@ def test_the_unit_fits_the_agent() -> None:
     assert service["ExecStart"].endswith("gateway-agent run")
     assert int(service["WatchdogSec"]) >= 90  # half of it is beyond the minute after which the agent calls itself hung
     assert service["Restart"] == "always"
+    assert service["RestartPreventExitStatus"] == "2"  # a configuration that cannot be used, see test_commands.py
     assert "adjtimex" in service["SystemCallFilter"]
     assert "ProtectClock" not in service
 

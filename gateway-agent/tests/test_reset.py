@@ -5,6 +5,7 @@ import asyncio
 
 import pytest
 from gateway_agent import reset
+from gateway_agent.bluez import Adapter
 from played_bluez import PlayedBluez
 from private_bus import PrivateBus
 from waiting import eventually
@@ -34,6 +35,19 @@ def test_through_the_kernel(name: str, asked: list[tuple[int, str, bool]], bluez
 def test_an_adapter_that_bluez_lost_is_asked_for_by_name(asked: list[tuple[int, str, bool]]) -> None:
     assert "through the kernel" in asyncio.run(reset.reset_adapter("hci1"))
     assert asked == [(1, "", True)]
+
+
+def test_the_adapter_that_was_used_is_found_again_by_its_address(
+    asked: list[tuple[int, str, bool]], bus: PrivateBus
+) -> None:
+    used = Adapter("hci0", "DC:A6:32:00:00:01", True)
+    with PlayedBluez(bus.address, others={"hci4": used.address}):  # plugged in anew, it has got another number
+        asyncio.run(reset.reset_adapter("", used))
+    asyncio.run(reset.reset_adapter("", used))  # BlueZ does not know it any more
+    assert asked == [(4, used.address, True), (0, used.address, True)]
+    with PlayedBluez(bus.address, others={"hci4": used.address, "hci7": used.address}):  # cheap ones share an address
+        asyncio.run(reset.reset_adapter("", Adapter("hci7", used.address, True)))
+    assert asked[-1] == (7, used.address, True)
 
 
 @pytest.mark.parametrize("error", [None, RuntimeError("no socket"), OSError("not permitted")])

@@ -52,6 +52,30 @@ def test_services_reach_the_broker_where_it_listens(tmp_path: Path, bind: str, h
     assert settings.http_url == url.replace("tcp", "http").replace("1883", "1880")
 
 
+@pytest.mark.parametrize(
+    ("sim", "with_the_demos", "with_my_own"), [("", True, False), ("0", False, False), ("1", True, True)]
+)
+@pytest.mark.parametrize("in_file", [False, True], ids=["environment", ".env"])
+def test_the_demo_plays_with_the_demo_building_only_or_when_asked(
+    tmp_path: Path, in_file: bool, sim: str, with_the_demos: bool, with_my_own: bool
+) -> None:
+    file, own = tmp_path / ".env", tmp_path / "own.json"
+    own.write_text((ROOT / "flows" / "building" / "demo.json").read_text().replace("Harbour House", "My House"))
+    load(file, {})
+    assert "\nSIM=\n" in file.read_text()
+    if in_file:
+        file.write_text(file.read_text().replace("\nSIM=\n", f"\nSIM={sim}\n"))
+    environment = {} if in_file else {"SIM": sim}
+    assert load(file, environment).demo == with_the_demos
+    assert load(file, environment | {"SDA_BUILDING": str(own)}).demo == with_my_own
+    assert load(file, environment | {"SIM": "0"}).demo is False
+
+
+def test_what_is_no_answer_to_whether_the_demo_plays_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StackError, match=r"SIM=yes is neither 1 .* nor 0"):
+        load(tmp_path / ".env", {"SIM": "yes"})
+
+
 def test_secret_missing_from_an_existing_file_is_damage_not_a_reason_for_a_new_one(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("HTTP_PORT=1880\n")
     with pytest.raises(StackError, match="has no SDA_API_KEY; restore the file"):

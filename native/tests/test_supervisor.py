@@ -1,6 +1,7 @@
 """supervisord keeps what it is given: restarted after a crash, changed when its definition changes, stopped cleanly."""
 
 import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import pytest
 from stack.errors import StackError
 from stack.health import Health
 from stack.processes import Process
-from stack.supervisor import Supervisor
+from stack.supervisor import Supervisor, open_files
 from stack.wait import wait_for
 
 PRINT_AND_STAY = "import os, signal; print(dict(os.environ), flush=True); signal.pause()"
@@ -68,6 +69,18 @@ def test_odd_characters_reach_the_process_and_the_operators_secrets_do_not(
 def test_configuration_with_secrets_is_private(supervisor: Supervisor, tmp_path: Path) -> None:
     supervisor.apply([_process(tmp_path, PASSWORD="x")])
     assert (tmp_path / "run" / "supervisord.conf").stat().st_mode & 0o077 == 0
+
+
+def test_processes_may_open_more_files_than_the_shell_that_started_them(supervisor: Supervisor, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+    try:
+        supervisor.apply([_process(tmp_path)])
+        supervisor.start("worker")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limit, _ = psutil.Process(_pid(supervisor)).rlimit(psutil.RLIMIT_NOFILE)
+    assert limit == open_files() > 1024
 
 
 def test_shut_down_ends_process_and_keeper(supervisor: Supervisor, tmp_path: Path) -> None:

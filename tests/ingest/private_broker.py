@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,16 @@ ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in S
 
 
 def run_tool(
-    script: str, *arguments: str | Path, environment: Mapping[str, str] | None = None
+    script: str,
+    *arguments: str | Path,
+    environment: Mapping[str, str] | None = None,
+    before: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """Run a Python script of the repository with nothing but `environment` and PATH; its output is text."""
-    command = [sys.executable, str(ROOT / script), *map(str, arguments)]
+    """Run a Python script of the repository with nothing but `environment` and PATH; its output is text.
+
+    `before`: a command that runs it.
+    """
+    command = [*before, sys.executable, str(ROOT / script), *map(str, arguments)]
     bare = {"PATH": os.environ["PATH"], **(environment or {})}
     return subprocess.run(command, env=bare, capture_output=True, text=True, check=False)
 
@@ -76,27 +82,31 @@ class Session:
 class PrivateBroker:
     """Mosquitto in `folder` on free ports, stopped and started at will."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, open_files: int | None = None) -> None:
         self.folder = folder
+        self._limited = [] if open_files is None else ["prlimit", f"--nofile={open_files}"]
         self.port, self.tls_port = unused_ports(2)
         self._process: subprocess.Popen[bytes] | None = None
 
     def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
         """What provision.py says it did."""
         ports = ["--port", str(self.port), "--tls-port", str(self.tls_port), "--tls-bind", "127.0.0.1"]
-        done = run_tool("broker/provision.py", "--data", self.folder, *ports, *more, environment=environment)
+        arguments: list[str | Path] = ["--data", self.folder, *ports, *more]
+        done = run_tool("broker/provision.py", *arguments, environment=environment, before=self._limited)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def accounts(self, *arguments: str) -> str:
-        """What accounts.py prints: for add and rotate the new password."""
+        """What accounts.py prints: for add and rotate the new password. A running broker then knows of the change."""
         done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
         assert done.returncode == 0, done.stderr
+        if self._process is not None and arguments[0] != "list":
+            self.restart()
         return done.stdout.strip()
 
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
-            command = ["mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
+            command = [*self._limited, "mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
             self._process = subprocess.Popen(command, cwd=self.folder, stderr=log)
         eventually(self._listens, what="Mosquitto")
 
@@ -106,6 +116,10 @@ class PrivateBroker:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(20)
             self._process = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
 
     def log(self) -> str:
         return (self.folder / "log").read_text()
@@ -137,9 +151,12 @@ class PrivateBroker:
 
 
 @contextmanager
-def private_broker(folder: Path) -> Iterator[PrivateBroker]:
-    """A provisioned, running broker for the length of the block; the services' passwords are SERVICES."""
-    broker = PrivateBroker(folder)
+def private_broker(folder: Path, open_files: int | None = None) -> Iterator[PrivateBroker]:
+    """A provisioned, running broker for the length of the block; the services' passwords are SERVICES.
+
+    `open_files`: how many it may have, with its connections; by default as many as the tests.
+    """
+    broker = PrivateBroker(folder, open_files)
     broker.provision()
     broker.start()
     try:

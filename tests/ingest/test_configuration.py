@@ -79,10 +79,12 @@ def test_every_figure_of_the_gateway_agent_is_taken() -> None:
         ignored=dict.fromkeys(IGNORED, 0),
         unregistered_distinct=0,
         depth=Depth(0, 0, 0, 0, 0, None),
+        failing=False,
         dropped=Counter(["age", "size", "time", "disk"]),
         damaged=0,
         synchronised=True,
         clock_offset_ms=0.5,
+        clock_jumps=0,
         reception=Reception(),
     )
     (consumer,) = read(INGEST / "telegraf.d" / "input-gateway-health.conf")["inputs"]["mqtt_consumer"]

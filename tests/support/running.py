@@ -1,7 +1,10 @@
 """A whole stack on free ports and in a temporary folder: the same process list that `make up` starts."""
 
+import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -63,9 +66,13 @@ class RunningStack:
         """SIGCONT."""
         self._supervisor.signal(name, signal.SIGCONT)
 
-    def reload(self, name: str) -> None:
-        """SIGHUP."""
-        self._supervisor.reload(name)
+    def command(self, *arguments: str) -> str:
+        """What a command of the Makefile prints, run on this stack as `make` runs it."""
+        environment = {**os.environ, **self.settings.environment, "STACK_ENV_FILE": str(self.settings.env_file)}
+        command = [sys.executable, "-m", "stack", *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def pid(self, name: str) -> int:
         """The process id of a service, 0 when it does not run."""
@@ -125,7 +132,8 @@ def running_stack(
     install(run_parts())
     folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
     chosen = {key: str(port) for key, port in zip(PORT_KEYS, unused_ports(len(PORT_KEYS)), strict=True)}
-    chosen |= {"DATA_DIR": str(folder / "data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
+    chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
+    chosen["SIM"] = "1"  # for the account that tests publish with
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
         settings = up(settings, tell=lambda _: None, leave_out=("simulator",))

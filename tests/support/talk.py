@@ -43,6 +43,17 @@ def connect(stack: RunningStack, username: str = "simulator", password: str | No
     return client
 
 
+def forget_session(stack: RunningStack, client_id: str) -> None:
+    """What the broker keeps for Telegraf under this id is gone."""
+    client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=True)
+    client.username_pw_set("telegraf", stack.secrets["MQTT_TELEGRAF_PASSWORD"])
+    client.connect("127.0.0.1", stack.ports.mqtt)
+    client.loop_start()
+    eventually(client.is_connected, what="MQTT connection")
+    client.disconnect()
+    client.loop_stop()
+
+
 def publish(stack: RunningStack, *messages: tuple[str, Any]) -> None:
     """Publish (topic below sda/v1, payload) at QoS 1 and wait for the acknowledgements. Objects are sent as JSON."""
     client = connect(stack)

@@ -1,10 +1,14 @@
 """Who gets in: keys and trusted networks on the API, the admin login on everything that shows people."""
 
 import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 from support import web
+from support.metrics import figures
 from support.running import RunningStack, running_stack
 from support.talk import get
 
@@ -14,7 +18,10 @@ BEHIND_LOGIN = ["/dashboard", "/dashboard/", "/dashboard/floor", "/dashboard/sta
                 "/dashboard/devices", "/dashboard/setup", "/dashboard/system", "/dashboard/_setup",
                 "/pages/resources/sda-dashboard/page.js", "/pages/plans/L1",
                 "/monitoring"]  # fmt: skip
+EVERYTHING = [*PROTECTED, *BEHIND_LOGIN, "/extractbeacon?staff_id=*&start_time=1&end_time=2", "/", "/health", "/login",
+              "/metrics", "/api/docs", "/api/v1/building", "/dashboard/manifest.webmanifest", "/nothing"]  # fmt: skip
 ORIGINS = ("https://hacs.example.org", "https://two.example")
+PROXY = "127.0.0.2"
 SOCKET = "/dashboard/socket.io/?EIO=4&transport=polling"
 
 
@@ -26,7 +33,12 @@ def test_loopback_needs_no_key(stack: RunningStack) -> None:
 def distrusting() -> Iterator[RunningStack]:
     """A stack that trusts no network at all, and pages from two other sites."""
     with running_stack(
-        environment={"SDA_TRUSTED_NETS": "192.0.2.0/24", "SDA_CORS_ORIGINS": ", ".join(ORIGINS)}
+        environment={
+            "SDA_TRUSTED_NETS": "192.0.2.0/24",
+            "SDA_CORS_ORIGINS": ", ".join(ORIGINS),
+            "HTTP_NAMES": "sda.example.org",
+            "SDA_TRUSTED_PROXIES": PROXY,
+        }
     ) as stack:
         yield stack
 
@@ -43,9 +55,88 @@ def test_caller_outside_the_trusted_nets_needs_the_key(distrusting: RunningStack
         assert web.get(url, headers=wrong).status_code == 401
 
 
+@pytest.mark.parametrize("path", EVERYTHING)
+def test_a_page_whose_name_is_made_to_lead_here_is_not_answered(stack: RunningStack, path: str) -> None:
+    """DNS rebinding: for the browser that page is of our own origin."""
+    port = stack.ports.http
+    for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example"):
+        answer = web.get(stack.http_url + path, headers={"Host": host, "Sec-Fetch-Site": "same-origin"})
+        assert answer.status_code == 421, host
+        assert host in answer.json()["error"]
+        assert "HTTP_NAMES" in answer.json()["error"]
+
+
+def test_requests_under_a_foreign_name_are_counted(stack: RunningStack) -> None:
+    before = figures(stack)["sda_http_misdirected_total"]
+    web.get(stack.http_url, headers={"Host": "evil.example"})
+    assert figures(stack)["sda_http_misdirected_total"] == before + 1
+
+
+def test_a_socket_under_a_foreign_name_is_refused(stack: RunningStack) -> None:
+    with web.Client(base_url=stack.http_url, headers={"Host": "evil.example"}) as caller:
+        opened = caller.get(SOCKET)  # a transport, which says nothing yet
+        session = f"{SOCKET}&sid={json.loads(opened.text[1:])['sid']}"
+        caller.post(session, content="40")
+        assert "HTTP_NAMES" in caller.get(session).text
+
+
+@pytest.mark.parametrize("host", ["sda.example.org", "SDA.example.org:443", "localhost", "[::1]:1880", "192.0.2.7"])
+def test_configured_names_addresses_and_localhost_are_answered(distrusting: RunningStack, host: str) -> None:
+    assert web.get(f"{distrusting.http_url}/health", headers={"Host": host}).status_code == 200
+
+
 def test_forwarded_header_earns_no_trust(distrusting: RunningStack) -> None:
     headers = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1", "Forwarded": "for=192.0.2.1"}
     assert web.get(f"{distrusting.http_url}{PROTECTED[0]}", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"])
+def test_what_a_proxy_on_this_machine_passes_on_has_no_trust_of_loopback(stack: RunningStack, header: str) -> None:
+    for value in ("198.51.100.7", "127.0.0.1"):
+        assert web.get(f"{stack.http_url}/retrieveformonitoring", headers={header: value}).status_code == 401
+
+
+def test_a_configured_proxy_says_who_calls(distrusting: RunningStack) -> None:
+    with _through_proxy(distrusting) as proxy:
+
+        def status(forwarded: str, **headers: str) -> int:
+            return proxy.get("/api/v1/me", headers={"X-Forwarded-For": forwarded} | headers).status_code
+
+        trusted = proxy.get("/api/v1/me", headers={"X-Forwarded-For": "192.0.2.1"}).json()
+        assert (trusted["name"], trusted["kind"]) == ("192.0.2.1", "trusted")
+        for forwarded in ("198.51.100.7", "127.0.0.1", "192.0.2.1, 198.51.100.7"):
+            assert status(forwarded) == 401
+        assert [status("198.51.100.7", Authorization="Bearer x") for _ in range(11)] == [401] * 10 + [429]
+        assert status("198.51.100.8", Authorization="Bearer x") == 401, "who has guessed nothing"
+
+
+def test_the_cookie_is_secure_where_the_configured_proxy_does_tls_and_only_there(distrusting: RunningStack) -> None:
+    login = {"user": distrusting.secrets["SDA_ADMIN_USER"], "password": distrusting.secrets["SDA_ADMIN_PASSWORD"]}
+    https = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
+    with _through_proxy(distrusting) as proxy:
+        cookies = proxy.post("/login", data=login, headers=https).headers.get_list("set-cookie")
+        assert len(cookies) == 2
+        assert all("; secure" in cookie.lower() for cookie in cookies)
+        plain = proxy.post("/login", data=login, headers=https | {"X-Forwarded-Proto": "http"})
+    direct = web.post(f"{distrusting.http_url}/login", data=login, headers=https)  # whoever claims to be a proxy
+    for answer in (plain, direct):
+        assert answer.status_code == 303
+        assert "secure" not in "".join(answer.headers.get_list("set-cookie")).lower()
+
+
+def test_logged_out_is_logged_out_after_a_restart_and_logged_in_is_logged_in(distrusting: RunningStack) -> None:
+    login = {"user": distrusting.secrets["SDA_VIEWER_USER"], "password": distrusting.secrets["SDA_VIEWER_PASSWORD"]}
+    cookies = [dict(web.post(f"{distrusting.http_url}/login", data=login).cookies) for _ in range(2)]
+    assert web.post(f"{distrusting.http_url}/logout", cookies=cookies[1]).status_code == 303
+    distrusting.kill("node-red")
+    distrusting.start("node-red")
+    url = f"{distrusting.http_url}/dashboard/_setup"
+    assert [web.get(url, cookies=cookie).status_code for cookie in cookies] == [200, 401]
+
+
+def _through_proxy(stack: RunningStack) -> web.Client:
+    """What the configured proxy sends: its address is one of loopback, but not that of the other tests."""
+    return web.Client(base_url=stack.http_url, transport=httpx.HTTPTransport(local_address=PROXY))
 
 
 def test_refused_extractbeacon_still_carries_a_list(distrusting: RunningStack) -> None:
@@ -92,16 +183,33 @@ def _preflight(origin: str) -> dict[str, str]:
     return {"Origin": origin} | wanted
 
 
-def test_after_ten_wrong_keys_every_key_from_there_has_to_wait(distrusting: RunningStack) -> None:
-    """The last one with this stack: for five minutes."""
+def test_after_ten_wrong_keys_right_ones_are_taken_and_wrong_ones_wait(distrusting: RunningStack) -> None:
+    """The last one with wrong keys on this stack: for five minutes."""
     url, right = distrusting.http_url + PROTECTED[1], {"X-API-Key": distrusting.secrets["SDA_API_KEY"]}
+    statuses = [web.get(url, headers={"X-API-Key": f"guess-{n}"}).status_code for n in range(20)]
+    assert statuses[0] == 401
+    assert statuses[-1] == 429
     assert web.get(url, headers=right).status_code == 200
-    statuses = [web.get(url, headers={"X-API-Key": f"guess-{n}"}).status_code for n in range(10)]
-    assert statuses == [401] * 10
-    refused = web.get(url, headers=right)
+    refused = web.get(url, headers={"X-API-Key": "guess"})
     assert refused.status_code == 429
     assert 0 < int(refused.headers["retry-after"]) <= 300
     assert web.get(url).status_code == 401, "who sends none is not made to wait"
+
+
+def test_a_right_password_is_taken_while_others_guess_from_the_same_address(distrusting: RunningStack) -> None:
+    """The last one with passwords on this stack: for five minutes each of them takes its turn, one a second."""
+    user, password = distrusting.secrets["SDA_ADMIN_USER"], distrusting.secrets["SDA_ADMIN_PASSWORD"]
+
+    def attempt(word: str) -> int:
+        return web.post(f"{distrusting.http_url}/login", data={"user": user, "password": word}, timeout=30).status_code
+
+    assert [attempt(f"guess-{n}") for n in range(10)] == [401] * 10
+    began = time.monotonic()
+    with ThreadPoolExecutor() as others:
+        guesses = [others.submit(attempt, f"another-{n}") for n in range(3)]
+        assert attempt(password) == 303
+        assert {guess.result() for guess in guesses} == {429}
+    assert time.monotonic() - began > 3, "guesses are bounded"
 
 
 @pytest.mark.parametrize("path", BEHIND_LOGIN)

@@ -70,6 +70,8 @@ def test_building_alerts_and_strangers_have_the_forms_that_are_described(api: Ap
     assert "alerts" in api.get("listAlerts")
     assert "beacons" in api.get("listStrangers")
     api.ask("acknowledgeAlert", 404, alert="gateway_down:nobody")
+    api.ask("acknowledgeAlerts", 404, kind="nonsense")
+    assert api.get("acknowledgeAlerts", kind="sda_lost")["acknowledged"] >= 0
     checked = api.http.post("/api/v1/building/validate", json=demo.raw)
     api.check("validateBuilding", checked)
     assert checked.json()["valid"]

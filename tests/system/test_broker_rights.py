@@ -97,12 +97,17 @@ def test_retained_configuration_goes_to_its_gateway_only(broker: Watched, everyt
         assert not session.topics(b"kept gw-2")
 
 
-def test_only_nodered_reads_the_brokers_own_figures(broker: Watched) -> None:
-    with broker.session("nodered") as flows, broker.session("17", broker.passwords["17"]) as phone:
-        for session in (flows, phone):
-            session.subscribe("$SYS/broker/version")
-        eventually(lambda: flows.received, what="the version")
+def test_only_nodered_reads_the_brokers_own_figures_but_for_its_uptime(broker: Watched) -> None:
+    with (
+        broker.session("nodered") as flows,
+        broker.session("17", broker.passwords["17"]) as phone,
+        broker.session("gw-1", broker.passwords["gw-1"]) as gateway,
+    ):
+        for session in (flows, phone, gateway):
+            session.subscribe("$SYS/broker/version", "$SYS/broker/uptime")
+        eventually(lambda: len(flows.received) >= 2 and gateway.received, what="the version and the uptime")
         assert not phone.received
+        assert {topic for topic, _ in gateway.received} == {"$SYS/broker/uptime"}
 
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])

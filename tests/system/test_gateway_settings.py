@@ -1,7 +1,6 @@
 """Gateways are told what to listen for: a real agent without a list of its own, and what the broker holds for it."""
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -14,7 +13,6 @@ import pytest
 from played_bluez import Advert, PlayedBluez
 from private_bus import PrivateBus
 from running_agent import RunningAgent
-from stack.layout import ROOT
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.talk import connect, eventually, get, history, influx, now_ms
 
@@ -45,8 +43,7 @@ class Site:
         new.replace(self.file)
 
     def _account(self, gateway: str) -> str:
-        add = ["python3", str(ROOT / "broker" / "accounts.py"), "--data", str(self._broker), "add", "gateway", gateway]
-        return subprocess.run(add, capture_output=True, text=True, check=True).stdout.split()[-1]
+        return self.stack.command("account", "add", "gateway", gateway).strip()
 
 
 class Watched:

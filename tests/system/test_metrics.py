@@ -17,7 +17,8 @@ WITHIN_S = 60.0
 """A heartbeat is sent every five seconds; a busy machine may take its time."""
 PROMETHEUS_ALONE = ("http_callers", "key_expiry_timestamp", "http_request_duration", "build_info")
 """As the operations page says."""
-IN_SECONDS = {"uptime_seconds": "uptime_s", "stored_timestamp_seconds": "stored_timestamp_s"}
+IN_SECONDS = {"uptime_seconds": "uptime_s", "stored_timestamp_seconds": "stored_timestamp_s",
+              "broker_certificate_expiry_timestamp_seconds": "broker_certificate_expiry_timestamp_s"}  # fmt: skip
 
 
 def _field(sample: str) -> str | None:

@@ -15,7 +15,16 @@ from support.talk import eventually
 PAGE = (ROOT / "docs" / "phones.md").read_text()
 COMMANDS = re.findall(r"<!-- tested -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
 WAYS = ("mosquitto_pub", "/newbeacondetect", "/newbeacondetect?user_address", "/extractbeacon")
-ACCOUNTS = ["python3", str(ROOT / "broker" / "accounts.py"), "--data"]
+PHONES = [f"guard-{number}" for number in range(3)]
+
+
+@pytest.fixture(scope="module")
+def passwords(whole_stack: RunningStack) -> Iterator[dict[str, str]]:
+    """Accounts of the phones, and their passwords."""
+    made = whole_stack.command("account", "add", "phone", *PHONES)
+    yield dict(line.split("\t") for line in made.splitlines())
+    whole_stack.command("account", "remove", *PHONES)
+    whole_stack.wait_until_whole()
 
 
 @pytest.fixture(params=range(3), ids=["MQTT", "form", "query string"])
@@ -26,23 +35,18 @@ def number(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def phone(number: int, stack: RunningStack) -> Iterator[dict[str, str]]:
+def phone(number: int, stack: RunningStack, passwords: dict[str, str]) -> dict[str, str]:
     """What the page's commands take from the environment."""
-    broker, staff = stack.data_dir / "broker", f"guard-{number}"
-    made = subprocess.run(
-        [*ACCOUNTS, str(broker), "add", "phone", staff], capture_output=True, text=True, check=True
-    ).stdout
-    yield {
+    return {
         "PATH": os.environ["PATH"],
         "HOST": "localhost",
         "MQTTS_PORT": str(stack.ports.mqtts),
-        "CA": str(broker / "tls" / "ca.crt"),
-        "STAFF": staff,
-        "PASSWORD": made.split()[-1],
+        "CA": str(stack.data_dir / "broker" / "tls" / "ca.crt"),
+        "STAFF": PHONES[number],
+        "PASSWORD": passwords[PHONES[number]],
         "URL": stack.http_url,
         "KEY": stack.secrets["SDA_API_KEY"],
     }
-    subprocess.run([*ACCOUNTS, str(broker), "remove", staff], capture_output=True, check=True)
 
 
 def run(command: str, environment: dict[str, str]) -> str:
@@ -63,7 +67,7 @@ def only(word: str) -> list[str]:
 def test_what_a_phone_tells_is_there(number: int, demo: Building, phone: dict[str, str]) -> None:
     *ways, ask = COMMANDS
     tell = ways[number]
-    said = eventually(lambda: run(f"{tell.rstrip()} && echo done", phone), what=tell)  # the broker knows it in a moment
+    said = eventually(lambda: run(f"{tell.rstrip()} && echo done", phone), what=tell)
     assert said == ("done\n" if "mosquitto_pub" in tell else "New Beacon Detection Addeddone\n")
     (record,) = eventually(lambda: json.loads(run(ask, phone))["location"])
     beacon = next(beacon for beacon in demo.beacons if beacon.id in tell.replace(":", ""))

@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
+from stack.layout import ROOT
 from support.building import Building
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
-from support.talk import batch, connect, eventually, get, now_ms, publish
+from support.talk import batch, connect, eventually, forget_session, get, now_ms, publish
 
-WITHIN_S = 40.0
+WITHIN_S = 45.0
 
 
 def alert(stack: RunningStack, id_: str) -> dict[str, Any] | None:
@@ -130,3 +131,34 @@ def test_beacons_and_gateways_that_nobody_registered_are_candidates(stack: Runni
     assert ts <= found["first_ms"] <= found["heard_ms"] <= ts + 1
     gateways = get(stack, "/api/v1/strangers").json()["gateways"]
     assert [one["state"] for one in gateways if one["gateway"] == "gw-unlisted"] == ["online"]
+
+
+def test_messages_that_the_broker_dropped_are_told_over_restarts(stack: RunningStack) -> None:
+    """More than the broker keeps for Telegraf, which is away."""
+    configuration = (ROOT / "broker" / "mosquitto.conf").read_text()
+    bound = int(configuration.partition("max_queued_bytes ")[2].split()[0])
+    largest = "x" * 64_000
+    stack.stop("telegraf")
+    publish(stack, *[("phone/flood/readings", largest)] * (bound // len(largest) + 100))
+
+    def losses() -> dict[str, Any]:
+        part: dict[str, Any] = get(stack, "/health").json()["parts"]["losses"]
+        return part
+
+    eventually(lambda: losses()["status"] == "degraded", what="the loss in /health")
+    assert "by the broker" in losses()["reason"]
+    lost = losses()["by"]["broker_dropped"]
+    assert lost >= 90
+    assert told(stack, "messages_lost:messages")["severity"] == "critical"
+    first = get(stack, "/api/v1/alerts").json()["alerts"][0]
+    assert first["id"] == "messages_lost:messages", "it stands above all others"
+    forget_session(stack, "telegraf/readings")  # 110 MiB of nonsense
+    stack.stop("node-red")
+    stack.stop("mosquitto")
+    stack.start("mosquitto")
+    stack.start("telegraf")
+    stack.start("node-red")
+    assert losses()["by"]["broker_dropped"] >= lost
+    assert told(stack, "messages_lost:messages")["acknowledged"] is None
+    with admin(stack) as caller:
+        assert caller.post("/api/v1/alerts/kinds/messages_lost/acknowledge").json() == {"acknowledged": 1}

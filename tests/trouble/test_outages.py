@@ -1,15 +1,18 @@
 """With a part away the others go on, say so, and recover; what arrived meanwhile is located afterwards."""
 
+import json
 import time
+import uuid
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import httpx
+import pytest
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, get, history, now_ms, publish
+from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
 
 
 def _health(stack: RunningStack, part: str) -> str:
@@ -98,3 +101,113 @@ def _whole(seconds: set[int], *asked: Callable[[], httpx.Response]) -> bool:
             records = told["location"] if "location" in told else told["locations"]
             assert {int(one.get("timestamp") or one["ts"] // 1000) for one in records} == seconds, answer.text
     return all(answer.status_code == 200 for answer in answers)
+
+
+def test_what_a_killed_broker_forgot_is_published_again(stack: RunningStack, demo: Building) -> None:
+    """Presences that stay as they are, and locations and stays that Telegraf has not fetched yet."""
+    first, second = demo.beacons_of_two_rooms()
+    who = f"forgotten-{uuid.uuid4().hex[:8]}"
+    stack.stop("telegraf")
+    start_ms = now_ms() // 1000 * 1000 - 40_000
+    sent = [(start_ms + n * 1000, first if n < 20 else second) for n in range(40)]
+    publish(stack, *((f"phone/{who}/readings", batch((room.id, -45), ts=ts)) for ts, room in sent))
+    eventually(lambda: _room(stack, who) == second.room, what="the last room")
+    eventually(lambda: get(stack, "/health").json()["parts"]["broker"]["waiting"] == 0, what="all published")
+    stack.kill("mosquitto")
+    stack.start("mosquitto")
+    assert [one["room"] for one in _retained(stack, f"staff/{who}/location")] == [second.room]
+    stack.start("telegraf")
+    located = f"SELECT room FROM location WHERE staff_id = '{who}'"  # noqa: S608 - our own name
+    eventually(lambda: len(influx(stack, "locations", located)) >= len(sent) - 1, what="the locations")
+    stays = f"SELECT room FROM stay WHERE staff_id = '{who}'"  # noqa: S608
+    eventually(lambda: first.room in {one["room"] for one in influx(stack, "locations", stays)}, what="the stay")
+
+
+def _room(stack: RunningStack, who: str) -> str | None:
+    presence = get(stack, f"/api/v1/staff/{who}").json().get("presence")
+    return str(presence["room"]) if presence else None
+
+
+def _retained(stack: RunningStack, topic: str) -> list[dict[str, Any]]:
+    """What is under a topic, within ten seconds."""
+    client = connect(stack, "nodered")
+    held: list[dict[str, Any]] = []
+    client.on_message = lambda _client, _userdata, message: held.append(json.loads(message.payload))
+    client.subscribe(f"sda/v1/{topic}", qos=1)
+    eventually(lambda: held, within_s=10, what=f"something under {topic}")
+    client.disconnect()
+    client.loop_stop()
+    return held[:1]
+
+
+_STAYS = (
+    "/api/v1/staff/0/stays",
+    "/api/v1/stays",
+    "/api/v1/staff/0/contacts",
+    "/api/v1/patrols",
+    "/api/v1/rankings/rooms",
+    "/api/v1/rankings/staff",
+)
+
+
+def test_what_stays_tell_is_never_told_by_halves(stack: RunningStack, demo: Building) -> None:
+    """Neither while they are on their way to the database, nor before they are located again after a start."""
+    room = demo.beacons[0].room
+    asked = (*_STAYS, f"/api/v1/rooms/{room}/visits")
+    window = {"start": time.time() - 3600, "end": time.time()}
+    days_ago = {"start": time.time() - 3 * 86_400, "end": time.time() - 3 * 86_400 + 60}
+
+    def answers(window: dict[str, float], *paths: str) -> set[int]:
+        found = [_ask_once(stack, path, **window) for path in paths]
+        assert all(int(one.headers["retry-after"]) > 0 for one in found if one.status_code == 503)
+        return {one.status_code for one in found}
+
+    assert answers(window, *asked, "/api/v1/events") == {200}
+    stack.stop("telegraf")
+    eventually(lambda: answers(window, *asked, "/api/v1/events") == {503}, what="stays that are on their way")
+    assert answers(days_ago, *asked, "/api/v1/events") == {200}
+    publish(stack, ("phone/halves-1/readings", batch((demo.beacons[0].id, -50))))
+    stack.kill("node-red")
+    publish(stack, ("phone/halves-1/readings", batch((demo.beacons[0].id, -50))))
+    stack.start("node-red")
+    assert answers(window, *asked) == {503}, "what was missed is not located again yet"
+    assert answers(days_ago, *asked) == {200}
+    stack.start("telegraf")
+    eventually(lambda: answers(window, *asked, "/api/v1/events") == {200}, what="all of it")
+
+
+def test_while_the_clock_is_behind_nothing_is_taken_in_and_nothing_lost(stack: RunningStack, demo: Building) -> None:
+    """A clock behind the newest time that was known before the restart, as of a machine without a battery."""
+    beacon, who = demo.beacons[0].id, f"clock-{uuid.uuid4().hex[:8]}"
+    stack.stop("telegraf")
+    stack.stop("node-red")
+    tolerated_s, behind_s = 60, 12
+    newest = stack.data_dir / "ingest" / "newest-time"
+    assert int(newest.read_text()) == pytest.approx(time.time(), abs=60), "what was known before the restart"
+    newest.write_text(f"{int(time.time()) + tolerated_s + behind_s}\n")
+    stack.start("telegraf")
+    stack.start("node-red")
+    publish(stack, *((f"phone/{who}/readings", batch((beacon, -45), ts=now_ms() + n)) for n in range(3)))
+    clock = get(stack, "/health").json()["parts"]["clock"]
+    assert clock["status"] == "degraded"
+    assert "behind the newest time known" in clock["reason"]
+    alert = eventually(lambda: _alert(stack, "clock_behind:clock"), what="the alert")
+    assert alert["severity"] == "critical"
+    readings = f"SELECT rssi FROM reading WHERE receiver = '{who}'"  # noqa: S608 - our own name
+    assert influx(stack, "readings", readings) == [], "the broker keeps them"
+    eventually(lambda: len(influx(stack, "readings", readings)) == 3, within_s=60, what="what the broker has kept")
+    eventually(lambda: _answers(stack) and _health(stack, "clock") == "up", within_s=60, what="all goes on")
+    eventually(lambda: history(stack, who, time.time() - 300, time.time()), within_s=60, what="where it was")
+
+
+def _alert(stack: RunningStack, id_: str) -> dict[str, Any]:
+    alerts: list[dict[str, Any]] = get(stack, "/api/v1/alerts").json()["alerts"]
+    return next((one for one in alerts if one["id"] == id_), {})
+
+
+def _answers(stack: RunningStack) -> bool:
+    """Whether Node-RED, which starts again by itself, is there."""
+    try:
+        return web.get(f"{stack.http_url}/health", patient=False).status_code == 200
+    except httpx.TransportError:
+        return False

@@ -15,8 +15,9 @@ import pytest
 from stack.layout import ROOT, node_folder
 from support import web
 from support.building import Building
+from support.keys import admin
 from support.running import RunningStack
-from support.talk import batch, eventually, history, influx, now_ms, publish
+from support.talk import batch, eventually, forget_session, get, history, influx, now_ms, publish
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "undisturbed.js"
 PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
@@ -182,3 +183,41 @@ def test_the_jobs_can_be_seen(stack: RunningStack) -> None:
     answer = web.get(url, headers={"X-API-Key": stack.secrets["SDA_API_KEY"]})
     assert answer.status_code == 200
     assert all(job["state"] in {"waiting", "running", "done"} for job in answer.json()["jobs"])
+
+
+def test_batch_that_influxdb_never_gets_is_not_waited_for_without_end(stack: RunningStack, demo: Building) -> None:
+    """The broker gives it to the flows alone; one that comes later shows that it has passed."""
+    beacon, who = demo.beacons[0].id, f"unstored-{uuid.uuid4().hex[:8]}"
+    stack.stop("telegraf")
+    forget_session(stack, "telegraf/readings")
+    stack.kill("node-red")
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
+    stack.start("node-red")
+    stack.start("telegraf")
+    reason = str(eventually(lambda: _rebuild_part(stack).get("reason"), what="the reason in /health"))
+    assert "InfluxDB does not have what arrived" in reason
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
+    eventually(stack.is_caught_up, within_s=60, what="the rebuild")
+    assert _rebuild_part(stack)["status"] == "up"
+
+
+def _rebuild_part(stack: RunningStack) -> dict[str, Any]:
+    part: dict[str, Any] = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]
+    return part
+
+
+def test_one_late_batch_and_a_restart_cost_the_others_no_history(stack: RunningStack, demo: Building) -> None:
+    beacon, who = demo.beacons[0].id, f"late-{uuid.uuid4().hex[:8]}"
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -45))))
+    eventually(lambda: get(stack, f"/api/v1/staff/{who}").status_code == 200, what="somebody who is known")
+    old_ms = now_ms() // 1000 * 1000 - 5 * 86_400_000
+    publish(stack, (f"phone/{who}/readings", batch((beacon, -45), ts=old_ms)))
+    heartbeats = f"SELECT late FROM flows_health WHERE late > 0 AND time > {now_ms()}ms"  # noqa: S608 - our own number
+    eventually(lambda: influx(stack, "health", heartbeats), what="a heartbeat that knows of it")
+    stack.kill("node-red")
+    stack.start("node-red")
+    with admin(stack) as caller:
+        jobs = eventually(lambda: caller.get("/api/v1/rebuild").json()["jobs"], what="the jobs")
+    assert jobs[0]["from_ms"] > now_ms() - 600_000, "what was settled before stays settled"
+    located = f"SELECT room FROM location WHERE staff_id = '{who}' AND time = {old_ms}ms"  # noqa: S608 - our own
+    eventually(lambda: influx(stack, "locations", located), within_s=60, what="the late location")

@@ -52,6 +52,34 @@ def reader(stack: RunningStack, *, keep: bool) -> Iterator[Session]:
         session.close()
 
 
+def test_absent_sessions_keep_their_messages_over_new_accounts_and_a_second_up(stack: RunningStack) -> None:
+    """Mosquitto 2.0, told by SIGHUP to read its files again, took their rights from sessions that it had restored."""
+
+    def publish_one() -> bytes:
+        message = batch(("E7B0C5F00001", -70))
+        publish(stack, ("phone/absent/readings", message))
+        return json.dumps(message).encode()
+
+    with reader(stack, keep=True) as before:
+        before.subscribe("sda/v1/phone/absent/readings")
+    stack.stop("mosquitto")
+    stack.start("mosquitto")
+    pid = stack.pid("mosquitto")
+    up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+    assert stack.pid("mosquitto") == pid
+    sent = [publish_one()]
+    password = stack.command("account", "add", "phone", "supervised-1").strip()
+    assert health.broker("127.0.0.1", stack.ports.mqtt, "supervised-1", password).up
+    sent.append(publish_one())
+    stack.command("account", "remove", "supervised-1")
+    assert not health.broker("127.0.0.1", stack.ports.mqtt, "supervised-1", password).up
+    sent.append(publish_one())
+    with reader(stack, keep=True) as after:
+        eventually(lambda: {payload for _, payload in after.received} >= set(sent), what="all that was acknowledged")
+    with reader(stack, keep=False):
+        pass  # its session ends
+
+
 def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> None:
     """A second `up` with another password restarts the broker in order: what it holds for others is still there."""
     message = batch(("E7B0C5F00001", -70))

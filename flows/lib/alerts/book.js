@@ -20,6 +20,7 @@
  * @property {string} todo what to do
  * @property {string|null} level
  * @property {string|null} room
+ * @property {string[]} subjects of one that stands for many: all of them
  * @property {{by: string, ts: number}|null} acknowledged
  * @typedef {ReturnType<typeof createBook>} Book
  */
@@ -54,7 +55,7 @@ function createBook(kinds, startedMs, known = [], tell = () => {}) {
    */
   function look(facts, nowMs) {
     for (const kind of kinds) {
-      const amiss = new Map(kind.amiss(facts, (subject) => active(`${kind.kind}:${subject}`), nowMs)
+      const amiss = new Map(kind.amiss(facts, (subject) => activeAlert(`${kind.kind}:${subject}`), nowMs)
         .map((condition) => [`${kind.kind}:${condition.subject}`, condition]));
       for (const [id, condition] of amiss) {
         if (active(id)) again(/** @type {Alert} */ (alerts.get(id)), condition);
@@ -71,6 +72,8 @@ function createBook(kinds, startedMs, known = [], tell = () => {}) {
 
   /** @param {string} id */
   const active = (id) => alerts.get(id)?.ended_ms === null;
+  /** @param {string} id */
+  const activeAlert = (id) => (active(id) ? /** @type {Alert} */ (alerts.get(id)) : null);
 
   /**
    * What is no longer amiss may be well, or just not known.
@@ -89,21 +92,26 @@ function createBook(kinds, startedMs, known = [], tell = () => {}) {
   }
 
   /** @param {string} id @param {Kind} kind @param {Condition} condition @param {number} nowMs */
-  function raise(id, kind, { subject, since, text, todo, level = null, room = null }, nowMs) {
-    if (!alerts.has(id) && !makeRoom(id)) return;
+  function raise(id, kind, { subject, since, text, todo, level = null, room = null, subjects = [] }, nowMs) {
+    if (!alerts.has(id) && !makeRoom(id, kind)) return;
     const began = since ?? pending.get(id) ?? nowMs;
     pending.delete(id);
     alerts.delete(id);
     alerts.set(id, { id, kind: kind.kind, subject, severity: kind.severity, since: began, raised_ms: nowMs, ended_ms: null, text, todo,
-      level, room, acknowledged: null });
+      level, room, subjects, acknowledged: null });
     version += 1;
     tell(/** @type {Alert} */ (alerts.get(id)), nowMs);
   }
 
-  /** One that ended goes for one that has not. @param {string} id @returns {boolean} */
-  function makeRoom(id) {
+  /**
+   * One that ended goes for one that has not, and a warning for what is critical.
+   * @param {string} id @param {Kind} kind @returns {boolean}
+   */
+  function makeRoom(id, { severity }) {
     if (alerts.size < MOST) return true;
-    const over = [...alerts.values()].find(({ ended_ms: ended }) => ended !== null);
+    const all = [...alerts.values()];
+    const over = all.find(({ ended_ms: ended }) => ended !== null)
+      ?? (severity === 'critical' ? all.find((one) => one.severity === 'warning') : undefined);
     if (over) alerts.delete(over.id);
     if (over || !turnedAway.has(id)) dropped += 1;
     if (!over) turnedAway.add(id);
@@ -111,9 +119,13 @@ function createBook(kinds, startedMs, known = [], tell = () => {}) {
   }
 
   /** It goes on; what is said of it may be newer. @param {Alert} alert @param {Condition} condition */
-  function again(alert, { text, todo, level = null, room = null }) {
+  function again(alert, { text, todo, level = null, room = null, subjects = [] }) {
     pending.delete(alert.id);
-    Object.assign(alert, { text, todo, level, room });
+    const before = new Set(alert.subjects);
+    const more = subjects.some((id) => !before.has(id));
+    if (more) alert.acknowledged = null; // nobody has seen these
+    if (more || subjects.length !== before.size) version += 1;
+    Object.assign(alert, { text, todo, level, room, subjects });
   }
 
   /** @param {Alert} alert @param {number} nowMs */
@@ -145,9 +157,21 @@ function createBook(kinds, startedMs, known = [], tell = () => {}) {
     return { ...alert };
   }
 
+  /**
+   * Somebody has seen all of a kind. @param {string} kind @param {string} by @param {number} nowMs
+   * @returns {number|null} how many were not acknowledged before; null: there is no such kind
+   */
+  function acknowledgeAll(kind, by, nowMs) {
+    if (!byKind.has(kind)) return null;
+    const unseen = [...alerts.values()].filter((alert) => alert.kind === kind && !alert.acknowledged);
+    for (const { id } of unseen) acknowledge(id, by, nowMs);
+    return unseen.length;
+  }
+
   return {
     look,
     acknowledge,
+    acknowledgeAll,
     /** @returns {Alert[]} what goes on first, then what is critical, then the newest */
     list: () => [...alerts.values()].map((alert) => ({ ...alert })).sort(byUrgency),
     /** How many there are that nobody has acknowledged and that go on. */

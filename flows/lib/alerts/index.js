@@ -13,12 +13,13 @@ const { KINDS } = require('./kinds');
  * @typedef {ReturnType<typeof createAlerts>} Alerts
  * @param {object} means
  * @param {import('../site').Site} means.site
- * @param {(nowMs: number) => import('../health').Part} means.ingest
+ * @param {(nowMs: number) => Record<string, import('../health').Part>} means.parts of health; those that are not there are up
+ * @param {() => number|null} [means.certificateEndsMs] null: not known
  * @param {string} means.file
  * @param {() => number} means.clock
  * @param {(text: string) => void} means.warn
  */
-function createAlerts({ site, ingest, file, clock, warn }) {
+function createAlerts({ site, parts, certificateEndsMs = () => null, file, clock, warn }) {
   const book = createBook(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
     if (event) site.tell(event, nowMs);
@@ -44,9 +45,10 @@ function createAlerts({ site, ingest, file, clock, warn }) {
   function look(nowMs) {
     const connected = site.outbox.connected();
     if (!connected) watchedMs = nowMs;
+    const { ingest = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     book.look({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
-      connected, watchedMs, ingest: ingest(nowMs),
+      connected, watchedMs, ingest, clock: ownClock, losses, certificateEndsMs: certificateEndsMs(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
       if (error.message !== warned) warn(`${file}: the alerts are not kept over a restart: ${error.message}`);
@@ -64,14 +66,25 @@ function createAlerts({ site, ingest, file, clock, warn }) {
     return alert;
   }
 
-  return { look, acknowledge, list: book.list, open: book.open, dropped: book.dropped, version: book.version };
+  /** @param {string} kind @param {string} by @returns {Promise<number|null>} how many, which are kept; null: no such kind */
+  async function acknowledgeAll(kind, by) {
+    const count = book.acknowledgeAll(kind, by, clock());
+    if (count) await save();
+    return count;
+  }
+
+  return { look, acknowledge, acknowledgeAll, list: book.list, open: book.open, dropped: book.dropped, version: book.version };
 }
+
+/** @type {import('../health').Part} */
+const UP = { status: 'up' };
 
 /** @param {string} file @param {(text: string) => void} warn @returns {Alert[]} */
 function load(file, warn) {
   try {
     const { alerts } = JSON.parse(fs.readFileSync(file, 'utf8'));
-    return alerts.filter((/** @type {any} */ { id, kind, subject, since }) => id === `${kind}:${subject}` && Number.isFinite(since));
+    return alerts.filter((/** @type {any} */ { id, kind, subject, since }) => id === `${kind}:${subject}` && Number.isFinite(since))
+      .map((/** @type {Alert} */ alert) => ({ ...alert, subjects: alert.subjects ?? [] })); // there were none before
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} is not read, all alerts begin anew: ${error}`);
     return [];

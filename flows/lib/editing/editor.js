@@ -3,7 +3,7 @@
 
 const fs = require('node:fs/promises');
 const path = require('node:path');
-const { parseBuilding, createBuilding, BuildingError } = require('../building');
+const { readBuilding, digestOf, BuildingError } = require('../building');
 const { layout } = require('../import/layout');
 const { replaceFile } = require('../whole-file');
 const { changesBetween } = require('./changes');
@@ -73,7 +73,7 @@ function createEditor({ file, folder, first, clock, logger, options }) {
     const text = await fs.readFile(file, 'utf8').catch(() => null);
     if (text !== null && text !== judged?.text) {
       try {
-        const building = parseBuilding(text, file);
+        const building = await readBuilding(text, file);
         good = { file: building.file, digest: building.digest };
         judged = { text, faults: [] };
       } catch (error) {
@@ -115,16 +115,17 @@ function createEditor({ file, folder, first, clock, logger, options }) {
     const now = await look();
     if (now.faults.length === 0) await note('file'); // changed by hand, and not looked at yet
     if (now.digest !== digest) throw new Conflict(now.digest, versions.newest());
-    const building = createBuilding(next);
-    const same = building.digest === now.digest;
+    const nextDigest = digestOf(next);
+    const same = nextDigest === now.digest;
     if (same && now.faults.length === 0) return { version: null, set_aside: null };
     const version = same ? null
-      : await versions.prepare({ ts: clock(), ...what, digest: building.digest, changes: changesBetween(now.file, next) }, next);
+      : await versions.prepare({ ts: clock(), ...what, digest: nextDigest, changes: changesBetween(now.file, next) }, next);
     const aside = now.faults.length > 0 ? await setAside() : null;
-    await replaceFile(file, `${layout(next)}\n`);
+    const text = `${layout(next)}\n`;
+    await replaceFile(file, text);
     if (version) await versions.come(version);
-    good = { file: next, digest: building.digest };
-    judged = null;
+    good = { file: next, digest: nextDigest };
+    judged = { text, faults: [] };
     logger.log(`${file} was written by ${what.by ?? 'somebody'}: ${version ? `version ${version.version}` : 'as before'}`
       + `${aside ? `; what was refused is now ${aside}` : ''}`);
     return { version, set_aside: aside };

@@ -18,6 +18,13 @@ async function acknowledgeAlert({ alerts }, id, by) {
   return alert;
 }
 
+/** @param {Context} context @param {string} kind @param {string} by */
+async function acknowledgeAlerts({ alerts }, kind, by) {
+  const acknowledged = await alerts.acknowledgeAll(kind, by);
+  if (acknowledged === null) throw new ApiError(404, `there is no kind of alerts ${kind}`);
+  return { acknowledged };
+}
+
 /** @param {Context} context */
 function listStrangers({ site, clock }) {
   const nowMs = clock();
@@ -30,4 +37,4 @@ function listStrangers({ site, clock }) {
   return { beacons, gateways };
 }
 
-module.exports = { listAlerts, acknowledgeAlert, listStrangers };
+module.exports = { listAlerts, acknowledgeAlert, acknowledgeAlerts, listStrangers };

@@ -1,13 +1,13 @@
 // @ts-check
 'use strict';
 
-const { BuildingError } = require('../building');
-const { buildingFaults } = require('../building-checks');
+const { faultsOf } = require('../building');
 const { changesBetween } = require('../editing/changes');
 const { Conflict, NotWritable } = require('../editing/editor');
 const { toldFaults } = require('../editing/faults');
-const { importBeacons } = require('../import/beacons');
+const { importWork } = require('../import/beacons');
 const { ImportError } = require('../import/rows');
+const { inPieces } = require('../pieces');
 const { ApiError, badRequest } = require('./errors');
 
 /**
@@ -33,20 +33,20 @@ async function getBuilding({ editor }) {
   return { etag: etagOf(digest), body: file };
 }
 
-/** @param {Buffer} bytes @returns {{data: any, faults: string[]}} */
-function read(bytes) {
+/** @param {Buffer} bytes @returns {Promise<{data: any, faults: string[]}>} */
+async function read(bytes) {
   let data;
   try {
     data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     return { data: null, faults: [`/ is not JSON: ${error instanceof Error ? error.message : error}`] };
   }
-  return { data, faults: buildingFaults(data) };
+  return { data, faults: await faultsOf(data) };
 }
 
 /** @param {Buffer} bytes */
-function validateBuilding(bytes) {
-  const { faults } = read(bytes);
+async function validateBuilding(bytes) {
+  const { faults } = await read(bytes);
   return { valid: faults.length === 0, faults_count: faults.length, faults: toldFaults(faults) };
 }
 
@@ -91,8 +91,8 @@ function told(error) {
 }
 
 /** @param {Context} context @param {Buffer} bytes @param {Who} who */
-function replaceBuilding(context, bytes, who) {
-  const { data, faults } = read(bytes);
+async function replaceBuilding(context, bytes, who) {
+  const { data, faults } = await read(bytes);
   if (faults.length > 0) throw refused(faults);
   return write(context, data, who, 'edit');
 }
@@ -103,7 +103,7 @@ function replaceBuilding(context, bytes, who) {
  */
 async function importList(context, bytes, who, dryRun) {
   const { file: before } = await context.editor.look();
-  const { file, added, unchanged, faults } = taken(bytes, before);
+  const { file, added, unchanged, faults } = await taken(bytes, before);
   const list = { added, unchanged, refused_count: faults.length, refused: faults.slice(0, 1000) };
   if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
   const { etag, body: { version, in_use, set_aside } } = await write(context, file, who, 'import');
@@ -111,13 +111,13 @@ async function importList(context, bytes, who, dryRun) {
 }
 
 /** @param {Buffer} bytes @param {BuildingFile} before */
-function taken(bytes, before) {
-  try {
-    return importBeacons(bytes, before);
-  } catch (error) {
-    if (error instanceof ImportError) throw badRequest(error.message);
-    throw error instanceof BuildingError ? refused(error.faults) : error;
-  }
+async function taken(bytes, before) {
+  const imported = await inPieces(importWork(bytes, before)).catch((error) => {
+    throw error instanceof ImportError ? badRequest(error.message) : error;
+  });
+  const faults = await faultsOf(imported.file);
+  if (faults.length > 0) throw refused(faults);
+  return imported;
 }
 
 /** @param {Context} context */
@@ -148,7 +148,7 @@ async function getVersion(context, number) {
 /** @param {Context} context @param {number} number @param {Who} who */
 async function restoreVersion(context, number, who) {
   const { building } = await versionOf(context, number);
-  const faults = buildingFaults(building); // what is checked may have grown since
+  const faults = await faultsOf(building); // what is checked may have grown since
   if (faults.length > 0) throw refused(faults);
   return write(context, building, who, 'restore', number);
 }

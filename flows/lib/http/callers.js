@@ -5,22 +5,25 @@ const { createAttempts } = require('../attempts');
 const { ENV_NAME } = require('../access/key-ring');
 const { presentedKey, sameSecret } = require('../keys');
 const { RIGHTS, TRUSTED_RIGHTS, VIEWER_RIGHTS } = require('../rights');
+const { DIRECT } = require('./clients');
 const { ApiError } = require('./errors');
 
 /**
  * Who calls: known by a key, by the login of our own pages, or by an address in a trusted network. A wrong key is refused
- * from anywhere, and after some of them every key from that address has to wait; who sends none is never made to.
+ * from anywhere, and after some of them every wrong key from that address has to wait. A right key never does: 256 random bits
+ * are not guessed at any pace.
  * @typedef {import('../rights').Right} Right
  * @typedef {object} Caller
  * @property {string} name of the key, `login:<user>`, or the trusted address
  * @property {'key'|'login'|'trusted'} kind
  * @property {string|null} keyId of a key but that of .env
- * @property {string} address of the socket
+ * @property {string} address of the caller; of a proxy, where that is not configured
  * @property {ReadonlySet<Right>} rights
  * @property {boolean} [readOnly] may look, and change nothing
  * @property {number} [ratePerS] of its own
  * @typedef {{apiKey: string, trusted: (address: string|undefined) => boolean, clock: () => number,
  *   keys: Pick<import('../access/keys').Keys, 'find'>,
+ *   clientOf?: import('./clients').Clients['clientOf'],
  *   sessions: Pick<ReturnType<typeof import('../sessions').createSessions>, 'loggedIn'>}} Context
  */
 
@@ -30,7 +33,7 @@ const OF_TRUST = new Set(TRUSTED_RIGHTS);
 const OF_VIEWER = new Set(VIEWER_RIGHTS);
 
 /** @param {Context} context */
-function createCallers({ apiKey, trusted, clock, keys, sessions }) {
+function createCallers({ apiKey, trusted, clock, keys, sessions, clientOf = DIRECT.clientOf }) {
   const attempts = createAttempts();
 
   /**
@@ -38,19 +41,16 @@ function createCallers({ apiKey, trusted, clock, keys, sessions }) {
    * @returns {Caller|ApiError} who it is, or why that is not known
    */
   function identify(request) {
-    const address = request.socket.remoteAddress ?? '';
+    const client = clientOf(request);
     const key = presentedKey(request.headers);
-    if (key === null) return keyless(request, address) ?? new ApiError(401, KEY_NEEDED);
+    if (key === null) return keyless(request, client) ?? new ApiError(401, KEY_NEEDED);
     const nowMs = clock();
-    const waitS = attempts.waitS(address, nowMs);
-    if (waitS > 0) return new ApiError(429, 'too many wrong keys from this address', waitS);
-    const caller = keyed(key, address, nowMs);
-    if (caller === null) {
-      attempts.failed(address, nowMs);
-      return new ApiError(401, 'the key is wrong');
-    }
-    if (!(caller instanceof ApiError)) attempts.succeeded(address);
-    return caller;
+    const caller = keyed(key, client.address, nowMs);
+    if (caller !== null) return caller;
+    const waitS = attempts.waitS(client.address, nowMs);
+    if (waitS > 0) return new ApiError(429, 'the key is wrong, as were too many from this address', waitS);
+    attempts.failed(client.address, nowMs);
+    return new ApiError(401, 'the key is wrong');
   }
 
   /** @param {string} key @param {string} address @param {number} nowMs @returns {Caller|ApiError|null} null: nobody's */
@@ -64,15 +64,15 @@ function createCallers({ apiKey, trusted, clock, keys, sessions }) {
     return { name, kind: 'key', keyId: id, address, rights: new Set(rights), ...(ratePerS === undefined ? {} : { ratePerS }) };
   }
 
-  /** @param {import('express').Request} request @param {string} address @returns {Caller|null} */
-  function keyless(request, address) {
+  /** @param {import('express').Request} request @param {import('./clients').Client} client @returns {Caller|null} */
+  function keyless(request, { address, credible }) {
     if (ofForeignPage(request.headers)) return null;
     const login = sessions.loggedIn(request);
     if (login) {
       const readOnly = login.role === 'viewer';
       return { name: `login:${login.user}`, kind: 'login', keyId: null, address, rights: readOnly ? OF_VIEWER : ALL, readOnly };
     }
-    return trusted(address) ? { name: address, kind: 'trusted', keyId: null, address, rights: OF_TRUST } : null;
+    return credible && trusted(address) ? { name: address, kind: 'trusted', keyId: null, address, rights: OF_TRUST } : null;
   }
 
   return { identify };

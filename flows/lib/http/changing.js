@@ -3,7 +3,7 @@
 
 const express = require('express');
 const { callerOf } = require('./access');
-const { acknowledgeAlert, listAlerts, listStrangers } = require('./alerts');
+const { acknowledgeAlert, acknowledgeAlerts, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
 const { sendJson } = require('./v1/send');
 
@@ -64,6 +64,8 @@ function addChanging(router, context, door, { oneOf, send }) {
   router.all('/api/v1/alerts', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listAlerts(context))));
   router.all('/api/v1/alerts/:alert/acknowledge', change, oneOf('POST'), answering((request, response) =>
     plain(() => acknowledgeAlert(context, request.params.alert ?? '', callerOf(response).name))));
+  router.all('/api/v1/alerts/kinds/:kind/acknowledge', change, oneOf('POST'), answering((request, response) =>
+    plain(() => acknowledgeAlerts(context, request.params.kind ?? '', callerOf(response).name))));
   router.all('/api/v1/me', door('any'), oneOf('GET', 'HEAD'), answering((_request, response) => {
     const { name, kind, rights, readOnly = false } = callerOf(response);
     return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };

@@ -10,23 +10,27 @@ const { doorFigures } = require('../metrics/door-figures');
 const { createHttpFigures } = require('../metrics/http-figures');
 const { createPrometheus } = require('../metrics/prometheus');
 const { watchPressure } = require('../pressure');
+const { createUnlisted } = require('../unlisted');
 
 /**
- * Those who stand at the doors: keys, limits, the audit log, who counts, and who sends away when too many come; their parts
+ * Those who stand at the doors: keys, limits, the audit log, who counts, and who sends away when too many come or are made; their parts
  * of /health and their figures.
  * @typedef {import('../access/key-ring').KeyRecord} KeyRecord
  * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
- * @param {{figures: import('../metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>, version: string,
+ * @param {{figures: import('../metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
+ *   site: import('../site').Site, hosts: Pick<import('./hosts').Hosts, 'refused'>, version: string,
  *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} means
  */
-function createDoorkeepers(config, { figures, health, version, clock, logger }) {
+function createDoorkeepers(config, { site, figures, health, hosts, version, clock, logger }) {
   const audit = createAudit({ folder: path.join(config.userDir, 'audit'), clock, warn: logger.warn });
   const keys = createKeys({ file: path.join(config.userDir, FILE), clock, logger, changed: byHand });
   const limits = createLimits(config);
+  const unlisted = createUnlisted({ file: path.join(config.userDir, 'unlisted.json'), site, clock, warn: logger.warn });
   const prometheus = createPrometheus(figures, version);
   const http = createHttpFigures(prometheus.latencies);
   const pressure = watchPressure();
-  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys })), figures.add(pressure.figures)];
+  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys, hosts })),
+    figures.add(pressure.figures), figures.add(unlisted.figures)];
   health.addPart('keys', keys.part);
   health.addPart('audit', audit.part);
 
@@ -37,17 +41,18 @@ function createDoorkeepers(config, { figures, health, version, clock, logger }) 
   }
 
   return {
-    doors: { keys, limits, audit, pressure, metrics: { ...prometheus, watch: http.watch } },
+    doors: { keys, limits, audit, unlisted, pressure, metrics: { ...prometheus, watch: http.watch } },
     /** About once a second. */
     tick() {
       keys.look();
       audit.tick();
+      unlisted.tick();
     },
     /** @returns {Promise<void>} when all that was gathered is written */
-    close() {
+    async close() {
       for (const takeOff of takenOff) takeOff();
       pressure.stop();
-      return audit.close();
+      await Promise.all([audit.close(), unlisted.close()]);
     },
   };
 }

@@ -17,7 +17,7 @@ const { createRecords } = require('./records');
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
  *   refuseIncomplete?: import('../completeness').RefuseIncomplete, latest: ReturnType<typeof import('../latest').createLatest>,
- *   moment: ReturnType<typeof import('../moments').createMoments>}} Context
+ *   unlisted: Pick<import('../unlisted').Unlisted, 'admit'|'most'>, moment: ReturnType<typeof import('../moments').createMoments>}} Context
  * @typedef {Record<string, unknown>} Params
  */
 
@@ -107,7 +107,7 @@ async function retrieveForMonitoring({ site, latest }) {
  * @param {Context} context
  * @param {Params} params
  */
-async function newBeaconDetect({ site, clock, moment }, params) {
+async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   const staffId = id(params, 'user_address' in params && !('staff_id' in params) ? 'user_address' : 'staff_id');
   const written = text(params, 'beacon_address');
   const rssi = number(params, 'rssi');
@@ -117,6 +117,9 @@ async function newBeaconDetect({ site, clock, moment }, params) {
   const beacon = normaliseBeacon(written);
   if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
   if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
+  if (!unlisted.admit(staffId)) {
+    throw new ApiError(403, `${unlisted.most} people are known already whom the building file does not list: add "${staffId}" to its staff`);
+  }
   const ts = moment(`${staffId} ${beacon}`);
   const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });
   try {

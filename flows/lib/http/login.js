@@ -27,22 +27,22 @@ function createLogin(sessions, home) {
     else page(response, 200, goal(request.query.next));
   });
 
-  router.post('/login', openDoor, sessions.readCookie, form, (request, response) => {
+  router.post('/login', openDoor, sessions.readCookie, form, (request, response, failed) => {
     const { user, password, next } = request.body ?? {};
-    const { role, waitS } = sessions.check(request.socket.remoteAddress ?? '', String(user ?? ''), String(password ?? ''));
-    if (role) {
-      sessions.start(request, role);
-      response.redirect(303, goal(next));
-      return;
-    }
-    if (waitS > 0) response.set('Retry-After', String(waitS));
-    page(response, waitS > 0 ? 429 : 401, goal(next), waitS > 0
-      ? `Too many attempts. Try again in ${Math.ceil(waitS / 60)} minutes.` : 'Name or password is wrong.');
+    sessions.check(request, String(user ?? ''), String(password ?? '')).then(async ({ role, waitS, checked }) => {
+      if (role) {
+        await sessions.start(request, role);
+        response.redirect(303, goal(next));
+        return;
+      }
+      if (waitS > 0) response.set('Retry-After', String(waitS));
+      page(response, waitS > 0 ? 429 : 401, goal(next), checked ? 'Name or password is wrong.'
+        : `Too many attempts from your address. Try again in ${Math.ceil(waitS / 60)} minutes.`);
+    }).catch(failed);
   });
 
-  router.post('/logout', openDoor, sessions.readCookie, (request, response) => {
-    sessions.end(request);
-    response.redirect(303, '/login');
+  router.post('/logout', openDoor, sessions.readCookie, (request, response, failed) => {
+    sessions.end(request).then(() => response.redirect(303, '/login')).catch(failed);
   });
   return router;
 }

@@ -3,6 +3,7 @@
 
 const { ApiError, badRequest } = require('./errors');
 const { epochSeconds } = require('./params');
+const { parseMoment } = require('./v1/moment');
 
 /**
  * `/api/v1/rebuild`: have a time located again from the stored readings, and see how far that is.
@@ -26,8 +27,8 @@ function moment(params, name) {
     return Math.floor(epochSeconds(params, name) * 1000);
   }
   const [, day, time = '00:00', seconds = ':00', zone = 'Z'] = match;
-  const ms = Date.parse(`${day}T${time}${seconds}${zone.toUpperCase()}`);
-  if (Number.isNaN(ms)) throw badRequest(`${name} is no time that exists`);
+  const ms = parseMoment(`${day}T${time}${seconds}${zone}`); // Date.parse makes March out of February 30
+  if (ms === null) throw badRequest(`${name} is no time that exists`);
   return ms;
 }
 

@@ -13,21 +13,23 @@ const { createLogin } = require('./login');
 const { readParams } = require('./params');
 const { BODY_BYTES, bodyOf, failing, oneOf, send, unknown } = require('./plumbing');
 const { addTransport } = require('./transport');
+const { createUnlisted } = require('../unlisted');
 const { createApi } = require('./v1');
 
 /**
  * Everything the flows answer over HTTP but the dashboard itself. Each route begins with its door, which declares the
  * right it needs (a test holds this).
- * @param {Omit<import('./hacs').Context, 'latest'|'moment'> & import('./v1').Context & import('./access').Context &
+ * @param {Omit<import('./hacs').Context, 'latest'|'moment'|'unlisted'> & import('./v1').Context & import('./access').Context &
  *   import('./building').Context & import('./alerts').Context & {
  *   dashboardPath: string, buildingFile: string, corsOrigins?: string[], sessions: ReturnType<typeof import('../sessions').createSessions>,
- *   health: import('../health').Health['report'], pressure?: import('../pressure').Pressure,
+ *   health: import('../health').Health['report'], unlisted?: import('../unlisted').Unlisted, pressure?: import('../pressure').Pressure,
  *   metrics: {watch: import('express').RequestHandler, contentType: string, text: () => Promise<string>}}} context
  */
 function createRouter(context) {
   const router = express.Router();
   const { metrics } = context;
-  const hacs = { ...context, latest: createLatest(context), moment: createMoments(context.clock) };
+  const hacs = { ...context, latest: createLatest(context), moment: createMoments(context.clock),
+    unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
   router.use(metrics.watch);
   addTransport(router, context.corsOrigins);
   const { door, known } = createAccess(context);

@@ -14,11 +14,15 @@ const AGAIN_S = 1;
 const guarded = new WeakMap();
 const refuse = failing(() => {}, { location: [] });
 
-/** @param {any} app Express's, as Node-RED has it */
-function createStarting(app) {
+/**
+ * @param {any} app Express's, as Node-RED has it
+ * @param {Pick<import('./hosts').Hosts, 'guard'>} hosts stand before everything
+ */
+function createStarting(app, hosts) {
   const now = guarded.get(app) ?? { router: null };
   if (!guarded.has(app)) {
     guarded.set(app, now);
+    app.use(hosts.guard);
     app.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
       if (now.router) next();
       else refuse(unavailable('Node-RED is starting', AGAIN_S), request, response, next);

@@ -1,7 +1,8 @@
 // @ts-check
 'use strict';
 
-const { createBuilding } = require('../building');
+const { createBuilding, indexBuilding } = require('../building');
+const { inOneGo } = require('../pieces');
 const { readMac } = require('./mac');
 const { findRoom, middle } = require('./place');
 const { decode, readRows } = require('./rows');
@@ -13,7 +14,7 @@ const { decode, readRows } = require('./rows');
  * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `duplicate`,
  *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `columns`, `quotes`
  * @typedef {object} Imported
- * @property {BuildingFile} file the building with the new beacons, checked
+ * @property {BuildingFile} file the building with the new beacons
  * @property {string[]} added beacon ids; each stands in the middle of its room, marked `approximate`
  * @property {string[]} unchanged beacon ids that were registered in just that room already
  * @property {Fault[]} faults rows that were not taken, by line
@@ -27,9 +28,22 @@ const { decode, readRows } = require('./rows');
  * @throws {import('./rows').ImportError} when the list cannot be read at all
  */
 function importBeacons(bytes, building) {
-  const before = createBuilding(building, 'the building file');
-  const { rows, faults } = readRows(decode(bytes));
-  const file = /** @type {BuildingFile} */ (structuredClone(building));
+  createBuilding(building, 'the building file');
+  const imported = inOneGo(importWork(bytes, /** @type {BuildingFile} */ (building)));
+  createBuilding(imported.file, 'the building with the new beacons');
+  return imported;
+}
+
+/**
+ * As `importBeacons`, without the checks of the building before and after.
+ * @param {Uint8Array} bytes @param {BuildingFile} building checked
+ * @returns {import('../pieces').Work<Imported>}
+ * @throws {import('./rows').ImportError}
+ */
+function* importWork(bytes, building) {
+  const before = indexBuilding(building);
+  const { rows, faults } = yield* readRows(decode(bytes));
+  const file = { ...building, beacons: [...building.beacons] };
   /** @type {Map<string, number>} line on which a beacon was taken */
   const taken = new Map();
   /** @type {string[]} */
@@ -41,6 +55,7 @@ function importBeacons(bytes, building) {
   const middleOf = remembering((/** @type {import('../building').Room} */ { polygon }) => middle(polygon), ({ id }) => id);
 
   for (const row of rows) {
+    yield;
     const { line, text } = row;
     const mac = readMac(row.mac);
     const place = placeOf(row);
@@ -64,7 +79,6 @@ function importBeacons(bytes, building) {
     file.beacons.push({ id: mac.beacon, level: place.level.id, room: place.room.id, x_m: x, y_m: y, approximate: true });
     added.push(mac.beacon);
   }
-  createBuilding(file, 'the building with the new beacons');
   return { file, added, unchanged, faults: faults.sort((a, b) => a.line - b.line) };
 }
 
@@ -95,4 +109,4 @@ function standsAt(beacon, building) {
   return owner === undefined ? null : { room: null, reason: `${beacon} is the tag of staff member ${owner}` };
 }
 
-module.exports = { importBeacons };
+module.exports = { importBeacons, importWork };

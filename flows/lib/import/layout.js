@@ -12,10 +12,10 @@ const WIDTH = 200;
  */
 function layout(value, indent = '') {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const compact = oneLine(value);
   const list = Array.isArray(value);
   const holdsObjects = list && value.some((one) => one !== null && typeof one === 'object' && !Array.isArray(one));
-  if (indent !== '' && !holdsObjects && indent.length + compact.length <= WIDTH) return compact;
+  const compact = indent === '' || holdsObjects ? null : oneLine(value, WIDTH - indent.length);
+  if (compact !== null) return compact;
   const deeper = `${indent}  `;
   const parts = list ? value.map((one) => layout(one, deeper))
     : Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${layout(one, deeper)}`);
@@ -23,11 +23,25 @@ function layout(value, indent = '') {
   return parts.length === 0 ? open + close : `${open}\n${parts.map((part) => deeper + part).join(',\n')}\n${indent}${close}`;
 }
 
-/** @param {unknown} value @returns {string} */
-function oneLine(value) {
-  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  return `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${oneLine(one)}`).join(', ')}}`;
+/**
+ * @param {unknown} value
+ * @param {number} atMost characters
+ * @returns {string|null} null: it takes more
+ */
+function oneLine(value, atMost) {
+  if (value === null || typeof value !== 'object') {
+    const text = JSON.stringify(value);
+    return text.length <= atMost ? text : null;
+  }
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  let text = open;
+  for (const [key, one] of Object.entries(value)) {
+    const head = (text === open ? '' : ', ') + (Array.isArray(value) ? '' : `${JSON.stringify(key)}: `);
+    const rest = oneLine(one, atMost - text.length - head.length - 1);
+    if (rest === null) return null;
+    text += head + rest;
+  }
+  return text.length < atMost ? text + close : null;
 }
 
 module.exports = { layout };

@@ -43,10 +43,10 @@ function decode(bytes) {
 
 /**
  * @param {string} text
- * @returns {{rows: Row[], faults: Fault[]}} every line that is not empty is a row or a fault, but for the header
+ * @returns {import('../pieces').Work<{rows: Row[], faults: Fault[]}>} every line that is not empty is a row or a fault, but for the header
  * @throws {ImportError} when the header does not fit
  */
-function readRows(text) {
+function* readRows(text) {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
     .map((line, i) => ({ line: i + 1, text: line })).filter((line) => line.text.trim() !== '');
   const header = lines[0] && readHeader(lines[0].text);
@@ -55,6 +55,7 @@ function readRows(text) {
   /** @type {Fault[]} */
   const faults = [];
   for (const { line, text: written } of header ? lines.slice(1) : lines) {
+    yield;
     const { cells, kind, reason } = cellsOf(written, header?.separator);
     if (kind || cells.length > COLUMNS.length) {
       const many = `${cells.length} columns where 3 are needed: ${COLUMNS.join(', ')}`;

@@ -4,7 +4,8 @@
 const { growth, percentile, rates } = require('../metrics/trend');
 
 /** Figures that count what was refused or lost (lib/metrics), without a label and with one. */
-const SINGLE = ['unregistered', 'gateway_messages_refused', 'http_limited', 'http_shed', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
+const SINGLE = ['unregistered', 'gateway_messages_refused', 'http_limited', 'http_misdirected', 'http_shed',
+  'unlisted_refused', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
 const LABELLED = /^(refused|store_refused|ingest_dropped|gateway_dropped)_/;
 /** Others count these: nothing is known of them until they have told it. */
 const OF_OTHERS = /^(broker|ingest)_dropped/;
@@ -13,13 +14,15 @@ const MEMORY = /^memory_bytes_(.+)$/;
 /**
  * How much comes in and is stored, how far behind that is, what was refused and lost, and what memory the parts take; over
  * the last quarter of an hour, as of the newest heartbeat. How the parts are stands in the status of every snapshot.
- * @param {import('./topics').Context} context
+ * @param {import('./topics').Context} context @param {string} [_argument] @param {number} [nowMs]
  */
-function system({ site, trend }) {
+function system({ site, trend, losses }, _argument, nowMs) {
   const samples = trend.samples();
   const newest = samples.at(-1) ?? null;
   const told = (/** @type {string} */ name) => newest?.[name] ?? null;
   const each = (/** @type {string} */ name) => samples.map((sample) => sample[name] ?? null);
+  /** what was lost, over restarts; the rest is counted since the start */
+  const month = losses?.byName(nowMs ?? newest?.ts ?? 0) ?? {};
   const storeLags = each('store_lag_ms');
   const measured = storeLags.filter((ms) => ms !== null);
   return {
@@ -34,8 +37,9 @@ function system({ site, trend }) {
       store_lag_ms: storeLags,
     },
     store_lag: { p50_ms: percentile(measured, 0.5), p99_ms: percentile(measured, 0.99), count: measured.length },
-    counts: Object.keys(newest ?? {}).filter((name) => SINGLE.includes(name) || LABELLED.test(name))
-      .map((name) => ({ name, total: told(name), lately: growth(samples, name, !OF_OTHERS.test(name)) })),
+    counts: [...new Set([...Object.keys(newest ?? {}), ...Object.keys(month)])]
+      .filter((name) => SINGLE.includes(name) || LABELLED.test(name))
+      .map((name) => ({ name, total: month[name] ?? told(name) ?? 0, lately: growth(samples, name, !OF_OTHERS.test(name)) })),
     memory_bytes: { flows: told('rss_bytes'), ...Object.fromEntries(Object.keys(newest ?? {}).flatMap((name) => {
       const [, part] = MEMORY.exec(name) ?? [];
       return part ? [[part, told(name)]] : [];

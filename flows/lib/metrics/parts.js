@@ -30,6 +30,7 @@ const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'he
 function createParts({ query, metrics, connected, clock }) {
   /** @type {Partial<Record<'uptime'|'heap'|'dropped', number>>} */
   const broker = {};
+  let brokerStartedMs = /** @type {number|null} */ (null);
   const known = {
     outputs: /** @type {Outputs|null} */ (null), telegraf: /** @type {number|null} */ (null), influxd: /** @type {number|null} */ (null),
   };
@@ -82,9 +83,12 @@ function createParts({ query, metrics, connected, clock }) {
       const which = TOPICS[topic];
       const value = Number.parseInt(payload.toString(), 10);
       if (which && Number.isFinite(value)) broker[which] = value;
+      if (which === 'uptime' && Number.isFinite(value)) brokerStartedMs = clock() - value * 1000;
     },
     look,
     figures,
+    /** As it told with its uptime, epoch ms; null: it has told nothing yet. */
+    brokerStartedMs: () => brokerStartedMs,
   };
 }
 

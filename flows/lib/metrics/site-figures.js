@@ -44,6 +44,8 @@ function siteFigures(site, clock) {
     { name: 'outbox_dropped', kind: 'counter', help: 'Messages to the broker that were lost because too many waited', read: () => outbox().dropped },
     { name: 'outbox_resent', kind: 'counter', help: 'Messages that were sent again because the broker did not acknowledge them',
       read: () => outbox().resent },
+    { name: 'outbox_replayed', kind: 'counter', help: 'Messages that were published again after a reconnect, since a killed broker forgets the latest',
+      read: () => outbox().replayed },
     { name: 'live_lag_p50_ms', kind: 'gauge', help: `${LAG}, median of the last interval`, read: () => site.liveLag.read().p50_ms },
     { name: 'live_lag_p99_ms', kind: 'gauge', help: `${LAG}, 99th percentile`, read: () => site.liveLag.read().p99_ms },
     { name: 'live_lag_max_ms', kind: 'gauge', help: `${LAG}, largest`, read: () => site.liveLag.read().max_ms },

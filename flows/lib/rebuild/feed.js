@@ -26,19 +26,20 @@ function createFeed(store, toil, onRows) {
    * @param {number} toMs exclusive
    * @param {() => Promise<void>} tell called often: hand out what was found
    * @param {(ms: number) => void} reached everything before was told
+   * @param {import('../store').Only|null} [only] of these receivers; null: of all
    */
-  async function through(replay, fromMs, toMs, tell, reached) {
+  async function through(replay, fromMs, toMs, tell, reached, only = null) {
     let cursorMs = fromMs;
     while (cursorMs < toMs) {
       const endMs = Math.min(cursorMs + lengthMs, toMs);
       replay.reading(endMs);
-      const rows = await slice(replay, cursorMs, endMs, tell);
+      const rows = await slice(replay, cursorMs, endMs, tell, only);
       cursorMs = endMs;
       if (rows > SLICE_ROWS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
       else if (rows < SLICE_ROWS / 4) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
       if (rows === 0 && endMs < toMs) {
         replay.reading(toMs);
-        cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs))) ?? toMs;
+        cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs, only))) ?? toMs;
       }
       replay.pass(cursorMs);
       await tell();
@@ -48,10 +49,10 @@ function createFeed(store, toil, onRows) {
 
   /**
    * @param {ReturnType<typeof import('./replay').createReplay>} replay @param {number} fromMs @param {number} toMs
-   * @param {() => Promise<void>} tell
+   * @param {() => Promise<void>} tell @param {import('../store').Only|null} only
    * @returns {Promise<number>} rows
    */
-  async function slice(replay, fromMs, toMs, tell) {
+  async function slice(replay, fromMs, toMs, tell, only) {
     let resumeMs = fromMs;
     let count = 0;
     await toil.insist(async () => {
@@ -71,7 +72,7 @@ function createFeed(store, toil, onRows) {
         await hear(grouping.push(rows));
         onRows(rows.length, resumeMs);
         await tell();
-      });
+      }, only);
       await hear(grouping.finish());
     });
     return count;

@@ -4,8 +4,10 @@
 const { setTimeout: wait } = require('node:timers/promises');
 const { createArrivals } = require('./arrivals');
 const { createFeed } = require('./feed');
+const { createJobs, titleOf } = require('./jobs');
 const { rebuildRange } = require('./range');
-const { createLateTimes } = require('./late');
+const { createLateTimes, hasTags, staffIn } = require('./late');
+const { createSaving, NO_FILE } = require('./late-file');
 const { createMissed } = require('./missed');
 const { gapStart, missing, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
 const { createTelling } = require('./tell');
@@ -16,19 +18,13 @@ const { createTurns } = require('./turns');
  * Locates the past again from the stored readings: after each start what was missed, and by hand any time that is asked
  * for. One thing after the other, in the background.
  * @typedef {ReturnType<typeof createRebuild>} Rebuild
- * @typedef {{id: number, why: 'start'|'request'|'late', from_ms: number, to_ms: number|null, state: 'waiting'|'running'|'done'|'failed',
- *   at_ms: number|null, readings: number, locations: number, stays: number, took_s: number|null, reason: string}} Job
- *   why: late is a backlog of a receiver; at_ms: how far it is; to_ms: null is the present
+ * @typedef {import('./jobs').Job} Job
  */
 
 const WAITING_JOBS = 8;
-const KEPT_JOBS = 16;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
 const ARRIVED_MS = 2000; // what was told is in the database by then
-
-/** @param {number} ms */
-const iso = (ms) => new Date(ms).toISOString();
 
 /**
  * @param {object} means
@@ -37,29 +33,32 @@ const iso = (ms) => new Date(ms).toISOString();
  * @param {() => number} means.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
  * @param {Parameters<typeof createTurns>[0]['versions']} [means.versions] of the building
+ * @param {() => number} [means.aliveMs] when ingest worked last, epoch ms
+ * @param {import('./late-file').LateFile} [means.lateFile]
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
-function createRebuild({ site, store, clock, logger, versions = async () => null, sleep = (ms) => wait(ms) }) {
-  /** @type {Job[]} oldest first */
-  const jobs = [];
+function createRebuild({ site, store, clock, logger, versions = async () => null, aliveMs = clock, lateFile = NO_FILE,
+  sleep = (ms) => wait(ms) }) {
+  const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
   let fault = '';
-  let nextId = 1;
   let wake = () => {};
   /** Up to when everything is located; 0 while that is not known, Infinity when it is always now. */
   let settledMs = 0;
   const arrivals = createArrivals();
   const late = createLateTimes();
-  const missed = createMissed((batch) => { for (const id of staffIn(batch, site.building())) hearLate(id, batch.ts); },
+  const saving = createSaving(lateFile, late.kept, sleep);
+  const missed = createMissed((batch) => { for (const id of staffIn(batch, site.building())) hearLate(id, batch.ts, batch.kind); },
     site.startedMs - MARGIN_MS);
-  /** @type {Map<number, Set<string>>} by job: whom it concerns, if not everybody */
-  const concerned = new Map();
-  const toil = createToil((reason) => {
+  /** What was given up, of the job that runs. @type {Set<string>} */
+  const lost = new Set();
+  const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
     if (current) current.reason = reason;
-  }, sleep);
+  };
+  const toil = createToil(hinder, sleep);
   const feed = createFeed(store, toil, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
@@ -67,16 +66,13 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
   });
   const turns = createTurns({ site, store, toil, versions, warn: logger.warn });
-  const doing = (/** @type {string} */ reason) => { if (current) current.reason = reason; };
-  const means = { site, store, toil, feed, telling, turns, missed, clock, doing };
+  const means = { site, store, toil, feed, telling, turns, missed, clock, hinder, aliveMs,
+    lose: (/** @type {string} */ text) => { logger.warn(`rebuild: ${text}`); lost.add(text); },
+    doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
   function enqueue(why, fromMs, toMs) {
-    /** @type {Job} */
-    const job = { id: nextId++, why, from_ms: fromMs, to_ms: toMs, state: 'waiting', at_ms: null, readings: 0, locations: 0, stays: 0,
-      took_s: null, reason: '' };
-    jobs.push(job);
-    while (jobs.length > KEPT_JOBS && (jobs[0]?.state === 'done' || jobs[0]?.state === 'failed')) jobs.shift();
+    const job = jobs.add(why, fromMs, toMs);
     wake();
     return job;
   }
@@ -85,20 +81,20 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   async function run(job, toDo) {
     current = job;
     job.state = 'running';
+    lost.clear();
     const beganMs = clock();
-    const span = `${iso(job.from_ms)} to ${job.to_ms === null ? 'now' : iso(job.to_ms)}`;
-    logger.log(`rebuild ${job.id} of ${span}: begins`);
+    logger.log(`${titleOf(job)}: begins`);
     await toDo();
     turns.end();
     telling.end();
-    Object.assign(job, { state: 'done', reason: '', took_s: (clock() - beganMs) / 1000 });
-    logger.log(`rebuild ${job.id} of ${span}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
+    Object.assign(job, { state: 'done', reason: [...lost].join('; '), took_s: (clock() - beganMs) / 1000 });
+    logger.log(`${titleOf(job)}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
   }
 
   async function heal() {
     const gapMs = await gapStart({ site, store, toil });
-    const job = jobs.find(({ why }) => why === 'start') ?? enqueue('start', gapMs, null);
+    const job = jobs.ofStart() ?? enqueue('start', gapMs, null);
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     settledMs = Math.max(settledMs, gapMs);
     const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
@@ -110,11 +106,11 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
   async function work() {
     await faultless(null, heal);
     while (!toil.stopped()) {
-      const job = jobs.find(({ state }) => state === 'waiting');
+      const job = jobs.waiting()[0];
       if (job) {
-        const staff = concerned.get(job.id) ?? null;
-        await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), staff)));
-        concerned.delete(job.id);
+        const whom = late.ofJob(job.id);
+        await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), whom)));
+        if (!toil.stopped() && late.over(job.id)) saving.changed();
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }
   }
@@ -146,16 +142,20 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     }
   }
 
-  /** Readings of a time that is over, which the locator did not take. @param {string} staffId @param {number} ts */
-  function hearLate(staffId, ts) {
-    late.add(staffId, ts, clock());
+  /**
+   * Readings of a time that is over, which the locator did not take.
+   * @param {string} staffId @param {number} ts @param {import('../readings').Batch['kind']} kind
+   */
+  function hearLate(staffId, ts, kind) {
+    const byGateways = kind === 'gateway' || hasTags(site.building(), staffId);
+    if (late.add(staffId, byGateways, ts, clock())) saving.changed();
   }
 
   return {
     late: hearLate,
     /** Whether a backlog is through by now; to be called every few seconds. */
     look() {
-      for (const { fromMs, toMs, staff } of late.due(clock())) concerned.set(enqueue('late', fromMs, toMs).id, staff);
+      for (const { fromMs, toMs, time } of late.due(clock())) late.give(enqueue('late', fromMs, toMs).id, time);
     },
     /** To be called once, before the first reading comes. */
     start() {
@@ -164,42 +164,38 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
         if (stored) missed.hear(batch);
       });
       site.tellLate(hearLate);
+      late.restore(lateFile.load(), clock());
       work();
     },
+    /** @returns {Promise<void>} when what is still to be located is kept */
     stop() {
       toil.stop();
       wake();
+      return saving.settle();
     },
     /**
      * By hand. @param {number} fromMs @param {number} toMs both inclusive
      * @returns {Job|null} null: too many are waiting already
      */
     request(fromMs, toMs) {
-      if (jobs.filter(({ state }) => state === 'waiting').length >= WAITING_JOBS) return null;
+      if (jobs.waiting().length >= WAITING_JOBS) return null;
       return enqueue('request', Math.max(fromMs, clock() - RETENTION_MS), toMs);
     },
-    jobs: () => jobs.map((job) => ({ ...job })),
+    jobs: jobs.list,
     /** For the heartbeat, epoch ms: everything before is located; 0 while that is not known. @param {number} nowMs */
-    settledMs: (nowMs) => Math.min(settledMs, nowMs, late.fromMs(),
-      ...jobs.filter(({ why, state }) => why === 'late' && state !== 'done' && state !== 'failed').map(({ from_ms: ms }) => ms)),
+    settledMs: (nowMs) => Math.min(settledMs, nowMs),
     /** What was before the start and is not located again yet. */
     missing: () => missing(settledMs, site.startedMs),
     /** For /health. @returns {import('../health').Part} */
     part() {
       const busy = current ? { running: { ...current } } : {};
-      const waiting = jobs.filter(({ state }) => state === 'waiting').length;
+      const waiting = jobs.waiting().length;
       const state = settledMs === Infinity && !current ? 'idle' : 'running';
       if (fault === '') return { status: 'up', state, waiting, ...busy };
       return { status: 'degraded', state, waiting, ...busy, reason: `the past is being located again, but: ${fault}`,
         remedy: 'it goes on by itself when that is over' };
     },
   };
-}
-
-/** Whom a batch concerns. @param {import('../readings').Batch} batch @param {import('../building').Building} building */
-function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
-  if (kind === 'phone') return new Set([receiver]);
-  return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);
 }
 
 module.exports = { createRebuild };

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { hasTags } = require('./late');
 const { WARM_UP_MS, RETENTION_MS } = require('./recover');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
@@ -17,25 +18,27 @@ const PRESENT_MS = 10_000; // what is newer belongs to the locator of the presen
  * @param {import('./recover').Means} means
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
- * @param {Set<string>|null} staff whom it concerns; null: everybody
+ * @param {{staff: Set<string>, gateways: boolean}|null} whom whom it concerns; null: everybody
  */
-async function rebuildRange(means, fromMs, toMs, staff) {
+async function rebuildRange(means, fromMs, toMs, whom) {
+  const staff = whom?.staff ?? null;
   const { site, store, toil, feed, telling, clock, reached } = means;
   const warmMs = Math.max(fromMs - WARM_UP_MS, clock() - RETENTION_MS);
   const { building, turns } = await means.turns.since(warmMs);
+  const only = whom && onlyOf(whom, [building, site.building()]);
   const replay = createReplay(site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, turns });
   const tell = () => telling.some(replay);
   const idle = () => {};
 
-  await feed.through(replay, warmMs, Math.max(fromMs, warmMs), tell, idle);
+  await feed.through(replay, warmMs, Math.max(fromMs, warmMs), tell, idle, only);
   await lookUpStarts(replay.locator, warmMs, store, toil);
   const presentMs = clock() - PRESENT_MS;
   let cursorMs = Math.max(Math.min(toMs + 1, presentMs), fromMs);
-  await feed.through(replay, fromMs, cursorMs, tell, reached);
+  await feed.through(replay, fromMs, cursorMs, tell, reached, only);
   const endMs = Math.min(cursorMs + RUN_OUT_MS, presentMs);
   while (cursorMs < endMs && replay.openStays().length > 0) {
     const nextMs = Math.min(cursorMs + RUN_OUT_STEP_MS, endMs);
-    await feed.through(replay, cursorMs, nextMs, tell, idle);
+    await feed.through(replay, cursorMs, nextMs, tell, idle, only);
     cursorMs = nextMs;
   }
   // Where it is open at the end the locator of the present knows better, if it knows anything.
@@ -43,6 +46,21 @@ async function rebuildRange(means, fromMs, toMs, staff) {
   // What still goes on at the present is told by who sees its end.
   if (cursorMs < presentMs) await telling.tell({ locations: [], stays: replay.openStays() }, true);
   tellStarts(site, replay, fromMs, cursorMs, clock());
+}
+
+/** Whose phones are asked for one by one; of more it is quicker to read everybody's. */
+const MOST_PHONES = 500;
+
+/**
+ * Whose readings say where these people are: their own phones'; and of gateways all, since it counts, too, that one next to them
+ * hears nothing.
+ * @param {{staff: Set<string>, gateways: boolean}} whom @param {import('../building').Building[]} buildings of then and of now
+ * @returns {import('../store').Only|null} null: everybody's
+ */
+function onlyOf({ staff, gateways }, buildings) {
+  if (staff.size > MOST_PHONES) return null;
+  const phones = [...staff];
+  return { phones, gateways: gateways || buildings.some((building) => phones.some((id) => hasTags(building, id))) };
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { ALIVE_MS, GIVEN_UP_MS } = require('../arrival');
 const { byTime, createGrouping } = require('./batches');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
@@ -23,6 +24,10 @@ const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
 const AT_ONCE = 200; // batches
 const LOOK_MS = 200;
 const ARRIVING = 'waiting until InfluxDB has what has arrived';
+/** What a wait for the database takes when something is amiss on the way there. */
+const LONG_MS = 15_000;
+/** So long the first batch is waited for alone, then for a later one as well; doubled each time another one takes its place. */
+const LATER_MS = 1000;
 const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
@@ -38,6 +43,9 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @property {() => number} clock
  * @property {(ms: number) => void} reached
  * @property {(text: string) => void} doing
+ * @property {(reason: string) => void} hinder says what hinders at the moment; '' when it goes on
+ * @property {(text: string) => void} lose says what is given up for good
+ * @property {() => number} aliveMs when ingest worked last, epoch ms
  */
 
 /** Up to when everything was located before this start, epoch ms. @param {Pick<Means, 'site'|'store'|'toil'>} means */
@@ -83,7 +91,7 @@ async function recover(means, arrivals, gapMs) {
   do {
     doing(ARRIVING);
     const nowMs = clock();
-    await allStored(means, arrivals.newest());
+    await allStored(means, arrivals, arrivals.newest());
     doing('');
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
     await feed.through(replay, cursorMs, toMs, tell, (ms) => reached(Math.max(ms, gapMs)));
@@ -100,13 +108,42 @@ async function recover(means, arrivals, gapMs) {
 /** @param {import('./toil').Toil} toil */
 const wait = (toil) => toil.pause(LOOK_MS).then(() => true);
 
+/** Batches that never came. @type {WeakSet<Batch>} */
+const givenUp = new WeakSet();
+
 /**
- * Until the database has a batch, and so everything that arrived before it.
- * @param {Pick<Means, 'store'|'toil'>} means
+ * Until the database has a batch or one that arrived later, and so everything that arrived before it. A batch may never get
+ * there: the broker can have dropped it for Telegraf alone. When nothing arrives later either, it is given up, with everything
+ * working, after the same time as in `arrival.js`.
+ * @param {Pick<Means, 'store'|'toil'|'clock'|'hinder'|'lose'|'aliveMs'>} means
+ * @param {Pick<ReturnType<typeof import('./arrivals').createArrivals>, 'newest'>} arrivals
  * @param {Batch|null} batch
  */
-async function allStored({ store, toil }, batch) {
-  while (batch && !await toil.insist(() => store.hasReading(batch))) await toil.pause(LOOK_MS);
+async function allStored({ store, toil, clock, hinder, lose, aliveMs }, arrivals, batch) {
+  if (!batch || givenUp.has(batch)) return;
+  const beganMs = clock();
+  let [later, laterMs, patienceMs] = [batch, beganMs, LATER_MS];
+  let workingSinceMs = beganMs;
+  let hindered = false;
+  for (;;) {
+    for (const one of new Set([batch, later])) {
+      if (!await toil.insist(() => store.hasReading(one))) continue;
+      if (hindered) hinder('');
+      return;
+    }
+    const nowMs = clock();
+    if (nowMs - aliveMs() > ALIVE_MS) workingSinceMs = nowMs;
+    if (nowMs - workingSinceMs >= GIVEN_UP_MS) break;
+    if (nowMs - laterMs >= patienceMs) [later, laterMs, patienceMs] = [arrivals.newest() ?? batch, nowMs, 2 * patienceMs];
+    if (nowMs - beganMs >= LONG_MS) {
+      hindered = true;
+      hinder(`InfluxDB does not have what arrived ${Math.round((nowMs - beganMs) / 1000)} s ago; the log of telegraf may say why`);
+    }
+    await toil.pause(LOOK_MS);
+  }
+  hinder('');
+  givenUp.add(batch);
+  lose(`readings that arrived up to ${new Date(beganMs).toISOString()} never got into InfluxDB; their time is located without them`);
 }
 
 /**
@@ -116,14 +153,15 @@ async function allStored({ store, toil }, batch) {
  * @param {ReturnType<typeof createReplay>} replay
  * @param {number} cursorMs
  */
-async function join({ store, toil, clock, doing }, arrivals, replay, cursorMs) {
+async function join(means, arrivals, replay, cursorMs) {
+  const { store, toil, clock, doing } = means;
   /** @type {Batch[]|null} */
   let arrived = null;
   /** @type {Map<string, Batch>} */
   let stored = new Map();
   while (arrived === null) { // once more when it was more than can be kept
     doing(ARRIVING);
-    await allStored({ store, toil }, arrivals.keep());
+    await allStored(means, arrivals, arrivals.keep());
     stored = await toil.insist(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
     arrived = arrivals.take();
   }

@@ -4,6 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
 const { createAsk } = require('../../lib/http/v1/ask');
+const { createCursors } = require('../../lib/http/v1/cursor');
 const { parseMoment } = require('../../lib/http/v1/moment');
 const { readPage } = require('../../lib/http/v1/pages');
 
@@ -77,6 +78,21 @@ test('a cursor cannot be made to ask more than a request may', () => {
   const [question, , ...rest] = JSON.parse(Buffer.from(next({ ts: 5, id: 'b', same: 1 }), 'base64url'));
   const wide = Buffer.from(JSON.stringify([question, -40 * 24 * HOUR_MS, ...rest])).toString('base64url');
   assert.throws(() => createAsk(operation, { thing: 'x', cursor: wide }, 0), /none of ours/);
+});
+
+test('a forged cursor is refused, whatever is changed in it; one of ours is good after a restart', () => {
+  const cursors = () => createCursors('a secret that stays');
+  const ask = (params) => createAsk(operation, { thing: 'x', ...params }, 100 * HOUR_MS, undefined, cursors());
+  const cursor = ask({}).next({ ts: 5, id: 'b', same: 1 });
+  assert.deepEqual(ask({ cursor }).after, { fromMs: 76 * HOUR_MS, toMs: 100 * HOUR_MS, ts: 5, id: 'b', same: 1 });
+  const parts = JSON.parse(Buffer.from(cursor, 'base64url'));
+  for (const [at, value] of [[1, 0], [2, 200 * HOUR_MS], [3, 6], [4, 'a'], [5, 9_000_000], [5, 0], [6, ''], [6, null]]) {
+    const forged = Buffer.from(JSON.stringify(parts.with(at, value))).toString('base64url');
+    assert.throws(() => ask({ cursor: forged }), (error) => error.status === 400 && /none of ours/.test(error.message), `${at} ${value}`);
+  }
+  const unsigned = Buffer.from(JSON.stringify(parts.slice(0, -1))).toString('base64url');
+  assert.throws(() => ask({ cursor: unsigned }), /none of ours/);
+  assert.throws(() => createAsk(operation, { thing: 'x', cursor }, 0), /none of ours/, 'of another installation');
 });
 
 test('moments: RFC 3339 with its offset, days that exist, leap seconds', () => {

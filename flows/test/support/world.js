@@ -66,7 +66,7 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), retained: new Map(),
-      settled: 0, breakOff: 0, queue: [], states: [], versions: [], begun: false });
+      settled: 0, breakOff: 0, ingestIsUp: () => true, keptLate: [], queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -79,7 +79,9 @@ class World {
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
     const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
-    const rebuild = createRebuild({ site, store: this.store(), versions, clock: () => this.now, logger: { log: tell, warn: tell }, sleep });
+    const rebuild = createRebuild({ site, store: this.store(), versions, clock: () => this.now,
+      aliveMs: () => (this.ingestIsUp() ? this.now : 0), logger: { log: tell, warn: tell }, sleep,
+      lateFile: { load: () => this.keptLate, save: async (times) => { this.keptLate = structuredClone(times); } } });
     site.outbox.attach({ connected: () => true, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
@@ -146,21 +148,24 @@ class World {
   /** What the flows ask the database. */
   store() {
     const answer = (value) => (this.away() ? Promise.reject(new StoreUnavailable('InfluxDB is away')) : Promise.resolve(value()));
-    const within = (fromMs, toMs) => this.sent.filter(({ ms, atMs }) => atMs + LAG_MS <= this.now && ms >= fromMs && ms < toMs)
+    const isStored = ({ atMs, unstored }) => !unstored && atMs + LAG_MS <= this.now;
+    const within = (fromMs, toMs) => this.sent.filter((one) => isStored(one) && one.ms >= fromMs && one.ms < toMs)
       .sort((a, b) => a.ms - b.ms);
+    const concerns = ({ kind, receiver }, only) => only === null || (kind === 'gateway' ? only.gateways : only.phones.includes(receiver));
     const stored = (map, staffId, fromMs, toMs) => [...map.values()]
       .filter(({ staff_id: id, ts }) => (staffId === undefined || id === staffId) && ts >= fromMs && ts < toMs).sort((a, b) => a.ts - b.ts);
     const lasting = (...args) => stored(this.stays, ...args).filter(({ duration_s: seconds }) => seconds > 0);
     return {
       settledMs: () => answer(() => this.settled || null),
-      firstReading: (fromMs, toMs) => answer(() => within(fromMs, toMs)[0]?.ms ?? null),
+      firstReading: (fromMs, toMs, only = null) => answer(() => within(fromMs, toMs).find((one) => concerns(one, only))?.ms ?? null),
       gatewayStates: () => answer(() => this.states.slice()),
       hasReading: ({ receiver, ts }) => answer(() => within(ts, ts + 1).some((one) => one.receiver === receiver)),
       stays: (fromMs, toMs, staffId) => answer(() => lasting(staffId, fromMs, toMs)),
       lastStay: (staffId, fromMs, toMs) => answer(() => lasting(staffId, fromMs, toMs).at(-1) ?? null),
       firstLocation: (staffId, fromMs, toMs) => answer(() => stored(this.locations, staffId, fromMs, toMs)[0] ?? null),
-      readings: async (fromMs, toMs, take) => {
-        const rows = (await answer(() => within(fromMs, toMs))).flatMap(({ ms, kind, receiver, payload }) => JSON.parse(payload).readings
+      readings: async (fromMs, toMs, take, only = null) => {
+        const found = await answer(() => within(fromMs, toMs).filter((one) => concerns(one, only)));
+        const rows = found.flatMap(({ ms, kind, receiver, payload }) => JSON.parse(payload).readings
           .map(({ beacon, rssi }) => [ms, rssi, kind, receiver, beacon]));
         for (let at = 0; at < rows.length; at += 7) { // pieces that end in the middle of a batch
           await take(rows.slice(at, at + 7));

@@ -53,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
 
     command("run", "hear, keep and send until stopped", "Ends in order on SIGTERM and Ctrl-C; one agent per state_dir.")
     scan = command("scan", "show a live table of what is heard", "Reads no configuration. Ctrl-C ends it.", False)
-    scan.add_argument("--adapter", default="", metavar="hciN", help="the adapter (default: the first that is powered)")
+    scan.add_argument(
+        "--adapter", default="", metavar="NAME", help="the adapter, hciN or address (default: lowest address)"
+    )
     scan.add_argument(
         "--seconds", type=float, metavar="N", help="end after so long (default: Ctrl-C; 10 without a terminal)"
     )
@@ -69,10 +71,12 @@ def _parser() -> argparse.ArgumentParser:
 def _run(settings: Settings) -> int:
     from gateway_agent.agent import Agent
     from gateway_agent.state import AgentLock, AlreadyRunningError
-    from gateway_agent.store import StoreError
+
+    log = logging.getLogger(__name__)
+    lock = AgentLock(Path(settings.state_dir))
 
     async def work() -> None:
-        task = asyncio.create_task(Agent(settings).run())
+        task = asyncio.create_task(Agent(settings, lock.acquire).run())
 
         def end() -> None:
             if not task.cancelling():  # a second Ctrl-C must not cancel the putting away
@@ -83,16 +87,16 @@ def _run(settings: Settings) -> int:
         with contextlib.suppress(asyncio.CancelledError):
             await task
 
-    folder = Path(settings.state_dir)
     os.umask(0o077)  # where people were is nobody else's business on this machine
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = AgentLock(folder)
-        asyncio.run(work())
-        lock.release()
-    except (AlreadyRunningError, StoreError, OSError) as error:
-        logging.getLogger(__name__).error("%s", error)  # noqa: TRY400 - said in a sentence
+        lock.acquire()
+    except AlreadyRunningError as error:
+        log.error("%s", error)  # noqa: TRY400 - said in a sentence
         return 1
+    except OSError as error:  # the agent hears all the same; the outbox says it and tries again
+        log.debug("%s", error)
+    asyncio.run(work())
+    lock.release()
     return 0
 
 

@@ -1,5 +1,6 @@
 """The running agent: what hears, what keeps, what sends and what watches, put together."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from gateway_agent import __version__, reception, systemd
 from gateway_agent.clock import Clock
-from gateway_agent.collector import Collector
+from gateway_agent.collector import UNSAVED_WINDOWS, Collector
 from gateway_agent.delivery import Delivery
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
@@ -18,7 +19,7 @@ from gateway_agent.reporter import Reporter, pulse
 from gateway_agent.reset import reset_adapter
 from gateway_agent.session import Session
 from gateway_agent.settings import Settings
-from gateway_agent.store import Store
+from gateway_agent.store import Store, StoreError
 from gateway_agent.tasks import together
 from gateway_agent.timekeeper import Timekeeper
 from gateway_agent.topics import Topics
@@ -28,43 +29,56 @@ log = logging.getLogger(__name__)
 
 # A window that was not closed for so long means that we hang: systemd is to start us anew.
 HANGS_AFTER_S = 60.0
+RESTORE_AGAIN_AFTER_S = 5.0
 _CONFIG = "config"  # under which the outbox remembers the last `config` message
 
 
 class Agent:
-    """One gateway. ``run`` works until it is cancelled; what was collected is then on disk."""
+    """One gateway. ``run`` works until it is cancelled; what was collected is then on disk.
 
-    def __init__(self, settings: Settings) -> None:
+    ``prepare`` makes the folder ready before the outbox is opened there; may raise OSError.
+    """
+
+    def __init__(self, settings: Settings, prepare: Callable[[], None]) -> None:
         scan, self._settings = settings.scan, settings
         self._base = Reception(scan.window_ms, scan.min_rssi, scan.rssi_offset, frozenset(scan.allow) or None)
         self._folder = Path(settings.state_dir)
         self._clock = Clock(settings.clock.source)
         self._counters = Counters()
-        self._store = Store(self._folder, self._clock.boot, settings.outbox.max_mib << 20)
+        self._store = Store(self._folder, self._clock.boot, settings.outbox.max_mib << 20, prepare)
+        self._restored = False
         self._time = Timekeeper(self._clock, self._store)
         self._intake = Intake(self._base, scan.unregistered == "publish")
-        self._reporter = Reporter(
-            Topics.of(settings.id), self._clock, self._time, self._store, self._intake, self._counters
-        )
+        self._reporter = Reporter(Topics.of(settings.id), self._time, self._store, self._intake, self._counters)
         self._delivery = Delivery(
-            settings, self._counters, self._new_session, self._reporter.samples, self._reporter.status, self._configured
+            settings,
+            self._clock,
+            self._counters,
+            self._new_session,
+            self._reporter.samples,
+            self._reporter.status,
+            self._configured,
         )
         self._collector = Collector(self._intake, self._store, self._clock, self._time, self._delivery.live)
         watchdog = Watchdog(scan.restart_after_s, scan.reset_after_s, time.monotonic())
         self._listening = Listening(
-            self._intake, scan.adapter, watchdog, self._counters, lambda: reset_adapter(scan.adapter)
+            self._intake, scan.adapter, watchdog, self._counters, lambda used: reset_adapter(scan.adapter, used)
         )
         self._keeper = Keeper(self._store, self._clock, self._time, settings.outbox.max_age_h)
 
     async def run(self) -> None:
-        """Open the outbox and work until cancelled. Raises StoreError when the outbox cannot be opened."""
-        await self._store.open()
+        """Work until cancelled, also where the outbox cannot be opened: that is tried again, windows wait in memory."""
         try:
+            await self._store.open()
             await self._time.begin()
             await self._restore_configuration()
+        except StoreError as error:
+            log.error("%s; windows are held in memory, %d at most", error, UNSAVED_WINDOWS)  # noqa: TRY400 - a sentence
+        try:
             systemd.notify("READY=1")
             log.info("gateway agent %s for %s is running", __version__, self._settings.id)
             await together(
+                self._restore_when_possible(),
                 self._listening.run(),
                 self._collector.run(),
                 self._delivery.run(),
@@ -75,17 +89,21 @@ class Agent:
             )
         finally:
             systemd.notify("STOPPING=1")
-            await self._collector.close_window()
+            await self._collector.finish()
             await self._keeper.finish()
             await self._store.close()
 
-    def _new_session(self, publish: Callable[[bytes], int]) -> Session:
+    def _new_session(self, publish: Callable[[bytes], int], receive_maximum: int) -> Session:
         outbox = self._settings.outbox
-        return Session(self._store, self._clock, self._counters, publish, outbox.replay_s, outbox.backlog_rate)
+        rate = outbox.backlog_rate
+        return Session(self._store, self._clock, self._counters, publish, outbox.replay_s, rate, receive_maximum)
 
     async def _restore_configuration(self) -> None:
         """The broker may be away at start: the last `config` message is in force until a newer one comes."""
         remembered = await self._store.do(lambda outbox: outbox.fact(_CONFIG))
+        if self._restored:
+            return
+        self._restored = True
         if remembered:
             self._apply(remembered.encode())
         elif self._base.allow is None and self._settings.scan.unregistered == "drop":
@@ -93,7 +111,17 @@ class Agent:
                 "no beacon is registered yet: nothing is sent until a `config` message or scan.allow names some"
             )
 
+    async def _restore_when_possible(self) -> None:
+        while not self._restored:
+            try:
+                await self._restore_configuration()
+            except StoreError:  # the collector says so
+                await asyncio.sleep(RESTORE_AGAIN_AFTER_S)
+
     def _configured(self, payload: bytes) -> None:
+        restored, self._restored = self._restored, True  # what came is newer than what is remembered
+        if restored and not payload and self._intake.reception == self._base:
+            return  # no `config` is in force anyway
         if self._apply(payload):
             self._keeper.remember(_CONFIG, payload.decode())
 
@@ -125,4 +153,5 @@ class Agent:
             if self._delivery.online
             else f"no broker ({fault.kind if (fault := self._delivery.fault) else '…'})"
         )
-        return f"{self._intake.adverts} adverts heard, {broker}"
+        disk = f", nothing can be kept ({self._store.error})" if self._store.error else ""
+        return f"{self._intake.adverts} adverts heard, {broker}{disk}"

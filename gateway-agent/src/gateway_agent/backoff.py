@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 FIRST_S = 1.0
+SPREAD_S = 15.0  # a thousand gateways lose a broker that is restarted in the same moment
 
 
 class Backoff:
@@ -19,6 +20,10 @@ class Backoff:
         pause = min(self._next_s, self._longest_s)
         self._next_s = min(self._next_s * 2, self._longest_s)
         return pause * (0.5 + 0.5 * self._jitter())
+
+    def spread_s(self) -> float:
+        """How long to wait before the first attempt after a link that was steady: anything up to 15 s."""
+        return min(SPREAD_S, self._longest_s) * self._jitter()
 
     def reset(self) -> None:
         """An attempt was successful."""

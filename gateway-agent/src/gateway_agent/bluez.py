@@ -26,18 +26,43 @@ class Adapter:
     name: str
     address: str
     powered: bool
+    central: bool = True  # can scan
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.address}"
+
+    @property
+    def number(self) -> int:
+        """3 of hci3."""
+        return int(self.name.removeprefix("hci"))
+
+
+def choose(found: list[Adapter], wanted: str) -> Adapter | None:
+    """The adapter called ``wanted`` (name or address); for an empty one the powered one with the lowest address.
+
+    Numbers change with the order in which adapters are found at boot, addresses do not.
+    """
+    if wanted:
+        candidates = [adapter for adapter in found if wanted.upper() in (adapter.name.upper(), adapter.address.upper())]
+    else:
+        candidates = [adapter for adapter in found if adapter.central]
+    return min(candidates, key=lambda adapter: (not adapter.powered, adapter.address, adapter.number), default=None)
 
 
 async def adapters() -> list[Adapter]:
-    """All adapters, by name. Raises BluezError."""
+    """All adapters, by number. Raises BluezError."""
     async with _bus() as bus:
         (objects,) = await _call(bus, "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
         found = [
-            Adapter(path.rsplit("/", 1)[1], entry[_ADAPTER]["Address"].value, entry[_ADAPTER]["Powered"].value)
-            for path, entry in objects.items()
-            if _ADAPTER in entry
+            _adapter(path.rsplit("/", 1)[1], entry[_ADAPTER]) for path, entry in objects.items() if _ADAPTER in entry
         ]
-        return sorted(found, key=lambda adapter: adapter.name)
+        return sorted(found, key=lambda adapter: adapter.number)
+
+
+def _adapter(name: str, properties: dict[str, Variant]) -> Adapter:
+    roles = properties.get("Roles")
+    central = roles is None or "central" in roles.value
+    return Adapter(name, properties["Address"].value, properties["Powered"].value, central)
 
 
 async def power_cycle(name: str) -> None:

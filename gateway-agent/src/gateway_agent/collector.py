@@ -67,6 +67,15 @@ class Collector:
             while len(self._unsaved) > UNSAVED_WINDOWS:
                 self._store.dropped["disk"] += sum(readings for readings, _ in self._unsaved.popleft().bodies)
 
+    async def finish(self) -> None:
+        """The last window, before the end. What the disk refuses until then is lost, and said."""
+        await self.close_window()
+        lost = sum(readings for window in self._unsaved for readings, _ in window.bodies)
+        if lost:
+            self._store.dropped["disk"] += lost
+            self._unsaved.clear()
+            log.error("%d readings are lost: the disk did not take them until the end", lost)
+
     async def _save(self, window: _Unsaved) -> None:
         batches = await self._store.do(lambda outbox: outbox.add(window.bodies, window.boot_ms, window.ts))
         if window.ts is not None:

@@ -22,11 +22,11 @@ async def examine(settings: Settings) -> AsyncIterator[Check]:
         return
     known = state.read(folder) if running else {}
     yield _agent(running, known, settings)
-    yield doctor_host.disk(settings, running)
+    yield doctor_host.disk(settings, running, known.get("outbox_error"))
     yield doctor_host.files(settings)
     async for check in doctor_bluetooth.examine(settings, known if running else None):
         yield check
-    yield doctor_host.clock(settings)
+    yield doctor_host.clock(settings, known)
     async for check in doctor_broker.examine(settings, known if running else None):
         yield check
 

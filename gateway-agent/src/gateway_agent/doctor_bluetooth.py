@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway_agent import bluez
-from gateway_agent.bluez import BluezError
+from gateway_agent.bluez import Adapter, BluezError
 from gateway_agent.checks import Check, fail, look, ok
 from gateway_agent.scanner import ScanError, Scanner
 from gateway_agent.settings import Settings
@@ -28,20 +28,31 @@ async def examine(settings: Settings, known: dict[str, Any] | None) -> AsyncIter
         return
     yield await _version()
     wanted = settings.scan.adapter
-    chosen = [adapter for adapter in adapters if wanted in ("", adapter.name)]
-    if not chosen:
-        there = ", ".join(adapter.name for adapter in adapters) or "none"
+    adapter = bluez.choose(adapters, wanted)
+    if adapter is None:
+        there = ", ".join(map(str, adapters)) or "none"
         yield fail(
             "adapter", f"BlueZ has no adapter {wanted or 'at all'} (it has: {there})", "plug one in; see `rfkill list`"
         )
         return
-    adapter = next((adapter for adapter in chosen if adapter.powered), chosen[0])
     if not adapter.powered:
         yield fail("adapter", f"{adapter.name} is switched off", "sudo rfkill unblock bluetooth; bluetoothctl power on")
         return
-    yield ok("adapter", f"{adapter.name} {adapter.address} is powered")
+    yield _adapter(adapter, adapters, wanted, known)
     yield await _hearing(settings) if known is None else _heard(known)
     yield _permissions()
+
+
+def _adapter(adapter: Adapter, there: list[Adapter], wanted: str, known: dict[str, Any] | None) -> Check:
+    used = (known or {}).get("adapter") or str(adapter)
+    if wanted or len(there) == 1:
+        return ok("adapter", f"{adapter} is powered") if used == str(adapter) else _moved(used, adapter)
+    found = f"{used} is used, of {len(there)} that are there: {', '.join(map(str, there))}"
+    return look("adapter", found, f'name the right one for good: scan.adapter = "{used.rsplit(" ", 1)[-1]}"')
+
+
+def _moved(used: str, adapter: Adapter) -> Check:
+    return look("adapter", f"{adapter} is powered, the agent scans with {used}", "restart the agent")
 
 
 def _no_bluez(error: str) -> Check:

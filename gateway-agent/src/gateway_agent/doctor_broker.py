@@ -132,7 +132,7 @@ def _nothing_registered() -> Check:
 
 
 def _failed(fault: Fault) -> Check:
-    names = {"account": "account", "acl": "rights", "outbox": "disk", "password_file": "account"}
+    names = {"account": "account", "acl": "rights", "publish": "rights", "outbox": "disk", "password_file": "account"}
     tls = (
         "tls"
         if fault.kind in ("ca", "tls", "not_tls") or fault.kind.startswith(("certificate", "client"))

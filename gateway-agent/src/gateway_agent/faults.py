@@ -89,6 +89,8 @@ def of_refusal(reason: str, account: str) -> Fault:
             f"the broker refuses account {account!r} or its password",
             "make the account (make account ARGS='add gateway …') or correct broker.password_file",
         )
+    if reason == "Unsupported protocol version":
+        return Fault("protocol", "the broker does not speak this version of MQTT", "upgrade the broker")
     return Fault("broker", f"the broker refuses the connection: {reason}", "see the broker's log")
 
 
@@ -105,6 +107,18 @@ def of_silence(where: str, tls: bool, trouble: str = "") -> Fault:
     return Fault(
         "no_mqtt", f"{where} takes the connection but does not answer MQTT", f"{hint}; or the broker is overloaded"
     )
+
+
+def is_denial(refusal: str) -> bool:
+    """Whether a refused publish is a matter of rights, in paho's words for the reason code."""
+    return refusal == "Not authorized"
+
+
+def of_refused_publish(topic: str, refusal: str) -> Fault:
+    """The Fault behind a publish that the broker refuses, in paho's words for the reason code."""
+    if is_denial(refusal):
+        return of_denial([topic])
+    return Fault("publish", f"the broker refuses what is published under {topic}: {refusal}", "see the broker's log")
 
 
 def of_denial(topics: list[str]) -> Fault:

@@ -45,14 +45,16 @@ def message(
     adverts: int,
     ignored: Mapping[str, int],
     unregistered_distinct: int,
-    depth: Depth,
+    depth: Depth | None,
+    failing: bool,
     dropped: Counter[str],
     damaged: int,
     synchronised: bool,
     clock_offset_ms: float | None,
+    clock_jumps: int,
     reception: Reception,
 ) -> bytes:
-    """The health payload: numbers only, but for the version; what is not known is left out.
+    """The health payload: numbers only, but for the version; what is not known (``depth`` None) is left out.
 
     `queued` and `dropped` are readings: what waits, and what was collected and lost (`dropped_age`, `_size`, `_time`,
     `_disk`). Adverts left out on purpose (`dropped_unregistered`, `_weak`, `_no_rssi`) are no part of `dropped`.
@@ -65,10 +67,11 @@ def message(
         "published": counters.published,
         "acked": counters.acked,
         "replayed": counters.replayed,
-        "queued": depth.waiting,
-        "queued_batches": depth.waiting_batches,
-        "held": depth.held,
-        "outbox_bytes": depth.used_bytes,
+        "queued": depth and depth.waiting,
+        "queued_batches": depth and depth.waiting_batches,
+        "held": depth and depth.held,
+        "outbox_bytes": depth and depth.used_bytes,
+        "outbox_failing": int(failing),
         "dropped": dropped.total(),
         **{f"dropped_{reason}": count for reason, count in sorted(dropped.items())},
         **{f"dropped_{reason}": count for reason, count in sorted(ignored.items())},
@@ -86,6 +89,7 @@ def message(
         "config_refused": counters.config_refused,
         "cpu_temperature_c": cpu_temperature_c(),
         "clock_synchronised": int(synchronised),
+        "clock_jumps": clock_jumps,
         "clock_offset_ms": clock_offset_ms if clock_offset_ms is None else round(clock_offset_ms, 3),
     }
     return json.dumps(

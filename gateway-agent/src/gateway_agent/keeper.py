@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import time
 
 from gateway_agent.clock import Clock
+from gateway_agent.seldom import Seldom
 from gateway_agent.store import Store, StoreError
 from gateway_agent.timekeeper import Timekeeper
 
@@ -13,7 +15,9 @@ TRIM_EVERY_S = 15.0  # at 200 readings/s the file grows by less than a megabyte 
 
 
 class Keeper:
-    """``max_age_h``: age in hours at which a batch is dropped, judged only by a clock that is right."""
+    """``max_age_h``: age in hours at which a batch is dropped: by the clock since boot, for earlier boots by the wall
+    clock where it is right.
+    """
 
     def __init__(self, store: Store, clock: Clock, timekeeper: Timekeeper, max_age_h: float) -> None:
         self._store = store
@@ -22,6 +26,7 @@ class Keeper:
         self._max_age_ms = int(max_age_h * 3_600_000)
         self._facts: dict[str, str] = {}
         self._changed = asyncio.Event()
+        self._seldom = Seldom()
 
     def remember(self, name: str, value: str) -> None:
         """Have a fact written down soon."""
@@ -35,8 +40,10 @@ class Keeper:
             self._changed.clear()
             try:
                 await self._work()
+                self._seldom.forget()
             except StoreError as error:
-                log.warning("%s", error)
+                if self._seldom.worth_saying(str(error), time.monotonic()):
+                    log.warning("%s", error)
             lost = {reason: count for reason, count in self._store.dropped.items() if count}
             if lost != said:
                 log.warning("readings lost so far, by reason: %s", lost)
@@ -63,6 +70,7 @@ class Keeper:
 
     async def _work(self) -> None:
         await self._write_down()
-        now = self._time.stamp()
-        oldest = None if now is None else now - self._max_age_ms
-        await self._store.do(lambda outbox: outbox.trim(oldest))
+        oldest_boot_ms = self._clock.boot_ms() - self._max_age_ms
+        now = self._time.age_stamp()
+        oldest_ts = None if now is None else now - self._max_age_ms
+        await self._store.do(lambda outbox: outbox.trim(oldest_boot_ms, oldest_ts))

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 
+from gateway_agent.bluez import Adapter
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
 from gateway_agent.scanner import ScanError, Scanner
@@ -19,18 +20,27 @@ RESET_WITHIN_S = 120.0  # ten seconds or so, longest when every step times out; 
 
 
 class Listening:
-    """``reset`` resets the adapter and returns what it did, in words. Never raises for anything BlueZ does."""
+    """``reset`` resets the adapter that was used last (None: none was yet) and returns what it did, in words.
+
+    ``wanted``: name or address of an adapter, empty: see `bluez.choose`. Never raises for anything BlueZ does.
+    """
 
     def __init__(
-        self, intake: Intake, adapter: str, watchdog: Watchdog, counters: Counters, reset: Callable[[], Awaitable[str]]
+        self,
+        intake: Intake,
+        wanted: str,
+        watchdog: Watchdog,
+        counters: Counters,
+        reset: Callable[[Adapter | None], Awaitable[str]],
     ) -> None:
         self._intake = intake
-        self._adapter = adapter
+        self._wanted = wanted
         self._watchdog = watchdog
         self._counters = counters
         self._reset = reset
         self._errors, self._silences = Seldom(), Seldom()
         self.error: str | None = None
+        self.adapter: Adapter | None = None
 
     async def run(self) -> None:
         """Scan until cancelled."""
@@ -48,10 +58,12 @@ class Listening:
 
     async def _scan(self) -> Action:
         """One scanner's life; returns what its end asks for."""
-        scanner = Scanner(self._intake.heard, self._adapter)
+        scanner = Scanner(self._intake.heard, self._wanted)
         try:
             await scanner.start()
+            self._uses(scanner.adapter)
         except ScanError as error:
+            self._uses(scanner.adapter)
             self._failed(error)
             await asyncio.sleep(RETRY_AFTER_S)
             return Action.RESET if self._due() is Action.RESET else Action.NOTHING
@@ -71,9 +83,16 @@ class Listening:
     async def _reset_within(self) -> str:
         try:
             async with asyncio.timeout(RESET_WITHIN_S):
-                return await self._reset()
+                return await self._reset(self.adapter)
         except TimeoutError:
             return f"not done within {RESET_WITHIN_S:.0f} s; scanning goes on"
+
+    def _uses(self, adapter: Adapter | None) -> None:
+        if adapter is None:
+            return
+        if self.adapter is None or (adapter.name, adapter.address) != (self.adapter.name, self.adapter.address):
+            log.info("scanning with adapter %s", adapter)
+        self.adapter = adapter
 
     def _due(self) -> Action:
         self._watchdog.heard(self._intake.last_heard)

@@ -27,17 +27,19 @@ CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 
 
 _REPLAY = (
-    "UPDATE batch SET acked = NULL WHERE acked IS NOT NULL "
-    "AND first_acked >= (SELECT max(acked) FROM batch) - ? RETURNING readings"
+    "UPDATE batch SET acked = NULL WHERE acked IS NOT NULL AND acked <= coalesce(max(?2, 0), acked) "
+    "AND first_acked >= (SELECT max(acked) FROM batch) - ?1 RETURNING readings"
 )
 _ACKNOWLEDGE = "UPDATE batch SET acked = ?1, first_acked = coalesce(first_acked, ?1) WHERE id = ?2"
-_FORGET_OLD_HELD = "DELETE FROM batch WHERE acked IS NOT NULL AND ts < ?"
+# Within a boot by the clock that never jumps; what is of an earlier boot has nothing but its `ts`.
+_OLD = "CASE WHEN boot = :boot THEN boot_ms < :oldest_boot_ms ELSE ts < :oldest_ts END"
+_FORGET_OLD_HELD = f"DELETE FROM batch WHERE acked IS NOT NULL AND {_OLD}"  # noqa: S608 - both are written above
 _FORGET_FIRST_HELD = "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NOT NULL ORDER BY id LIMIT ?)"
 _DROP = {
     # Only among the oldest: to look through all of a full outbox is to read 256 MiB of card, every few seconds.
     "age": (
-        "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NULL ORDER BY id LIMIT ?) "
-        "AND ts < ? RETURNING readings"
+        "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NULL ORDER BY id LIMIT :limit) "  # noqa: S608
+        f"AND {_OLD} RETURNING readings"
     ),
     "size": (
         "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NULL ORDER BY id LIMIT ?) "
@@ -58,11 +60,18 @@ class Outbox:
         self._boot = boot
         self._max_bytes = max_bytes
         self._db, self.was_damaged = open_database(folder / FILE)
+        try:
+            self._begin()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _begin(self) -> None:
         with self._db:
             self._db.executescript(_SCHEMA)
-            if self.fact("boot") != boot:  # what was acknowledged before a reboot is held as if it were just now
+            if self.fact("boot") != self._boot:  # what was acknowledged before a reboot is held as if it were just now
                 self._db.execute("UPDATE batch SET acked = 0, first_acked = 0 WHERE acked IS NOT NULL")
-                self.remember("boot", boot)
+                self.remember("boot", self._boot)
 
     def close(self) -> None:
         """Close the file; what was added is on disk already."""
@@ -89,14 +98,15 @@ class Outbox:
         with self._db:
             self._db.executemany(_ACKNOWLEDGE, [(boot_ms, batch) for batch in ids])
 
-    def replay(self, within_ms: int) -> int:
+    def replay(self, within_ms: int, until_boot_ms: int | None = None) -> int:
         """What is held waits again (a killed broker forgets what it acknowledged); returns how many readings.
 
+        ``until_boot_ms``: only what was acknowledged until then, or before a reboot of ours; None: everything.
         But for what was first acknowledged more than ``within_ms`` before the latest acknowledgement. That is no time
         before now: an outage may be as long as it likes.
         """
         with self._db:
-            rows = self._db.execute(_REPLAY, (within_ms,)).fetchall()
+            rows = self._db.execute(_REPLAY, (within_ms, until_boot_ms)).fetchall()
         return sum(readings for (readings,) in rows)
 
     def release(self, before_boot_ms: int) -> None:
@@ -114,25 +124,42 @@ class Outbox:
             rows = self._db.execute(
                 "UPDATE batch SET ts = boot_ms + ? WHERE ts IS NULL AND boot = ?", (boot_epoch_ms, self._boot)
             )
-            self._drop("time", self._boot)
+            self._drop("time", (self._boot,))
         return rows.rowcount
 
-    def trim(self, oldest_ts: int | None) -> None:
-        """Keep to the bounds, oldest out first, counted: ``oldest_ts`` (None: no right time to judge by) and size."""
-        if oldest_ts is not None:
+    def correct_times(self, boot_epoch_ms: int, tolerance_ms: int) -> int:
+        """Correct waiting batches of this boot whose time lies later than when they were made, beyond the tolerance.
+
+        Such a time is certainly wrong, and the platform refuses it. Returns how many there were.
+        """
+        with self._db:
+            rows = self._db.execute(
+                "UPDATE batch SET ts = boot_ms + ?1 WHERE boot = ?2 AND acked IS NULL AND ts > boot_ms + ?1 + ?3",
+                (boot_epoch_ms, self._boot, tolerance_ms),
+            )
+        return rows.rowcount
+
+    def trim(self, oldest_boot_ms: int | None, oldest_ts: int | None) -> None:
+        """Keep to the bounds, oldest out first, counted: age and size.
+
+        ``oldest_boot_ms`` bounds batches of this boot (None: no bound), ``oldest_ts`` those of earlier ones (None: no
+        right time to judge by).
+        """
+        if oldest_boot_ms is not None or oldest_ts is not None:
+            bounds = {"boot": self._boot, "oldest_boot_ms": oldest_boot_ms, "oldest_ts": oldest_ts}
             with self._db:
-                self._db.execute(_FORGET_OLD_HELD, (oldest_ts,))
-                while self._drop("age", _TRIM_BATCHES, oldest_ts):
+                self._db.execute(_FORGET_OLD_HELD, bounds)
+                while self._drop("age", {"limit": _TRIM_BATCHES, **bounds}):
                     pass
         if self.used_bytes() <= self._max_bytes:
             return
         while self.used_bytes() > self._max_bytes * _ROOM_AFTER_TRIM:
             with self._db:
                 held = self._db.execute(_FORGET_FIRST_HELD, (_TRIM_BATCHES,)).rowcount
-                if not held and not self._drop("size", _TRIM_BATCHES):
+                if not held and not self._drop("size", (_TRIM_BATCHES,)):
                     return
 
-    def _drop(self, reason: str, *values: object) -> int:
+    def _drop(self, reason: str, values: tuple[object, ...] | dict[str, object]) -> int:
         """Delete what nobody acknowledged, counting its readings; returns how many batches."""
         rows = self._db.execute(_DROP[reason], values).fetchall()
         self._dropped[reason] += sum(readings for (readings,) in rows)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gateway_agent import __version__, health, state, systemd
-from gateway_agent.clock import Clock
 from gateway_agent.delivery import Delivery
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
@@ -31,34 +30,40 @@ class Reporter:
     """Asks every part and changes none."""
 
     def __init__(
-        self, topics: Topics, clock: Clock, timekeeper: Timekeeper, store: Store, intake: Intake, counters: Counters
+        self, topics: Topics, timekeeper: Timekeeper, store: Store, intake: Intake, counters: Counters
     ) -> None:
         self._topics = topics
-        self._clock = clock
         self._time = timekeeper
         self._store = store
         self._intake = intake
         self._counters = counters
         self._seldom = Seldom()
 
-    def status(self, value: str) -> bytes:
-        """The status message: ``online`` or ``offline``."""
-        return json.dumps({"state": value, "ts": self._clock.wall_ms(), "version": __version__}).encode()
+    def status(self, value: str, reason: str = "") -> bytes:
+        """The status message: ``online`` or ``offline``, and why where there is something to do about it."""
+        body = {"state": value, "ts": self._time.now_ms(), "version": __version__}
+        return json.dumps({**body, "reason": reason} if reason else body).encode()
 
     async def health(self) -> bytes:
-        """The health message as of now. Raises StoreError."""
+        """The health message as of now; without what the outbox holds where that cannot be read."""
+        try:
+            depth = await self._store.do(lambda outbox: outbox.depth())
+        except StoreError:
+            depth = None
         return health.message(
-            ts=self._clock.wall_ms(),
+            ts=self._time.now_ms(),
             version=__version__,
             counters=self._counters,
             adverts=self._intake.adverts,
             ignored=self._intake.ignored,
             unregistered_distinct=self._intake.unregistered_distinct,
-            depth=await self._store.do(lambda outbox: outbox.depth()),
+            depth=depth,
+            failing=self._store.error is not None,
             dropped=self._store.dropped,
             damaged=self._store.damaged,
             synchronised=self._time.sync.synchronised,
             clock_offset_ms=self._time.sync.offset_ms,
+            clock_jumps=self._time.jumps,
             reception=self._intake.reception,
         )
 
@@ -71,7 +76,10 @@ class Reporter:
         now = self._time.stamp()
         if now is not None:
             samples.append(Sample(self._topics.health, await self.health()))
-        waiting = await self._store.do(lambda outbox: outbox.waiting(0, 1))
+        try:
+            waiting = await self._store.do(lambda outbox: outbox.waiting(0, 1))
+        except StoreError:
+            waiting = []
         if waiting:
             samples.append(Sample(self._topics.readings, message(waiting[0].ts, waiting[0].id, waiting[0].body)))
         elif now is not None:
@@ -87,7 +95,9 @@ class Reporter:
                 "online": delivery.online,
                 "fault": asdict(delivery.fault) if delivery.fault else None,
                 "denied": delivery.denied,
+                "outbox_error": self._store.error,
                 "scan_error": listening.error,
+                "adapter": str(listening.adapter) if listening.adapter else None,
                 "registered": None if self._intake.reception.allow is None else len(self._intake.reception.allow),
             }
             if now != said or time.monotonic() >= due:
@@ -101,7 +111,7 @@ class Reporter:
             if self._time.right:  # a wrong time would be refused, or worse, believed
                 delivery.publish_health(payload)
             state.write(folder, {**now, "health": json.loads(payload)})
-        except (StoreError, OSError) as error:
+        except OSError as error:
             if self._seldom.worth_saying(str(error), time.monotonic()):
                 log.warning("%s", error)
 

@@ -9,24 +9,31 @@ import logging
 from bluetooth_auto_recovery import recover_adapter
 
 from gateway_agent import bluez
-from gateway_agent.bluez import BluezError
+from gateway_agent.bluez import Adapter, BluezError
 
 log = logging.getLogger(__name__)
 
 
-async def reset_adapter(name: str) -> str:
-    """Reset the adapter (empty: the first there is); returns what was done, or why nothing could be."""
+async def reset_adapter(wanted: str, used: Adapter | None = None) -> str:
+    """Reset the adapter that was used; before any was, the one that ``wanted`` (name, address or empty) chooses.
+
+    Returns what was done, or why nothing could be.
+    """
     try:
         adapters = await bluez.adapters()
     except BluezError as error:
         adapters = []
         log.debug("%s", error)
-    chosen = next((adapter for adapter in adapters if name in ("", adapter.name)), None)
-    hci = chosen.name if chosen else name or "hci0"
-    if await _through_the_kernel(hci, chosen.address if chosen else ""):
+    same = [adapter for adapter in adapters if used and (adapter.name, adapter.address) == (used.name, used.address)]
+    chosen = same[0] if same else bluez.choose(adapters, used.address if used else wanted)
+    known = chosen or used
+    hci = known.name if known else wanted if wanted.startswith("hci") else "hci0"
+    address = known.address if known else wanted if ":" in wanted else ""
+    if await _through_the_kernel(hci, address):
         return f"{hci} was reset through the kernel"
     if chosen is None:
-        return f"BlueZ has no adapter{' ' + name if name else ''}; is it plugged in?"
+        missing = str(used) if used else wanted
+        return f"BlueZ has no adapter{' ' + missing if missing else ''}; is it plugged in?"
     try:
         await bluez.power_cycle(chosen.name)
     except BluezError as error:

@@ -8,7 +8,7 @@ connection, whatever became of our request to stop.
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bleak import BleakScanner
 from bleak.backends.bluezdbus.scanner import BleakScannerBlueZDBus
@@ -17,8 +17,13 @@ from bleak.backends.scanner import AdvertisementData
 from bleak.exc import BleakError
 from dbus_fast import DBusFastError
 
+from gateway_agent import bluez
+from gateway_agent.bluez import Adapter, BluezError
+
 if TYPE_CHECKING:
     from bleak.args.bluez import BlueZScannerArgs
+
+T = TypeVar("T")
 
 # BlueZ answers in milliseconds or not at all; a frozen bluetoothd must not freeze us.
 ANSWER_WITHIN_S = 5.0
@@ -44,14 +49,15 @@ class _Forgetful(BleakScannerBlueZDBus):
 
 
 class Scanner:
-    """One scan from start to stop. Make another object instead of starting one twice."""
+    """One scan from start to stop. Make another object instead of starting one twice.
 
-    def __init__(self, heard: Heard, adapter: str) -> None:
+    ``wanted``: name or address of an adapter; empty: see `bluez.choose`. ``adapter`` is the one that was chosen.
+    """
+
+    def __init__(self, heard: Heard, wanted: str) -> None:
         self._heard = heard
-        # Without DuplicateData BlueZ tells of a beacon that stands still once and never again.
-        self._bluez: BlueZScannerArgs = {"filters": {"DuplicateData": True}}
-        if adapter:
-            self._bluez["adapter"] = adapter
+        self._wanted = wanted
+        self.adapter: Adapter | None = None
         self._own_loop: asyncio.AbstractEventLoop | None = None
         self._stop = asyncio.Event()
         self._left_behind = False
@@ -107,21 +113,33 @@ class Scanner:
 
     async def _scan(self, started: Callable[[], None]) -> None:
         self._own_loop = asyncio.get_running_loop()
-        scanner = BleakScanner(self._on_advert, bluez=self._bluez, backend=_Forgetful)
+        self.adapter = await _answered("find an adapter", self._choose())
+        # Without DuplicateData BlueZ tells of a beacon that stands still once and never again. Without a name bleak
+        # takes another adapter at each start.
+        arguments: BlueZScannerArgs = {"filters": {"DuplicateData": True}, "adapter": self.adapter.name}
+        scanner = BleakScanner(self._on_advert, bluez=arguments, backend=_Forgetful)
         await _answered("start scanning", scanner.start())
         started()
         await self._stop.wait()
         await _answered("stop scanning", scanner.stop())
+
+    async def _choose(self) -> Adapter:
+        found = await bluez.adapters()
+        chosen = bluez.choose(found, self._wanted)
+        if chosen is None:
+            there = ", ".join(map(str, found)) or "none"
+            raise ScanError(f"BlueZ has no adapter{' ' + self._wanted if self._wanted else ''} (it has: {there})")
+        return chosen
 
     def _on_advert(self, device: BLEDevice, advert: AdvertisementData) -> None:
         if not self._left_behind:
             self._heard(device.address, advert.rssi, advert.manufacturer_data, advert.service_data)
 
 
-async def _answered(what: str, answer: Awaitable[None]) -> None:
+async def _answered(what: str, answer: Awaitable[T]) -> T:
     try:
-        await asyncio.wait_for(answer, ANSWER_WITHIN_S)
+        return await asyncio.wait_for(answer, ANSWER_WITHIN_S)
     except TimeoutError as error:
         raise ScanError(f"{what}: no answer from BlueZ within {ANSWER_WITHIN_S:.0f} s") from error
-    except (BleakError, DBusFastError, OSError, EOFError) as error:
+    except (BleakError, BluezError, DBusFastError, OSError, EOFError) as error:
         raise ScanError(f"{what}: {error}") from error

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from gateway_agent.clock import Clock
 from gateway_agent.health import Counters
+from gateway_agent.outbox import Outbox
 from gateway_agent.outbox_view import Batch
 from gateway_agent.rate import Rate
 from gateway_agent.record import message
@@ -19,18 +20,22 @@ from gateway_agent.tasks import together, wait_for_event
 # slow line (256 KiB are two seconds at 1 Mbit/s).
 BACKLOG_UNDER_WAY = 100
 BACKLOG_BYTES_UNDER_WAY = 256 << 10
+OTHERS_UNDER_WAY = 5  # status and health
 LIVE_UNDER_WAY = 300  # more means a stuck broker; what is new then stays in the outbox
 FETCH = 100
 LOOK_AGAIN_S = 5.0
 ACKS_EVERY_S = 2.0  # written together: each write is a sync of the card
 RELEASE_EVERY_S = 30.0
-# An acknowledgement begins a new replay window, but a connection that breaks every minute must not collect all that it
-# ever sent: two windows after its first acknowledgement a batch is no longer sent again.
+# An acknowledgement begins a new replay window, but a broker that is restarted every minute must not be sent all it
+# ever got: two windows after its first acknowledgement a batch is no longer sent again.
 REPLAYED_FOR_WINDOWS = 2
 
 
 class Session:
-    """``publish`` hands a payload to the client and returns its message id. ``replay_s`` is the replay window."""
+    """``publish`` hands a payload to the client and returns its message id. ``replay_s`` is the replay window.
+
+    ``receive_maximum``: how many messages the broker takes before it has acknowledged one.
+    """
 
     def __init__(
         self,
@@ -40,6 +45,7 @@ class Session:
         publish: Callable[[bytes], int],
         replay_s: float,
         rate: float,
+        receive_maximum: int,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -47,17 +53,22 @@ class Session:
         self._publish = publish
         self._replay_s = replay_s
         self._rate = Rate(rate, time.monotonic())
+        most = max(1, receive_maximum - OTHERS_UNDER_WAY)
+        self._backlog_most = min(BACKLOG_UNDER_WAY, most)
+        self._live_most = min(LIVE_UNDER_WAY + BACKLOG_UNDER_WAY, most)
         self._under_way: dict[int, tuple[Batch, int]] = {}
         self._bytes = 0
         self._claimed: set[int] = set()
         self._acked: list[Batch] = []
+        self._files = store.damaged
+        self.replayed = False
         self._room = asyncio.Event()
         self._more = asyncio.Event()
 
     def live(self, batches: list[Batch]) -> None:
         """Send what was just stored, ahead of everything that waits."""
         for batch in batches:
-            if len(self._under_way) < LIVE_UNDER_WAY + BACKLOG_UNDER_WAY:
+            if len(self._under_way) < self._live_most:
                 self._send(batch)
 
     def acked(self, mid: int) -> None:
@@ -73,21 +84,31 @@ class Session:
         """Batches may have come to the outbox that `live` was not told of."""
         self._more.set()
 
-    async def run(self) -> None:
-        """Works until cancelled or the outbox fails (StoreError)."""
+    async def run(self, replay_until: int | None) -> None:
+        """Works until cancelled or the outbox fails (StoreError).
+
+        ``replay_until``: what the broker acknowledged until then (boot_ms) it may have forgotten; None: everything.
+        """
         within_ms = int(REPLAYED_FOR_WINDOWS * self._replay_s * 1000)
-        self._counters.replayed += await self._store.do(lambda outbox: outbox.replay(within_ms))
+        self._counters.replayed += await self._store.do(lambda outbox: outbox.replay(within_ms, replay_until))
+        self.replayed = True
         work = (self._send_backlog(), self._keep_acknowledgements(), self._release_held())
         await together(*work)
 
     async def flush(self) -> None:
         """Write down the acknowledgements that came. Raises StoreError."""
-        acked, self._acked = self._acked, []
+        acked = self._acked.copy()
         if acked:
             now = self._clock.boot_ms()
-            await self._store.do(lambda outbox: outbox.acknowledge([batch.id for batch in acked], now))
+            await self._store.do(lambda outbox: self._acknowledge(outbox, [batch.id for batch in acked], now))
+            del self._acked[: len(acked)]
             self._claimed.difference_update(batch.id for batch in acked)
             self._counters.acked += sum(batch.readings for batch in acked)
+
+    def _acknowledge(self, outbox: Outbox, ids: list[int], now: int) -> None:
+        """In a file that was begun afresh meanwhile the same ids are other batches."""
+        if self._store.damaged == self._files:
+            outbox.acknowledge(ids, now)
 
     def _send(self, batch: Batch) -> None:
         payload = message(batch.ts, batch.id, batch.body)
@@ -109,7 +130,7 @@ class Session:
                 if batch.id in self._claimed:
                     continue
                 await asyncio.sleep(self._rate.take(batch.readings, time.monotonic()))
-                while len(self._under_way) >= BACKLOG_UNDER_WAY or self._bytes >= BACKLOG_BYTES_UNDER_WAY:
+                while len(self._under_way) >= self._backlog_most or self._bytes >= BACKLOG_BYTES_UNDER_WAY:
                     self._room.clear()
                     await self._room.wait()
                 self._send(batch)

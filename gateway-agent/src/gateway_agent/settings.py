@@ -53,7 +53,12 @@ class Broker:
 class Scan:
     """``[scan]``: how to listen. Keys marked (live) give way to the `config` topic while one is retained there."""
 
-    adapter: str = key("Bluetooth adapter; empty: the first that is powered", "", pattern=r"|hci[0-9]+")
+    adapter: str = key(
+        "Bluetooth adapter by its address (stays) or name (`hci0`); empty: of those that are powered the one with the "
+        "lowest address",
+        "",
+        pattern=r"|hci[0-9]+|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}",
+    )
     window_ms: int = key("length of one window, one message each (live)", 1000, low=WINDOW_MS[0], high=WINDOW_MS[1])
     min_rssi: int = key("weaker readings are left out, dBm (live)", -127, low=MIN_RSSI[0], high=MIN_RSSI[1])
     rssi_offset: int = key("added to every RSSI, dB (live)", 0, low=RSSI_OFFSET[0], high=RSSI_OFFSET[1])
@@ -74,7 +79,7 @@ class OutboxSettings:
     max_age_h: float = key("older batches are dropped; the platform takes seven days", 168.0, low=0.01, high=168)
     max_mib: int = key("size of the file; the oldest batches are dropped first", 256, low=1, high=65536)
     replay_s: float = key(
-        "acknowledged batches are kept so long and sent again after a reconnect", 600.0, low=0, high=86400
+        "acknowledged batches are kept so long, for a broker that forgets them", 600.0, low=0, high=86400
     )
     backlog_rate: float = key("readings a second of what had to wait", 10000.0, low=10, high=1e6)
 

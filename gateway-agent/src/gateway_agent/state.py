@@ -2,10 +2,11 @@
 
 import fcntl
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-_LOCK, _STATE = "agent.lock", "state.json"
+_STATE = "state.json"
 
 
 class AlreadyRunningError(Exception):
@@ -13,32 +14,50 @@ class AlreadyRunningError(Exception):
 
 
 class AgentLock:
-    """Held from creation until the process ends, however it ends. Raises AlreadyRunningError and OSError."""
+    """A lock on the folder itself: a full disk does not matter. Held until the process ends, however it ends."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / _LOCK).open("a")
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def acquire(self) -> None:
+        """Make the folder if need be and take it, unless it is ours. Raises AlreadyRunningError and OSError."""
+        if self._descriptor is not None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._file.close()
-            raise AlreadyRunningError(f"an agent is running on {folder} already") from error
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                raise AlreadyRunningError(f"an agent is running on {self._folder} already") from error
+            raise
+        self._descriptor = descriptor
 
     def release(self) -> None:
         """Let the folder go."""
-        self._file.close()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 def is_running(folder: Path) -> bool:
     """Whether an agent holds the folder's lock. Raises PermissionError when that is not for us to know."""
     try:
-        with (folder / _LOCK).open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except PermissionError:
         raise
     except OSError:
         return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
     return False
 
 

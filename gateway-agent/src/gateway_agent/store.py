@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from gateway_agent.outbox import DROPPED, Outbox
+from gateway_agent.state import AlreadyRunningError
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+
+OPEN_AGAIN_AFTER_S = 5.0
 
 
 class StoreError(Exception):
@@ -20,14 +24,20 @@ class StoreError(Exception):
 
 
 class Store:
-    """Hands work to the `Outbox` in order. A file found damaged while running is put aside and begun afresh."""
+    """Hands work to the `Outbox` in order. A file found damaged while running is put aside and begun afresh.
 
-    def __init__(self, folder: Path, boot: str, max_bytes: int) -> None:
+    ``prepare`` makes the folder ready before the file is opened; may raise OSError and AlreadyRunningError.
+    """
+
+    def __init__(self, folder: Path, boot: str, max_bytes: int, prepare: Callable[[], None] = lambda: None) -> None:
         self.dropped: Counter[str] = Counter(dict.fromkeys(DROPPED, 0))
+        self.error: str | None = None  # why the last work failed; None: it did not
         self.damaged = 0  # files put aside; nobody knows how many readings were in them
         self._folder, self._boot, self._max_bytes = folder, boot, max_bytes
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="outbox")
+        self._prepare = prepare
         self._outbox: Outbox | None = None
+        self._open_again_at = 0.0
 
     async def open(self) -> None:
         """Open the file; raises StoreError."""
@@ -45,17 +55,33 @@ class Store:
 
     def _guarded(self, work: Callable[[Outbox], T]) -> T:
         try:
-            if self._outbox is None:
-                self._outbox = Outbox(self._folder, self._boot, self._max_bytes, self.dropped)
-                self.damaged += self._outbox.was_damaged
-            return work(self._outbox)
+            result = work(self._opened())
         except sqlite3.OperationalError as error:
-            raise StoreError(f"outbox: {error}") from error
+            self.error = f"outbox: {error}"
+            raise StoreError(self.error) from error
         except sqlite3.DatabaseError as error:
             log.error("outbox: %s; opening it afresh", error)  # noqa: TRY400 - the sentence is enough
             if self._outbox is not None:
                 self._outbox.close()
                 self._outbox = None
-            raise StoreError(f"outbox: {error}") from error
-        except OSError as error:
-            raise StoreError(f"outbox: {error}") from error
+            self.error = f"outbox: {error}"
+            raise StoreError(self.error) from error
+        except (OSError, AlreadyRunningError) as error:
+            self.error = f"outbox: {error}"
+            raise StoreError(self.error) from error
+        self.error = None
+        return result
+
+    def _opened(self) -> Outbox:
+        """The outbox. Opening it is tried again only every few seconds: each time reads the whole file."""
+        if self._outbox is not None:
+            return self._outbox
+        now = time.monotonic()
+        if self.error is not None and now < self._open_again_at:
+            raise StoreError(self.error)
+        self._open_again_at = now + OPEN_AGAIN_AFTER_S
+        self._prepare()
+        self._outbox = Outbox(self._folder, self._boot, self._max_bytes, self.dropped)
+        self.damaged += self._outbox.was_damaged
+        self._open_again_at = 0.0
+        return self._outbox

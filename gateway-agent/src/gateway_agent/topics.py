@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 PREFIX = "sda/v1"
+BROKER_UPTIME = "$SYS/broker/uptime"
+"""Mosquitto says there how long it has been running: "123 seconds", retained, every ten seconds unless configured."""
 
 
 @dataclass(frozen=True, slots=True)

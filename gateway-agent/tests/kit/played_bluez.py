@@ -10,7 +10,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,7 +44,14 @@ class Advert:
 class PlayedBluez:
     """Context manager; starts its own thread with its own event loop. All methods may be called from any thread."""
 
-    def __init__(self, bus_address: str, adapter: str = "hci0", forget_after_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        bus_address: str,
+        adapter: str = "hci0",
+        forget_after_s: float = 30.0,
+        others: Mapping[str, str] | None = None,
+    ) -> None:
+        """``others``: name -> address of adapters that are powered, can be scanned with, and never hear anything."""
         self.emitted: Counter[str] = Counter()
         self.log: list[tuple[float, str]] = []
         self.starts = 0
@@ -52,6 +59,10 @@ class PlayedBluez:
         self.refused = 0
         self.unanswered = 0
         self.power_cycles = 0
+        self.started_on: list[str] = []
+        """Names of the adapters that somebody began to scan with, in order."""
+        self.switched: list[str] = []
+        """Names of the adapters that somebody switched off, in order."""
         self.silent = False  # until somebody starts scanning anew
         self.wedged = False  # silent until the adapter's power is cycled
         self.in_progress = False  # every request is answered with InProgress
@@ -59,6 +70,7 @@ class PlayedBluez:
         self.keep_log = False
         self._bus_address = bus_address
         self._path = f"/org/bluez/{adapter}"
+        self._others = {f"/org/bluez/{name}": address for name, address in (others or {}).items()}
         self._forget_after_s = forget_after_s
         self._bus: MessageBus | None = None
         self._present = True
@@ -291,10 +303,14 @@ class PlayedBluez:
             return True
         if message.interface == _OBJECTS and message.member == "GetManagedObjects":
             self.lookups += 1
-            objects: dict[str, Any] = {self._path: {_ADAPTER: self._adapter()}} if self._present else {}
+            objects: dict[str, Any] = {path: {_ADAPTER: self._other(path)} for path in self._others}
+            if self._present:
+                objects[self._path] = {_ADAPTER: self._adapter()}
             for address, device in self._devices.items():
                 objects[f"{self._path}/dev_{address.replace(':', '_')}"] = {_DEVICE: device}
             return Message.new_method_return(message, "a{oa{sa{sv}}}", [objects])
+        if message.path in self._others:
+            return self._other_call(message)
         if not self._present or message.path != self._path:
             return Message.new_error(message, "org.freedesktop.DBus.Error.UnknownObject", "no such adapter")
         if message.interface == _ADAPTER:
@@ -315,6 +331,7 @@ class PlayedBluez:
             return Message.new_error(message, "org.bluez.Error.NotReady", "Resource Not Ready")
         elif message.member == "StartDiscovery":
             self.starts += 1
+            self.started_on.append(self._path.rsplit("/", 1)[1])
             self.silent = False
             self._sessions[sender] = self._filters.get(sender, False)
         elif message.member == "StopDiscovery":
@@ -331,5 +348,22 @@ class PlayedBluez:
             return Message.new_method_return(message, "v", [self._adapter()[message.body[1]]])
         assert message.member == "Set"
         assert message.body[1] == "Powered"
+        if not message.body[2].value:
+            self.switched.append(self._path.rsplit("/", 1)[1])
         self._loop.create_task(self._set_powered(bool(message.body[2].value)))
+        return Message.new_method_return(message)
+
+    def _other(self, path: str) -> dict[str, Any]:
+        return {**self._adapter(), "Address": Variant("s", self._others[path]), "Powered": Variant("b", True)}
+
+    def _other_call(self, message: Message) -> Message:
+        path = message.path or ""
+        if message.member == "StartDiscovery":
+            self.started_on.append(path.rsplit("/", 1)[1])
+        if message.member == "Set":
+            self.switched.append(path.rsplit("/", 1)[1])
+        if message.member == "GetAll":
+            return Message.new_method_return(message, "a{sv}", [self._other(path)])
+        if message.member == "Get":
+            return Message.new_method_return(message, "v", [self._other(path)[message.body[1]]])
         return Message.new_method_return(message)

@@ -41,10 +41,13 @@ class Broker:
             self.stop()
 
     def add_account(self, kind: str, account: str) -> str:
-        """Make an account (or a new password for it); returns the password."""
+        """Make an account (or a new password for it), which a running broker knows of; returns the password."""
         listed = self._script("accounts.py", "list")
         verb = ["rotate", account] if re.search(rf"\b{re.escape(account)}\b", listed) else ["add", kind, account]
-        return self._script("accounts.py", *verb).split()[-1]
+        password = self._script("accounts.py", *verb).split()[-1]
+        if self._process is not None and self._process.poll() is None:
+            self.reload()
+        return password
 
     def start(self) -> None:
         """Start (again) with the same data folder, and wait until it listens."""

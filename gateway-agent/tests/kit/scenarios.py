@@ -145,11 +145,12 @@ def fill_outbox(agent: RunningAgent, readings: int, a_batch: int) -> None:
     """Put readings of the last hours into the outbox of an agent that is not running."""
     dropped: Counter[str] = Counter()
     outbox = Outbox(agent.state, Clock().boot, 256 << 20, dropped)
-    now = Clock().wall_ms()
+    now, boot_now = Clock().wall_ms(), Clock().boot_ms()
     body = "[" + ",".join(Reading(f"AA{number:010X}", -60).to_json() for number in range(a_batch)) + "]"
     batches = readings // a_batch
     for number in range(batches):
-        outbox.add([(a_batch, body)], 0, now - (batches - number) * 1000)
+        ago_ms = (batches - number) * 1000
+        outbox.add([(a_batch, body)], boot_now - ago_ms, now - ago_ms)
     outbox.close()
 
 

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections import defaultdict
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -117,5 +118,19 @@ def publish_config(port: int, gateway: str, config: dict[str, Any] | None) -> No
     sent = client.publish(f"sda/v1/gateway/{gateway}/config", payload, 1, retain=True)
     sent.wait_for_publish(10)
     assert sent.is_published()
+    client.disconnect()
+    client.loop_stop()
+
+
+def end_session(tls_port: int, ca: Path, account: str, password: str) -> None:
+    """Connect as that account with a clean start: its session at the broker is gone, and so is its connection."""
+    client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=account, clean_session=True)
+    client.username_pw_set(account, password)
+    client.tls_set(str(ca))
+    connected = threading.Event()
+    client.on_connect = lambda *_: connected.set()
+    client.connect("localhost", tls_port)
+    client.loop_start()
+    assert connected.wait(10), "not let in"
     client.disconnect()
     client.loop_stop()

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import checks, install
 from .errors import StackError
 from .layout import ROOT, node_folder
-from .lifecycle import down, status, up
+from .lifecycle import down, restart_broker, status, up
 from .pipeline import wait_until_whole
 from .settings import load
 
@@ -48,6 +48,8 @@ The whole pipeline is up.
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
 Next: make status, make logs, make down; a gateway's account: make account ARGS='add gateway <id>'""")
+    if not settings.demo:
+        print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
     return 0
 
 
@@ -102,7 +104,10 @@ def _account(rest: list[str]) -> int:
     settings = load()
     broker = settings.data_dir / "broker"
     command: list[str | Path] = [sys.executable, ROOT / "broker" / "accounts.py", "--data", broker, *rest]
-    return subprocess.run(command, check=False).returncode
+    code = subprocess.run(command, check=False).returncode
+    if code == 0 and rest[:1] != ["list"]:
+        restart_broker(settings, tell=lambda line: print(f"{line.strip()} again and knows", file=sys.stderr))
+    return code
 
 
 def _check(_: list[str]) -> int:

@@ -12,7 +12,16 @@ from pathlib import Path
 from .install import say, telegraf_program
 from .layout import ROOT, compose_program, node_folder
 
-SHELL_SCRIPTS = ("native/stack", "native/env.sh", "native/compose", "native/build/influxd/rustc-cap-lints", ".ci/run")
+SHELL_SCRIPTS = (
+    "native/stack",
+    "native/env.sh",
+    "native/demo.sh",
+    "native/compose",
+    "broker/run.sh",
+    "native/build/influxd/rustc-cap-lints",
+    "ingest/start",
+    ".ci/run",
+)
 PLACEHOLDERS = {
     "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "INFLUX_URL": "http://127.0.0.1:8086",
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",

@@ -1,9 +1,13 @@
 """One question to each part: does it do its work? Answers come within seconds and never raise."""
 
 import json
+import socket
+import ssl
 import threading
+import time
 from dataclasses import dataclass
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -12,6 +16,10 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 TIMEOUT_S = 3.0
+OVERDUE_DAYS = 25
+"""A certificate is renewed 30 days before its end."""
+CLOCK_BEHIND_S = 60
+"""As in `ingest/start`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,16 @@ def http(url: str) -> Health:
         return Health(up=False, detail=f"{url}: {error}")
 
 
+def telegraf(url: str, registry: Path) -> Health:
+    """Up when `url` answers 200, and while `ingest/start` waits for the clock, so that Node-RED can say so."""
+    try:
+        newest_s = int((registry / "newest-time").read_text())
+    except (OSError, ValueError):
+        newest_s = 0
+    behind_s = newest_s - time.time()
+    return Health(up=True, detail=f"the clock is {behind_s:.0f} s behind") if behind_s > CLOCK_BEHIND_S else http(url)
+
+
 def demo(url: str, key: str) -> Health:
     """Up when the monitoring route shows somebody."""
     request = Request(url, headers={"X-API-Key": key})  # noqa: S310 - our own http:// addresses
@@ -40,6 +58,19 @@ def demo(url: str, key: str) -> Health:
     except (URLError, HTTPException, OSError, ValueError) as error:
         return Health(up=False, detail=f"{url}: {error}")
     return Health(seen > 0, f"{url} shows {seen} SDAs")
+
+
+def certificate(host: str, port: int, authority: Path) -> Health:
+    """Up when what listens there shows a certificate of this authority that is not overdue for its renewal."""
+    context = ssl.create_default_context(cafile=authority)
+    context.check_hostname = False  # receivers know the machine by other names
+    try:
+        with socket.create_connection((host, port), TIMEOUT_S) as plain, context.wrap_socket(plain) as secured:
+            end = str((secured.getpeercert() or {})["notAfter"])
+    except OSError as error:
+        return Health(up=False, detail=f"port {port}: {error}")
+    left_days = (ssl.cert_time_to_seconds(end) - time.time()) / 86_400
+    return Health(left_days > OVERDUE_DAYS, f"the broker's certificate ends in {left_days:.0f} days and is not renewed")
 
 
 def broker(host: str, port: int, username: str, password: str) -> Health:

@@ -18,7 +18,7 @@ from .layout import ROOT, node_folder
 from .orphans import end_orphans
 from .processes import Process, processes
 from .settings import Settings, load
-from .supervisor import Supervisor
+from .supervisor import Supervisor, open_files
 from .wait import wait_for
 
 START_WITHIN_S = 60.0
@@ -48,13 +48,8 @@ def up(settings: Settings, tell: Callable[[str], None] = say, leave_out: Collect
 def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[str]) -> Settings:
     supervisor = Supervisor(settings.data_dir)
     _check_ports(settings, supervisor)
-    before = _password_lines(settings)
     provision_broker(settings)
-    if supervisor.info("mosquitto").get("statename") == "RUNNING":
-        if before <= _password_lines(settings):
-            supervisor.reload("mosquitto")  # accounts, rights and certificate may be new
-        else:  # Mosquitto 2.0.11 may abort when it reads that a password has ended: it is started anew below
-            supervisor.stop("mosquitto")
+    _stop_outdated_broker(settings, supervisor)
     wanted = _wanted(settings, leave_out)
     supervisor.apply(wanted)
     for process in wanted[:2]:  # broker and database
@@ -66,6 +61,31 @@ def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[s
     for process in wanted[2:]:
         _start(process, supervisor, tell)
     return settings
+
+
+def restart_broker(settings: Settings, tell: Callable[[str], None] = say) -> None:
+    """Restart the broker where it runs and has not read its accounts, rights or certificate as they are now."""
+    with only_one(settings.data_dir):
+        supervisor = Supervisor(settings.data_dir)
+        if _stop_outdated_broker(settings, supervisor):
+            _start(processes(settings)[0], supervisor, tell)
+
+
+def _stop_outdated_broker(settings: Settings, supervisor: Supervisor) -> bool:
+    """Stop the broker in an orderly way where a file that it reads at its start is newer than that start.
+
+    Never SIGHUP: on it Mosquitto 2.0 drops the rights of absent sessions, and with them the messages that it
+    acknowledges for them, corrupts its list of expiries, and may abort when a password has ended.
+    """
+    folder = settings.data_dir / "broker"
+    started = folder / "mosquitto.pid"
+    read = [folder / "passwords", folder / "acl", *(folder / "tls").glob("*.crt"), *(folder / "listeners.d").iterdir()]
+    if supervisor.info("mosquitto").get("statename") != "RUNNING":
+        return False
+    if started.exists() and all(file.stat().st_mtime_ns <= started.stat().st_mtime_ns for file in read):
+        return False
+    supervisor.stop("mosquitto")
+    return True
 
 
 def down(settings: Settings) -> None:
@@ -89,26 +109,21 @@ def status(settings: Settings) -> tuple[list[str], bool]:
             answer = process.healthy()
             state, detail = ("up", _usage(int(info["pid"]))) if answer.up else ("unhealthy", answer.detail)
         all_up &= state == "up"
-        lines.append(f"{process.name:<10}  {process.version:<8}  {state:<9}  {detail}".rstrip())
+        lines.append(f"{process.name:<12}  {process.version:<8}  {state:<9}  {detail}".rstrip())
     return lines, all_up
 
 
 def provision_broker(settings: Settings) -> None:
     """Accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
     command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
-               "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"]]  # fmt: skip
+               "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
+               "--open-files", open_files()]  # fmt: skip
     if os.geteuid() == 0:
         command += ["--user", "root"]  # else it becomes `mosquitto` and cannot read what only root may
     if not settings.demo:
         command += ["--no-simulator"]
     variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key == "MQTTS_NAMES"}
     _tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
-
-
-def _password_lines(settings: Settings) -> frozenset[str]:
-    """Name and hash of each of the broker's accounts."""
-    path = settings.data_dir / "broker" / "passwords"
-    return frozenset(path.read_text().splitlines() if path.exists() else ())
 
 
 def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:

@@ -10,7 +10,7 @@ from . import health
 from .digest import digest
 from .install import mosquitto_program, telegraf_program
 from .layout import ROOT, VERSIONS, cache_dir, influxd_program, node_folder
-from .settings import Settings
+from .settings import Settings, reachable
 
 YIELDING = ("nice", "-n", "19")
 """Before the command of what works for later, ingest and store: on a busy machine the broker and Node-RED, which answer
@@ -37,23 +37,23 @@ class Process:
 
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
-    services = [_mosquitto(settings), _influxd(settings), _telegraf(settings), _node_red(settings)]
+    services = [_mosquitto(settings), _influxd(settings), _telegraf(settings), _node_red(settings), _renewal(settings)]
     return [*services, _simulator(settings)] if settings.demo else services
 
 
 def _mosquitto(settings: Settings) -> Process:
     reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
     account = ("nodered", settings["MQTT_NODERED_PASSWORD"])
-    configuration = ROOT / "broker" / "mosquitto.conf"
+    start, configuration = ROOT / "broker" / "run.sh", ROOT / "broker" / "mosquitto.conf"
     return Process(
         name="mosquitto",
         version=VERSIONS["MOSQUITTO_SERIES"],
-        command=(mosquitto_program(), "-c", str(configuration)),
+        command=("sh", str(start), mosquitto_program(), "-c", str(configuration)),
         directory=settings.data_dir / "broker",  # every path in mosquitto.conf is relative to it
         environment={},
         healthy=functools.partial(health.broker, *reach, *account),
         ports=("MQTT_PORT", "MQTTS_PORT"),
-        configuration=digest([configuration, settings.data_dir / "broker" / "listeners.d" / "listeners.conf"]),
+        configuration=digest([start, configuration, settings.data_dir / "broker" / "listeners.d" / "listeners.conf"]),
     )
 
 
@@ -89,7 +89,7 @@ def _telegraf(settings: Settings) -> Process:
     return Process(
         name="telegraf",
         version=VERSIONS["TELEGRAF_VERSION"],
-        command=(*YIELDING, str(telegraf_program()), "--config", str(ingest / "telegraf.conf"),
+        command=(*YIELDING, str(ingest / "start"), str(telegraf_program()), "--config", str(ingest / "telegraf.conf"),
                  "--config-directory", str(ingest / "telegraf.d"),
                  "--config", str(registry / "registry.conf"), "--watch-config", "notify"),
         directory=registry,
@@ -102,9 +102,9 @@ def _telegraf(settings: Settings) -> Process:
             "TELEGRAF_HEALTH_URL": health_url,
             "GOMAXPROCS": "1",  # a fifth to a quarter less CPU a message, measured at 2,500 messages/s
         },
-        healthy=functools.partial(health.http, health_url),
+        healthy=functools.partial(health.telegraf, health_url, registry),
         ports=("TELEGRAF_PORT",),
-        configuration=digest([ingest / "telegraf.conf", *(ingest / "telegraf.d").glob("*.conf")]),
+        configuration=digest([ingest / "start", ingest / "telegraf.conf", *(ingest / "telegraf.d").glob("*.conf")]),
     )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def _node_red(settings: Settings) -> Process:
     flows, user_dir = ROOT / "flows", settings.data_dir / "node-red"
     passed_on = ("HTTP_PORT", "HTTP_BIND", "MQTT_PORT", "MQTT_NODERED_PASSWORD", "INFLUX_READ_TOKEN", "SDA_API_KEY",
                  "SDA_ADMIN_USER", "SDA_ADMIN_PASSWORD", "SDA_VIEWER_USER", "SDA_VIEWER_PASSWORD", "SDA_TRUSTED_NETS",
-                 "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S",
+                 "HTTP_NAMES", "SDA_TRUSTED_PROXIES", "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S",
         "SDA_EDITOR", "SDA_CORS_ORIGINS",
     )  # fmt: skip
     sources = [path for part in ("lib", "nodes", "building") for path in (flows / part).rglob("*") if path.is_file()]
@@ -126,6 +126,8 @@ def _node_red(settings: Settings) -> Process:
         environment={key: settings[key] for key in passed_on} | {
             "HTTP_HOST": settings["HTTP_BIND"],
             "MQTT_HOST": settings.mqtt_host,
+            "MQTTS_HOST": reachable(settings["MQTTS_BIND"]),
+            "MQTTS_PORT": settings["MQTTS_PORT"],
             "INFLUX_URL": settings.influx_url,
             "SDA_BUILDING": str(settings.building),
             "SDA_REGISTRY_DIR": str(settings.data_dir / "ingest"),
@@ -136,6 +138,20 @@ def _node_red(settings: Settings) -> Process:
         ports=("HTTP_PORT",),
         configuration=digest([flows / "settings.js", flows / "flows.json", flows / "package-lock.json", *sources]),
     )  # fmt: skip
+
+
+def _renewal(settings: Settings) -> Process:
+    broker, program = settings.data_dir / "broker", ROOT / "broker" / "renew.py"
+    reach = (reachable(settings["MQTTS_BIND"]), settings.port("MQTTS_PORT"))
+    return Process(
+        name="certificates",
+        version="daily",
+        command=(sys.executable, str(program), "--data", str(broker)),
+        directory=broker,
+        environment={},
+        healthy=functools.partial(health.certificate, *reach, broker / "tls" / "ca.crt"),
+        configuration=digest([program, program.with_name("certificates.py")]),
+    )
 
 
 def _simulator(settings: Settings) -> Process:

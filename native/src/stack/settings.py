@@ -23,11 +23,8 @@ class Settings:
     values: Mapping[str, str]
     environment: Mapping[str, str]
     """What overrode the file when it was read."""
-
-    @property
-    def demo(self) -> bool:
-        """Whether the simulator runs and its broker account exists."""
-        return self.environment.get("SIM", "1") != "0"
+    demo: bool
+    """Whether the simulator runs and its broker account exists."""
 
     def __getitem__(self, key: str) -> str:
         return self.values[key]
@@ -89,7 +86,15 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
         raise StackError(f"{env_file} is no text; restore it, or move it away and begin anew") from None
     values = from_file | {key: environment[key] for key in from_file if environment.get(key)}
     _check(values, env_file)
-    return Settings(env_file, values, environment)
+    return Settings(env_file, values, environment, _demo(values))
+
+
+def _demo(values: Mapping[str, str]) -> bool:
+    command = ["sh", "native/demo.sh", values["SIM"], values["SDA_BUILDING"]]
+    asked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if asked.returncode not in {0, 1}:
+        raise StackError(asked.stderr.removeprefix("error: ").strip())
+    return asked.returncode == 0
 
 
 def _check(values: Mapping[str, str], env_file: Path) -> None:

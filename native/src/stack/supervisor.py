@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from .wait import wait_for
 
 INHERITED = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE")
 """All that processes see of the operator's environment: each gets its own secrets and nobody else's."""
+MOST_OPEN_FILES = 20_000
+"""For each process: 8,000 receivers at the broker and more than that of simulated ones."""
 BAD_NAME, NOT_RUNNING, ALREADY_STARTED, SPAWN_ERROR = 10, 70, 60, 50
 """Fault codes of supervisord's XML-RPC interface."""
 
@@ -82,10 +85,6 @@ class Supervisor:
     def signal(self, name: str, number: signal.Signals) -> None:
         self._call("signalProcess", name, str(int(number)))
 
-    def reload(self, name: str) -> None:
-        """Have a process read its files again (SIGHUP)."""
-        self.signal(name, signal.SIGHUP)
-
     def info(self, name: str) -> dict[str, Any]:
         """State, pid, start time of a process as supervisord tells them; empty where it knows none."""
         try:
@@ -130,6 +129,7 @@ class Supervisor:
             "[supervisord]", f"logfile={_plain(self._logs / 'supervisord.log')}",
             f"pidfile={_plain(self._run / 'supervisord.pid')}", f"childlogdir={_plain(self._logs)}", "umask=077",
             *(["user=root"] if os.geteuid() == 0 else []),
+            f"minfds={open_files()}",
             "[rpcinterface:supervisor]",
             "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
         ]  # fmt: skip
@@ -150,6 +150,12 @@ class Supervisor:
                 "stdout_logfile_maxbytes=10MB", "stdout_logfile_backups=3",
             ]  # fmt: skip
         return "\n".join(sections) + "\n"
+
+
+def open_files() -> int:
+    """How many files, connections included, each process may have open; a shell's usual 1,024 would be too few."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
 
 
 def _plain(value: object, what: str = "a path") -> str:

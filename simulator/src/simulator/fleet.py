@@ -92,7 +92,10 @@ class Fleet:
         self._open(first)
         await self._until(lambda: first.is_up or bool(first.refused) or stop.asked.is_set(), self._manner.wait_s)
         if first.refused:
-            raise RefusedError(f"the broker at {broker} refused the account {broker.username!r}: {first.refused}")
+            remedy = "it exists where the demo plays: SIM=1 in .env, then make up"
+            raise RefusedError(
+                f"the broker at {broker} refused the account {broker.username!r}: {first.refused}; {remedy}"
+            )
         if not first.is_up and not stop.asked.is_set():
             raise UnreachableError(f"no broker at {broker} within {self._manner.wait_s:g} s: {first.problem}")
         return first.is_up

@@ -93,6 +93,9 @@ export const STRANGER_COLUMNS = [
 export const ALERT_TITLES = {
   gateway_down: 'Gateway down',
   ingest_behind: 'Ingest behind',
+  clock_behind: 'Clock behind',
+  certificate_ending: 'Certificate ends',
+  messages_lost: 'Messages lost',
   messages_refused: 'Refused messages',
   beacon_silent: 'Beacon silent',
   battery_low: 'Battery low',

@@ -57,6 +57,8 @@ const REFUSED = {
   unregistered: ['Readings left out', 'of beacons that nobody registered'],
   gateway_messages_refused: ['Messages of gateways refused', 'neither a state nor figures of health'],
   http_limited: ['Requests refused', 'above the limit of their caller (429)'],
+  http_misdirected: ['Requests refused', 'under a host name that is not in HTTP_NAMES (421)'],
+  unlisted_refused: ['Detections refused', 'of more people than may be without an entry in the building file (403)'],
   http_shed: ['Requests refused', 'faster than they could be answered (503)'],
   store_refused_busy: ['Questions unanswered', 'too many at once for the database (503)'],
   store_refused_away: ['Questions unanswered', 'the database was away (503)'],

@@ -10,7 +10,7 @@ const { placeName, staffName } = require('./names');
 const gatewayDown = {
   kind: 'gateway_down',
   severity: 'critical',
-  raiseMs: 15_000, // an agent is back within seconds of a restart
+  raiseMs: 20_000, // after a restart of the broker the agents come back spread over 15 s
   endMs: 30_000,
   amiss: ({ building, gateways, connected }, _active, nowMs) => all(building.gateways, connected).flatMap(({ id, room, level }) => {
     const { state, since } = gateways.of(id, nowMs) ?? {};

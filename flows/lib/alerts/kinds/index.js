@@ -1,9 +1,10 @@
 // @ts-check
 'use strict';
 
+const { certificateEnding } = require('./certificate');
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
-const { ingestBehind, messagesRefused } = require('./system');
+const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./system');
 
 /**
  * The kinds of alerts. Each says what is amiss, and of what is no longer so whether it is well again or just not known.
@@ -16,18 +17,24 @@ const { ingestBehind, messagesRefused } = require('./system');
  * @property {boolean} connected to the broker; without it silence means nothing
  * @property {number} watchedMs since when everything is heard without a pause
  * @property {import('../../health').Part} ingest
- * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null}} Condition since:
- *   epoch ms, where it is known
+ * @property {import('../../health').Part} clock
+ * @property {import('../../health').Part} losses
+ * @property {number|null} certificateEndsMs until when the broker's certificate is good; null: not known
+ * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null,
+ *   subjects?: string[]}} Condition since: epoch ms, where it is known; subjects: all whom it is about, of one that stands for many
  * @typedef {object} Kind
  * @property {string} kind
  * @property {'critical'|'warning'} severity
  * @property {number} raiseMs so long it must be amiss
  * @property {number} endMs so long it must be well
- * @property {(facts: Facts, active: (subject: string) => boolean, nowMs: number) => Condition[]} amiss active: it is raised already
- * @property {(facts: Facts, alert: {subject: string, since: number}, nowMs: number) => boolean} well
+ * @property {(facts: Facts, active: (subject: string) => Pick<import('../book').Alert, 'subjects'|'acknowledged'>|null,
+ *   nowMs: number) => Condition[]} amiss active: what is raised already
+ * @property {(facts: Facts, alert: {subject: string, since: number, subjects?: string[],
+ *   acknowledged?: object|null}, nowMs: number) => boolean} well
  */
 
 /** @type {Kind[]} */
-const KINDS = [gatewayDown, ingestBehind, messagesRefused, beaconSilent, batteryLow, roomCrowded, staffLost];
+const KINDS = [messagesLost, gatewayDown, clockBehind, ingestBehind, certificateEnding, messagesRefused, beaconSilent, batteryLow,
+  roomCrowded, staffLost];
 
 module.exports = { KINDS };

@@ -37,20 +37,57 @@ const roomCrowded = {
 /** A shift is over by then. */
 const FORGOTTEN_MS = 12 * 3_600_000;
 
+/** So many are told one by one; more at a time are no matter of single phones or tags. */
+const ONE_BY_ONE = 20;
+/** The subject of the alert that stands for many. */
+const MANY = 'many-sdas';
+
 /** @type {Kind} */
 const staffLost = {
   kind: 'sda_lost',
   severity: 'warning',
   raiseMs: 0, // lost is after a minute without a sign
   endMs: 0,
-  amiss: ({ building, presences }) => presences.filter(({ state }) => state === 'lost').map(({ staff_id: id, level, room, ts }) => ({
-    subject: id, since: ts, level, room,
-    text: `${staffName(building, id)} is not heard any more; last in ${placeName(building, room, level)}.`,
-    todo: 'Call. See whether the phone or tag is on and charged. If the shift is over, acknowledge.',
-  })),
+  amiss({ building, presences }, active) {
+    const lost = presences.filter(({ state }) => state === 'lost');
+    const many = active(MANY);
+    if (!many && lost.length <= ONE_BY_ONE) return lost.map((presence) => oneLost(building, presence));
+    const back = heardOf(presences);
+    const before = new Set((many?.subjects ?? []).filter((id) => !back.has(id)));
+    const alone = lost.filter(({ staff_id: id }) => active(id));
+    const fresh = lost.filter(({ staff_id: id }) => !active(id) && !before.has(id));
+    // to an alert that somebody has seen a few are not added unseen
+    const together = !many?.acknowledged || fresh.length > ONE_BY_ONE ? fresh : [];
+    const ids = [...before, ...together.map(({ staff_id: id }) => id)].sort();
+    return [...alone, ...(together === fresh ? [] : fresh)].map((presence) => oneLost(building, presence))
+      .concat(ids.length > 0 ? manyLost(building, ids) : []);
+  },
   // the locator forgets after a quarter of an hour; that is not coming back
-  well: ({ presences }, { subject, since }, nowMs) => nowMs - since > FORGOTTEN_MS
-    || presences.some(({ staff_id: id, state }) => id === subject && state !== 'lost'),
+  well({ presences }, { subject, since, subjects = [] }, nowMs) {
+    if (nowMs - since > FORGOTTEN_MS) return true;
+    const back = heardOf(presences);
+    return subject === MANY ? subjects.every((id) => back.has(id)) : back.has(subject);
+  },
 };
+
+/** @param {Facts['presences']} presences */
+const heardOf = (presences) => new Set(presences.filter(({ state }) => state !== 'lost').map(({ staff_id: id }) => id));
+
+/** @param {import('../../building').Building} building @param {Facts['presences'][number]} presence */
+const oneLost = (building, { staff_id: id, level, room, ts }) => /** @type {import('./index').Condition} */ ({
+  subject: id, since: ts, level, room,
+  text: `${staffName(building, id)} is not heard any more; last in ${placeName(building, room, level)}.`,
+  todo: 'Call. See whether the phone or tag is on and charged. If the shift is over, acknowledge.',
+});
+
+/** @param {import('../../building').Building} building @param {string[]} ids */
+function manyLost(building, ids) {
+  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : '';
+  return { subject: MANY, subjects: ids,
+    text: `${ids.length} SDAs are not heard any more: ${ids.slice(0, NAMED).map((id) => staffName(building, id)).join(', ')}${more}.`,
+    todo: 'So many at once are hardly their own phones: look at the network, the gateways and the page System. If the shift is over, acknowledge.' };
+}
+/** So many names stand in a text; all of them are among the subjects. */
+const NAMED = 10;
 
 module.exports = { roomCrowded, staffLost };

@@ -21,6 +21,33 @@ const ingestBehind = {
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
+/** @type {Kind} */
+const clockBehind = {
+  kind: 'clock_behind',
+  severity: 'critical',
+  raiseMs: 0,
+  endMs: 0,
+  amiss: ({ clock }) => (clock.status === 'up' ? [] : [{
+    subject: 'clock',
+    text: `Nothing is taken in: ${clock.reason}.`,
+    todo: `${sentence(clock.remedy ?? '')} The broker keeps what comes, some minutes of full load; it goes on by itself.`,
+  }]),
+  well: ({ clock }) => clock.status === 'up',
+};
+
+/** @type {Kind} */
+const messagesLost = {
+  kind: 'messages_lost',
+  severity: 'critical',
+  raiseMs: 0,
+  endMs: 0,
+  amiss: ({ losses }) => (losses.status === 'up' ? [] : [{
+    subject: 'messages', since: /** @type {number} */ (losses.last_ms), text: `${sentence(losses.reason ?? '')}`,
+    todo: `${sentence(losses.remedy ?? '')} What was lost does not come back; how much stands on the page System and in /health.`,
+  }]),
+  well: ({ losses }, { acknowledged }) => losses.status === 'up' && Boolean(acknowledged), // until somebody has seen it
+};
+
 /** Who sends nonsense does so again within that. */
 const LATELY_MS = 60_000;
 
@@ -45,4 +72,4 @@ const TODO = {
   ts_too_old: 'Its clock is behind, or it sends what it has kept for more than a week. Set its clock.',
 };
 
-module.exports = { ingestBehind, messagesRefused };
+module.exports = { clockBehind, ingestBehind, messagesLost, messagesRefused };

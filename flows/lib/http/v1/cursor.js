@@ -1,16 +1,19 @@
 // @ts-check
 'use strict';
 
-const { createHash } = require('node:crypto');
+const { createHash, createHmac, hkdfSync } = require('node:crypto');
+const { sameSecret } = require('../../keys');
 const { badRequest } = require('../errors');
 
 /**
- * Where an answer ended, so that the next one goes on behind it whatever has been written meanwhile. For callers it is opaque.
+ * Where an answer ended, so that the next one goes on behind it whatever has been written meanwhile. For callers it is opaque,
+ * and signed: `same` of a forged one could make us read without bound.
  * `ts` and `id` are those of the last item told; `same`: how many items of that very `ts` were told, which bounds how many to
  * skip. Where order has no time, `ts` is 0.
  * @typedef {{fromMs: number, toMs: number, ts: number, id: string, same: number}} Cursor
  */
 
+const SIGNATURE_CHARS = 22; // 128 bits
 const PAGING = new Set(['cursor', 'limit', 'start', 'end']);
 
 /**
@@ -23,16 +26,31 @@ function questionOf(operation, params) {
   return createHash('sha256').update(JSON.stringify([operation, sorted])).digest('base64url').slice(0, 8);
 }
 
-/** @param {string} question @param {Cursor} cursor */
-const writeCursor = (question, { fromMs, toMs, ts, id, same }) =>
-  Buffer.from(JSON.stringify([question, fromMs, toMs, ts, id, same])).toString('base64url');
+/**
+ * @typedef {ReturnType<typeof createCursors>} Cursors
+ * @param {string|Buffer} secret the same after a restart, or cursors of before are refused
+ */
+function createCursors(secret) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'sda-locator cursor', 32));
+  /** @param {unknown[]} content */
+  const sign = (content) => createHmac('sha256', key).update(JSON.stringify(content)).digest('base64url').slice(0, SIGNATURE_CHARS);
 
-/** @param {string} question @param {string} text @returns {Cursor} */
-function readCursor(question, text) {
-  const [of, fromMs, toMs, ts, id, same] = decode(text);
-  if (typeof id !== 'string' || ![fromMs, toMs, ts, same].every(Number.isSafeInteger) || fromMs > toMs || same < 0) throw foreign();
-  if (of !== question) throw badRequest('cursor belongs to another question: path and filters must stay as they were');
-  return { fromMs, toMs, ts, id, same };
+  return {
+    /** @param {string} question @param {Cursor} cursor */
+    write(question, { fromMs, toMs, ts, id, same }) {
+      const content = [question, fromMs, toMs, ts, id, same];
+      return Buffer.from(JSON.stringify([...content, sign(content)])).toString('base64url');
+    },
+    /** @param {string} question @param {string} text @returns {Cursor} */
+    read(question, text) {
+      const content = decode(text);
+      const signature = content.pop();
+      if (typeof signature !== 'string' || !sameSecret(signature, sign(content))) throw foreign();
+      const [of, fromMs, toMs, ts, id, same] = content;
+      if (of !== question) throw badRequest('cursor belongs to another question: path and filters must stay as they were');
+      return { fromMs, toMs, ts, id, same };
+    },
+  };
 }
 
 /** @param {string} text @returns {any[]} */
@@ -47,4 +65,4 @@ function decode(text) {
 
 const foreign = () => badRequest('cursor is none of ours: take what the answer before gave as "next"');
 
-module.exports = { questionOf, writeCursor, readCursor };
+module.exports = { questionOf, createCursors };

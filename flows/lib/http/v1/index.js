@@ -8,6 +8,7 @@ const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
 const { createCheck } = require('./checks');
+const { createCursors } = require('./cursor');
 const { createDescription, operationsOf } = require('./description');
 const elsewhere = require('./description/paths/building');
 const { addDocs } = require('./docs');
@@ -16,7 +17,7 @@ const { sendJson } = require('./send');
 /**
  * Everything below `/api`, made from its description: each operation there has an answer here, or the start fails.
  * @typedef {import('./answers').Context & import('../rebuild').Context & {
- *   version?: string, log: (message: string) => void}} Context
+ *   apiKey: string, version?: string, log: (message: string) => void}} Context
  */
 
 const PREFIX = '/api/v1';
@@ -31,6 +32,7 @@ function createApi(context, door) {
   const description = createDescription(version);
   const described = JSON.stringify(description);
   const answers = createAnswers(context);
+  const cursors = createCursors(context.apiKey);
 
   addDocs(router);
   router.all(`${PREFIX}/openapi.json`, openDoor, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
@@ -45,7 +47,7 @@ function createApi(context, door) {
     router[method](inExpress(operation.path), door(right, { changes: method !== 'get' }), ...parsers, (request, response, next) => {
       Promise.resolve()
         .then(() => {
-          const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response));
+          const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response), cursors);
           if (right === 'history') {
             const { staff_id: staff, subject } = ask.params;
             lookUpOf(response)(staff === undefined ? subject ?? '*' : several(staff), ask.window.fromMs, ask.window.toMs);

@@ -10,12 +10,14 @@ const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowd
   battery_low: 'beacon', battery_ok: 'beacon' };
 
 /** @param {import('.').Context} context */
-function createEventAnswers({ archive }) {
+function createEventAnswers({ archive, refuseIncompleteEvents = () => {} }) {
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
     /** @type {import('../pages').Read<import('../../../archive/devices').StoredEvent>} */
     const read = (from, to, count) => stored(archive.events({ type, subject }, from, to, count));
-    const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit,
+    const part = possible(window, nowMs, KEPT_DAYS);
+    if (part.fromMs < part.toMs) await stored(async () => refuseIncompleteEvents(part.fromMs, part.toMs - 1, nowMs));
+    const { items, last } = await readPage(read, part, after, limit,
       { ts: ({ ts }) => ts, id: (event) => `${event.subject} ${event.type}`, newestFirst: true });
     const events = items.map((event) => ({ ...event, ...named(event) }));
     return { ...span(window), events, next: next(last) };

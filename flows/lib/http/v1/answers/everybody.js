@@ -15,13 +15,14 @@ const { stored } = require('./known');
 const MOST_STAYS = 50_000;
 
 /** @param {import('.').Context} context */
-function createEverybody({ site, archive }) {
+function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {} }) {
   /**
    * Every stay that touches a window, in no order.
    * @param {Window} window @param {(stay: Stay) => void} add
    */
   const each = ({ fromMs, toMs }, add) => stored(async () => {
     if (fromMs >= toMs) return;
+    refuseIncompleteStays(fromMs, toMs - 1, clock());
     const merge = createMerge(site.presences());
     const take = (/** @type {import('../../../views/stays').StoredStay} */ one) => {
       const stay = merge.take(one);
@@ -38,6 +39,7 @@ function createEverybody({ site, archive }) {
    * @returns {Promise<Stay[]>}
    */
   const around = (staffId, { fromMs, toMs }) => stored(async () => {
+    refuseIncompleteStays(fromMs, toMs - 1, clock());
     const presences = site.presences();
     const staff = [staffId];
     const found = [...await archive.staysInto(staff, fromMs), ...await archive.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];

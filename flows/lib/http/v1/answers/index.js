@@ -21,7 +21,9 @@ const { createVisitAnswers } = require('./visits');
  * @property {import('../../../access/keys').Keys} keys
  * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'>} audit
  * @property {() => number} clock
- * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete]
+ * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete] locations
+ * @property {import('../../../completeness').RefuseIncomplete} [refuseIncompleteStays]
+ * @property {import('../../../completeness').RefuseIncomplete} [refuseIncompleteEvents]
  * @typedef {(ask: import('../ask').Ask) => object|Promise<object>} Answer
  */
 

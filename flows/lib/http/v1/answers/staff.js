@@ -13,7 +13,7 @@ const { KEPT_DAYS, span, stored, unknown } = require('./known');
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
-function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete = () => {} }) {
+function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} }) {
   /** @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence */
   function about(id, presence) {
     const listed = site.building().staff.get(id);
@@ -71,6 +71,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
+    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
     const now = site.presences().filter(wanted);
     /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
     const read = async (from, to, count) => {

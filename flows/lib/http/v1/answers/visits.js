@@ -13,12 +13,13 @@ const { KEPT_DAYS, span, stored, unknown } = require('./known');
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
-function createVisitAnswers({ site, archive, everybody }) {
+function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = () => {} }) {
   /** @param {Ask} ask */
   async function listVisits({ params: { room }, window, after, limit, nowMs, next }) {
     const building = site.building();
     if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw unknown(`room ${room}`);
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
+    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
     const now = site.presences().filter((presence) => presence.room === room);
     /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
     const read = async (from, to, count) => {

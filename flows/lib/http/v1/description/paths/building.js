@@ -65,6 +65,11 @@ module.exports = {
       parameters: [{ name: 'alert', in: 'path', required: true, description: 'Its id, `<kind>:<subject>`.', schema: { type: 'string', pattern: `^[a-z_]+:${ID.source.slice(1)}` } }],
       responses: told('The alert.', 'Alert', ['404']) },
   },
+  '/api/v1/alerts/kinds/{kind}/acknowledge': {
+    post: { operationId: 'acknowledgeAlerts', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen all of a kind',
+      parameters: [{ name: 'kind', in: 'path', required: true, description: 'Such as `sda_lost`.', schema: { type: 'string', pattern: '^[a-z_]+$' } }],
+      responses: told('How many nobody had acknowledged before.', 'AlertsAcknowledged', ['404']) },
+  },
   '/api/v1/me': {
     get: { operationId: 'getMe', tags: ['Keys'], 'x-right': 'any', summary: 'Who is asking, and what they may', responses: answers('You.', 'Me') },
   },

@@ -1,0 +1,18 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { createHosts } = require('../lib/http/hosts');
+
+test('addresses, localhost and configured names are answered, at any port and in any case', () => {
+  const { isAnswered } = createHosts(['sda.example.org']);
+  for (const host of [undefined, 'localhost', 'LOCALHOST:1880', '127.0.0.1', '192.168.7.1:1880', '[::1]:1880', '[2001:db8::7]',
+    'sda.example.org', 'SDA.Example.org:443']) assert.ok(isAnswered(host), host);
+});
+
+test('no other name is, whatever it looks like', () => {
+  const { isAnswered } = createHosts(['sda.example.org']);
+  for (const host of ['', 'evil.example', 'evil.example:1880', 'localhost.evil.example', '127.0.0.1.evil.example', 'x.sda.example.org',
+    'sda.example.org.evil.example', 'x.localhost', '[::1].evil.example', '[evil.example]', '127.0.0.1:1880:evil', 'localhost@evil.example',
+    '2130706433', '0x7f000001', '127.1', 'file:1880', 'x-extension:1880', '::1']) assert.ok(!isAnswered(host), host);
+});

@@ -1,0 +1,125 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { once } = require('node:events');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { test } = require('node:test');
+const express = require('express');
+const { loadBuilding } = require('../lib/building');
+const checks = require('../lib/building-checks');
+const { createReloader } = require('../lib/building-reload');
+const { createEditor } = require('../lib/editing/editor');
+const { createRouter } = require('../lib/http/router');
+const { writeRegistry } = require('../lib/registry');
+const { createRoomNames } = require('../lib/room-names');
+const { createSessions } = require('../lib/sessions');
+const { createSite } = require('../lib/site');
+const { smallBuilding } = require('./support/building');
+const { doorkeepers } = require('./support/doors');
+const { tower } = require('./support/tower');
+
+const KEY = 'key-of-the-test';
+/** Without a break nobody is kept waiting for longer: of the processor, since a busy machine would add its own. */
+const TURN_MS = 50;
+
+/** The routes over a file of the tower, put together as by the nodes, but for the locator's model of it, which has its own figures. */
+async function start(t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tower-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'building.json');
+  fs.writeFileSync(file, JSON.stringify(tower()));
+  const logger = { log: () => {}, warn: () => {} };
+  let building = loadBuilding(file);
+  const site = { ...createSite(loadBuilding(writeSmall(folder)), Date.now()), building: () => building, setBuildingFaults: () => {} };
+  const names = createRoomNames(path.join(folder, 'rooms.json'), logger.warn);
+  const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: building, clock: Date.now, logger });
+  const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: () => building, logger, refuse: () => {},
+    take: (next) => {
+      writeRegistry(next, path.join(folder, 'registry'));
+      names.remember(next, Date.now());
+      building = next;
+      for (const part of [site.beacons, site.gateways]) part.setBuilding(next);
+      editor.taken();
+    } });
+  const router = createRouter({ site, editor, reload: reloader.lookNow, clock: Date.now, trusted: () => true, apiKey: KEY, ...doorkeepers(),
+    dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+    health: () => ({ status: 'up' }), log: (text) => assert.fail(text) });
+  const server = express().use(router).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const call = async (method, where, body, headers = {}) => {
+    const response = await fetch(`http://127.0.0.1:${server.address().port}/api/v1/${where}`,
+      { method, body, headers: { 'x-api-key': KEY, 'content-type': 'application/json', ...headers } });
+    return { status: response.status, etag: response.headers.get('etag'), text: await response.text() };
+  };
+  await reloader.look();
+  return { call, file, building: () => building, look: reloader.look };
+}
+
+function writeSmall(folder) {
+  const file = path.join(folder, 'small.json');
+  fs.writeFileSync(file, JSON.stringify(smallBuilding()));
+  return file;
+}
+
+/** The longest that the event loop was busy with one thing while `work` went on, ms of the processor. */
+async function longestTurnMs(work) {
+  const cpuMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000; };
+  let [longest, last, on] = [0, cpuMs(), true];
+  const look = () => {
+    const now = cpuMs();
+    [longest, last] = [Math.max(longest, now - last), now];
+    if (on) setImmediate(look);
+  };
+  setImmediate(look);
+  await work().finally(() => { on = false; });
+  return longest;
+}
+
+test('an edit of 30 levels of 200 rooms is checked once and keeps nobody waiting', async (t) => {
+  const { call, building } = await start(t);
+  const { text, etag } = await call('GET', 'building');
+  const file = JSON.parse(text);
+  file.beacons[7].x_m += 0.5;
+  const edit = JSON.stringify(file);
+  const counted = Object.keys(checks).map((name) => t.mock.method(checks, name));
+  let answer;
+  const turnMs = await longestTurnMs(async () => { answer = await call('PUT', 'building', edit, { 'if-match': etag }); });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(JSON.parse(answer.text).in_use, true);
+  assert.equal(building().beacons.get(file.beacons[7].id).x_m, file.beacons[7].x_m);
+  assert.ok(turnMs < TURN_MS, `${turnMs} ms without a break`);
+  t.diagnostic(`${turnMs.toFixed(1)} ms`);
+  assert.equal(counted.reduce((sum, { mock }) => sum + mock.callCount(), 0), 1);
+});
+
+test('a check, a list of 6,000 beacons and a change by hand keep nobody waiting either', async (t) => {
+  const { call, building, file, look } = await start(t);
+  const { text, etag } = await call('GET', 'building');
+  const edited = (change) => {
+    const data = JSON.parse(text);
+    change(data);
+    return JSON.stringify(data);
+  };
+  const bad = edited((data) => {
+    for (const level of data.levels) level.rooms.at(-1).polygon = [[0, 0], [9, 0], [9, 9], [0, 9]];
+  });
+  const rows = building().levels.flatMap(({ id, rooms }) => rooms.map((room, i) => `E${id.slice(1).padStart(5, '0')}${String(i).padStart(6, '0')},${room.id},${id}`));
+  const list = ['mac,location,level', ...rows].join('\n');
+  const byHand = edited((data) => { data.gateways[3].rssi_offset = 2; });
+  for (const [what, work] of [
+    ['the check', async () => assert.equal(JSON.parse((await call('POST', 'building/validate', bad)).text).faults_count, 60)],
+    ['the list', async () => assert.equal(JSON.parse((await call('POST', 'building/import?dry_run=1', list, { 'if-match': etag })).text).added.length, 6000)],
+    ['the change by hand', async () => {
+      await fs.promises.writeFile(file, byHand);
+      await look();
+      assert.equal(building().gateways.get('gw-L1-18').rssi_offset, 2);
+    }],
+  ]) {
+    const turnMs = await longestTurnMs(work);
+    assert.ok(turnMs < TURN_MS, `${what}: ${turnMs} ms without a break`);
+    t.diagnostic(`${what}: ${turnMs.toFixed(1)} ms`);
+  }
+});

@@ -1,0 +1,157 @@
+"""The commands of the operations page that back an installation up and restore it, as they stand there."""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from stack import health
+from stack.layout import ROOT
+from stack.lifecycle import down, up
+from support.building import Building
+from support.running import RunningStack
+from support.talk import batch, eventually, history, now_ms, publish
+
+PAGE = (ROOT / "docs" / "operations.md").read_text()
+BLOCKS = dict(re.findall(r"<!-- tested: (.*?) -->\n```sh\n(.*?)```", PAGE, re.DOTALL))
+MAKE = """
+from sys import argv
+from stack.lifecycle import down, up
+from stack.settings import load
+{"down": down, "up": lambda settings: up(settings, leave_out=("simulator",))}[argv[1]](load())
+"""
+"""`make up` and `make down` of the installation in the folder; the demo does not play in tests."""
+ENGINE = """
+import os, pathlib, subprocess, sys
+arguments, mounts = sys.argv[1:], {}
+assert arguments.pop(0) == "run"
+while arguments[0].startswith("-"):
+    option = arguments.pop(0)
+    if option == "-v":
+        source, target, *_ = arguments.pop(0).split(":")
+        mounts[target] = source if "/" in source else os.environ["VOLUMES"] + "/" + source
+image, *command = arguments
+assert image == os.environ["IMAGE"], image
+root = pathlib.Path(os.environ["VOLUMES"], "container")
+for target, source in mounts.items():
+    link = root / target.lstrip("/")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    pathlib.Path(source).mkdir(exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(source)
+command = [str(root / part.lstrip("/")) if part.startswith("/") else part for part in command]
+command[1:1] = ["--dereference"] if "-czf" in command else ["--keep-directory-symlink"]
+sys.exit(subprocess.run(command).returncode)
+"""
+"""Docker's `run` as far as the page needs it: named volumes are folders, what is mounted is found at its place."""
+
+
+def run(block: str, folder: Path, environment: dict[str, str], archive: str = "") -> None:
+    """A block of the page, in the installation's folder; an archive's name replaces the one of the example."""
+    commands = re.sub(r"archive=\S+", f"archive={archive}", BLOCKS[block]) if archive else BLOCKS[block]
+    done = subprocess.run(
+        ["bash", "-ec", commands],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def archive_in(folder: Path) -> Path:
+    (archive,) = folder.glob("sda-*.tar.gz")
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    return archive
+
+
+def test_a_native_installation_is_backed_up_and_restored(stack: RunningStack, demo: Building) -> None:
+    folder = stack.settings.env_file.parent
+    (folder / "Makefile").write_text(f"up down:\n\t@'{sys.executable}' make.py $@\n")
+    (folder / "make.py").write_text(MAKE)
+    (folder / "flows" / "building").mkdir(parents=True)
+    shutil.copy(stack.building, folder / "flows" / "building")
+    environment = {**stack.settings.environment, "STACK_ENV_FILE": str(stack.settings.env_file)}
+    password = stack.command("account", "add", "phone", "backed-up").strip()
+    beacon, ts = demo.beacons_of_two_rooms()[0], now_ms()
+    publish(stack, ("phone/backed-up/readings", batch((beacon.id, -50), ts=ts)))
+
+    def stored() -> list[dict[str, Any]]:
+        return history(stack, "backed-up", ts / 1000 - 1, ts / 1000 + 1)
+
+    eventually(stored, what="the location")
+    try:
+        run("back up natively", folder, environment)
+        archive = archive_in(folder)
+        down(stack.settings)
+        shutil.rmtree(stack.data_dir)
+        stack.settings.env_file.unlink()
+        run("restore natively", folder, environment, archive.name)
+    finally:
+        up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+    stack.wait_until_whole()
+    assert health.broker("127.0.0.1", stack.ports.mqtt, "backed-up", password).up
+    eventually(stored, what="the location again, from the restored database")
+    stack.command("account", "remove", "backed-up")
+
+
+def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> None:
+    """With a stand-in for the engine: what the archive holds, its mode, and that `make up` comes last."""
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    volumes, installation, programs = tmp_path / "volumes", tmp_path / "installation", tmp_path / "bin"
+    kept = {
+        f"{compose['name']}_{name}": name for name in compose["volumes"] if name != "registry"
+    }  # made at each start
+    for volume, name in kept.items():
+        (volumes / volume).mkdir(parents=True)
+        (volumes / volume / "file").write_text(f"in {name}")
+    (installation / "flows" / "building").mkdir(parents=True)
+    (installation / "flows" / "building" / "house.json").write_text("{}")
+    (installation / ".env").write_text("A=1\n")
+    (installation / "Makefile").write_text("up down:\n\t@echo $@ >>steps\n")
+    programs.mkdir()
+    (programs / "docker").write_text(f"#!{sys.executable}\n{ENGINE}")
+    (programs / "docker").chmod(0o755)
+    environment = {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "VOLUMES": str(volumes),
+        "IMAGE": compose["services"]["accounts"]["image"],
+    }
+    run("back up under Compose", installation, environment)
+    archive = archive_in(installation)
+    with tarfile.open(archive) as opened:
+        files = {member.name for member in opened if member.isfile()}
+    assert files == {*(f"{name}/file" for name in kept.values()), ".env", "flows/building/house.json"}
+    shutil.rmtree(volumes)
+    volumes.mkdir()
+    (installation / ".env").unlink()
+    shutil.rmtree(installation / "flows")
+    run("restore under Compose", installation, environment, archive.name)
+    for volume, name in kept.items():
+        assert (volumes / volume / "file").read_text() == f"in {name}"
+    assert (installation / ".env").read_text() == "A=1\n"
+    assert (installation / "flows" / "building" / "house.json").exists()
+    assert (installation / "steps").read_text().split() == ["down", "up", "up"]
+
+
+@pytest.mark.parametrize("way", ["natively", "under Compose"])
+def test_what_was_stopped_for_a_back_up_that_fails_is_started_again(tmp_path: Path, way: str) -> None:
+    """A person types line after line; a line that fails ends none of the next."""
+    (tmp_path / "Makefile").write_text("up down:\n\t@echo $@ >>steps\n")
+    (tmp_path / "bin").mkdir()
+    for program in ("tar", "docker"):
+        (tmp_path / "bin" / program).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / "bin" / program).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    subprocess.run(
+        ["bash", "-c", BLOCKS[f"back up {way}"]], cwd=tmp_path, env=environment, check=True, capture_output=True
+    )
+    assert (tmp_path / "steps").read_text().split() == ["down", "up"]

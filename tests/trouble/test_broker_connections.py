@@ -1,0 +1,37 @@
+"""Idle connections, more than the broker may hold, keep no service out, and no receiver once they are gone."""
+
+import re
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+from ingest.private_broker import private_broker
+from support.running import RunningStack
+from support.talk import eventually
+
+OPEN_FILES, IDLE = 256, 300  # as 1,024 and 1,100 would be, in less time
+REFUSED = re.compile("Client connection .* denied|socket count has been exceeded")
+
+
+def test_services_come_in_while_the_port_of_receivers_is_full(tmp_path: Path) -> None:
+    with private_broker(tmp_path / "broker", open_files=OPEN_FILES) as broker:
+        password = broker.accounts("add", "gateway", "pi-1")
+        with ExitStack() as idle:
+            for _ in range(IDLE):
+                idle.enter_context(socket.create_connection(("127.0.0.1", broker.tls_port)))
+            eventually(lambda: REFUSED.search(broker.log()), what="the first that is refused")
+            for service in ("telegraf", "nodered"):
+                with broker.session(service) as session:
+                    assert session.answer == "Success"
+        with broker.session("pi-1", password, tls=True) as receiver:
+            assert receiver.answer == "Success"
+
+
+def test_all_listeners_together_stay_below_the_open_files_of_the_broker(stack: RunningStack) -> None:
+    limit, _ = psutil.Process(stack.pid("mosquitto")).rlimit(psutil.RLIMIT_NOFILE)
+    listeners = (stack.data_dir / "broker" / "listeners.d" / "listeners.conf").read_text()
+    bounds = [int(bound) for bound in re.findall(r"^max_connections (\d+)$", listeners, re.MULTILINE)]
+    assert len(bounds) == len(re.findall(r"^listener ", listeners, re.MULTILINE)) == 2
+    assert sum(bounds) < limit
+    assert min(bounds) >= 0.4 * limit

@@ -1,0 +1,132 @@
+"""The broker's certificate is renewed in the running system, and says when that does not happen."""
+
+import os
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from ingest.private_broker import PrivateBroker
+from stack.layout import ROOT
+from support import web
+from support.running import RunningStack
+from support.talk import eventually
+
+DAY_S = 86_400
+RENEW = [sys.executable, str(ROOT / "broker" / "renew.py")]
+
+
+def resign(tls: Path, days: int) -> None:
+    """Give the server certificate `days` more to live, everything else as it is."""
+    ask = "x509 -x509toreq -copy_extensions copyall -in server.crt -key server.key -out request"
+    sign = f"x509 -req -copy_extensions copyall -in request -CA ca.crt -CAkey ca.key -days {days} -out server.new"
+    for command in (ask, sign):
+        subprocess.run(["openssl", *command.split()], cwd=tls, check=True, capture_output=True)
+    (tls / "server.new").replace(tls / "server.crt")
+
+
+def shown_days(port: int, authority: Path) -> float:
+    """How long the certificate is good that receivers are shown."""
+    pem = ssl.get_server_certificate(("127.0.0.1", port), ca_certs=str(authority))
+    end = subprocess.run(
+        ["openssl", "x509", "-noout", "-enddate"], input=pem, capture_output=True, text=True, check=True
+    )
+    return (ssl.cert_time_to_seconds(end.stdout.strip().removeprefix("notAfter=")) - time.time()) / DAY_S
+
+
+def test_the_end_of_the_certificate_is_a_figure(stack: RunningStack) -> None:
+    def told() -> float:
+        found = re.search(
+            r"^sda_broker_certificate_expiry_timestamp_seconds (\S+)$",
+            web.get(f"{stack.http_url}/metrics").text,
+            re.MULTILINE,
+        )
+        return float(found[1]) if found else 0
+
+    days = (eventually(told, what="the figure") - time.time()) / DAY_S
+    assert 300 < days < 398
+
+
+def test_a_running_stack_renews_its_certificate_and_shows_the_new_one(stack: RunningStack) -> None:
+    broker = stack.data_dir / "broker"
+    authority = (broker / "tls" / "ca.crt").read_bytes()
+
+    def shown() -> float:
+        try:
+            return shown_days(stack.ports.mqtts, broker / "tls" / "ca.crt")
+        except OSError:  # Mosquitto is being started again
+            return 0
+
+    resign(broker / "tls", days=29)
+    stack.stop("mosquitto")
+    stack.start("mosquitto")
+    assert shown() == pytest.approx(29, abs=1)
+    stack.stop("certificates")
+    stack.start("certificates")  # it looks at its start and every day
+    eventually(lambda: shown() > 300, within_s=60, what="a broker with the new certificate")
+    assert (broker / "tls" / "ca.crt").read_bytes() == authority
+    stack.wait_until_whole()
+
+
+def test_a_renewed_certificate_ends_mosquitto_in_order_for_its_restart(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path / "broker")
+    broker.provision()
+    resign(broker.folder / "tls", days=29)
+    command = ["sh", str(ROOT / "broker" / "run.sh"), "mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
+    environment = {**os.environ, "CERTIFICATE_LOOK_S": "0.2"}
+    with subprocess.Popen(command, cwd=broker.folder, env=environment, stderr=subprocess.DEVNULL) as running:
+        eventually((broker.folder / "mosquitto.pid").exists, what="Mosquitto")
+        assert int((broker.folder / "mosquitto.pid").read_text()) == running.pid
+        watcher = psutil.Process(running.pid).children()
+        assert running.poll() is None
+        with subprocess.Popen([*RENEW, "--data", str(broker.folder)]) as renewal:
+            assert running.wait(20) == 0
+            renewal.send_signal(signal.SIGTERM)
+        assert psutil.wait_procs(watcher, 5)[1] == []
+    assert (broker.folder / "mosquitto.db").exists()
+
+
+def test_a_renewal_keeps_the_names_and_is_made_again_for_a_key_that_does_not_fit(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path / "broker")
+    broker.provision("--name", "broker.example", "--name", "fe80::1")
+    tls = broker.folder / "tls"
+    first = (tls / "server.crt").read_bytes()
+    renew_once(broker.folder)
+    assert (tls / "server.crt").read_bytes() == first
+    another = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out server.key"
+    subprocess.run(another.split(), cwd=tls, check=True, capture_output=True)
+    assert "broker.example" in renew_once(broker.folder)
+    assert broker.provision("--name", "broker.example", "--name", "fe80::1") == "broker: nothing to change\n"
+
+
+def test_a_certificate_ends_with_its_authority_and_is_not_renewed_every_day_before(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path / "broker")
+    broker.provision()
+    tls = broker.folder / "tls"
+    subprocess.run(
+        ["openssl", "x509", "-in", "ca.crt", "-signkey", "ca.key", "-days", "20", "-out", "ca.new"],
+        cwd=tls, check=True, capture_output=True,
+    )  # fmt: skip
+    (tls / "ca.new").replace(tls / "ca.crt")
+    resign(tls, days=2)
+    assert "WARNING" in renew_once(broker.folder)
+    second = (tls / "server.crt").read_bytes()
+    assert "WARNING" in renew_once(broker.folder)
+    assert (tls / "server.crt").read_bytes() == second
+
+
+def test_without_a_certificate_the_renewal_says_what_to_do(tmp_path: Path) -> None:
+    assert "`make up` makes one" in renew_once(tmp_path)
+
+
+def renew_once(folder: Path) -> str:
+    """What one look of renew.py says."""
+    with subprocess.Popen(
+        [*RENEW, "--data", str(folder), "--once"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as running:
+        return running.communicate(timeout=30)[0]
