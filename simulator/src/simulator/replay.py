@@ -5,9 +5,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import median_low
 
-from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver
+from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver, window_rssi
 from simulator.scenario import Outgoing
 
 WINDOW_MS = 1000  # a gateway's default scan window
@@ -115,7 +114,7 @@ def outgoing(recording: Recording, speed: float) -> Iterator[Outgoing]:
     back_ms = round(lasts_ms - lasts_ms / speed)
     for (window, gateway), beacons in sorted(windows.items()):
         end_ms = (window + 1) * WINDOW_MS
-        readings = [Reading(beacon, median_low(values)) for beacon, values in sorted(beacons.items())]
+        readings = [Reading(beacon, window_rssi(values)) for beacon, values in sorted(beacons.items())]
         for part, start in enumerate(range(0, len(readings), MAX_READINGS)):
             chunk = tuple(readings[start : start + MAX_READINGS])
             # Parts of one window differ in beacons, so the same time stamp in both is no loss.
