@@ -61,6 +61,13 @@ def test_columns_may_stand_in_any_order() -> None:
     assert row == Row(12, "gw", "E78F135624CE", -60)
 
 
+def test_a_gateway_may_be_called_a_receiver() -> None:
+    (row,) = parse(["ts_ms,receiver,beacon,rssi", "12,gw,E78F135624CE,-60"]).rows
+    assert row == Row(12, "gw", "E78F135624CE", -60)
+    (row,) = parse(["ts_ms,receiver,gateway,beacon,rssi", "12,somebody,gw,E78F135624CE,-60"]).rows
+    assert row.gateway == "gw"
+
+
 @pytest.mark.parametrize(
     ("lines", "says"),
     [

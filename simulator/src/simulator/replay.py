@@ -13,6 +13,7 @@ WINDOW_MS = 1000  # a gateway's default scan window
 LONGEST_MS = int(6.5 * 86_400_000)  # older than 7 days is refused by the platform; half a day is kept in hand
 RSSI = range(-127, 21)
 COLUMNS = ("ts_ms", "gateway", "beacon", "rssi")
+ALSO_GATEWAY = "receiver"  # how recordings with known rooms call it (tests/accuracy/recordings)
 
 
 class RecordingError(Exception):
@@ -41,12 +42,15 @@ class Recording:
 
 
 def parse(lines: Iterable[str]) -> Recording:
-    """Read a CSV with at least the columns ts_ms, gateway, beacon, rssi, in any order; others are ignored.
+    """Read a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; order and others do not matter.
 
     Raises RecordingError when a column is missing, no row is good, or the recording is longer than LONGEST_MS."""
     reader = csv.DictReader(lines, restkey="", strict=True)
     rows, refused = [], []
     try:
+        columns = list(reader.fieldnames or ())
+        if "gateway" not in columns and ALSO_GATEWAY in columns:
+            reader.fieldnames = ["gateway" if column == ALSO_GATEWAY else column for column in columns]
         missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
         if missing:
             raise RecordingError(f"line 1: the column {missing[0]!r} is missing (wanted: {', '.join(COLUMNS)})")
