@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 from accuracy import arguments, baseline, figures, table, targets
 from accuracy.alterations import changed_by_levels, cut_anew, positions_taken
@@ -12,7 +13,7 @@ from accuracy.drawn import draw
 from accuracy.follow import FollowError
 from accuracy.nested import nested
 from accuracy.pictures import draw_recording
-from accuracy.radios import ONE, QUICK_SEEDS, SEEDS, measure_drawn
+from accuracy.radios import LEVEL_SEEDS, ONE, QUICK_SEEDS, SEEDS, measure_drawn
 from accuracy.radios import recordings as recordings_of
 from accuracy.real import FULL, QUICK, Result, measure
 from accuracy.recorded import DataError, Recording, load
@@ -89,6 +90,9 @@ def _validation(recordings: list[Recording], held: Json) -> None:
     _print_table("CUT ANEW, and without positions", table.ALTERED_HEAD, table.altered_rows([*taken, *cut]))
     _said("shifting levels")
     shifted = changed_by_levels(recordings)
+    drawn = changed_by_levels([one for seed in LEVEL_SEEDS for one in recordings_of(draw(seed))], ONE)
+    for shift, shares in drawn.items():
+        shifted[shift]["drawn"] = fmean(shares.values())
     held["seconds with another room when levels are shifted, %"] = baseline.of_levels(shifted)
     print("LEVELS SHIFTED: share of seconds whose room in history is another one\n")
     print(table.level_table(shifted) + "\n")

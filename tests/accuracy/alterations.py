@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
-from accuracy.altered import TAG_DB, stronger, uneven, unmeasured
+from accuracy.altered import TAG_DB, stronger, uneven, unlike, unmeasured
 from accuracy.follow import Told
 from accuracy.real import Phases, Result, by_building, measure, of_sets, spread, tell
 from accuracy.recorded import Recording
@@ -19,8 +19,10 @@ POWER: dict[str, Shift] = {
 }
 SHIFTS: dict[str, Shift] = {
     **POWER,
-    "devices ±6 dB, one way": partial(uneven, seed=1),
-    "devices ±6 dB, another way": partial(uneven, seed=2),
+    "each device 6 dB better or worse": partial(uneven, seed=1),
+    "… another draw": partial(uneven, seed=2),
+    "each device by up to 6 dB": partial(unlike, seed=1),
+    "… one more draw": partial(unlike, seed=2),
 }
 
 

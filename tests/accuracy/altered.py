@@ -15,9 +15,15 @@ def stronger(recording: Recording, by_db: int) -> Recording:
 
 
 def uneven(recording: Recording, seed: int) -> Recording:
-    """Each device is so much better or worse than its twin, by the toss of a coin."""
+    """Each device hears or is heard by DEVICE_DB better or worse than it was, by the toss of a coin."""
     rng = random.Random(f"{recording.of}/{seed}")  # noqa: S311 - play, not secrets
     return _shifted(recording, {one["id"]: rng.choice((-DEVICE_DB, DEVICE_DB)) for one in recording.devices})
+
+
+def unlike(recording: Recording, seed: int) -> Recording:
+    """Each device is better or worse by up to DEVICE_DB, all amounts alike likely."""
+    rng = random.Random(f"{recording.of}/{seed}")  # noqa: S311 - play, not secrets
+    return _shifted(recording, {one["id"]: round(rng.uniform(-DEVICE_DB, DEVICE_DB)) for one in recording.devices})
 
 
 def unmeasured(recording: Recording) -> Recording:

@@ -11,6 +11,7 @@ from accuracy.recorded import Advert, Recording, Second
 
 SEEDS = range(1, 41)
 QUICK_SEEDS = range(1, 11)
+LEVEL_SEEDS = range(1, 5)  # with shifted levels
 ONE: Phases = {"gateway": 1, "phone": 1}  # phases: nine recordings of each building spread enough
 WAYS = ("history", "live", "strongest", "mean")
 MANNERS: tuple[Manner, ...] = ("standing", "patrol")
