@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TypeVar
 
 from accuracy import simple
@@ -18,6 +18,7 @@ from accuracy.windows import batches
 T = TypeVar("T")
 R = TypeVar("R")
 AFTER_MS = 5000  # what the last seconds were is told a little later
+GAP_MS = 2000  # of the truth, which has a row a second
 WORKERS = 2  # Node.js works in a process of its own, so threads do
 Phases = Mapping[Mode, int]
 FULL: Phases = {"gateway": 20, "phone": 20}
@@ -175,7 +176,14 @@ def judge(seconds: list[Second], room_at: Callable[[float], str], said: Sequence
     rooms = [room_at(ms) for ms in times]
     truth = Truth.of([(second.ts_ms, second.room) for second in seconds], times[-1])
     right = sum(room == second.room for room, second in zip(rooms, seconds, strict=True))
-    return Score(len(seconds), right, len(changes(times, rooms)), len(truth.changes()), delays(truth, said))
+    late = delays(truth, _within_gaps(seconds, said))
+    return Score(len(seconds), right, len(changes(times, rooms)), len(truth.changes()), late)
+
+
+def _within_gaps(seconds: list[Second], said: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The changes told, those in a gap of the truth at its end: when somebody changed the room in it, nobody knows."""
+    pairs = [(a.ts_ms, b.ts_ms) for a, b in pairwise(seconds) if a.room != b.room and b.ts_ms - a.ts_ms > GAP_MS]
+    return [(next((end for start, end in pairs if start < ms <= end), ms), room) for ms, room in said]
 
 
 def of_sets(results: Iterable[Result]) -> dict[str, list[Result]]:

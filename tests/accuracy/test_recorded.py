@@ -10,6 +10,7 @@ from gateway_agent.window import Window
 
 from accuracy.arguments import RECORDINGS
 from accuracy.arguments import parse as parse_arguments
+from accuracy.real import judge
 from accuracy.recorded import Advert, DataError, Recording, Second, load
 from accuracy.simple import mean, strongest
 from accuracy.windows import WINDOW_MS, batches
@@ -157,3 +158,11 @@ def test_the_mean_changes_after_two_wins_and_forgets_after_five_seconds() -> Non
     assert [found.get(second * 1000) for second in range(4)] == [None, "west", "west", "east"]
     found = mean(recording([*adverts[:1], Advert(3500, "gw-east", TAG, -70)]))
     assert [found[second * 1000] for second in range(5, 9)] == ["west", "west", "east", "east"]
+
+
+def test_a_change_in_a_gap_of_the_truth_is_not_late() -> None:
+    seconds = [Second(0, "west"), Second(1000, "west"), Second(60_000, "east"), Second(61_000, "east")]
+    for told_ms, late_s in ((30_000.0, 0.0), (62_000.0, 2.0), (500.0, None)):
+        score = judge(seconds, lambda ms: "east" if ms > 20_000 else "west", [(told_ms, "east")])
+        assert score.delays_s == ([] if late_s is None else [late_s])
+    assert (score.seconds, score.right, score.changes, score.true_changes) == (4, 4, 1, 1)
