@@ -24,8 +24,8 @@ bench:           ## the benchmarks, a table on the screen and in docs/benchmarks
 	@native/stack bench $(ARGS)
 bench-api:       ## the HTTP API under load, a table on the screen and in docs/performance.md; ARGS=--help
 	@native/stack bench api $(ARGS)
-accuracy:        ## how often the room is right, a table and pictures; DATA=<folder> of recorded walks
-	@native/stack accuracy $(if $(DATA),--data '$(DATA)') $(ARGS)
+accuracy:        ## how often the room is right, a table and pictures; DATA=<folders> of recordings
+	@native/stack accuracy $(foreach folder,$(DATA),--data '$(folder)') $(ARGS)
 account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, remove
 	@native/stack account $(ARGS)
 key:             ## keys for the HTTP API: ARGS='add hacs --right history --expires 90d', list, revoke, --help

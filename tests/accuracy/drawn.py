@@ -20,7 +20,7 @@ import numpy as np
 from simulator.building import Room
 from simulator.geometry import Point, area
 
-from accuracy.drawn_plan import Plan, box_of, by_area, draw_plan, patrol, some_place, standing
+from accuracy.drawn_plan import Plan, box_of, draw_plan, patrol, some_place, standing
 from accuracy.drawn_radio import Adverts, Air, Device, Floats, Mode, Radio, draw_radio
 from accuracy.track import Track
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
-from accuracy.real import Real
+from accuracy.radios import MANNERS, Drawn, summaries
+from accuracy.real import Result, of_sets
 from accuracy.score import quantile
 from accuracy.simulated import Figures
 
@@ -22,13 +24,28 @@ class Figure:
     slack: float
 
 
-def of_real(real: Real) -> list[Figure]:
-    """Of the recorded walks: each walk's and all walks' share of right seconds, all walks' changes."""
-    found = [Figure(f"{one.walk.name}, history right %", one.history.share * 100, 1, POINTS) for one in real.walks]
+def of_recorded(results: Sequence[Result]) -> list[Figure]:
+    """Of the recordings: each one's history; each set's history, live, and told changes for a true one."""
+    found = [Figure(f"{one.name}, history right %", one.history.share * 100, 1, POINTS) for one in results]
+    for name, some in of_sets(results).items():
+        true = max(1, sum(one.history.true_changes for one in some))
+        for way in ("history", "live"):
+            scores = [getattr(one, way) for one in some]
+            found.append(Figure(f"{name}, {way} right %", fmean(one.share for one in scores) * 100, 1, POINTS))
+            changes = sum(one.changes for one in scores) / true
+            found.append(Figure(f"{name}, {way} changes a true one", changes, -1, max(0.3, changes * 0.2)))
+    return found
+
+
+def of_drawn(buildings: Sequence[Drawn]) -> list[Figure]:
+    """Of the drawn buildings, all together: median and worst decile."""
+    whole = summaries(buildings)[0]
+    found = [Figure("drawn, flips an hour, median", whole.flips_an_hour, -1, CHANGES)]
     for way in ("history", "live"):
-        total = real.total(way)
-        found.append(Figure(f"all walks, {way} right %", total.share * 100, 1, POINTS))
-        found.append(Figure(f"all walks, {way} changes", total.changes, -1, CHANGES))
+        for manner in MANNERS:
+            median, decile = whole.shares[way, manner]
+            found.append(Figure(f"drawn, {manner}, {way} right %, median", median * 100, 1, POINTS))
+            found.append(Figure(f"drawn, {manner}, {way} right %, worst decile", decile * 100, 1, 2 * POINTS))
     return found
 
 

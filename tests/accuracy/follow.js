@@ -2,8 +2,9 @@
 
 // Readings into the flows' own locator, with the clock as data, and what came out of it. One JSON value a line.
 // In:  {"building": {…}, "tick_ms": 250, "tuning": {}}, then messages in the order of their arrival:
-//      {"now_ms", "kind", "receiver", "ts", "readings"} or {"now_ms", "gateway", "online"}, at last {"now_ms"}
-// Out: for each person {"staff_id", "history": [[second, level, room], …], "live": [[now_ms, level, room, state], …]}
+//      {"now_ms", "kind", "receiver", "ts", "readings"} or {"now_ms", "gateway", "online"}, at last {"now_ms"};
+//      then the next one's start, with the same building where it names none
+// Out: of each start a line, for each person {"staff_id", "history": [[second, level, room], …], "live": [[now_ms, level, room, state], …]}
 //      history: what /extractbeacon serves: the last word on each second; live: each change of presence, when it was told
 const path = require('node:path');
 const readline = require('node:readline');
@@ -12,9 +13,8 @@ const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
 
-/** @param {{building: unknown, tick_ms: number, tuning?: object}} start */
-function createFollowing({ building: file, tick_ms: tickMs, tuning = {} }) {
-  const building = createBuilding(file);
+/** @param {import('../../flows/lib/building').Building} building @param {{tick_ms: number, tuning?: object}} start */
+function createFollowing(building, { tick_ms: tickMs, tuning = {} }) {
   const locator = createLocator(building, tuning);
   for (const id of building.gateways.keys()) locator.setGateway(id, true);
   const people = new Map();
@@ -55,17 +55,21 @@ function createFollowing({ building: file, tick_ms: tickMs, tuning = {} }) {
 }
 
 async function main() {
+  let building = null;
   let following = null;
+  const end = () => process.stdout.write(`${JSON.stringify(following.result())}\n`);
   for await (const line of readline.createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     const message = JSON.parse(line);
-    if (!following) {
-      following = createFollowing(message);
+    if ('tick_ms' in message) {
+      if (following) end();
+      if (message.building) building = createBuilding(message.building);
+      following = createFollowing(building, message);
       continue;
     }
     following.pass(message.now_ms);
     following.take(message);
   }
-  for (const person of following.result()) process.stdout.write(`${JSON.stringify(person)}\n`);
+  if (following) end();
 }
 
 main();

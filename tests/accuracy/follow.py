@@ -4,8 +4,8 @@ import json
 import subprocess
 import tempfile
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -63,31 +63,33 @@ class FollowError(Exception):
     """The locator's process failed; the message has its last words."""
 
 
-def follow(
-    building: dict[str, Any],
-    sent: Iterable[Sent],
-    end_ms: float,
-    tuning: dict[str, Any] | None = None,
-    offline: str | None = None,
-) -> dict[str, Told]:
-    """Play batches, in the order of arrival, through the locator until `end_ms`. What was told, by staff id.
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Batches in the order of arrival, to be played until `end_ms` through a locator that knows nothing yet.
 
-    `offline` is a gateway of which the broker says that it is out. Raises FollowError."""
+    `tuning` goes before the locator's own numbers; `offline` is a gateway of which the broker says that it is out."""
+
+    building: dict[str, Any]
+    sent: Iterable[Sent]
+    end_ms: float
+    tuning: Mapping[str, float] = field(default_factory=dict)
+    offline: str | None = None
+
+
+def follow(play: Play) -> dict[str, Told]:
+    """What is told in one play, by staff id. Raises FollowError."""
+    return follow_all([play])[0]
+
+
+def follow_all(plays: Iterable[Play]) -> list[dict[str, Told]]:
+    """What is told in each play, by staff id; one process plays them one after the other. Raises FollowError."""
     with tempfile.TemporaryFile("w+") as into, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        into.write(json.dumps({"building": building, "tick_ms": TICK_MS, "tuning": tuning or {}}) + "\n")
-        if offline:
-            into.write(json.dumps({"now_ms": 0, "gateway": offline, "online": False}) + "\n")
-        for one in sent:
-            listed = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in one.readings]
-            message = {
-                "now_ms": one.now_ms,
-                "kind": one.kind,
-                "receiver": one.receiver,
-                "ts": one.ts,
-                "readings": listed,
-            }
-            into.write(json.dumps(message) + "\n")
-        into.write(json.dumps({"now_ms": end_ms}) + "\n")
+        building = None
+        for play in plays:
+            start = {"tick_ms": TICK_MS, "tuning": dict(play.tuning)}
+            into.write(json.dumps(start if play.building is building else {**start, "building": play.building}) + "\n")
+            building = play.building
+            into.writelines(json.dumps(message) + "\n" for message in _messages(play))
         into.seek(0)
         command = (node_folder() / "node", PROGRAM)
         done = subprocess.run(command, stdin=into, stdout=out, stderr=err, check=False)
@@ -95,7 +97,22 @@ def follow(
         if done.returncode != 0:
             raise FollowError(f"{PROGRAM.name} ended with {done.returncode}: {err.read()[-2000:]}")
         out.seek(0)
-        return {told["staff_id"]: _told(told) for told in map(json.loads, out)}
+        return [{told["staff_id"]: _told(told) for told in json.loads(line)} for line in out]
+
+
+def _messages(play: Play) -> Iterator[dict[str, Any]]:
+    if play.offline:
+        yield {"now_ms": 0, "gateway": play.offline, "online": False}
+    for one in play.sent:
+        readings = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in one.readings]
+        yield {
+            "now_ms": one.now_ms,
+            "kind": one.kind,
+            "receiver": one.receiver,
+            "ts": one.ts,
+            "readings": readings,
+        }
+    yield {"now_ms": play.end_ms}
 
 
 def _told(line: dict[str, Any]) -> Told:

@@ -1,6 +1,7 @@
-"""Pictures of the recorded walks: the way on the floor, and the rooms over time. The only user of matplotlib."""
+"""Pictures of recordings: the way on the floor, and the rooms over time. The only user of matplotlib."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,20 @@ mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, Polygon
 
 from accuracy.follow import Told
-from accuracy.recorded import Walk
+from accuracy.real import Result
+from accuracy.recorded import Recording, Second
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  # Okabe and Ito: safe for the colour-blind
+# Okabe and Ito, and Tol's "muted": safe for the colour-blind; more rooms than colours share them.
+COLOURS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
+    "#332288", "#999933", "#882255", "#44aa99", "#ddcc77", "#117733",
+)  # fmt: skip
 WRONG = "#c1121f"
-STEP_MS = 250.0
+NOWHERE = "#bbbbbb"
+SECOND_MS = 1000.0
 Point = tuple[float, float]
 mpl.rcParams.update({
     "svg.hashsalt": "accuracy", "font.family": "sans-serif", "font.size": 9, "axes.spines.top": False,
@@ -26,84 +33,113 @@ mpl.rcParams.update({
 })  # fmt: skip
 
 
-def draw(walk: Walk, told: Told, building: dict[str, Any], title: str, file: Path) -> None:
-    """One walk: left the floor with the way in the colour of the room that history tells, right the rooms over time."""
-    rooms = building["levels"][0]["rooms"]
-    colours = {room["id"]: COLOURS[i % len(COLOURS)] for i, room in enumerate(rooms)}
+def draw_recording(result: Result, folder: Path) -> Path | None:
+    """One recording in its first phases into a file; None where its places are not known, or on several levels.
+
+    Left the floor with the way in the colour of the room that history tells, right the rooms over time."""
+    recording, told = result.recording, result.told[0]
+    levels = {room["id"]: level for level in recording.building["levels"] for room in level["rooms"]}
+    of = {levels[second.room]["id"] for second in recording.scored}
+    if len(of) != 1 or not _way(recording):
+        return None
+    level = levels[recording.scored[0].room]
+    colours = {room["id"]: COLOURS[i % len(COLOURS)] for i, room in enumerate(level["rooms"])}
     figure, (floor, time) = plt.subplots(1, 2, figsize=(10.5, 4.3), width_ratios=(1, 1.25), layout="constrained")
+    title = (
+        f"{result.name}: history right in {result.history.each[0].share:.1%} of {result.history.seconds} s,"
+        f" live in {result.live.each[0].share:.1%}, two-second mean in {result.mean.share:.1%}"
+    )
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    _floor(floor, walk, told, building, colours)
-    _time(time, walk, told, colours)
+    _floor(floor, recording, told, level, colours)
+    _time(time, recording, told, colours)
+    file = folder / f"{recording.of}-{recording.name}.svg"
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
+    return file
 
 
-def _floor(axes: Axes, walk: Walk, told: Told, building: dict[str, Any], colours: dict[str, str]) -> None:
-    for room in building["levels"][0]["rooms"]:
-        (west, south), _, (east, north), _ = room["polygon"]
+def _floor(axes: Axes, recording: Recording, told: Told, level: dict[str, Any], colours: dict[str, str]) -> None:
+    for room in level["rooms"]:
         fill = colours[room["id"]]
-        axes.add_patch(Rectangle((west, south), east - west, north - south, facecolor=fill, alpha=0.10, linewidth=0))
-        x = west + 0.3 if west == 0 else east - 0.3
-        y = south + 0.3 if south == 0 else north - 0.3
-        axes.text(x, y, room["name"], color=colours[room["id"]], fontweight="bold", ha="left" if west == 0 else "right",
-                  va="bottom" if south == 0 else "top")  # fmt: skip
-    for gateway in building["gateways"]:
-        axes.plot(gateway["x_m"], gateway["y_m"], marker="^", color="#555555", markersize=6, linestyle="none")
-    way = _way(walk)
-    xs, ys = [x for _, x, _ in way], [y for _, _, y in way]
-    told_rooms = [told.history_at(ms) for ms, _, _ in way]
-    wrong = ["" if room in ("", walk.truth.room_at(way[i][0])) else WRONG for i, room in enumerate(told_rooms)]
-    for piece, colour in _runs(list(zip(xs, ys, strict=True)), wrong):
-        if colour:
-            axes.plot(*zip(*piece, strict=True), color=colour, linewidth=7, alpha=0.35, solid_capstyle="round")
-    for piece, room in _runs(list(zip(xs, ys, strict=True)), told_rooms):
-        axes.plot(*zip(*piece, strict=True), color=colours.get(room, "#bbbbbb"), linewidth=2)
-    axes.plot(xs[0], ys[0], marker="o", color="black", markersize=6)
-    axes.plot(xs[-1], ys[-1], marker="s", color="black", markersize=6)
+        axes.add_patch(Polygon(room["polygon"], facecolor=fill, alpha=0.10, linewidth=0))
+        x, y = (sum(corner[axis] for corner in room["polygon"]) / len(room["polygon"]) for axis in (0, 1))
+        axes.text(x, y, room["id"], color=fill, fontweight="bold", ha="center", va="center", fontsize=8)
+    for one in recording.devices:
+        if one["level"] == level["id"]:
+            axes.plot(one["x_m"], one["y_m"], marker="^", color="#555555", markersize=6, linestyle="none")
+    way = _way(recording)
+    for piece in _without_gaps(way):
+        points = [(second.x_m or 0.0, second.y_m or 0.0) for second in piece]
+        rooms = [told.history_at(second.ts_ms) for second in piece]
+        wrong = ["" if room in ("", piece[i].room) else WRONG for i, room in enumerate(rooms)]
+        for run, colour in _runs(points, wrong):
+            if colour:
+                axes.plot(*zip(*run, strict=True), color=colour, linewidth=7, alpha=0.35, solid_capstyle="round")
+        for run, room in _runs(points, rooms):
+            axes.plot(*zip(*run, strict=True), color=colours.get(room, NOWHERE), linewidth=2)
+    for second, marker in ((way[0], "o"), (way[-1], "s")):
+        axes.plot(second.x_m or 0.0, second.y_m or 0.0, marker=marker, color="black", markersize=6)
     axes.set(aspect="equal", xlabel="x in m", ylabel="y in m")
     axes.autoscale_view()
+    device = "gateway" if recording.mode == "gateway" else "beacon"
     axes.legend(
         handles=[
             Line2D([], [], marker="o", color="black", linestyle="none", label="start"),
             Line2D([], [], marker="s", color="black", linestyle="none", label="end"),
-            Line2D([], [], marker="^", color="#555555", linestyle="none", label="gateway"),
+            Line2D([], [], marker="^", color="#555555", linestyle="none", label=device),
             Line2D([], [], color=WRONG, linewidth=7, alpha=0.35, label="told wrong"),
         ],
         loc="upper center", bbox_to_anchor=(0.5, 1.1), ncols=4, frameon=False, fontsize=8, handletextpad=0.4,
     )  # fmt: skip
 
 
-def _time(axes: Axes, walk: Walk, told: Told, colours: dict[str, str]) -> None:
-    start = walk.truth.starts_ms[0]
-    steps = [start + i * STEP_MS for i in range(int((walk.truth.end_ms - start) / STEP_MS))]
-    rows = (("true", walk.truth.room_at), ("history", told.history_at), ("live", told.live_at))
+def _time(axes: Axes, recording: Recording, told: Told, colours: dict[str, str]) -> None:
+    start = recording.truth[0].ts_ms
+    truth = {second.ts_ms: second.room for second in recording.truth}
+    rows: tuple[tuple[str, Callable[[float], str]], ...] = (
+        ("true", lambda ms: truth[int(ms)]),
+        ("history", told.history_at),
+        ("live", told.live_at),
+    )
     for row, (_, room_at) in enumerate(rows):
         bars: dict[str, list[tuple[float, float]]] = {}
-        for ms in steps:
-            bars.setdefault(room_at(ms), []).append(((ms - start) / 1000, STEP_MS / 1000))
+        for ms in truth:
+            bars.setdefault(room_at(ms), []).append(((ms - start) / 1000, SECOND_MS / 1000))
         for room, spans in bars.items():
             axes.broken_barh(_joined(spans), (2.1 - row, 0.55), facecolor=colours.get(room, "#dddddd"), linewidth=0)
         if row:
-            wrong = [((ms - start) / 1000, STEP_MS / 1000) for ms in steps if room_at(ms) != walk.truth.room_at(ms)]
+            wrong = [
+                ((ms - start) / 1000, SECOND_MS / 1000) for ms, room in truth.items() if room and room_at(ms) != room
+            ]
             axes.broken_barh(_joined(wrong), (2.0 - row, 0.07), facecolor=WRONG, linewidth=0)
-    for ms, _, _ in walk.truth.changes():
-        axes.axvline((ms - start) / 1000, color="black", linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)
+    scored = recording.scored
+    for before, after in pairwise(scored):
+        if before.room != after.room:
+            axes.axvline((after.ts_ms - start) / 1000, color="black", linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)
     axes.set_yticks([2.37, 1.37, 0.37], [name for name, _ in rows])
-    axes.set(xlabel="seconds", xlim=(0, (walk.truth.end_ms - start) / 1000), ylim=(-0.15, 2.85))
+    axes.set(xlabel="seconds", xlim=(0, (recording.truth[-1].ts_ms - start) / 1000 + 1), ylim=(-0.15, 2.85))
     axes.spines["left"].set_visible(False)
     axes.tick_params(left=False)
-    handles = [Patch(color=colour, label=room) for room, colour in colours.items()]
-    axes.legend(handles=[*handles, Patch(color=WRONG, label="wrong")], loc="upper center", bbox_to_anchor=(0.5, 1.1),
+    seen = dict.fromkeys(second.room for second in scored)
+    handles = [Patch(color=colours[room], label=room) for room in seen]
+    axes.legend(handles=[*handles, Patch(color=WRONG, label="wrong")], loc="upper center", bbox_to_anchor=(0.5, 1.14),
                 ncols=6, frameon=False, fontsize=8, handlelength=1.0)  # fmt: skip
 
 
-def _way(walk: Walk) -> list[tuple[float, float, float]]:
-    """The way in steps of STEP_MS: time, x, y."""
-    found: list[tuple[float, float, float]] = []
-    for one in zip(walk.path.times_ms, walk.path.xs_m, walk.path.ys_m, strict=True):
-        if not found or one[0] - found[-1][0] >= STEP_MS:
-            found.append(one)
-    return found
+def _way(recording: Recording) -> list[Second]:
+    """The scored seconds whose place is known."""
+    return [second for second in recording.scored if second.x_m is not None and second.y_m is not None]
+
+
+def _without_gaps(way: list[Second]) -> list[list[Second]]:
+    """Pieces of a way between which nothing is known."""
+    pieces: list[list[Second]] = []
+    for second in way:
+        if pieces and second.ts_ms - pieces[-1][-1].ts_ms <= 2 * SECOND_MS:
+            pieces[-1].append(second)
+        else:
+            pieces.append([second])
+    return pieces
 
 
 def _runs(points: list[Point], labels: Sequence[str]) -> list[tuple[list[Point], str]]:

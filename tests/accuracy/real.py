@@ -1,58 +1,194 @@
-"""The recorded walks through the locator: figures for each, and their pictures."""
+"""Recordings through the locator: figures of each, and of the simple ways beside it."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import TypeVar
 
-from accuracy.follow import Told, follow
-from accuracy.recorded import WALKER, Walk, load, strongest
-from accuracy.score import Score, changes, judge
+from accuracy import simple
+from accuracy.borders import away_from_borders
+from accuracy.follow import Play, Told, follow_all
+from accuracy.recorded import Mode, Recording, Second
+from accuracy.score import Score, changes, delays
+from accuracy.truth import Truth
+from accuracy.windows import batches
 
+T = TypeVar("T")
+R = TypeVar("R")
 AFTER_MS = 5000  # what the last seconds were is told a little later
+GAP_MS = 2000  # of the truth, which has a row a second
+WORKERS = 2  # Node.js works in a process of its own, so threads do
+Phases = Mapping[Mode, int]
+FULL: Phases = {"gateway": 20, "phone": 20}
+QUICK: Phases = {"gateway": 3, "phone": 2}
+Tuning = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """One way to name the room, in each set of phases."""
+
+    each: tuple[Score, ...]
+
+    @property
+    def share(self) -> float:
+        """Of the seconds right, mean over the phases."""
+        return statistics.fmean(one.share for one in self.each)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest share."""
+        shares = [one.share for one in self.each]
+        return min(shares), max(shares)
+
+    @property
+    def changes(self) -> float:
+        return statistics.fmean(one.changes for one in self.each)
+
+    @property
+    def true_changes(self) -> int:
+        return self.each[0].true_changes
+
+    @property
+    def seconds(self) -> int:
+        return self.each[0].seconds
+
+    @property
+    def delays_s(self) -> list[float]:
+        return [delay for one in self.each for delay in one.delays_s]
+
+    def first(self, phases: int) -> "Scores":
+        """Of fewer phases."""
+        return Scores(self.each[:phases])
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One walk: what history and the live view told, and what the strongest reading would have."""
+    """One recording: what history and the live view told, also without the seconds near a border of rooms, and what the
+    simple ways would have."""
 
-    walk: Walk
-    told: Told
-    history: Score
-    live: Score
-    strongest: Score
+    recording: Recording
+    told: tuple[Told, ...]
+    history: Scores
+    live: Scores
+    history_away: Scores
+    live_away: Scores
+    strongest: Scores
+    mean: Scores
+
+    @property
+    def name(self) -> str:
+        return f"{self.recording.of}/{self.recording.name}"
+
+    def first(self, phases: Phases) -> "Result":
+        """The same with fewer phases."""
+        few = phases[self.recording.mode]
+        return replace(
+            self,
+            told=self.told[:few],
+            history=self.history.first(few),
+            live=self.live.first(few),
+            history_away=self.history_away.first(few),
+            live_away=self.live_away.first(few),
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Real:
-    """All walks of a folder."""
+def measure(
+    recordings: Iterable[Recording], phases: Phases, tuning: Tuning | None = None, said: Callable[[str], object] = str
+) -> list[Result]:
+    """Play every recording in so many phases, each time with a locator that knows nothing yet. Raises FollowError."""
 
-    building: dict[str, Any]
-    walks: tuple[Result, ...]
+    def one(building: list[Recording]) -> list[Result]:
+        said(f"playing {building[0].of}: {len(building)} recording{'s'[: len(building) > 1]}")
+        (told,) = tell(building, phases, [tuning or {}])
+        return [_result(recording, each) for recording, each in zip(building, told, strict=True)]
 
-    def total(self, way: str) -> Score:
-        """`way`: history, live or strongest."""
-        score = Score()
-        for one in self.walks:
-            score += getattr(one, way)
-        return score
+    return [result for results in spread(one, by_building(recordings)) for result in results]
 
 
-def measure(folder: Path, tuning: dict[str, Any] | None = None) -> Real:
-    """Follow every walk of the folder, each with a locator that knows nothing yet. Raises DataError, FollowError."""
-    building, walks = load(folder)
-    return Real(building, tuple(_result(walk, building, tuning) for walk in walks))
+def spread(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """The work done on each of the items, some at a time."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(work, items))
 
 
-def _result(walk: Walk, building: dict[str, Any], tuning: dict[str, Any] | None) -> Result:
-    truth = walk.truth
-    told = follow(building, walk.sent, truth.end_ms + AFTER_MS, tuning).get(WALKER, Told())
-    moments = list(truth.moments())
-    simple = strongest(walk, building)
-    simple_at = dict(zip(moments, simple, strict=True))
-    return Result(
-        walk,
-        told,
-        judge(truth, told.history_at, told.history_changes(), moments),
-        judge(truth, told.live_at, told.live_changes(), moments),
-        judge(truth, simple_at.__getitem__, changes(moments, simple), moments),
-    )
+def by_building(recordings: Iterable[Recording]) -> list[list[Recording]]:
+    """Neighbours that share their building, for one process together."""
+    return [list(some) for _, some in groupby(recordings, key=lambda one: id(one.building))]
+
+
+def tell(recordings: Sequence[Recording], phases: Phases, tunings: Sequence[Tuning]) -> list[list[list[Told]]]:
+    """What the locator tells: for each tuning, of each recording, in each of its phases. Raises FollowError."""
+    sent = [[batches(one, phase) for phase in range(phases[one.mode])] for one in recordings]
+    plays = [
+        Play(recording.building, one, end_ms(recording), tuning)
+        for tuning in tunings
+        for recording, each in zip(recordings, sent, strict=True)
+        for one in each
+    ]
+    told = iter(follow_all(plays))
+    walkers = [recording.walker for recording in recordings]
+    return [
+        [[next(told).get(walker, Told()) for _ in each] for walker, each in zip(walkers, sent, strict=True)]
+        for _ in tunings
+    ]
+
+
+def end_ms(recording: Recording) -> int:
+    """When nothing is told any more."""
+    return max(recording.truth[-1].ts_ms, recording.adverts[-1].ts_ms) + AFTER_MS
+
+
+def shares(recording: Recording, told: Sequence[Told]) -> tuple[float, float]:
+    """Mean shares of the seconds that history and the live view have right."""
+    scored = recording.scored
+    count = len(scored) * len(told)
+    history = sum(one.history_at(second.ts_ms) == second.room for one in told for second in scored)
+    live = sum(one.live_at(second.ts_ms) == second.room for one in told for second in scored)
+    return (history / count, live / count) if count else (0.0, 0.0)
+
+
+def _result(recording: Recording, told: list[Told]) -> Result:
+    scored, away = recording.scored, away_from_borders(recording)
+
+    def ways(seconds: list[Second]) -> tuple[Scores, Scores]:
+        return (
+            Scores(tuple(judge(seconds, one.history_at, one.history_changes()) for one in told)),
+            Scores(tuple(judge(seconds, one.live_at, one.live_changes()) for one in told)),
+        )
+
+    def simply(way: simple.Way) -> Scores:
+        rooms = way(recording)
+        said = changes(list(rooms), list(rooms.values()))
+        return Scores((judge(scored, lambda ms: rooms.get(int(ms), ""), said),))
+
+    return Result(recording, tuple(told), *ways(scored), *ways(away), simply(simple.strongest), simply(simple.mean))
+
+
+def judge(seconds: list[Second], room_at: Callable[[float], str], said: Sequence[tuple[float, str]]) -> Score:
+    """Compare at each of the seconds. Changes are counted from one of them to the next, told ones like true ones: what
+    is told while the room is not known is neither right nor wrong. `said`: the changes told, for the delays."""
+    if not seconds:
+        return Score()
+    times = [second.ts_ms for second in seconds]
+    rooms = [room_at(ms) for ms in times]
+    truth = Truth.of([(second.ts_ms, second.room) for second in seconds], times[-1])
+    right = sum(room == second.room for room, second in zip(rooms, seconds, strict=True))
+    late = delays(truth, _within_gaps(seconds, said))
+    return Score(len(seconds), right, len(changes(times, rooms)), len(truth.changes()), late)
+
+
+def _within_gaps(seconds: list[Second], said: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The changes told, those in a gap of the truth at its end: when somebody changed the room in it, nobody knows."""
+    pairs = [(a.ts_ms, b.ts_ms) for a, b in pairwise(seconds) if a.room != b.room and b.ts_ms - a.ts_ms > GAP_MS]
+    return [(next((end for start, end in pairs if start < ms <= end), ms), room) for ms, room in said]
+
+
+def of_sets(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Results by set."""
+    found: dict[str, list[Result]] = {}
+    for one in results:
+        found.setdefault(one.recording.of, []).append(one)
+    return found

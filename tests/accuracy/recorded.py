@@ -1,119 +1,200 @@
-"""Recorded walks: a folder of them into a building, into batches as gateways send them, and into the truth. Pure but
-for reading the files."""
+"""Recordings with known rooms: folders of them (recordings/README.md says their form) into records. The only reader."""
 
 import csv
-import random
+import json
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, cast
 
-from simulator.replay import Recording, outgoing, parse
+from simulator.building import Building, BuildingError, parse
+from simulator.message import BEACON_ID, PLAIN_ID
 
-from accuracy.follow import Sent
-from accuracy.truth import Truth
-
-DIVIDE_X_M, DIVIDE_Y_M = 10.1, 9.2  # the area's four rooms (README of the data)
-WIDTH_M, HEIGHT_M = 20.7, 17.6
-QUADRANTS = {"SW": "South-West", "SE": "South-East", "NW": "North-West", "NE": "North-East"}
-START_MS = 1_700_000_000_500  # the windows end in the middle of the seconds that /extractbeacon counts in
-LATENCY_MS = (10, 60)  # gateway, network and broker
-WALKER = "walker"
-
-
-@dataclass(frozen=True, slots=True)
-class Path2d:
-    """The way that was walked: times (ms of the run) and places in metres."""
-
-    times_ms: tuple[float, ...]
-    xs_m: tuple[float, ...]
-    ys_m: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """One recorded walk, ready to be followed."""
-
-    name: str
-    sent: tuple[Sent, ...]
-    truth: Truth
-    path: Path2d
+ADVERT_COLUMNS = ("ts_ms", "receiver", "beacon", "rssi")
+TRUTH_COLUMNS = ("ts_ms", "room")
+TRUTH = ".truth.csv"
+HEARD_DBM = range(-126, 21)  # gateway agents and the platform discard others: -127 is "unknown"
+Mode = Literal["gateway", "phone"]
 
 
 class DataError(Exception):
-    """The folder holds no walks; the message says what is missing."""
+    """A folder or file holds no recordings; the message names it, the line, and what is wrong."""
 
 
-def load(folder: Path) -> tuple[dict[str, Any], list[Walk]]:
-    """The building and the walks of a folder: `gateways.csv` and one CSV for each walk. Raises DataError."""
-    receivers = folder / "gateways.csv"
-    if not receivers.is_file():
-        raise DataError(f"{receivers} is missing (wanted: gateway,zone,x_m,y_m)")
-    files = sorted(file for file in folder.glob("*.csv") if file.name != receivers.name)
-    if not files:
-        raise DataError(f"{folder} holds no walk (wanted: CSV files with ts_ms,gateway,beacon,rssi,x_m,y_m)")
-    walks, tags = [], set()
-    for file in files:
-        with file.open(newline="") as lines:
-            recording = parse(lines)
-        with file.open(newline="") as lines:
-            path = _path([(int(row["ts_ms"]), float(row["x_m"]), float(row["y_m"])) for row in csv.DictReader(lines)])
-        tags |= {row.beacon for row in recording.rows}
-        walks.append(_walk(file.stem, recording, path))
-    with receivers.open(newline="") as lines:
-        return _building(list(csv.DictReader(lines)), sorted(tags)), walks
+class Advert(NamedTuple):
+    """One advert as a receiver heard it: a gateway's id and the tag, or the walker's id and a fixed beacon."""
+
+    ts_ms: int
+    receiver: str
+    beacon: str
+    rssi: int
 
 
-def _building(gateways: list[dict[str, str]], tags: list[str]) -> dict[str, Any]:
-    rooms = []
-    for room, name in QUADRANTS.items():
-        south, north = (0.0, DIVIDE_Y_M) if room[0] == "S" else (DIVIDE_Y_M, HEIGHT_M)
-        west, east = (0.0, DIVIDE_X_M) if room[1] == "W" else (DIVIDE_X_M, WIDTH_M)
-        polygon = [[west, south], [east, south], [east, north], [west, north]]
-        rooms.append({"id": room, "name": name, "polygon": polygon})
-    listed = [
-        {"id": one["gateway"], "level": "L1", "room": one["zone"], "x_m": float(one["x_m"]), "y_m": float(one["y_m"])}
-        for one in gateways
-    ]
-    level = {"id": "L1", "name": "Hall", "width_m": WIDTH_M, "height_m": HEIGHT_M, "rooms": rooms}
-    staff = [{"id": WALKER, "name": "Walker", "tags": tags}]
-    return {"building": "Recorded walks", "levels": [level], "beacons": [], "gateways": listed, "staff": staff}
+class Second(NamedTuple):
+    """Where the walker was: '' for a room that is not known or not to be scored, None for a place that is not known."""
+
+    ts_ms: int
+    room: str
+    x_m: float | None = None
+    y_m: float | None = None
 
 
-def quadrant(x_m: float, y_m: float) -> str:
-    """The room of a place."""
-    return ("S" if y_m < DIVIDE_Y_M else "N") + ("W" if x_m < DIVIDE_X_M else "E")
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recording, adverts and seconds ascending by time, and the building file it was made in."""
+
+    of: str
+    """The set's name."""
+    name: str
+    mode: Mode
+    building: dict[str, Any]
+    adverts: tuple[Advert, ...]
+    truth: tuple[Second, ...]
+    ignored: int = 0
+    """Adverts of tags that are not the walker's, of devices that the building does not have, and of no real level."""
+
+    @property
+    def walker(self) -> str:
+        return str(self.building["staff"][0]["id"])
+
+    @property
+    def scored(self) -> list[Second]:
+        """The seconds with a room."""
+        return [second for second in self.truth if second.room]
+
+    @property
+    def devices(self) -> list[dict[str, Any]]:
+        """What is fixed: gateways, or for a phone beacons."""
+        return cast("list[dict[str, Any]]", self.building["gateways" if self.mode == "gateway" else "beacons"])
+
+    def device(self, advert: Advert) -> str:
+        """The fixed one of the two that an advert is about."""
+        return advert.receiver if self.mode == "gateway" else advert.beacon
 
 
-def _path(rows: list[tuple[int, float, float]]) -> Path2d:
-    rows.sort()
-    first = rows[0][0]
-    times, xs, ys = zip(*((START_MS + ts - first, x, y) for ts, x, y in rows), strict=True)
-    return Path2d(times, xs, ys)
+@dataclass(frozen=True, slots=True)
+class RecordingSet:
+    """The recordings of one building."""
+
+    name: str
+    mode: Mode
+    recordings: tuple[Recording, ...]
 
 
-def _walk(name: str, recording: Recording, path: Path2d) -> Walk:
-    """Batches at the end of each gateway's windows, as `simulator replay` and a gateway agent make them."""
-    rng = random.Random(name)  # noqa: S311 - play, not secrets
-    gateways = recording.gateways()
-    sent = []
-    for one in outgoing(recording, 1):
-        ts = START_MS + one.offset_ms
-        sent.append(Sent(ts + rng.uniform(*LATENCY_MS), "gateway", gateways[one.sender].id, ts, one.readings))
-    rooms = [(ms, quadrant(x, y)) for ms, x, y in zip(path.times_ms, path.xs_m, path.ys_m, strict=True)]
-    end_ms = max(one.ts for one in sent)
-    return Walk(name, tuple(sorted(sent, key=lambda one: one.now_ms)), Truth.of(rooms, end_ms), path)
+def load(folders: Iterable[Path]) -> list[RecordingSet]:
+    """Read folders, each of which is a set or holds some. Raises DataError."""
+    return [_set(folder) for given in folders for folder in _sets_in(given)]
 
 
-def strongest(walk: Walk, building: dict[str, Any]) -> list[str]:
-    """The usual simple way, to compare with: at each of the walk's moments the room of the strongest reading of the
-    last second ('' before the first)."""
-    room_of = {gateway["id"]: gateway["room"] for gateway in building["gateways"]}
-    best: dict[int, tuple[int, str]] = {}
-    for one in walk.sent:
-        for _, rssi in one.readings:
-            best[one.ts] = max(best.get(one.ts, (-999, "")), (rssi, room_of[one.receiver]))
-    rooms, last = [], ""
-    for ms in walk.truth.moments():
-        last = best.get(round(ms), (0, last))[1]
-        rooms.append(last)
-    return rooms
+def _sets_in(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise DataError(f"{folder} is not a folder")
+    if (folder / "building.json").exists():
+        return [folder]
+    if found := sorted(file.parent for file in folder.glob("*/building.json")):
+        return found
+    raise DataError(f"{folder} holds no building.json, nor do its folders (wanted: a set of recordings, or several)")
+
+
+def _set(folder: Path) -> RecordingSet:
+    file = _json(folder / "building.json")
+    try:
+        building = parse(file)
+    except BuildingError as error:
+        raise DataError(f"{folder / 'building.json'}: {error}") from error
+    if len(building.staff) != 1:
+        raise DataError(f"{folder / 'building.json'}: staff has {len(building.staff)} entries (wanted: the walker)")
+    mode = _json(folder / "set.json").get("mode")
+    if mode not in ("gateway", "phone"):
+        raise DataError(f"{folder / 'set.json'}: mode is {mode!r} (wanted: 'gateway' or 'phone')")
+    file = {**file, "beacons": file.get("beacons", []), "gateways": file.get("gateways", [])}
+    names = sorted(path.name.removesuffix(TRUTH) for path in folder.glob(f"*{TRUTH}"))
+    if not names:
+        raise DataError(f"{folder} holds no recording (wanted: NAME.csv and NAME{TRUTH})")
+    recordings = tuple(_recording(folder, name, mode, file, building) for name in names)
+    return RecordingSet(folder.name, mode, recordings)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        read = json.loads(path.read_text())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise DataError(f"{path} is not JSON: {error}") from error
+    if not isinstance(read, dict):
+        raise DataError(f"{path} is not an object")
+    return read
+
+
+def _recording(folder: Path, name: str, mode: Mode, file: dict[str, Any], building: Building) -> Recording:
+    all_ = sorted(_adverts(folder / f"{name}.csv"))
+    truth = tuple(_seconds(folder / f"{name}{TRUTH}", building))
+    staff = file["staff"][0]
+    walkers = set(staff.get("tags", [])) if mode == "gateway" else {staff["id"]}
+    fixed = {one["id"] for one in file["gateways" if mode == "gateway" else "beacons"]}
+    receivers, beacons = (fixed, walkers) if mode == "gateway" else (walkers, fixed)
+    known = tuple(one for one in all_ if one.receiver in receivers and one.beacon in beacons and one.rssi in HEARD_DBM)
+    if not known:
+        whose = "the walker's tags" if mode == "gateway" else "the walker's phone"
+        raise DataError(
+            f"{folder / name}.csv: none of {len(all_)} adverts is of {whose} and of a device of the building"
+        )
+    return Recording(folder.name, name, mode, file, known, truth, len(all_) - len(known))
+
+
+def _adverts(path: Path) -> Iterator[Advert]:
+    for line, row in _rows(path, ADVERT_COLUMNS):
+        ts_ms = _number(path, line, "ts_ms", row["ts_ms"])
+        for column, pattern in (("receiver", PLAIN_ID), ("beacon", BEACON_ID)):
+            if not re.fullmatch(pattern, row[column]):
+                raise DataError(f"{path}, line {line}: {column} {row[column]!r} is not an id ({pattern})")
+        yield Advert(ts_ms, row["receiver"], row["beacon"], _number(path, line, "rssi", row["rssi"]))
+
+
+def _seconds(path: Path, building: Building) -> Iterator[Second]:
+    before_ms = None
+    for line, row in _rows(path, TRUTH_COLUMNS):
+        ts_ms = _number(path, line, "ts_ms", row["ts_ms"])
+        if before_ms is not None and ts_ms <= before_ms:
+            raise DataError(f"{path}, line {line}: ts_ms {ts_ms} is not after that of the line before, {before_ms}")
+        before_ms = ts_ms
+        if row["room"] and row["room"] not in building.rooms:
+            raise DataError(f"{path}, line {line}: room {row['room']!r} is not in building.json")
+        x_m, y_m = (_metres(path, line, column, row.get(column, "")) for column in ("x_m", "y_m"))
+        yield Second(ts_ms, row["room"], x_m, y_m)
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and fields by column; columns that are not wanted are there as well."""
+    try:
+        file = path.open(newline="")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    with file:
+        reader = csv.DictReader(file, restkey="", restval="", strict=True)
+        try:
+            missing = [column for column in columns if column not in (reader.fieldnames or ())]
+            if missing:
+                raise DataError(f"{path}, line 1: the column {missing[0]!r} is missing (wanted: {','.join(columns)})")
+            for row in reader:
+                if "" in row:
+                    raise DataError(f"{path}, line {reader.line_num}: has more fields than the header")
+                yield reader.line_num, {column: text.strip() for column, text in row.items()}
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise DataError(f"{path}, line {reader.line_num}: is not CSV: {error}") from error
+
+
+def _number(path: Path, line: int, column: str, text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,15}", text, re.ASCII):
+        raise DataError(f"{path}, line {line}: {column} {text!r} is not a whole number")
+    return int(text)
+
+
+def _metres(path: Path, line: int, column: str, text: str) -> float | None:
+    if not text:
+        return None
+    if not re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]*)?", text, re.ASCII):
+        raise DataError(f"{path}, line {line}: {column} {text!r} is not a number of metres")
+    return float(text)

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.building import Building, parse
 from support.running import DEMO_BUILDING
 
-from accuracy.follow import Told, follow
+from accuracy.follow import Play, Told, follow
 from accuracy.played import START_MS, Played, Scene, play
 from accuracy.scenes import Group
 from accuracy.score import Score, judge
@@ -58,7 +58,7 @@ def measure(groups: Iterable[Group], tuning: dict[str, Any] | None, said: Callab
 def _add(figures: Figures, played: Played, scene: Scene, building: Building, tuning: dict[str, Any] | None) -> None:
     end_ms = START_MS + scene.hours * 3_600_000
     offline = played.out if scene.mode == "gateway" else None  # the broker tells of a gateway, nobody of a beacon
-    told = follow(played.building, played.sent, end_ms + LOST_WITHIN_MS, tuning, offline)
+    told = follow(Play(played.building, played.sent, end_ms + LOST_WITHIN_MS, tuning or {}, offline))
     level = {room.id: room.level for room in building.rooms.values()}
     for staff_id, truth in played.truths.items():
         one = told.get(staff_id, Told())

@@ -53,8 +53,9 @@ examples:
       2,500 msg/s; connecting takes 20 s (--ramp), their first batches wait that long
 """
 REPLAY = """
-FILE is a CSV with at least the columns ts_ms, gateway, beacon, rssi (others are ignored). Every gateway in it gets its
-own connection, says 'online', and sends a batch for each second in which it heard something: per beacon the median.
+FILE is a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; others are ignored. Every gateway
+in it gets its own connection, says 'online', and sends a batch for each second in which it heard something: per beacon
+the median, as a gateway agent does.
 
 Time stamps are moved to today with their spacing kept: at --speed 1 the first second is played now, at a higher speed
 the time stamps begin in the past and the last reading is of the moment it is played.
@@ -65,7 +66,7 @@ REPLAY_EXAMPLES = """
 examples:
   simulator replay straight_01.csv
       sent = acknowledged, exit code 0; /extractbeacon then has the walk of whoever carries the beacon
-  simulator replay straight_01.csv --building tests/tetam.json --speed 10
+  simulator replay straight_01.csv --building tests/buildings/tetam.json --speed 10
       warns about gateways and beacons that the building does not list
 """
 HACS = """

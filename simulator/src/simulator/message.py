@@ -1,7 +1,8 @@
 """What travels over MQTT: a batch of readings, a gateway's status, and their topics (docs/interfaces.md)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Literal, NamedTuple
 
 Kind = Literal["gateway", "phone"]
@@ -25,6 +26,11 @@ class Receiver(NamedTuple):
 
     kind: Kind
     id: str
+
+
+def window_rssi(levels: Iterable[int]) -> int:
+    """The RSSI of a reading from those of its adverts, dBm: what the gateway agent sends, the median in whole dBm."""
+    return round(median(levels))
 
 
 def readings_topic(receiver: Receiver) -> str:

@@ -5,15 +5,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import median_low
 
-from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver
+from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver, window_rssi
 from simulator.scenario import Outgoing
 
 WINDOW_MS = 1000  # a gateway's default scan window
 LONGEST_MS = int(6.5 * 86_400_000)  # older than 7 days is refused by the platform; half a day is kept in hand
 RSSI = range(-127, 21)
 COLUMNS = ("ts_ms", "gateway", "beacon", "rssi")
+ALSO_GATEWAY = "receiver"  # how recordings with known rooms call it (tests/accuracy/recordings)
 
 
 class RecordingError(Exception):
@@ -42,12 +42,15 @@ class Recording:
 
 
 def parse(lines: Iterable[str]) -> Recording:
-    """Read a CSV with at least the columns ts_ms, gateway, beacon, rssi, in any order; others are ignored.
+    """Read a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; order and others do not matter.
 
     Raises RecordingError when a column is missing, no row is good, or the recording is longer than LONGEST_MS."""
     reader = csv.DictReader(lines, restkey="", strict=True)
     rows, refused = [], []
     try:
+        columns = list(reader.fieldnames or ())
+        if "gateway" not in columns and ALSO_GATEWAY in columns:
+            reader.fieldnames = ["gateway" if column == ALSO_GATEWAY else column for column in columns]
         missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
         if missing:
             raise RecordingError(f"line 1: the column {missing[0]!r} is missing (wanted: {', '.join(COLUMNS)})")
@@ -115,7 +118,7 @@ def outgoing(recording: Recording, speed: float) -> Iterator[Outgoing]:
     back_ms = round(lasts_ms - lasts_ms / speed)
     for (window, gateway), beacons in sorted(windows.items()):
         end_ms = (window + 1) * WINDOW_MS
-        readings = [Reading(beacon, median_low(values)) for beacon, values in sorted(beacons.items())]
+        readings = [Reading(beacon, window_rssi(values)) for beacon, values in sorted(beacons.items())]
         for part, start in enumerate(range(0, len(readings), MAX_READINGS)):
             chunk = tuple(readings[start : start + MAX_READINGS])
             # Parts of one window differ in beacons, so the same time stamp in both is no loss.

@@ -1,0 +1,93 @@
+"""What is made of altered recordings: levels shifted, positions taken away, cut anew."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+
+from accuracy.altered import TAG_DB, stronger, uneven, unlike, unmeasured
+from accuracy.follow import Told
+from accuracy.real import Phases, Result, by_building, measure, of_sets, spread, tell
+from accuracy.recorded import Recording
+from accuracy.recut import drawn, variations
+
+PHASES: Phases = {"gateway": 3, "phone": 1}
+Shift = Callable[[Recording], Recording]
+POWER: dict[str, Shift] = {
+    f"tag or phone {TAG_DB} dB weaker": partial(stronger, by_db=-TAG_DB),
+    f"tag or phone {TAG_DB} dB stronger": partial(stronger, by_db=TAG_DB),
+}
+SHIFTS: dict[str, Shift] = {
+    **POWER,
+    "each device 6 dB better or worse": partial(uneven, seed=1),
+    "… another draw": partial(uneven, seed=2),
+    "each device by up to 6 dB": partial(unlike, seed=1),
+    "… one more draw": partial(unlike, seed=2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """Of one set and one alteration: mean shares over its recordings."""
+
+    of: str
+    alteration: str
+    history: float
+    live: float
+    mean: float
+    """Of the simple way."""
+
+
+def positions_taken(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
+    """Rooms by their devices alone. Raises FollowError."""
+    without = [unmeasured(one) for one in recordings]
+    return _altered("no positions", measure(without, phases))
+
+
+def cut_anew(
+    recordings: Sequence[Recording], times: int, said: Callable[[str], object] = str, phases: Phases = PHASES
+) -> list[Altered]:
+    """All variations, each drawn so many times. Raises FollowError."""
+    found = []
+    for variation in variations(times):
+        said(f"cutting anew: {variation.name}")
+        some = [cut for recording in recordings for cut in drawn(recording, variation)]
+        found += _altered(variation.name, measure([one for one in some if one.scored and one.adverts], phases))
+    return found
+
+
+def changed_by_levels(
+    recordings: Iterable[Recording], phases: Phases = PHASES, shifts: Mapping[str, Shift] = SHIFTS
+) -> dict[str, dict[str, float]]:
+    """By shift and set the share of all seconds whose room in history is another one than without the shift; of a set
+    the mean over its recordings. Raises FollowError."""
+
+    def one(building: list[Recording]) -> dict[str, float]:
+        some = [building, *([shift(each) for each in building] for shift in shifts.values())]
+        (plain, *shifted) = (tell(each, phases, [{}])[0] for each in some)
+        return {
+            name: fmean(map(changed_share, building, plain, told)) for name, told in zip(shifts, shifted, strict=True)
+        }
+
+    buildings = by_building(recordings)
+    found: dict[str, dict[str, float]] = {name: {} for name in shifts}
+    for building, shares in zip(buildings, spread(one, buildings), strict=True):
+        for name, share in shares.items():
+            found[name][building[0].of] = share
+    return found
+
+
+def changed_share(recording: Recording, plain: list[Told], other: list[Told]) -> float:
+    """The share of seconds whose room is another one, in the same phases."""
+    times = [second.ts_ms for second in recording.truth]
+    pairs = zip(plain, other, strict=True)
+    return fmean(fmean(a.history_at(ms) != b.history_at(ms) for ms in times) for a, b in pairs)
+
+
+def _altered(alteration: str, results: Sequence[Result]) -> list[Altered]:
+    return [
+        Altered(
+            of, alteration, *(fmean(getattr(one, way).share for one in some) for way in ("history", "live", "mean"))
+        )
+        for of, some in of_sets(results).items()
+    ]

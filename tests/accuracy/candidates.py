@@ -1,0 +1,32 @@
+"""Tunings to choose from: the numbers of flows/lib/locator/tuning.js and small steps away from them."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+
+from stack.layout import ROOT, node_folder
+
+PROGRAM = "process.stdout.write(JSON.stringify(require('./flows/lib/locator/tuning').TUNING))"
+STEPS = (0.7, 1.4)
+Tuning = Mapping[str, float]
+
+
+def numbers() -> dict[str, float]:
+    """The locator's numbers as they are."""
+    command = (node_folder() / "node", "-e", PROGRAM)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name: float(value) for name, value in json.loads(done.stdout).items()}
+
+
+def single_steps(of: Tuning, factors: tuple[float, ...] = STEPS) -> list[dict[str, float]]:
+    """Each number by itself, times each factor; what is 0 stays."""
+    return [{name: round(value * factor, 4)} for name, value in of.items() if value for factor in factors]
+
+
+def joined(best: Tuning, others: list[dict[str, float]]) -> list[dict[str, float]]:
+    """The second step: the best with each of the others that changes another number."""
+    return [{**best, **other} for other in others if not best.keys() & other.keys()]
+
+
+def label(tuning: Tuning) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in tuning.items()) or "as it is"

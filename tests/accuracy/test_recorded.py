@@ -1,0 +1,168 @@
+"""Folders of recordings are read, and what is wrong with one is named with file and line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from gateway_agent.decoders import Sighting
+from gateway_agent.reception import Reception
+from gateway_agent.window import Window
+
+from accuracy.arguments import RECORDINGS
+from accuracy.arguments import parse as parse_arguments
+from accuracy.real import judge
+from accuracy.recorded import Advert, DataError, Recording, Second, load
+from accuracy.simple import mean, strongest
+from accuracy.windows import WINDOW_MS, batches
+
+TAG = "C2A628384B08"
+BUILDING = {
+    "building": "Two rooms",
+    "levels": [
+        {
+            "id": "L1", "name": "Level 1", "width_m": 8, "height_m": 4,
+            "rooms": [
+                {"id": "west", "name": "West", "polygon": [[0, 0], [4, 0], [4, 4], [0, 4]]},
+                {"id": "east", "name": "East", "polygon": [[4, 0], [8, 0], [8, 4], [4, 4]]},
+            ],
+        }
+    ],
+    "beacons": [],
+    "gateways": [
+        {"id": "gw-west", "level": "L1", "room": "west", "x_m": 2, "y_m": 2},
+        {"id": "gw-east", "level": "L1", "room": "east", "x_m": 6, "y_m": 2},
+    ],
+    "staff": [{"id": "walker", "name": "Walker", "tags": [TAG]}],
+}  # fmt: skip
+ADVERTS = f"ts_ms,receiver,beacon,rssi\n1000,gw-west,{TAG},-60\n1400,gw-east,{TAG},-70\n"
+TRUTH = "ts_ms,room,x_m,y_m\n1000,west,1,2\n2000,,,\n3000,east,7,2\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "house"
+    found.mkdir()
+    (found / "building.json").write_text(json.dumps(BUILDING))
+    (found / "set.json").write_text('{"mode": "gateway"}')
+    (found / "walk.csv").write_text(ADVERTS)
+    (found / "walk.truth.csv").write_text(TRUTH)
+    return found
+
+
+def recording(adverts: list[Advert], seconds: int = 10) -> Recording:
+    """Adverts in the two rooms, with a truth that is all west."""
+    truth = tuple(Second(second * 1000, "west") for second in range(seconds))
+    return Recording("house", "walk", "gateway", BUILDING, tuple(adverts), truth)
+
+
+def test_a_set_is_read(folder: Path) -> None:
+    ((one,),) = (some.recordings for some in load([folder]))
+    assert (one.of, one.name, one.mode, one.walker) == ("house", "walk", "gateway", "walker")
+    assert one.adverts == (Advert(1000, "gw-west", TAG, -60), Advert(1400, "gw-east", TAG, -70))
+    assert one.truth[0] == Second(1000, "west", 1.0, 2.0)
+    assert [second.room for second in one.scored] == ["west", "east"]
+
+
+def test_folders_of_sets_and_several_folders_are_read(folder: Path) -> None:
+    assert [some.name for some in load([folder.parent])] == ["house"]
+    assert [some.name for some in load([folder, RECORDINGS])] == ["house", "flat", "tetam", "ujioffice", "vub"]
+    arguments = parse_arguments(["--data", str(folder), "--data", str(RECORDINGS)])
+    assert arguments.data == [folder, RECORDINGS]
+    assert arguments.parts == ("recorded",)
+
+
+def test_what_is_not_the_walkers_is_left_out_and_counted(folder: Path) -> None:
+    others = f"1500,gw-west,FFFFFFFFFFFF,-50\n1500,gw-north,{TAG},-50\n1500,gw-west,{TAG},42\n"
+    (folder / "walk.csv").write_text(ADVERTS + others)
+    ((one,),) = (some.recordings for some in load([folder]))
+    assert (len(one.adverts), one.ignored) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("set.json", "{}", "set.json: mode is None"),
+        ("set.json", "{", "set.json is not JSON"),
+        ("building.json", "{}", "building.json: "),
+        ("building.json", json.dumps({**BUILDING, "staff": []}), "building.json: staff has 0 entries"),
+        ("walk.csv", "ts_ms,gateway,beacon,rssi\n", r"walk.csv, line 1: the column 'receiver' is missing"),
+        ("walk.csv", ADVERTS + f"x,gw-west,{TAG},-60\n", r"walk.csv, line 4: ts_ms 'x' is not a whole number"),
+        ("walk.csv", ADVERTS + "1,gw-west,tag,-60\n", r"walk.csv, line 4: beacon 'tag' is not an id"),
+        ("walk.csv", ADVERTS + f"1,gw-west,{TAG},-60,7\n", r"walk.csv, line 4: has more fields than the header"),
+        ("walk.csv", ADVERTS + f"1,gw-west,{TAG},loud\n", r"walk.csv, line 4: rssi 'loud' is not a whole number"),
+        ("walk.csv", "ts_ms,receiver,beacon,rssi\n", "walk.csv: none of 0 adverts is of the walker's tags"),
+        ("walk.truth.csv", TRUTH + "4000,north,1,1\n", r"walk.truth.csv, line 5: room 'north' is not in building.json"),
+        ("walk.truth.csv", TRUTH + "3000,west,1,1\n", r"walk.truth.csv, line 5: ts_ms 3000 is not after"),
+        (
+            "walk.truth.csv",
+            TRUTH + "4000,west,near,1\n",
+            r"walk.truth.csv, line 5: x_m 'near' is not a number of metres",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(folder: Path, file: str, text: str, says: str) -> None:
+    (folder / file).write_text(text)
+    with pytest.raises(DataError, match=says):
+        load([folder])
+
+
+def test_what_is_missing_is_named(folder: Path) -> None:
+    for missing in ("walk.csv", "set.json"):
+        kept = (folder / missing).read_text()
+        (folder / missing).unlink()
+        with pytest.raises(DataError, match=f"{missing} cannot be read"):
+            load([folder])
+        (folder / missing).write_text(kept)
+    (folder / "walk.truth.csv").unlink()
+    with pytest.raises(DataError, match="holds no recording"):
+        load([folder])
+    (folder / "building.json").unlink()
+    with pytest.raises(DataError, match=r"holds no building\.json"):
+        load([folder.parent])
+    with pytest.raises(DataError, match="is not a folder"):
+        load([folder / "nowhere"])
+
+
+def test_each_receiver_has_windows_of_its_own_and_the_agents_statistic() -> None:
+    levels = {"gw-west": [-60, -63, -70, -41], "gw-east": [-80, -83]}
+    adverts = [
+        Advert(5000 + 230 * i, receiver, TAG, rssi) for receiver, some in levels.items() for i, rssi in enumerate(some)
+    ]
+    ends: dict[str, set[int]] = {"gw-west": set(), "gw-east": set()}
+    for phases in range(20):
+        for one in batches(recording(sorted(adverts)), phases):
+            ends[one.receiver].add(one.ts % WINDOW_MS)
+            assert 10 <= one.now_ms - one.ts <= 60
+            heard = [
+                advert.rssi
+                for advert in adverts
+                if advert.receiver == one.receiver and one.ts - WINDOW_MS <= advert.ts_ms < one.ts
+            ]
+            agent = Window(Reception(allow=frozenset([TAG])))
+            for rssi in heard:
+                agent.add("C2:A6:28:38:4B:08", rssi, Sighting({TAG: None}, None), 0)
+            assert [rssi for _, rssi in one.readings] == [reading.rssi for reading in agent.close(1)]
+    assert min(map(len, ends.values())) > 15
+    assert batches(recording(sorted(adverts)), 1) == batches(recording(sorted(adverts)), 1)
+
+
+def test_the_strongest_reading_names_the_room() -> None:
+    found = strongest(recording([Advert(500, "gw-west", TAG, -60), Advert(600, "gw-east", TAG, -50),
+                                 Advert(2500, "gw-west", TAG, -90)], 5))  # fmt: skip
+    assert found == {1000: "east", 2000: "east", 3000: "west", 4000: "west"}
+
+
+def test_the_mean_changes_after_two_wins_and_forgets_after_five_seconds() -> None:
+    adverts = [Advert(500, "gw-west", TAG, -60), Advert(1500, "gw-east", TAG, -50)]
+    found = mean(recording(adverts))
+    assert [found.get(second * 1000) for second in range(4)] == [None, "west", "west", "east"]
+    found = mean(recording([*adverts[:1], Advert(3500, "gw-east", TAG, -70)]))
+    assert [found[second * 1000] for second in range(5, 9)] == ["west", "west", "east", "east"]
+
+
+def test_a_change_in_a_gap_of_the_truth_is_not_late() -> None:
+    seconds = [Second(0, "west"), Second(1000, "west"), Second(60_000, "east"), Second(61_000, "east")]
+    for told_ms, late_s in ((30_000.0, 0.0), (62_000.0, 2.0), (500.0, None)):
+        score = judge(seconds, lambda ms: "east" if ms > 20_000 else "west", [(told_ms, "east")])
+        assert score.delays_s == ([] if late_s is None else [late_s])
+    assert (score.seconds, score.right, score.changes, score.true_changes) == (4, 4, 1, 1)
