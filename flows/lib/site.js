@@ -29,6 +29,8 @@ function createSite(building, startedMs) {
   const whereabouts = createWhereabouts({ building, startedMs, history, outbox, counters, tell });
   /** @type {string[]} */
   let buildingFaults = [];
+  /** @type {(batch: import('./readings').Batch, nowMs: number) => void} */
+  let onReadings = () => {};
 
   /**
    * One MQTT message of readings.
@@ -42,6 +44,7 @@ function createSite(building, startedMs) {
     counters.unregistered += beacons.hear(batch, building, nowMs);
     if (batch.kind === 'gateway') gateways.hear(batch, building, nowMs);
     whereabouts.hear(batch, nowMs);
+    onReadings(batch, nowMs);
   }
 
   /** Publish an event. @param {Parameters<typeof eventMessage>[0]} event @param {number} nowMs */
@@ -88,6 +91,8 @@ function createSite(building, startedMs) {
     beacons,
     gateways,
     refusals: door.refusals,
+    /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
+    listen: (listener) => { onReadings = listener; },
     /** Heard, but registered by nobody. */
     strangers: () => ({ beacons: beacons.strangers(), gateways: gateways.strangers() }),
   };
