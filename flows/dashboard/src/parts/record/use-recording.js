@@ -19,7 +19,7 @@ function kept() {
 }
 
 export function useRecording() {
-  const data = reactive({ list: null, running: null, waiting: kept(), fault: '', unsent: '' });
+  const data = reactive({ list: null, running: null, waiting: kept(), fault: '', away: '', unsent: '' });
   let sending = false;
   let changes = 0;
   let timer = 0;
@@ -32,12 +32,12 @@ export function useRecording() {
       const { recordings } = await api('/recordings');
       const running = recordings.find(({ stopped_ms: stopped }) => stopped === null);
       const whole = running ? await api(`/recordings/${running.id}`) : null;
-      data.fault = '';
+      data.away = '';
       if (before !== changes) return;
       data.list = recordings;
       data.running = whole?.stopped_ms === null ? whole : null;
     } catch (error) {
-      data.fault = error.message;
+      data.away = error.message;
     }
   }
 
