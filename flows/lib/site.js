@@ -30,6 +30,8 @@ function createSite(building, startedMs) {
   outbox.onReconnect(whereabouts.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
+  /** @type {(batch: import('./readings').Batch, nowMs: number) => void} */
+  let onReadings = () => {};
 
   /**
    * One MQTT message of readings.
@@ -43,6 +45,7 @@ function createSite(building, startedMs) {
     counters.unregistered += beacons.hear(batch, building, nowMs);
     if (batch.kind === 'gateway') gateways.hear(batch, building, nowMs);
     whereabouts.hear(batch, nowMs);
+    onReadings(batch, nowMs);
   }
 
   /** Publish an event. @param {Parameters<typeof eventMessage>[0]} event @param {number} nowMs */
@@ -89,6 +92,8 @@ function createSite(building, startedMs) {
     beacons,
     gateways,
     refusals: door.refusals,
+    /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
+    listen: (listener) => { onReadings = listener; },
     /** Heard, but registered by nobody. */
     strangers: () => ({ beacons: beacons.strangers(), gateways: gateways.strangers() }),
   };

@@ -4,6 +4,7 @@ const { refuseHalves } = require('../lib/completeness');
 const { createDoorkeepers } = require('../lib/http/doorkeepers');
 const { createRouter } = require('../lib/http/router');
 const { createStarting } = require('../lib/http/starting');
+const { attachRecordings } = require('../lib/recordings/attach');
 const { createTelemetry } = require('../lib/telemetry');
 const { version } = require('../package.json');
 
@@ -25,6 +26,7 @@ module.exports = function register(RED) {
     const keepers = createDoorkeepers(config, { site, figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
     const timer = setInterval(keepers.tick, TICK_MS);
+    const recordings = attachRecordings(site, config, keepers.doors.audit, (text) => this.warn(text));
 
     starting.answer(createRouter({
       ...refuseHalves({ arrival, stayArrival, rebuild }),
@@ -32,8 +34,7 @@ module.exports = function register(RED) {
       store,
       archive,
       telemetry: createTelemetry(archive, Date.now),
-      rebuild,
-      editor,
+      rebuild, recordings, editor,
       reload: reloader.lookNow,
       alerts,
       sessions,
@@ -52,7 +53,7 @@ module.exports = function register(RED) {
     this.on('close', (_removed, done) => {
       clearInterval(timer);
       starting.end();
-      keepers.close().then(() => done(), done);
+      Promise.all([keepers.close(), recordings.close()]).then(() => done(), done);
     });
   }
 

@@ -26,6 +26,9 @@ PASSWORD = {"MQTT_SIMULATOR_PASSWORD": "x"}
         (("replay", "x.csv", "--speed", "0.5"), "argument --speed: '0.5' is not a number from 1 to"),
         (("hacs", "--staff", "5-2"), "--staff 5-2: the range ends before it begins"),
         (("hacs", "--staff", "0,,2"), "--staff '' is neither an id"),
+        (("record",), "ACTION"),
+        (("record", "start"), "the following arguments are required: STAFF_ID"),
+        (("record", "show", "--url", "localhost:1880"), "--url 'localhost:1880' does not begin with http"),
         (("hacs", "--url", "localhost:1880"), "--url 'localhost:1880' does not begin with http"),
     ],
 )
@@ -62,7 +65,7 @@ def test_settings_come_from_env_file_unless_the_environment_has_them(tmp_path: P
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("command", ["phones", "replay", "hacs"])
+@pytest.mark.parametrize("command", ["phones", "replay", "hacs", "record"])
 def test_help_teaches(command: str) -> None:
     for arguments in (("--help",), (command, "--help")):
         done = simulator(*arguments)

@@ -10,6 +10,7 @@ import './devices.css';
 import './history.css';
 import './setup.css';
 import './system.css';
+import './record.css';
 
 /**
  * The bridge to FlowFuse Dashboard. It makes its widgets anew whenever the connection is; our pages live in an element of

@@ -19,7 +19,7 @@ from simulator.building import Building, BuildingError, load
 from simulator.fleet import Fleet
 from simulator.manner import Manner, RefusedError, Stop, TooManyFilesError, UnreachableError, allow_files
 from simulator.message import Receiver
-from simulator.report import REFUSED, UNREACHABLE, USAGE, table
+from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.scenario import Outgoing, Phones
 
 
@@ -27,7 +27,7 @@ def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
     options = arguments.parser().parse_args()
     values = {**dotenv_values(".env"), **os.environ}
-    run = {"phones": _phones, "replay": _replay, "hacs": _hacs}[options.command]
+    run = {"phones": _phones, "replay": _replay, "hacs": _hacs, "record": _record}[options.command]
     try:
         return run(options, values)
     except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
@@ -108,11 +108,8 @@ def _hacs(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     from simulator import hacs  # the HTTP client takes longer to import than all the rest
 
     staff = arguments.staff_ids(options.staff, lambda: _building(options, values).staff)
-    url = options.url or f"http://localhost:{settings.port(values, 'HTTP_PORT', 1880)}"
-    if not url.startswith(("http://", "https://")):
-        raise settings.SettingsError(f"--url {url!r} does not begin with http:// or https://")
     poller = hacs.Poller(
-        url.rstrip("/"),
+        _url(options, values),
         arguments.in_bulk(staff) if options.bulk else staff,
         every_s=options.every,
         rate_per_s=options.rate,
@@ -130,6 +127,31 @@ def _hacs(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     tally, seconds = asyncio.run(run())
     _report(options, tally.summary(seconds))
     return int(tally.exit_code)
+
+
+def _record(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
+    from simulator import record
+
+    given = vars(options)
+    action = record.Action(options.action, given.get("subject"), given.get("name"), given.get("to"))
+    say = _tell if options.json else print
+    try:
+        done = asyncio.run(record.run(_url(options, values), options.key or values.get("SDA_API_KEY"), action, say))
+    except record.RecordError as error:
+        _tell(f"simulator: {error}")
+        codes = {record.NoAnswerError: UNREACHABLE, record.KeyRefusedError: REFUSED}
+        return codes.get(type(error), FAILED)
+    if options.json:
+        print(json.dumps(done), flush=True)
+    return OK
+
+
+def _url(options: argparse.Namespace, values: Mapping[str, str | None]) -> str:
+    """Where the platform answers, without a slash at its end."""
+    url = str(options.url or f"http://localhost:{settings.port(values, 'HTTP_PORT', 1880)}")
+    if not url.startswith(("http://", "https://")):
+        raise settings.SettingsError(f"--url {url!r} does not begin with http:// or https://")
+    return url.rstrip("/")
 
 
 def _building(options: argparse.Namespace, values: Mapping[str, str | None]) -> Building:

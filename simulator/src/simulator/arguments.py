@@ -22,7 +22,7 @@ MOST_PHONES = 1_000_000  # a bound against a slip of the finger; open files boun
 ENVIRONMENT = """
 environment (or .env in the working folder; the environment wins):
   MQTT_HOST (localhost), MQTT_PORT (1883), MQTT_SIMULATOR_PASSWORD   the broker, account 'simulator'
-  HTTP_PORT (1880), SDA_API_KEY                                      what 'hacs' asks
+  HTTP_PORT (1880), SDA_API_KEY                                      what 'hacs' and 'record' ask
   SDA_BUILDING                                                       the building file
 """
 CODES = "exit codes:\n" + "\n".join(f"  {code}  {meaning}" for code, meaning in EXIT_CODES.items())
@@ -33,6 +33,7 @@ examples:
   simulator replay walk.csv                   a recorded walk, heard by gateways, in real time
   simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
   simulator hacs --staff 0,2                  asks every 10 s where SDA 0 and 2 have been, as HACS does
+  simulator record start 7                    records what receivers send about SDA 7, with the rooms you say
 """
 PHONES = """
 Each SDA is a phone with its own MQTT connection. It walks through rooms, corridors and lifts of the building, stays a
@@ -82,6 +83,22 @@ examples:
   simulator hacs --staff 0-49 --bulk          the 50 SDAs of the demo in one call
   simulator hacs --staff '*'                  everybody the platform knows, in one call
 """
+RECORD = """
+Records what receivers send about one person, together with the rooms where that person is: the data with which
+'make accuracy DATA=FOLDER' measures your own building (docs/measure-your-building.md). The platform records; this
+command starts, shows, taps, stops and fetches. On a phone the dashboard's page /dashboard/record does the same, with
+a button for each room. An hour at most, one person at a time; kept for 30 days. Needs a key with the right 'admin'.
+"""
+RECORD_EXAMPLES = """
+examples:
+  simulator record start 7 --name monday      monday: records staff 7; tap a room now
+  simulator record tap l1-lobby               from now on the person is in this room ('': in none)
+  simulator record undo                       takes the last tap back
+  simulator record show                       monday is running: staff 7, 0:04:10, 2,480 readings, 9 taps
+  simulator record stop
+  simulator record get monday --to my-walks   writes building.json, set.json, monday.csv and monday.truth.csv
+  simulator record delete monday
+"""
 
 IN_ONE_CALL = 200
 """The longest ids still fit into a URL."""
@@ -126,13 +143,48 @@ def parser() -> argparse.ArgumentParser:
     add("--every", metavar="S", type=_real(0.01, 86400), default=10.0, help="ask for each one every S seconds (10)")
     add("--rate", metavar="R", type=_real(0.001, 1e6), help="ask for one after the other, R in all a second")
     add("--window", metavar="S", type=_real(0, 31 * 86400), default=10.0, help="ask about the last S seconds (10)")
-    add("--url", help="where the platform answers (http://localhost:$HTTP_PORT)")
-    add("--key", help="API key ($SDA_API_KEY)")
+    _add_platform(hacs)
     add("--duration", metavar="S", type=_real(0.001, math.inf), help="ask for so many seconds (no end)")
     add("--quiet", action="store_true", help="no line for each answer")
     add("--json", action="store_true", help="the totals as JSON on standard output")
     _add_building(hacs)
+    _add_record(commands)
     return main
+
+
+def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    record = commands.add_parser(
+        "record", help="a walk with known rooms, to measure accuracy", **_help(RECORD_EXAMPLES, RECORD)
+    )
+    actions = record.add_subparsers(dest="action", required=True, metavar="ACTION")
+    subjects = {"start": ("STAFF_ID", "who walks"), "tap": ("ROOM", "id of the room; '' is none")}
+    named = ("NAME", "name of the recording")
+    for action, does in {
+        "start": "record somebody",
+        "show": "all recordings",
+        "tap": "say where the person is from now on",
+        "undo": "take the last tap back",
+        "stop": "end the recording",
+        "get": "write a recording into a folder",
+        "delete": "delete a recording from the platform",
+    }.items():
+        one = actions.add_parser(action, help=does, description=does.capitalize() + ".", allow_abbrev=False)
+        if action in ("start", "tap", "get", "delete"):
+            metavar, meaning = subjects.get(action, named)
+            one.add_argument("subject", metavar=metavar, help=meaning)
+        if action == "start":
+            one.add_argument("--name", help="of the recording and its files (walk-<time>)")
+        if action == "get":
+            one.add_argument(
+                "--to", metavar="FOLDER", type=Path, help="where to (./NAME); may hold others of that walker"
+            )
+        _add_platform(one)
+        one.add_argument("--json", action="store_true", help="what the platform says, as JSON on standard output")
+
+
+def _add_platform(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", help="where the platform answers (http://localhost:$HTTP_PORT)")
+    parser.add_argument("--key", help="API key ($SDA_API_KEY)")
 
 
 def _help(epilog: str, description: str) -> _Help:

@@ -6,11 +6,11 @@ from typing import Any
 
 OK, FAILED, USAGE, UNREACHABLE, REFUSED = range(5)
 EXIT_CODES = {
-    OK: "everything was sent and acknowledged (hacs: every poll answered)",
+    OK: "everything was sent and acknowledged (hacs: every poll answered; record: it was done)",
     FAILED: "something was not: see 'failed'; or rows of the recording were refused",
     USAGE: "wrong arguments, settings or files",
-    UNREACHABLE: "the broker (hacs: the platform) could not be reached",
-    REFUSED: "the broker (hacs: the platform) refused the account or key",
+    UNREACHABLE: "the broker (hacs, record: the platform) could not be reached",
+    REFUSED: "the broker (hacs, record: the platform) refused the account or key",
 }
 
 GROWTH = 1.02  # buckets of latencies grow by 2 %, so a quantile is right to about 1 %

@@ -4,7 +4,8 @@ import { lazy } from './lazy.js';
  * The pages in the order of the menu. `topic` is what the page watches (flows/lib/live/topics.js), made from the
  * parameters of its address.
  * @type {{view: string, title: string, icon: string, topic: (query: Record<string, string>) => string, component: object,
- *   badge?: (status: {alerts: number}) => number}[]} badge: how much waits there for somebody
+ *   badge?: (status: {alerts: number}) => number, unlisted?: boolean}[]}
+ *   badge: how much waits there for somebody; unlisted: not in the menu
  */
 export const PAGES = [
   { view: 'floor', title: 'Floor', icon: 'floor', topic: ({ level }) => (level ? `floor:${level}` : 'floor'),
@@ -19,4 +20,6 @@ export const PAGES = [
     component: lazy(() => import('./setup.vue')) },
   { view: 'system', title: 'System', icon: 'system', topic: () => 'system',
     component: lazy(() => import('./system.vue')) },
+  { view: 'record', title: 'Record a walk', icon: 'record', topic: () => 'status', unlisted: true,
+    component: lazy(() => import('./record.vue')) },
 ];

@@ -4,6 +4,7 @@
 const { createAuditAnswers } = require('../../audit');
 const { createKeyAnswers } = require('../../keys');
 const { requestRebuild } = require('../../rebuild');
+const { createRecordingAnswers } = require('../../recordings');
 const { createDeviceAnswers } = require('./devices');
 const { createEventAnswers } = require('./events');
 const { createEverybody } = require('./everybody');
@@ -19,7 +20,8 @@ const { createVisitAnswers } = require('./visits');
  * @property {ReturnType<typeof import('../../../telemetry').createTelemetry>} telemetry
  * @property {import('../../../rebuild').Rebuild} rebuild
  * @property {import('../../../access/keys').Keys} keys
- * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'>} audit
+ * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
+ * @property {import('../../../recordings').Recordings} recordings
  * @property {() => number} clock
  * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete] locations
  * @property {import('../../../completeness').RefuseIncomplete} [refuseIncompleteStays]
@@ -40,6 +42,7 @@ function createAnswers(plain) {
     requestRebuild: ({ body = {} }) => requestRebuild(context, body),
     ...createKeyAnswers(context),
     ...createAuditAnswers(context),
+    ...createRecordingAnswers(context),
   };
 }
 

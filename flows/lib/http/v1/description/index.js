@@ -17,7 +17,7 @@ const INFO = `Who was where and when, who is where now, and how beacons and gate
 - **Errors** are \`{"error": "what and why"}\`. Unknown parameters are ignored; new keys may appear in answers.
 - **Key**: \`Authorization: Bearer …\` or \`X-API-Key: …\`; callers of trusted networks need none but for the right \`admin\`.`;
 
-const TAGS = ['Staff', 'Rooms and levels', 'Rankings', 'Beacons', 'Gateways', 'Events', 'Building', 'Alerts', 'HACS-era routes', 'Keys', 'Audit',
+const TAGS = ['Staff', 'Rooms and levels', 'Rankings', 'Beacons', 'Gateways', 'Events', 'Building', 'Alerts', 'Recordings', 'HACS-era routes', 'Keys', 'Audit',
   'System'];
 
 /** @param {string} version */
@@ -29,14 +29,14 @@ const createDescription = (version) => ({
   tags: TAGS.map((name) => ({ name })),
   paths: withSecurity({
     ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs'),
-    ...require('./paths/building'), ...require('./paths/system'),
+    ...require('./paths/building'), ...require('./paths/recordings'), ...require('./paths/system'),
   }),
   components: {
     parameters,
     responses,
     schemas: {
       ...require('./schemas/people'), ...require('./schemas/places'), ...require('./schemas/devices'), ...require('./schemas/building'),
-      ...require('./schemas/system'),
+      ...require('./schemas/recordings'), ...require('./schemas/system'),
     },
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer' },

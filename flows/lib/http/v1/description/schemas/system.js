@@ -22,7 +22,7 @@ module.exports = {
       description: 'The first hundred ids, or first and last of a range of numbers; `*`: everybody.' },
     whom_count: { ...orNull(count), description: 'How many people; null: everybody.' }, from_ms: ms, to_ms: ms,
     count: { ...count, description: 'How many look-ups.' }, since_ms: { ...ms, description: 'When the first of them came.' } }, ['since_ms']),
-  AuditedDeed: object({ ts: ms, kind: { type: 'string', enum: ['key_added', 'key_revoked', 'audit_read'] }, ...who, about: text }),
+  AuditedDeed: object({ ts: ms, kind: { type: 'string', enum: ['key_added', 'key_revoked', 'audit_read', 'recording_started', 'recording_stopped', 'recording_deleted'] }, ...who, about: text }),
   Error: { ...object({ error: { ...text, description: 'What is wrong and, where it helps, why and what to do.' } }), additionalProperties: true },
   Rebuild: object({ id: whole, why: { type: 'string', enum: ['start', 'request', 'late'] }, from_ms: ms, to_ms: orNull(ms),
     state: { type: 'string', enum: ['waiting', 'running', 'done', 'failed'] }, at_ms: { ...orNull(ms), description: 'How far it is.' },

@@ -1,0 +1,117 @@
+import { onUnmounted, reactive, watch } from 'vue';
+import { api } from '../../io/api.js';
+import { isPassing, requestOf, undone, withChanges } from '../../lib/recording.js';
+import { mayChange } from '../../state.js';
+
+/** The recordings, and the taps on their way: what cannot be sent now waits in this browser, in its order and with its time. */
+
+const LOOK_MS = 2000;
+const AGAIN_MS = 1500;
+const KEY = 'sda-taps';
+
+/** @returns {import('../../lib/recording.js').Change[]} of before a reload */
+function kept() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? '[]');
+  } catch {
+    return [];
+  }
+}
+
+export function useRecording() {
+  const data = reactive({ list: null, running: null, waiting: kept(), fault: '', away: '', unsent: '' });
+  let sending = false;
+  let changes = 0;
+  let timer = 0;
+  watch(() => data.waiting, (waiting) => localStorage.setItem(KEY, JSON.stringify(waiting)));
+
+  /** What is there; an answer from before a change is let be. */
+  async function look() {
+    const before = changes;
+    try {
+      const { recordings } = await api('/recordings');
+      const running = recordings.find(({ stopped_ms: stopped }) => stopped === null);
+      const whole = running ? await api(`/recordings/${running.id}`) : null;
+      data.away = '';
+      if (before !== changes) return;
+      data.list = recordings;
+      data.running = whole?.stopped_ms === null ? whole : null;
+    } catch (error) {
+      data.away = error.message;
+    }
+  }
+
+  async function again() {
+    if (mayChange.value) await Promise.all([look(), send()]);
+    if (timer !== null) timer = setTimeout(again, data.waiting.length > 0 ? AGAIN_MS : LOOK_MS);
+  }
+  again();
+  onUnmounted(() => {
+    clearTimeout(timer);
+    timer = null;
+  });
+
+  /** One after the other; the next only when the one before is taken. */
+  async function send() {
+    if (sending) return;
+    sending = true;
+    try {
+      while (data.waiting.length > 0) await sendFirst();
+      data.unsent = '';
+    } catch (error) {
+      data.unsent = error.message;
+    } finally {
+      sending = false;
+    }
+  }
+
+  /** @throws {import('../../io/api.js').ApiFault} when it may be taken later */
+  async function sendFirst() {
+    const [first] = data.waiting;
+    const { path, ...options } = requestOf(first, Date.now());
+    try {
+      const recording = await api(path, {}, options);
+      changes += 1;
+      if (data.running?.id === recording.id && recording.stopped_ms === null) data.running = recording;
+    } catch (error) {
+      if (isPassing(error.status)) throw error;
+      data.fault = `A tap was not taken: ${error.message}`;
+    }
+    data.waiting = data.waiting.slice(1);
+  }
+
+  /** @template T @param {() => Promise<T>} work what is asked for by a button */
+  async function ask(work) {
+    data.fault = '';
+    try {
+      const done = await work();
+      changes += 1;
+      await look();
+      return done;
+    } catch (error) {
+      data.fault = error.message;
+      return null;
+    }
+  }
+
+  return {
+    data,
+    /** As it will be when all is sent. */
+    taps: () => withChanges(data.running?.taps ?? [], data.waiting.filter(({ recording }) => recording === data.running?.id)),
+    /** @param {string|null} room null: in none */
+    tap(room) {
+      const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`; // randomUUID is for https alone
+      data.waiting = [...data.waiting, { kind: 'tap', recording: data.running.id, tap: id, room, atMs: Date.now() }];
+      send();
+    },
+    /** @param {string} tap */
+    undo(tap) {
+      data.waiting = undone(data.waiting, data.running.id, tap, sending);
+      send();
+    },
+    start: (staffId, name) => ask(() => api('/recordings', {}, { method: 'POST', body: { staff_id: staffId, ...(name ? { name } : {}) } })),
+    stop: (id) => ask(() => api(`/recordings/${id}/stop`, {}, { method: 'POST' })),
+    remove: (id) => ask(() => api(`/recordings/${id}`, {}, { method: 'DELETE' })),
+    files: (id) => ask(() => api(`/recordings/${id}/files`)),
+  };
+}

@@ -1,0 +1,150 @@
+// @ts-check
+'use strict';
+
+/**
+ * One recording of one person: which readings belong to it, where the taps say that the person was, and the files it becomes.
+ * Pure.
+ * @typedef {import('../building').BuildingFile} BuildingFile
+ * @typedef {import('../readings').Batch} Batch
+ * @typedef {'gateway'|'phone'} Mode who receives: gateways that hear a tag, or a phone that hears beacons
+ * @typedef {{tap: string, ts: number, room: string|null}} Tap from `ts` (epoch ms) on the person is in `room`; null: in none
+ * @typedef {object} Recording times in epoch ms
+ * @property {string} id
+ * @property {string} name of its files
+ * @property {string} staff_id
+ * @property {string} by who started it
+ * @property {number} started_ms
+ * @property {number|null} stopped_ms null: it runs
+ * @property {'asked'|'time'|'full'|null} stopped_because
+ * @property {number} gateway_readings
+ * @property {number} phone_readings
+ * @property {number|null} last_reading_ms when the newest one arrived
+ * @property {number} lost_readings that the disk did not take
+ * @property {number} outside_readings of another time: receivers whose clock is wrong, or a backlog of before
+ * @property {number} bytes of readings
+ * @property {Tap[]} taps in the order of their times
+ */
+
+const SECOND_MS = 1000;
+const HEADER = 'ts_ms,receiver,beacon,rssi\n';
+const TRUTH_HEADER = 'ts_ms,room\n';
+/** The person's name is nobody's business who reads the files. */
+const WALKER = 'Walker';
+
+/**
+ * The building that goes with a recording: of the people the walker alone, without the name; no pictures, which lie elsewhere.
+ * @param {BuildingFile} file @param {string} staffId
+ * @returns {BuildingFile}
+ */
+function buildingOf(file, staffId) {
+  const { tags } = file.staff.find(({ id }) => id === staffId) ?? {};
+  return {
+    ...file,
+    levels: file.levels.map(({ plan: _, ...level }) => level),
+    staff: [{ id: staffId, name: WALKER, ...(tags ? { tags } : {}) }],
+  };
+}
+
+/**
+ * What of a batch is about the walker: their tags as the building's gateways hear them, the building's beacons as their phone
+ * hears them. Tags of others, which a phone hears too, are not.
+ * @param {BuildingFile} building of the recording
+ * @returns {(batch: Batch) => Batch['readings']}
+ */
+function createSelection(building) {
+  const gateways = new Set(building.gateways.map(({ id }) => id));
+  const beacons = new Set(building.beacons.map(({ id }) => id));
+  const tags = new Set(building.staff.flatMap(({ tags: own = [] }) => own));
+  const walkers = new Set(building.staff.map(({ id }) => id));
+  return ({ kind, receiver, readings }) => {
+    const [receivers, wanted] = kind === 'gateway' ? [gateways, tags] : [walkers, beacons];
+    return receivers.has(receiver) ? readings.filter(({ beacon }) => wanted.has(beacon)) : [];
+  };
+}
+
+/** A reading as it is kept. @param {Batch} batch @param {Batch['readings'][number]} reading */
+const rowOf = ({ ts, kind, receiver }, { beacon, rssi }) => `${ts},${kind},${receiver},${beacon},${rssi}\n`;
+
+/** Where the person is at a time. @param {readonly Tap[]} taps @param {number} ts */
+const roomAt = (taps, ts) => taps.findLast((tap) => tap.ts <= ts)?.room ?? null;
+
+/**
+ * With one more tap. The same tap again, and one that says what is known, changes nothing.
+ * @param {readonly Tap[]} taps @param {Tap} tap
+ * @returns {Tap[]}
+ */
+function withTap(taps, tap) {
+  const known = taps.some((one) => one.tap === tap.tap) || (taps.some(({ ts }) => ts <= tap.ts) && roomAt(taps, tap.ts) === tap.room);
+  if (known) return [...taps];
+  const after = taps.findIndex(({ ts }) => ts > tap.ts);
+  return taps.toSpliced(after < 0 ? taps.length : after, 0, tap);
+}
+
+/** One row a second; empty where the person was in no room, or nobody had said yet. @param {Recording} recording */
+function truthText({ started_ms: started, stopped_ms: stopped, taps }) {
+  let text = TRUTH_HEADER;
+  let next = 0;
+  let room = '';
+  for (let ts = Math.ceil(started / SECOND_MS) * SECOND_MS; ts <= (stopped ?? started); ts += SECOND_MS) {
+    for (let tap = taps[next]; tap && tap.ts <= ts; tap = taps[next += 1]) room = tap.room ?? '';
+    text += `${ts},${room}\n`;
+  }
+  return text;
+}
+
+/**
+ * The readings of one kind in the order of their times, each once: receivers send again what the broker may have lost.
+ * @param {string} kept rows as `rowOf` writes them @param {Mode} mode
+ */
+function readingsText(kept, mode) {
+  const wanted = `,${mode},`;
+  const rows = [...new Set(kept.split('\n').filter((row) => row.includes(wanted)))];
+  const timed = rows.map((row) => /** @type {const} */ ([Number.parseInt(row, 10), row.replace(wanted, ',')]));
+  return HEADER + timed.sort(([a], [b]) => a - b).map(([, row]) => `${row}\n`).join('');
+}
+
+/**
+ * What was heard more of; of nothing: what the person carries.
+ * @param {Recording} recording @param {BuildingFile} building @returns {Mode}
+ */
+function modeOf({ gateway_readings: gateway, phone_readings: phone }, { staff }) {
+  if (gateway !== phone) return gateway > phone ? 'gateway' : 'phone';
+  return staff.some(({ tags = [] }) => tags.length > 0) ? 'gateway' : 'phone';
+}
+
+/** What a reader of the files has to know. @param {Recording} recording @param {Mode} mode */
+function notesOf(recording, mode) {
+  const { taps, lost_readings: lost, outside_readings: outside, gateway_readings: gateway, phone_readings: phone } = recording;
+  const other = mode === 'gateway' ? [phone, "the person's phone"] : [gateway, "gateways that heard the person's tags"];
+  return [
+    'Readings are windows of the receivers as they were sent (ts_ms: the end of the window on the receiver\'s clock), not single adverts; ' +
+      'rssi_offset of the building is not added.',
+    `Truth: ${taps.length} taps of somebody who walked along, right to about a second.`,
+    ...(Number(other[0]) > 0 ? [`${other[0]} readings of ${other[1]} are left out.`] : []),
+    ...(lost > 0 ? [`${lost} readings could not be written and are missing.`] : []),
+    ...(outside > 0 ? [`${outside} readings had a time outside the recording and are left out.`] : []),
+  ].join(' ');
+}
+
+/**
+ * The folder that `make accuracy DATA=…` reads.
+ * @param {Recording} recording that is over
+ * @param {BuildingFile} building its own
+ * @param {string} kept its readings
+ * @returns {Record<string, string>} texts by file name
+ */
+function filesOf(recording, building, kept) {
+  const mode = modeOf(recording, building);
+  const source = `Recorded in "${building.building}" on ${new Date(recording.started_ms).toISOString()}`;
+  return {
+    'building.json': json(building),
+    'set.json': json({ mode, licence: '', source, notes: notesOf(recording, mode) }),
+    [`${recording.name}.csv`]: readingsText(kept, mode),
+    [`${recording.name}.truth.csv`]: truthText(recording),
+  };
+}
+
+/** @param {object} data */
+const json = (data) => `${JSON.stringify(data, null, 1)}\n`;
+
+module.exports = { buildingOf, createSelection, rowOf, roomAt, withTap, truthText, readingsText, filesOf };
