@@ -30,15 +30,11 @@ module.exports = function register(RED) {
 
     starting.answer(createRouter({
       ...refuseHalves({ arrival, stayArrival, rebuild }),
-      site,
-      store,
-      archive,
+      site, store, archive,
       telemetry: createTelemetry(archive, Date.now),
       rebuild, recordings, editor,
       reload: reloader.lookNow,
-      alerts,
-      sessions,
-      trusted,
+      alerts, sessions, trusted,
       clientOf: clients.clientOf,
       ...keepers.doors,
       apiKey: config.apiKey,

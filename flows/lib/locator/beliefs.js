@@ -28,7 +28,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
   const at = new Int32Array(cells.all.length);
   const nextAt = new Int32Array(cells.all.length);
   let count = 0;
-  const evidence = createEvidence(radio, settings, mass, listening);
+  const evidence = createEvidence(radio, settings, mass, listening, cells.room);
 
   /** A slot for somebody of whom nothing is known. @returns {number} */
   function open() {

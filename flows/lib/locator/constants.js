@@ -24,6 +24,8 @@ const CONSTANTS = Object.freeze({
   movedSigma: 1, // they moved when what is heard of late is so many standard deviations off
   walkLooks: 3, // who moves is somewhere else with each reading: evidence counts so much more
   silentShare: 0.5, // silence counts half: adverts are lost in bursts, so missing ones are no independent looks
+  powerNats: 0.6, // a room whose devices are heard with e times the power is so much likelier: what walls and distances say may be wrong
+  powerFolds: 4, // … down to so many factors of e; a room without a device of its own counts as one factor below the strongest
   lostShare: 0.15, // windows lost although the transmitter is near
   hearableDbm: -94, // weaker ones are received by half at most
   quietSources: 6, // so many strongest devices of a cell are asked for

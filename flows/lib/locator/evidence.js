@@ -13,9 +13,10 @@ const REACH_DB = 40; // further above or below the threshold makes no difference
  * @param {import('./constants').Settings} settings
  * @param {Float64Array} mass by cell
  * @param {(source: number, nowMs: number) => boolean} listening whether silence of a source means anything
+ * @param {Uint16Array} roomOf each cell
  */
-function createEvidence(radio, settings, mass, listening) {
-  const { spreadDb, fadingDb, weakestDbm, quietSources, silentShare } = settings;
+function createEvidence(radio, settings, mass, listening, roomOf) {
+  const { spreadDb, fadingDb, weakestDbm, quietSources, silentShare, powerNats, powerFolds } = settings;
   const fading = fadingDb ** 2;
   const logs = new Float64Array(mass.length);
   const offs = new Float64Array(mass.length);
@@ -28,6 +29,10 @@ function createEvidence(radio, settings, mass, listening) {
   const heardIn = new Uint32Array(radio.sources.length);
   const silentIn = new Uint32Array(radio.sources.length);
   let round = 0;
+  /** Of each room: how much it speaks for it by how strong its own devices are heard, nats; a room without any does not say. */
+  const power = new Float64Array(roomOf.reduce((most, room) => Math.max(most, room), 0) + 1).fill(-powerNats);
+  const equipped = [...new Set(radio.sources.map(({ room }) => room))].filter((room) => room >= 0);
+  for (const room of equipped) power[room] = -powerNats * powerFolds;
 
   /** Log probability that nothing is heard of what should be loud in a cell. @param {number} c
    * @param {Silence} silence @param {number} thresholdDbm */
@@ -48,6 +53,29 @@ function createEvidence(radio, settings, mass, listening) {
     if (heardIn[source] === round) return false;
     (listening(source, nowMs) ? silentIn : heardIn)[source] = round;
     return silentIn[source] === round;
+  }
+
+  /**
+   * The rooms whose own devices are heard strongest are likelier, whatever distances and walls say (the plan may be wrong, and a
+   * device may stand in a corner): the power of each room's devices against that of the strongest room.
+   * @param {import('./hearing').Remembered} remembered
+   */
+  function comparePowers({ count, levels }) {
+    let strongest = 0;
+    for (let k = 0; k < count; k += 1) if (heard[k].room >= 0) power[heard[k].room] = 0;
+    for (let k = 0; k < count; k += 1) {
+      const { room } = heard[k];
+      if (room >= 0) strongest = Math.max(strongest, power[room] += 10 ** (levels[k] / 10));
+    }
+    for (let k = 0; k < count; k += 1) {
+      const { room } = heard[k];
+      if (room >= 0 && power[room] > 0) power[room] = powerNats * Math.max(-powerFolds, Math.log(power[room] / strongest));
+    }
+  }
+
+  /** Rooms that were heard are as those that were not, again. @param {number} count of what was heard */
+  function forgetPowers(count) {
+    for (let k = 0; k < count; k += 1) if (heard[k].room >= 0) power[heard[k].room] = -powerNats * powerFolds;
   }
 
   /**
@@ -76,6 +104,7 @@ function createEvidence(radio, settings, mass, listening) {
       weakest = Math.min(weakest, remembered.levels[k]);
     }
     const thresholdDbm = Math.round(Math.max(silence.thresholdDbm, weakest) - meanDb);
+    comparePowers(remembered);
     let best = -Infinity;
     for (let n = 0; n < count; n += 1) {
       const c = at[n];
@@ -89,10 +118,11 @@ function createEvidence(radio, settings, mass, listening) {
         r0 += weight[k] * r;
       }
       offs[n] = r0 / (whole + 1 / common);
-      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm);
+      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm) + power[roomOf[c]];
       logs[n] = kept * Math.log(mass[c]) + share * log;
       if (logs[n] > best) best = logs[n];
     }
+    forgetPowers(many);
     let total = 0;
     for (let n = 0; n < count; n += 1) total += mass[at[n]] = Math.exp(logs[n] - best);
     let off = 0;
