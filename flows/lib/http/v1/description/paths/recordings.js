@@ -31,7 +31,7 @@ module.exports = {
   '/api/v1/recordings': {
     get: { operationId: 'listRecordings', tags: TAGS, 'x-right': 'admin', summary: 'The recordings that are kept', responses: answers('The newest first.', 'RecordingList') },
     post: { operationId: 'startRecording', tags: TAGS, 'x-right': 'admin', summary: 'Record what receivers send about one person',
-      description: 'One at a time, an hour and 16 MiB at most; kept for 30 days, 20 at most. It is written to the audit log.',
+      description: 'One at a time, an hour and 4 MiB at most; kept for 30 days, 20 at most. It is written to the audit log.',
       requestBody: body({ staff_id: STAFF, name: NAME }, ['staff_id']),
       responses: { 201: { description: 'It runs.', content: { 'application/json': { schema: { $ref: '#/components/schemas/Recording' } } } },
         ...COMMON, 404: use('NotFound'), ...PRESENT } },
