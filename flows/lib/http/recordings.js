@@ -22,7 +22,7 @@ const ROUTE = '/api/v1/recordings/{recording}';
 
 /** @param {Record<string, unknown>} body @param {number} nowMs */
 function nameOf(body, nowMs) {
-  if (body.name === undefined || body.name === null || body.name === '') {
+  if (body.name === undefined || body.name === '') {
     return `walk-${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}`;
   }
   const name = text(body, 'name');

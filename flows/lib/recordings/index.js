@@ -7,13 +7,14 @@ const { buildingOf, createSelection, filesOf, rowOf, withTap } = require('./reco
 
 /**
  * Recordings with known rooms: what receivers send about one person while somebody taps the rooms. One runs at a time, an hour
- * and 16 MiB at most; each is kept for 30 days, 20 at most. On disk, so that a restart of the flows costs none.
+ * and 4 MiB at most; each is kept for 30 days, 20 at most. On disk, so that a restart of the flows costs none.
  * @typedef {ReturnType<typeof createRecordings>} Recordings
  * @typedef {import('./recording').Recording} Recording
  * @typedef {import('../building').BuildingFile} BuildingFile
  */
 
-const LIMITS = Object.freeze({ lastsMs: 60 * 60_000, bytes: 16 * 1024 * 1024, keptMs: 30 * 86_400_000, recordings: 20, taps: 2000 });
+/** bytes: 24 receivers that hear somebody every second for an hour; making files of them takes a tenth of a second. */
+const LIMITS = Object.freeze({ lastsMs: 60 * 60_000, bytes: 4 * 1024 * 1024, keptMs: 30 * 86_400_000, recordings: 20, taps: 2000 });
 /** A phone's clock may be ahead by as much as readings may. */
 const AHEAD_MS = 5 * 60_000;
 

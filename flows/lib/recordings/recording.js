@@ -93,14 +93,14 @@ function truthText({ started_ms: started, stopped_ms: stopped, taps }) {
 }
 
 /**
- * The readings of one kind in the order of their times, each once: receivers send again what the broker may have lost.
+ * The readings of one kind in the order of their times, each once: receivers send again what the broker may have lost. Times
+ * have the same number of digits until 2286, so that rows in the order of their text are in that of their times.
  * @param {string} kept rows as `rowOf` writes them @param {Mode} mode
  */
 function readingsText(kept, mode) {
   const wanted = `,${mode},`;
-  const rows = [...new Set(kept.split('\n').filter((row) => row.includes(wanted)))];
-  const timed = rows.map((row) => /** @type {const} */ ([Number.parseInt(row, 10), row.replace(wanted, ',')]));
-  return HEADER + timed.sort(([a], [b]) => a - b).map(([, row]) => `${row}\n`).join('');
+  const rows = kept.split('\n').filter((row) => row.includes(wanted)).sort();
+  return HEADER + rows.map((row, i) => (row === rows[i - 1] ? '' : `${row.replace(wanted, ',')}\n`)).join('');
 }
 
 /**

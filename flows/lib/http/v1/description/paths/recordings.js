@@ -9,9 +9,9 @@ const { answers, COMMON, use } = require('../responses');
 const TAGS = ['Recordings'];
 const RECORDING = { name: 'recording', in: 'path', required: true, description: 'Its id.', schema: { type: 'string', pattern: '^[0-9a-f]{12}$' } };
 const TAP = { name: 'tap', in: 'path', required: true, description: 'Its id.', schema: { type: 'string', pattern: ID.source } };
-const NAME = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$', description: 'Of the files; without it: the time.' };
+const NAME = { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9_-]{0,63})?$', description: 'Of the files; empty: the time.' };
 const STAFF = { type: 'string', pattern: ID.source, description: 'Who walks.' };
-const ROOM = { type: 'string', anyOf: [{ pattern: ID.source }, { const: '' }], description: 'Where the person is from now on; empty: in no room.' };
+const ROOM = { type: ['string', 'null'], anyOf: [{ pattern: ID.source }, { const: '' }], description: 'Where the person is from now on; empty: in no room.' };
 const AGE = { type: 'integer', minimum: 0, maximum: 3_600_000, default: 0, description: 'So long ago it was tapped, ms: for a phone that was offline.' };
 const TAP_ID = { type: 'string', pattern: ID.source, description: 'An id of the caller\'s choice: the same tap sent again is no second one.' };
 
@@ -31,7 +31,7 @@ module.exports = {
   '/api/v1/recordings': {
     get: { operationId: 'listRecordings', tags: TAGS, 'x-right': 'admin', summary: 'The recordings that are kept', responses: answers('The newest first.', 'RecordingList') },
     post: { operationId: 'startRecording', tags: TAGS, 'x-right': 'admin', summary: 'Record what receivers send about one person',
-      description: 'One at a time, an hour and 16 MiB at most; kept for 30 days, 20 at most. It is written to the audit log.',
+      description: 'One at a time, an hour and 4 MiB at most; kept for 30 days, 20 at most. It is written to the audit log.',
       requestBody: body({ staff_id: STAFF, name: NAME }, ['staff_id']),
       responses: { 201: { description: 'It runs.', content: { 'application/json': { schema: { $ref: '#/components/schemas/Recording' } } } },
         ...COMMON, 404: use('NotFound'), ...PRESENT } },
