@@ -1,9 +1,8 @@
 // @ts-check
 'use strict';
 
-const fs = require('node:fs');
 const { grown } = require('./metrics/grown');
-const { replaceFile } = require('./whole-file');
+const { createStateFile } = require('./state-file');
 
 /**
  * What was lost within the last 30 days, by the day and by who lost it, in a small file: counters begin anew with each start
@@ -35,11 +34,12 @@ const ACKNOWLEDGED = /^(broker_dropped|ingest_dropped_.+|outbox_dropped)$/;
  * @param {(text: string) => void} means.warn
  */
 function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn }) {
-  const kept = load(file, warn);
+  const stateFile = createStateFile(file, warn,
+    { unread: 'what was lost before is not known', unwritten: 'what was lost is not kept over a restart' });
+  const kept = keptOf(stateFile.read());
   /** Our own counters. @type {Record<string, number>} */
   const ours = {};
   let first = true;
-  let warned = '';
 
   /**
    * Take what was lost since the last look; with each heartbeat.
@@ -61,7 +61,7 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
       if (lost > 0) add(name, lost, nowMs);
     }
     kept.looked_ms = nowMs;
-    if (changed) await save();
+    if (changed) await stateFile.write(kept);
   }
 
   /** @param {string} name @param {number} lost @param {number} nowMs */
@@ -71,13 +71,6 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
     of[name] = (of[name] ?? 0) + lost;
     if (ACKNOWLEDGED.test(name)) kept.last_ms = nowMs;
     for (const old of Object.keys(kept.days)) if (old < dayOf(nowMs - KEPT_DAYS * DAY_MS)) delete kept.days[old];
-  }
-
-  async function save() {
-    await replaceFile(file, `${JSON.stringify(kept)}\n`, 0o600).then(() => { warned = ''; }, (error) => {
-      if (error.message !== warned) warn(`${file}: what was lost is not kept over a restart: ${error.message}`);
-      warned = error.message;
-    });
   }
 
   /** Of the last 30 days. @param {number} nowMs @returns {Record<string, number>} by figure */
@@ -117,17 +110,13 @@ const WHO = (name) => (name === 'broker_dropped' ? 'the broker' : name === 'outb
 /** @param {number} ms */
 const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
 
-/** @param {string} file @param {(text: string) => void} warn @returns {Kept} */
-function load(file, warn) {
-  /** @type {Kept} */
-  const none = { v: 1, days: {}, seen: {}, looked_ms: 0, last_ms: null };
-  try {
-    const { days, seen, looked_ms: looked, last_ms: last } = JSON.parse(fs.readFileSync(file, 'utf8'));
-    return { ...none, days: { ...days }, seen: { ...seen }, looked_ms: Number(looked) || 0, last_ms: Number.isFinite(last) ? last : null };
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} is not read; what was lost before is not known: ${error}`);
-    return none;
-  }
-}
+/** @param {any} state of the file @returns {Kept} */
+const keptOf = (state) => ({
+  v: 1,
+  days: { ...state?.days },
+  seen: { ...state?.seen },
+  looked_ms: Number(state?.looked_ms) || 0,
+  last_ms: Number.isFinite(state?.last_ms) ? state.last_ms : null,
+});
 
-module.exports = { createLossLedger };
+module.exports = { createLossLedger, OF_OTHERS };

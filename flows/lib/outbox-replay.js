@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * What the broker has acknowledged within the last minute, oldest first. Of retained topics nothing is kept: of those
- * whoever publishes them knows the newest. Pure.
+ * What the broker has acknowledged within the last minute, oldest first. Of retained topics only that they were cleared:
+ * of the others whoever publishes them knows the newest. Pure.
  * @typedef {import('./outbox').Message} Message
  * @param {{keptMs: number, bytes: number}} bounds
  */
@@ -26,8 +26,9 @@ function createReplay({ keptMs, bytes: most }) {
 
   return {
     /** @param {Message} message @param {number} nowMs */
-    keep({ topic, payload }, nowMs) {
-      kept.push({ message: { topic, payload }, ms: nowMs });
+    keep({ topic, payload, retain = false }, nowMs) {
+      if (retain && payload !== '') return;
+      kept.push({ message: { topic, payload, retain }, ms: nowMs });
       bytes += payload.length;
       trim(nowMs);
     },

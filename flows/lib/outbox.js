@@ -132,7 +132,9 @@ function createOutbox(overrides = {}) {
 
   /** What the broker may have forgotten goes first, then what was on its way to it: the newest is said last. @param {number} nowMs */
   function sendAgain(nowMs) {
-    const forgotten = replay.take().map((message) => ({ ...message, id: nextId++, sentMs: 0, settle: null, replayed: true }));
+    const taken = replay.take();
+    const forgotten = taken.filter(({ retain }) => !retain)
+      .map((message) => ({ ...message, id: nextId++, sentMs: 0, settle: null, replayed: true }));
     const interrupted = [...inFlight.values()].filter((entry) => {
       if (!entry.retain || retained.get(entry.topic) === entry.id) return true;
       forget(entry); // a newer one waits
@@ -142,6 +144,7 @@ function createOutbox(overrides = {}) {
     counters.resent += interrupted.length;
     inFlight.clear();
     again = [...forgotten, ...interrupted, ...again];
+    for (const cleared of taken) if (cleared.retain && !retained.has(cleared.topic)) put(cleared, nowMs);
     onReconnect(nowMs);
   }
 
@@ -157,7 +160,7 @@ function createOutbox(overrides = {}) {
     const entry = inFlight.get(id);
     if (!entry) return;
     forget(entry);
-    if (!entry.retain) replay.keep(entry, unprovenMs ?? nowMs);
+    replay.keep(entry, unprovenMs ?? nowMs);
     if (!entry.replayed) counters.acknowledged += 1;
     entry.settle?.();
     pump(nowMs);

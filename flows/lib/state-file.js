@@ -11,8 +11,9 @@ const { replaceFile } = require('./whole-file');
  * @typedef {ReturnType<typeof createStateFile>} StateFile
  * @param {string|null} file null: state is in memory alone
  * @param {(text: string) => void} warn
+ * @param {{unread?: string, unwritten?: string}} [consequences] in words, of a file that cannot be read or written
  */
-function createStateFile(file, warn) {
+function createStateFile(file, warn, { unread = 'it is begun anew', unwritten = 'it is not kept over a restart' } = {}) {
   /** @type {string|null} */
   let wanted = null;
   /** @type {Promise<boolean>|null} */
@@ -30,7 +31,7 @@ function createStateFile(file, warn) {
         failed = '';
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (reason !== failed) warn(`${target} cannot be written: ${reason}`);
+        if (reason !== failed) warn(`${target} cannot be written, ${unwritten}: ${reason}`);
         failed = reason;
       }
     }
@@ -44,7 +45,7 @@ function createStateFile(file, warn) {
       try {
         return JSON.parse(fs.readFileSync(file, 'utf8'));
       } catch (error) {
-        if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} cannot be read and is begun anew: ${error}`);
+        if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} cannot be read, ${unread}: ${error}`);
         return null;
       }
     },

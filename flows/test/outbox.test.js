@@ -168,6 +168,27 @@ test('after a reconnect what a killed broker may have forgotten comes again, in 
   assert.equal(r.sent.length, 5);
 });
 
+test('a retained topic that was cleared is cleared again after a reconnect, but for one that is in use again', () => {
+  const r = rig({ replayMs: 60_000 });
+  let current = {};
+  r.outbox.attach({ send: (one) => r.sent.push(one), connected: () => r.up, connection: () => current });
+  const acknowledgeAll = (nowMs) => { for (const { sda_id: id } of r.sent.splice(0)) r.outbox.acknowledge(id, nowMs); };
+  for (const topic of ['gone', 'back']) r.outbox.put(message('', topic, true), 1000);
+  acknowledgeAll(1001);
+  r.up = false;
+  r.outbox.put(message('presence', 'back', true), 2000);
+  r.up = true;
+  current = {};
+  r.outbox.pump(3000);
+  assert.deepEqual(r.sent.map(({ topic, payload, retain }) => [topic, payload, retain]), [['back', 'presence', true], ['gone', '', true]]);
+  acknowledgeAll(3001);
+  current = {};
+  r.outbox.pump(120_000);
+  assert.deepEqual(r.sent.map(({ topic, payload }) => [topic, payload]), [['gone', '']]);
+  acknowledgeAll(120_001);
+  assert.equal(r.outbox.counters().waiting, 0);
+});
+
 test('what may come again is bounded in bytes, too', () => {
   const r = rig({ replayMs: 60_000, replayBytes: 3 });
   for (const text of ['1', '2', '3', '4']) {

@@ -1,14 +1,13 @@
 // @ts-check
 'use strict';
 
+const { OF_OTHERS } = require('../loss-ledger');
 const { growth, percentile, rates } = require('../metrics/trend');
 
 /** Figures that count what was refused or lost (lib/metrics), without a label and with one. */
 const SINGLE = ['unregistered', 'gateway_messages_refused', 'http_limited', 'http_misdirected', 'http_shed',
   'unlisted_refused', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
 const LABELLED = /^(refused|store_refused|ingest_dropped|gateway_dropped)_/;
-/** Others count these: nothing is known of them until they have told it. */
-const OF_OTHERS = /^(broker|ingest)_dropped/;
 const MEMORY = /^memory_bytes_(.+)$/;
 
 /**
@@ -39,6 +38,7 @@ function system({ site, trend, losses }, _argument, nowMs) {
     store_lag: { p50_ms: percentile(measured, 0.5), p99_ms: percentile(measured, 0.99), count: measured.length },
     counts: [...new Set([...Object.keys(newest ?? {}), ...Object.keys(month)])]
       .filter((name) => SINGLE.includes(name) || LABELLED.test(name))
+      // of others nothing is known until they have told it
       .map((name) => ({ name, total: month[name] ?? told(name) ?? 0, lately: growth(samples, name, !OF_OTHERS.test(name)) })),
     memory_bytes: { flows: told('rss_bytes'), ...Object.fromEntries(Object.keys(newest ?? {}).flatMap((name) => {
       const [, part] = MEMORY.exec(name) ?? [];

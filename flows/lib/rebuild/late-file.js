@@ -1,44 +1,34 @@
 // @ts-check
 'use strict';
 
-const fs = require('node:fs');
-const { replaceFile } = require('../whole-file');
+const { createStateFile } = require('../state-file');
 
 /**
  * Keeps, over a restart, which times of which receivers are still to be located. Whatever else is settled stays settled.
  * @typedef {import('./late').KeptTime} KeptTime
  * @typedef {{load: () => KeptTime[], save: (times: KeptTime[]) => Promise<void>}} LateFile save never rejects
- * @param {string} file
+ * @param {string|null} file null: nothing is kept
  * @param {(text: string) => void} warn
  * @returns {LateFile}
  */
 function createLateFile(file, warn) {
-  let warned = '';
+  const stateFile = createStateFile(file, warn, {
+    unread: 'backlogs that were not located before the start stay so, but for `make rebuild`',
+    unwritten: 'what is to be located again is not kept over a restart',
+  });
   return {
-    load() {
-      try {
-        return JSON.parse(fs.readFileSync(file, 'utf8')).times.filter(isTime);
-      } catch (error) {
-        if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') {
-          warn(`${file} is not read; backlogs that were not located before the start stay so, but for \`make rebuild\`: ${error}`);
-        }
-        return [];
-      }
-    },
-    save(times) {
-      return replaceFile(file, `${JSON.stringify({ v: 1, times })}\n`, 0o600).then(() => { warned = ''; }, (error) => {
-        if (error.message !== warned) warn(`${file}: what is to be located again is not kept over a restart: ${error.message}`);
-        warned = error.message;
-      });
-    },
+    load: () => timesOf(stateFile.read()),
+    save: async (times) => { await stateFile.write({ v: 1, times }); },
   };
 }
+
+/** @param {any} state of the file @returns {KeptTime[]} */
+const timesOf = (state) => (Array.isArray(state?.times) ? state.times.filter(isTime) : []);
 
 /** @param {any} time */
 const isTime = (time) => Number.isFinite(time?.fromMs) && Number.isFinite(time?.toMs) && Array.isArray(time?.staff);
 
-/** Keeps nothing. @type {LateFile} */
-const NO_FILE = { load: () => [], save: async () => {} };
+const NO_FILE = createLateFile(null, () => {});
 
 /**
  * Saves what changes, not more often than every so often.

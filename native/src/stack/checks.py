@@ -81,11 +81,13 @@ def test(arguments: list[str]) -> int:
         ],
         [
             ("trouble", [pytest, "-q", "tests/trouble", "--ignore=tests/trouble/test_alerts.py"]),
-            ("accuracy", [pytest, "-q", "tests/accuracy"]),
             ("native", [pytest, "-q", "native/tests"]),
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
+        ],
+        [
+            ("accuracy", [pytest, "-q", "tests/accuracy"]),
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"]),
         ],
         [

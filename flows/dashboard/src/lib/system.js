@@ -17,7 +17,8 @@ const PROGRAMS = [
   { id: 'flows', title: 'Flows', program: 'Node-RED' },
 ];
 /** What the flows do. @type {Record<string, string>} */
-const DUTIES = { rebuild: 'Locating what was missed', building: 'Building file', keys: 'Keys', audit: 'Audit log' };
+const DUTIES = { rebuild: 'Locating what was missed', building: 'Building file', keys: 'Keys', audit: 'Audit log', clock: 'Clock of this machine',
+  losses: 'Lost messages' };
 
 /**
  * @param {Part[]} parts
