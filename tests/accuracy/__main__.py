@@ -13,7 +13,7 @@ from accuracy.drawn import draw
 from accuracy.follow import FollowError
 from accuracy.nested import nested
 from accuracy.pictures import draw_recording
-from accuracy.radios import LEVEL_SEEDS, ONE, QUICK_SEEDS, SEEDS, measure_drawn
+from accuracy.radios import LEVEL_SEEDS, ONE, QUICK_SEEDS, SEEDS, calibrated, measure_drawn
 from accuracy.radios import recordings as recordings_of
 from accuracy.real import FULL, QUICK, Result, measure
 from accuracy.recorded import DataError, Recording, load
@@ -90,7 +90,7 @@ def _validation(recordings: list[Recording], held: Json) -> None:
     _print_table("CUT ANEW, and without positions", table.ALTERED_HEAD, table.altered_rows([*taken, *cut]))
     _said("shifting levels")
     shifted = changed_by_levels(recordings)
-    drawn = changed_by_levels([one for seed in LEVEL_SEEDS for one in recordings_of(draw(seed))], ONE)
+    drawn = changed_by_levels([one for seed in LEVEL_SEEDS for one in calibrated(draw(seed))], ONE)
     for shift, shares in drawn.items():
         shifted[shift]["drawn"] = fmean(shares.values())
     held["seconds with another room when levels are shifted, %"] = baseline.of_levels(shifted)

@@ -51,13 +51,16 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--pictures", type=Path, default=PICTURES, help="folder for the pictures (default %(default)s)")
     parser.add_argument(
-        "--only", choices=PARTS, help="one part (with folders of recordings: recorded unless said otherwise)"
+        "--only",
+        choices=PARTS,
+        action="append",
+        help="this part, may be repeated (default: all; with folders of recordings: recorded)",
     )
     parser.add_argument("--quick", action="store_true", help="fewer phases, buildings and hours; no validation")
     parser.add_argument("--baseline", action="store_true", help=f"write {BASELINE.name}")
     found = parser.parse_args(arguments)
     if found.only:
-        found.parts = (found.only,)
+        found.parts = tuple(part for part in PARTS if part in found.only)
     elif found.data:
         found.parts = ("recorded",)
     else:

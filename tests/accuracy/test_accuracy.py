@@ -10,7 +10,7 @@ from accuracy import figures
 from accuracy.alterations import POWER, changed_by_levels
 from accuracy.arguments import BASELINE, RECORDINGS
 from accuracy.drawn import draw
-from accuracy.radios import LEVEL_SEEDS, ONE, QUICK_SEEDS, measure_drawn, recordings
+from accuracy.radios import LEVEL_SEEDS, ONE, QUICK_SEEDS, calibrated, measure_drawn
 from accuracy.real import QUICK, Result, measure
 from accuracy.recorded import Recording, load
 from accuracy.scenes import MODES, groups
@@ -69,6 +69,6 @@ def test_the_power_of_a_tag_or_phone_does_not_matter_on_recordings(recorded: lis
 
 
 def test_the_power_of_a_tag_or_phone_does_not_matter_in_drawn_buildings() -> None:
-    moved = changed_by_levels([one for seed in LEVEL_SEEDS for one in recordings(draw(seed))], ONE, POWER)
+    moved = changed_by_levels([one for seed in LEVEL_SEEDS for one in calibrated(draw(seed))], ONE, POWER)
     shares = {shift: fmean(of.values()) for shift, of in moved.items()}
     assert max(shares.values()) < MOVED_BY_LEVELS, shares
