@@ -13,7 +13,7 @@ const TUNING = Object.freeze({
   spreadDb: 6, // standard deviation of what lasts while nobody moves: furniture, a device's antenna, an error of the plan
   fadingDb: 4, // standard deviation from one reading of a place to the next
   carriedDb: 3, // standard deviation of what moves all readings of a person at once: how a tag hangs, which way somebody faces
-  levelDb: 8, // … and of how far a tag or phone is from its calibrated power, before that is learned
+  levelDb: 12, // … and of how far a tag or phone is from its calibrated power, before that is learned
   hearingS: 1.2, // readings of a device are averaged over so long, a window of 1 s each
   memoryS: 3, // evidence for a place fades with this time: about as long as it takes to walk through a door and be behind it
   looks: 4, // all evidence at hand counts as so many independent looks: furniture does the same to this reading and to the next
