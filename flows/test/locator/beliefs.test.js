@@ -6,10 +6,10 @@ const { test } = require('node:test');
 const { createBuilding } = require('../../lib/building');
 const { createBeliefs } = require('../../lib/locator/beliefs');
 const { createModel } = require('../../lib/locator/model');
-const { TUNING } = require('../../lib/locator/tuning');
+const { DEFAULTS } = require('../../lib/locator/constants');
 
 const SIDE_M = 100;
-const tuning = { ...TUNING, keptShare: 1e-3 }; // so that a smaller hall will do
+const tuning = { ...DEFAULTS, keptShare: 1e-3 }; // so that a smaller hall will do
 
 test('somebody who may be anywhere in a very large hall, so that no cell is likely, is somewhere', () => {
   const hall = { id: 'hall', name: 'Hall', polygon: [[0, 0], [SIDE_M, 0], [SIDE_M, SIDE_M], [0, SIDE_M]] };

@@ -3,7 +3,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, test } = require('node:test');
-const { createLocator, emptyOutcome, TUNING } = require('../../lib/locator');
+const { createLocator, emptyOutcome, DEFAULTS } = require('../../lib/locator');
 const { createBuilding } = require('../../lib/building');
 const { beaconOf, house, houseFile } = require('./house');
 const { createEther, PLACES } = require('./radio');
@@ -96,7 +96,7 @@ describe('rooms', () => {
   test('a tag that is heard only once is told where all the same', () => {
     const scene = createScene();
     scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: scene.now() + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
-    scene.wait(TUNING.arriveMs - 1000);
+    scene.wait(DEFAULTS.arriveMs - 1000);
     assert.deepEqual(scene.list('presences', '1'), [], 'more may be heard, and tell another room');
     assert.equal(scene.where('1'), undefined, 'nor are they lost');
     scene.wait(2000);
@@ -155,9 +155,9 @@ describe('time', () => {
       readings: [{ beacon: beaconOf('G-a'), rssi: -82 }, { beacon: beaconOf('G-b'), rssi: -82 }] });
     unclear();
     assert.equal(scene.where('0'), undefined);
-    scene.wait(TUNING.arriveMs);
+    scene.wait(DEFAULTS.arriveMs);
     assert.equal(scene.where('0')?.state, 'present');
-    scene.wait(TUNING.lostMs);
+    scene.wait(DEFAULTS.lostMs);
     assert.equal(scene.where('0')?.state, 'lost');
     unclear();
     assert.equal(scene.where('0')?.state, 'present');

@@ -6,7 +6,7 @@ const { describe, test } = require('node:test');
 const { createCells } = require('../../lib/locator/cells');
 const { createModel } = require('../../lib/locator/model');
 const { createPlan } = require('../../lib/locator/plan');
-const { TUNING } = require('../../lib/locator/tuning');
+const { DEFAULTS } = require('../../lib/locator/constants');
 const fc = require('../support/fast-check');
 const { house, houseFile } = require('./house');
 
@@ -40,7 +40,7 @@ describe('plan', () => {
 });
 
 describe('cells', () => {
-  const cells = createCells(plan, TUNING);
+  const cells = createCells(plan, DEFAULTS);
 
   test('steps from each cell add up to 1 and lead to where one can go', () => {
     cells.all.forEach((cell, c) => {
@@ -58,7 +58,7 @@ describe('cells', () => {
   test('every room has cells, however odd its shape', () => {
     const file = houseFile();
     file.levels[0].rooms[0].polygon = [[0, 6], [10, 6], [10, 6.01]];
-    const odd = createCells(createPlan(file), TUNING);
+    const odd = createCells(createPlan(file), DEFAULTS);
     assert.equal(new Set(odd.room).size, plan.rooms.length);
   });
 });
@@ -83,40 +83,42 @@ test('what is taken from the building before is what would be made anew, whateve
       Object.assign(file, { levels: file.levels.slice(0, 1), beacons: below(file.beacons), gateways: below(file.gateways) });
     },
     tuning: (file) => { file.tuning = { wallDb: 9 }; },
+    open: (file) => { file.levels[0].rooms[0].open_edges = [1]; },
+    guessed: (file) => { file.beacons[1].approximate = true; },
   };
-  const compared = (/** @type {import('../../lib/locator/model').Model} */ { plan: { rooms, levels }, cells, radio, tuning }) => (
-    { rooms, levels, cells, radio, tuning });
+  const compared = (/** @type {import('../../lib/locator/model').Model} */ { plan: { rooms, levels }, cells, radio, settings }) => (
+    { rooms, levels, cells, radio, settings });
   const byId = (/** @type {any[]} */ list) => new Map(list.map((one) => [one.id, { ...one }]));
   fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(edit)), { minLength: 1, maxLength: 6 }), (edits) => {
-    let before = createModel(house(), TUNING);
+    let before = createModel(house(), DEFAULTS);
     const file = houseFile();
     for (const name of edits) {
       edit[name](file);
       const building = { ...house(), levels: structuredClone(file.levels), beacons: byId(file.beacons), gateways: byId(file.gateways) };
-      const tuning = { ...TUNING, ...file.tuning };
-      const model = createModel(building, tuning, before);
-      assert.deepEqual(compared(model), compared(createModel(building, tuning)), name);
+      const settings = { ...DEFAULTS, ...file.tuning };
+      const model = createModel(building, settings, before);
+      assert.deepEqual(compared(model), compared(createModel(building, settings)), name);
       before = model;
     }
   }), { numRuns: 40 });
 });
 
 describe('radio', () => {
-  const model = createModel(house(), TUNING);
+  const model = createModel(house(), DEFAULTS);
   const { radio, cells } = model;
 
   test('a source is strongest in its own room, weaker behind a wall, weakest on another level', () => {
     const { first, expected } = radio.sources[radio.gateways.get('gw-G-a') ?? -1];
     const strongest = (/** @type {string} */ room) =>
       Math.max(...cells.all.map((cell, c) => (cell.room === at(room) ? expected[c - first] : -Infinity)));
-    assert.ok(strongest('G-a') > strongest('G-b') + TUNING.wallDb);
+    assert.ok(strongest('G-a') > strongest('G-b') + DEFAULTS.wallDb);
     assert.ok(strongest('G-b') > strongest('G-c'));
-    assert.ok(strongest('G-a') > strongest('U-a') + TUNING.floorDb);
+    assert.ok(strongest('G-a') > strongest('U-a') + DEFAULTS.floorDb);
   });
 
   test('the loudest sources of each cell are the loudest, in order', () => {
     const { who, dbm } = radio.loudest.gateway;
-    const most = TUNING.quietSources;
+    const most = DEFAULTS.quietSources;
     for (let c = 0; c < cells.all.length; c += 7) {
       const all = [...radio.gateways.values()].map((source) => {
         const { first, expected } = radio.sources[source];
