@@ -39,6 +39,47 @@ describe('plan', () => {
   });
 });
 
+describe('edges without a wall', () => {
+  /** @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
+  const box = (x0, y0, x1, y1) => [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+  /** Rooms a and b beside each other, joined at x, and a corridor. @param {number} x @param {Record<string, object>} [changes] */
+  const flat = (x, changes = {}) => createPlan(/** @type {any} */ ({ levels: [{ id: 'L', name: 'L', width_m: 20, height_m: 10, rooms: [
+    { id: 'a', name: 'A', polygon: box(0, 0, x, 8), ...changes.a }, { id: 'b', name: 'B', polygon: box(x, 0, 20, 8), ...changes.b },
+    { id: 'hall', name: 'Hall', kind: 'corridor', polygon: box(0, 8, 20, 10) }] }] }));
+  const EAST = 1;
+  const WEST = 3;
+
+  test('one passes there, whichever of the two rooms says so, and not where there are walls', () => {
+    assert.ok(!flat(10).passable(0, 1));
+    for (const plan of [flat(10, { a: { open_edges: [EAST] } }), flat(10, { b: { open_edges: [WEST] } })]) {
+      assert.ok(plan.passable(0, 1) && plan.passable(1, 0));
+    }
+    assert.ok(!flat(10, { a: { open_edges: [WEST] } }).passable(0, 1), 'another edge');
+    assert.ok(!flat(10, { a: { open_edges: [77] } }).passable(0, 1), 'an edge that there is not');
+  });
+
+  test('signals pass unweakened wherever the edge lies, walls elsewhere are counted', () => {
+    const metres = (/** @type {number} */ min, /** @type {number} */ max) => fc.double({ min, max, noNaN: true });
+    fc.assert(fc.property(metres(9.4, 10.6), metres(0.5, 9), metres(0.5, 7.5), metres(11, 19.5), metres(0.5, 7.5), (x, ax, ay, bx, by) => {
+      const open = flat(x, { a: { open_edges: [EAST] } });
+      assert.deepEqual([open.walls(0, ax, ay, bx, by), open.walls(0, bx, by, ax, ay)], [0, 0]);
+      assert.deepEqual([flat(x).walls(0, ax, ay, bx, by), open.walls(0, ax, ay, ax, 9.5)], [1, 1]);
+    }));
+  });
+
+  test('an opening beside a wall is one where it is', () => {
+    const notched = flat(10, { a: { polygon: [[0, 0], [10, 0], [10, 3], [10, 8], [0, 8]], open_edges: [1] } });
+    assert.ok(notched.passable(0, 1));
+    assert.equal(notched.walls(0, 5, 1.5, 15, 1.5), 0);
+    assert.equal(notched.walls(0, 5, 6, 15, 6), 1);
+  });
+
+  test('an opening narrower than a door lets nobody through', () => {
+    const slit = flat(10, { a: { polygon: [[0, 0], [10, 0], [10, 8], [0, 8]] }, b: { polygon: [[10, 7.5], [20, 7.5], [20, 8], [10, 8]], open_edges: [WEST] } });
+    assert.ok(!slit.passable(0, 1));
+  });
+});
+
 describe('cells', () => {
   const cells = createCells(plan, DEFAULTS);
 
