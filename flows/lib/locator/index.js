@@ -127,7 +127,8 @@ function createLocator(building, overrides = {}) {
         if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
         person.told = true;
       }
-      Object.assign(person, { room, last: -1, recent: [], slot: openSlot(levels.of(person.slot)) });
+      const slot = openSlot(levels.of(person.slot));
+      Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, recent: [], slot });
     }
   }
 

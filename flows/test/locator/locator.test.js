@@ -251,6 +251,23 @@ describe('another building', () => {
     assert.equal(scene.where('0')?.room, 'G-hall');
   });
 
+  test('a change of the room after it dates from then, also where rooms have other places in the list', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-b', 60]]);
+    const file = houseFile();
+    file.levels[0].rooms.sort((/** @type {any} */ a, /** @type {any} */ b) => ['G-b', 'G-hall'].indexOf(b.id) - ['G-b', 'G-hall'].indexOf(a.id)); // G-hall takes the place of G-b
+    const index = (/** @type {any} */ one, /** @type {string} */ id) => one.levels[0].rooms.findIndex((/** @type {any} */ room) => room.id === id);
+    assert.equal(index(file, 'G-hall'), 0);
+    file.levels[0].rooms.splice(1, 0, ...file.levels[0].rooms.splice(0, 1));
+    assert.equal(index(file, 'G-hall'), index(houseFile(), 'G-b'));
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    const leftMs = scene.now();
+    walkWithPhone(scene, [['G-hall', 30]]);
+    const [stay] = scene.list('stays', '0');
+    assert.deepEqual([stay.room, scene.where('0')?.room], ['G-b', 'G-hall']);
+    assert.ok(Math.abs(stay.leave_ms - leftMs) < 6000, `left ${(stay.leave_ms - leftMs) / 1000} s after they did`);
+  });
+
   test('whose room is gone has left it, once, also when nothing more is heard of them', () => {
     const scene = createScene();
     walkWithPhone(scene, [['G-a', 20]]);
