@@ -205,6 +205,13 @@ describe('silence', () => {
     assert.ok(silent({ silence: { ...SILENCE, thresholdDbm: -40 } }) > silent());
   });
 
+  test('of a gateway that does not tell weak readings is expected where a tag is known to be weak', () => {
+    const one = scene({ 'gw-G-b': { min_rssi: -65 } });
+    const quiet = (/** @type {number} */ meanDb) =>
+      odds(one.weighed([], [], { silence: { ...SILENCE, thresholdDbm: -200 }, at: [here, there], common: { ...UNKNOWN_LEVEL, meanDb } }).mass, there, here);
+    assert.ok(quiet(-30) > quiet(0) + 0.1, `${quiet(-30)} and ${quiet(0)}`);
+  });
+
   test('of a tag that is known to be weak is expected', () => {
     const weak = (/** @type {number} */ meanDb) => {
       const how = { silence: SILENCE, common: { ...UNKNOWN_LEVEL, meanDb } };
