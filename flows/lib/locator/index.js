@@ -43,7 +43,7 @@ function createLocator(building, overrides = {}) {
     const silence = createSilence(model.radio, settings);
     for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
     const beliefs = createBeliefs(model, silence.means);
-    const hearing = createHearing(settings);
+    const hearing = createHearing(settings, model.radio.beacons.size);
     const levels = createLevels(settings);
     const following = createFollowing(model, beliefs, hearing, levels);
     return { building: its, settings, model, silence, beliefs, hearing, levels, following };

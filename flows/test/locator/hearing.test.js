@@ -9,13 +9,14 @@ const fc = require('../support/fast-check');
 const { normal, random } = require('./radio');
 
 const T0 = 1_700_000_000_000;
+const BEACONS = 200; // sources below this are beacons
 const LEVELS = [-60, -66, -70, -75, -80];
 
 /** @typedef {ReturnType<typeof createHearing>} Hearing */
 
 /** @param {number} [slots] */
 function opened(slots = 1) {
-  const hearing = createHearing(DEFAULTS);
+  const hearing = createHearing(DEFAULTS, BEACONS);
   for (let slot = 0; slot < slots; slot += 1) hearing.open(slot);
   return hearing;
 }
@@ -140,6 +141,13 @@ test('a full report of a phone bounds what it left out; one that is not full, or
   assert.equal(levelAfter('phone', full), -80 + DEFAULTS.fadingDb / 2);
   assert.equal(levelAfter('gateway', full), -60);
   assert.equal(levelAfter('phone', { 2: -65, 3: -70 }), -60);
+});
+
+test('a phone says nothing of what gateways heard of a tag of the same person', () => {
+  const hearing = opened();
+  hearing.add(0, heard({ [BEACONS]: -50, [BEACONS + 1]: -60 }), T0);
+  hearing.add(0, heard({ 1: -70, 2: -75, 3: -80, 4: -85 }, 'phone'), T0 + 500);
+  assert.deepEqual([BEACONS, BEACONS + 1].map((source) => recalled(hearing, T0 + 500).get(source)?.level), [-50, -60]);
 });
 
 test('people do not share what is remembered, and whoever comes into a slot begins with nothing', () => {
