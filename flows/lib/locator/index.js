@@ -152,7 +152,7 @@ function createLocator(building, overrides = {}) {
     /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
     trace(id) {
       const person = people.get(id);
-      return person ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
+      return person && person.ms > -Infinity ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
     levels: () => [...people.values()].map(({ id, slot }) => {
