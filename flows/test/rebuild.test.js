@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { TUNING } = require('../lib/locator');
+const { DEFAULTS } = require('../lib/locator');
 const { house, houseFile } = require('./locator/house');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { World, taggedWalks, walks } = require('./support/world');
@@ -134,7 +134,7 @@ test('without InfluxDB the present goes on, and the past follows when it is back
   world = await disturbed(sent, [{ fromMs: T + 4 * MIN, toMs: T + 5 * MIN, session: false }], (one) => {
     world = one;
     one.away = () => {
-      const allTold = one.now > T + 5 * MIN + 2000 + TUNING.arriveMs;
+      const allTold = one.now > T + 5 * MIN + 2000 + DEFAULTS.arriveMs;
       if (one.now < T + 6 * MIN && allTold) checked.push([one.site.presences().length, one.rebuild.part().status]);
       return one.now < T + 6 * MIN;
     };

@@ -7,7 +7,8 @@ const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
 const { tuningOf } = require('../lib/building-tuning');
 const { changesBetween } = require('../lib/editing/changes');
-const { createLocator, emptyOutcome, TUNING } = require('../lib/locator');
+const { createLocator, emptyOutcome } = require('../lib/locator');
+const { TUNING } = require('../lib/locator/tuning');
 const { smallBuilding, BEACONS } = require('./support/building');
 
 const SCHEMA = JSON.parse(fs.readFileSync(path.join(__dirname, '..', 'building', 'building.schema.json'), 'utf8'));

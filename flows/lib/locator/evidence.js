@@ -35,13 +35,13 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
   for (const room of equipped) power[room] = -powerNats * powerFolds;
 
   /** Log probability that nothing is heard of what should be loud in a cell. @param {number} c
-   * @param {Silence} silence @param {number} thresholdDbm */
-  function quiet(c, { kind, nowMs }, thresholdDbm) {
+   * @param {Silence} silence @param {number} thresholdDbm @param {number} meanDb what is known of the level */
+  function quiet(c, { kind, nowMs }, thresholdDbm, meanDb) {
     const { who, dbm } = radio.loudest[kind];
     let logP = 0;
     for (let k = c * quietSources; k < (c + 1) * quietSources && who[k] >= 0; k += 1) {
       if (dbm[k] - thresholdDbm < -REACH_DB) break;
-      const above = Math.max(dbm[k] - Math.max(thresholdDbm, radio.leastDbm[who[k]]), -REACH_DB);
+      const above = Math.max(dbm[k] - Math.max(thresholdDbm, radio.leastDbm[who[k]] - meanDb), -REACH_DB);
       if (isSilent(who[k], nowMs)) logP += quietAt[Math.min(above, REACH_DB) + REACH_DB];
     }
     return logP;
@@ -103,6 +103,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
       heardIn[source] = round;
       weakest = Math.min(weakest, remembered.levels[k]);
     }
+    const wholeDb = Math.round(meanDb);
     const thresholdDbm = Math.round(Math.max(silence.thresholdDbm, weakest) - meanDb);
     comparePowers(remembered);
     let best = -Infinity;
@@ -118,7 +119,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
         r0 += weight[k] * r;
       }
       offs[n] = r0 / (whole + 1 / common);
-      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm) + power[roomOf[c]];
+      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm, wholeDb) + power[roomOf[c]];
       logs[n] = kept * Math.log(mass[c]) + share * log;
       if (logs[n] > best) best = logs[n];
     }

@@ -9,8 +9,9 @@
  * @typedef {{count: number, sources: Int32Array, levels: Float64Array, readings: Float64Array, ages: Float64Array}} Remembered
  *   the first `count` of each: index into the radio's sources, dBm, how many readings that is the mean of, age in seconds
  * @param {import('./constants').Settings} settings
+ * @param {number} beacons sources below this are beacons, the others gateways
  */
-function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings }) {
+function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings }, beacons) {
   let source = new Uint16Array(0);
   let level = new Int16Array(0); // of late, in 1 / PARTS dBm
   let weight = new Uint8Array(0); // readings, faded, at heardAt, in 1 / SHARES
@@ -89,13 +90,13 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     heardAt[k] = stampOf(ms);
   }
 
-  /** What a phone with all its readings left out is no stronger than the weakest that it sent. @param {number} slot
+  /** A beacon that a phone with all its readings left out is no stronger than the weakest that it sent. @param {number} slot
    * @param {number} rssi of that, dBm @param {number} ms */
   function weaken(slot, rssi, ms) {
     const atMost = Math.round((rssi + fadingDb / 2) * PARTS);
     const now = stampOf(ms);
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
-      if (heardAt[k] === now || level[k] <= atMost) continue;
+      if (source[k] >= beacons || heardAt[k] === now || level[k] <= atMost) continue;
       level[k] = lasting[k] = atMost;
       lastingWeight[k] = weight[k];
     }

@@ -43,7 +43,7 @@ function createLocator(building, overrides = {}) {
     const silence = createSilence(model.radio, settings);
     for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
     const beliefs = createBeliefs(model, silence.means);
-    const hearing = createHearing(settings);
+    const hearing = createHearing(settings, model.radio.beacons.size);
     const levels = createLevels(settings);
     const following = createFollowing(model, beliefs, hearing, levels);
     return { building: its, settings, model, silence, beliefs, hearing, levels, following };
@@ -127,7 +127,8 @@ function createLocator(building, overrides = {}) {
         if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
         person.told = true;
       }
-      Object.assign(person, { room, last: -1, recent: [], slot: openSlot(levels.of(person.slot)) });
+      const slot = openSlot(levels.of(person.slot));
+      Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, recent: [], slot });
     }
   }
 
@@ -151,7 +152,7 @@ function createLocator(building, overrides = {}) {
     /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
     trace(id) {
       const person = people.get(id);
-      return person ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
+      return person && person.ms > -Infinity ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
     levels: () => [...people.values()].map(({ id, slot }) => {

@@ -47,17 +47,19 @@ function createPlan(building) {
       const steps = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / RASTER_M));
       let count = 0;
       let last = -1;
+      let [lastX, lastY] = [ax, ay]; // the last point in that room: the wall lies between it and the first point in the next one
       for (let step = 0; step <= steps; step += 1) {
-        const column = clamp(Math.floor((ax + ((bx - ax) * step) / steps) / RASTER_M), width);
-        const row = clamp(Math.floor((ay + ((by - ay) * step) / steps) / RASTER_M), height);
-        const room = raster[row * width + column];
-        if (room < 0 || room === last) continue;
-        if (last >= 0 && !(rooms[last].open && rooms[room].open)) {
-          const x = ax + ((bx - ax) * step) / steps;
-          const y = ay + ((by - ay) * step) / steps;
-          if (!joined[last].has(room) || !isInGap(x, y, rooms[last]) && !isInGap(x, y, rooms[room])) count += 1;
+        const x = ax + ((bx - ax) * step) / steps;
+        const y = ay + ((by - ay) * step) / steps;
+        const room = raster[clamp(Math.floor(y / RASTER_M), height) * width + clamp(Math.floor(x / RASTER_M), width)];
+        if (room < 0) continue;
+        if (room !== last && last >= 0 && !(rooms[last].open && rooms[room].open)) {
+          const through = joined[last].has(room) && [rooms[last], rooms[room]].some((one) => isInGap(x, y, one) || isInGap(lastX, lastY, one));
+          if (!through) count += 1;
         }
         last = room;
+        lastX = x;
+        lastY = y;
       }
       return count;
     },

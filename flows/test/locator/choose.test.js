@@ -3,152 +3,151 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { choose } = require('../../lib/locator/choose');
-const { TUNING } = require('../../lib/locator/tuning');
+const { choose, delayOf, leadOf, neededOf } = require('../../lib/locator/choose');
+const { DEFAULTS } = require('../../lib/locator/constants');
+const fc = require('../support/fast-check');
 
-const ROOMS = [{ storey: 0, open: false }, { storey: 0, open: false }, { storey: 1, open: false }];
-const somebody = (sinceMs = 0) => ({
-  room: 0, sinceMs, guess: false, sureMs: sinceMs, rival: -1, nats: 0, rivalMs: 0, last: -1, doubts: 0,
+const DELAY_MS = delayOf(DEFAULTS);
+const MINUTE = 60_000;
+
+/** Somebody who is in room 0 since then. @param {number} [sinceMs] @param {Partial<import('../../lib/locator/choose').Choice>} [more] */
+const somebody = (sinceMs = 0, more = {}) => ({
+  room: 0, sinceMs, guess: false, last: -1, lastStayMs: 0, rival: 0, rivalAfterMs: 0, ...more,
 });
-const STANDING = { touched: false, stood: 1, windowMs: 1000 };
-const WALKING = { ...STANDING, stood: 0 };
 
-/**
- * How many decisions with the same chances it takes to move.
- * @param {number[]} chances @param {number} ms @param {ReturnType<typeof somebody>} [choice]
- * @param {import('../../lib/locator/choose').Signs} [signs]
- */
-function decisions(chances, ms, choice = somebody(), signs = STANDING, rooms = ROOMS) {
-  const best = chances.indexOf(Math.max(...chances));
-  for (let n = 1; n <= 1000; n += 1) if (choose(choice, Float64Array.from(chances), best, ms + n * 1000, signs, rooms, TUNING)) return n;
-  return Infinity;
-}
+/** One decision. @param {ReturnType<typeof somebody>} choice @param {number[]} chances @param {number} ms @param {boolean} [touched] */
+const decide = (choice, chances, ms, touched = false) =>
+  choose(choice, Float64Array.from(chances), chances.indexOf(Math.max(...chances)), ms, touched, DEFAULTS);
+
+/** Chances of three rooms where room 1 leads room 0 by so much. @param {number} nats */
+const leading = (nats) => {
+  const odds = Math.exp(nats);
+  return [0.9 / (1 + odds), (0.9 * odds) / (1 + odds), 0.1];
+};
+
+const [HERE, THERE] = [[0.98, 0.01, 0.01], [0.01, 0.98, 0.01]];
 
 test('the first room is taken as it is', () => {
-  const choice = { ...somebody(), room: -1 };
-  assert.ok(choose(choice, Float64Array.of(0.2, 0.5, 0.3), 1, 5000, STANDING, ROOMS, TUNING));
+  const choice = somebody(0, { room: -1 });
+  assert.equal(decide(choice, [0.2, 0.5, 0.3], 5000), 'moved');
   assert.deepEqual([choice.room, choice.sinceMs, choice.guess], [1, 5000, true]);
 });
 
-test('a clear challenger wins at once, a fair one after repeated wins, a doubtful one never', () => {
-  assert.equal(decisions([0.0001, 0.9998, 0.0001], 1000), 1);
-  const fair = decisions([0.08, 0.9, 0.02], 1000);
-  assert.ok(fair > 1 && fair < 20, `${fair}`);
-  assert.equal(decisions([0.4, 0.6, 0], 1000), Infinity);
-});
-
-test('the longer the stay, and on another level, the more it takes', () => {
-  const chances = [0.08, 0.9, 0.02];
-  assert.ok(decisions(chances, 600_000) > decisions(chances, 1000));
-  assert.ok(decisions([0.08, 0.02, 0.9], 1000) > decisions(chances, 1000));
-});
-
-test('the longer the stay, the more it takes while somebody stands; who walks changes the room as easily as ever', () => {
-  const fair = [0.08, 0.9, 0.02];
-  assert.ok(decisions(fair, 600_000, somebody(), STANDING) > 2 * decisions(fair, 600_000, somebody(), WALKING));
-  assert.equal(decisions(fair, 600_000, somebody(), WALKING), decisions(fair, 1000, somebody(), WALKING));
-});
-
-test('a challenger that falls back starts anew, and the change dates from a little before it began to lead', () => {
+test('a clear challenger wins at once, one that leads by less than it takes never', () => {
+  assert.equal(decide(somebody(), THERE, 1000), 'moved');
   const choice = somebody();
-  const fair = Float64Array.of(0.08, 0.9, 0.02);
-  const own = Float64Array.of(0.9, 0.08, 0.02);
-  choose(choice, fair, 1, 1000, STANDING, ROOMS, TUNING);
-  choose(choice, own, 0, 2000, STANDING, ROOMS, TUNING);
-  assert.equal(choice.rival, -1);
-  assert.ok(decisions([...fair], 2000, choice) > 1);
-  const doubtMs = 3000 - 0; // 0.9 is not beyond doubt
-  assert.equal(choice.sinceMs, 3000 - doubtMs * TUNING.dateShare - STANDING.windowMs / 2);
+  for (let s = 1; s <= 1000; s += 1) assert.equal(decide(choice, [0.4, 0.6, 0], s * 1000), 'none');
+  assert.equal(choice.room, 0);
 });
 
-test('a change is sought between the last moment beyond doubt and the lead of the new room, and not too far back', () => {
-  /** @param {number} sureMs @param {number} windowMs */
-  const since = (sureMs, windowMs) => {
-    const choice = { ...somebody(), sureMs };
-    choose(choice, Float64Array.of(0.0001, 0.9998, 0.0001), 1, 100_000, { ...WALKING, windowMs }, ROOMS, TUNING);
-    return choice.sinceMs;
-  };
-  assert.equal(since(100_000, 1000), 99_500);
-  assert.equal(since(100_000, 4000), 98_000);
-  assert.equal(since(98_000, 1000), 99_500 - 2000 * TUNING.dateShare);
-  assert.equal(since(0, 1000), 99_500 - TUNING.lookBackMs * TUNING.dateShare);
-});
-
-test('whoever has just appeared was in the room found now all along', () => {
-  const choice = { ...somebody(), room: -1 };
-  choose(choice, Float64Array.of(0.6, 0.4, 0), 0, 50_000, STANDING, ROOMS, TUNING);
-  assert.ok(decisions([0.0001, 0.9998, 0.0001], 52_000, choice) === 1);
-  assert.deepEqual([choice.room, choice.sinceMs], [1, 50_000]);
-  assert.ok(decisions([0.9998, 0.0001, 0.0001], 70_000, choice) > 0);
-  assert.ok(choice.sinceMs > 60_000);
-});
-
-test('who walks through a wall is believed sooner than who walks about an open area, and than who stands', () => {
-  const fair = [0.15, 0.83, 0.02];
-  const open = ROOMS.map((room) => ({ ...room, open: true }));
-  const walking = decisions(fair, 1000, somebody(), WALKING);
-  assert.ok(walking < decisions(fair, 1000, somebody(), WALKING, open));
-  assert.ok(walking < decisions(fair, 1000, somebody(), STANDING));
-});
-
-test('what is sure moves at once', () => {
-  const choice = somebody();
-  assert.ok(choose(choice, Float64Array.of(0.4, 0.6, 0), 1, 600_000, { ...STANDING, touched: true }, ROOMS, TUNING));
-});
-
-test('two rooms that are hard to tell apart do not alternate for ever', () => {
-  const choice = somebody();
-  let changes = 0;
-  for (let s = 0; s < 600; s += 1) { // in turn for ten seconds each, as when standing at a thin wall
-    const other = Math.floor(s / 10) % 2;
-    const chances = other ? [0.05, 0.95, 0] : [0.95, 0.05, 0];
-    if (choose(choice, Float64Array.from(chances), other, s * 1000, STANDING, ROOMS, TUNING)) changes += 1;
+test('it takes exactly the lead that is asked for, and more of who is settled', () => {
+  for (const minutes of [0, 1, 10, 100]) {
+    const ms = minutes * MINUTE;
+    const needed = neededOf(somebody(), ms, DEFAULTS);
+    assert.equal(decide(somebody(), leading(needed - 0.02), ms), 'none', `${minutes} min`);
+    assert.equal(decide(somebody(), leading(needed + 0.02), ms), 'moved', `${minutes} min`);
   }
-  assert.ok(changes > 0 && changes < 15, `${changes} changes in 60 turns`);
+  assert.equal(neededOf(somebody(), 0, DEFAULTS), DEFAULTS.changeNats);
+  const [one, ten] = [MINUTE, 10 * MINUTE].map((ms) => neededOf(somebody(), ms, DEFAULTS));
+  assert.ok(ten > one + DEFAULTS.settledNats);
+  assert.equal(neededOf(somebody(5000), 0, DEFAULTS), DEFAULTS.changeNats, 'a clock that went back settles nobody');
 });
 
-const [HERE, THERE] = [[0.95, 0.05, 0], [0.05, 0.95, 0]];
+test('a lead is bounded: a room that is nearly impossible is not infinitely far behind', () => {
+  fc.assert(fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (chance) => {
+    const lead = leadOf(Float64Array.of(chance, 1 - chance), 1, 0, DEFAULTS);
+    assert.ok(Number.isFinite(lead) && Math.abs(lead) <= Math.log(1 / DEFAULTS.least + 1));
+    assert.ok(Math.abs(lead + leadOf(Float64Array.of(chance, 1 - chance), 0, 1, DEFAULTS)) < 1e-9);
+  }));
+});
 
-/** Somebody who went to room 1 and came back. @param {import('../../lib/locator/choose').Signs} signs */
-function backAgain(signs) {
+test('what a beacon on purpose says moves at once, as of now', () => {
   const choice = somebody();
-  const there = decisions(THERE, 60_000, choice, signs);
-  decisions(HERE, 60_000 + (there + 60) * 1000, choice, signs);
-  return choice;
-}
-
-test('who comes back without having walked was never away, and does not go again so easily; who walks may', () => {
-  const [stood, walked] = [backAgain(STANDING), backAgain(WALKING)];
-  assert.deepEqual([stood.doubts, walked.doubts], [1, 0]);
-  const ms = stood.sinceMs + 60_000;
-  assert.ok(decisions(THERE, ms, { ...stood }, STANDING) > decisions(THERE, ms, { ...stood, doubts: 0 }, STANDING));
-  assert.equal(decisions(THERE, ms, { ...stood }, WALKING), decisions(THERE, ms, { ...stood, doubts: 0 }, WALKING));
+  assert.equal(decide(choice, [0.4, 0.6, 0], 100 * MINUTE, true), 'moved');
+  assert.deepEqual([choice.room, choice.sinceMs], [1, 100 * MINUTE]);
 });
 
-test('doubts are forgotten after a while, and lessened by another room', () => {
-  const stood = backAgain(STANDING);
-  const ms = stood.sinceMs + TUNING.doubtMs;
-  assert.equal(decisions(THERE, ms, { ...stood }, STANDING), decisions(THERE, ms, { ...stood, doubts: 0 }, STANDING));
-  const away = { ...stood };
-  decisions([0.02, 0.03, 0.95], stood.sinceMs + 60_000, away, WALKING);
-  assert.equal(away.doubts, TUNING.doubtsKept);
+test('a change dates from a delay before the new room began to lead, and not from before they came', () => {
+  const choice = somebody();
+  decide(choice, leading(0.5), 50_000);
+  decide(choice, leading(0.6), 53_000);
+  assert.equal(decide(choice, THERE, 55_000), 'moved');
+  assert.equal(choice.sinceMs, 50_000 - DELAY_MS);
+  const soon = somebody(20_000);
+  assert.equal(decide(soon, THERE, 20_500), 'moved');
+  assert.equal(soon.sinceMs, 20_000);
 });
 
-test('a first room is corrected at once as long as it was never beyond doubt; then it takes more', () => {
+test('a challenger that falls back begins anew, and so does one after another', () => {
+  const choice = somebody();
+  decide(choice, leading(0.5), 50_000);
+  decide(choice, HERE, 52_000);
+  decide(choice, leading(0.5), 60_000);
+  decide(choice, [0.2, 0.2, 0.6], 62_000);
+  decide(choice, leading(0.5), 64_000);
+  assert.equal(decide(choice, THERE, 70_000), 'moved');
+  assert.equal(choice.sinceMs, 64_000 - DELAY_MS);
+});
+
+test('whoever has just appeared was in the room found now all along; later on that is a change', () => {
   const appeared = () => {
-    const choice = { ...somebody(), room: -1 };
-    choose(choice, Float64Array.of(0.6, 0.4, 0), 0, 50_000, STANDING, ROOMS, TUNING);
+    const choice = somebody(0, { room: -1 });
+    decide(choice, [0.6, 0.4, 0], 50_000);
     return choice;
   };
-  const sure = appeared();
-  choose(sure, Float64Array.of(0.99, 0.01, 0), 0, 51_000, STANDING, ROOMS, TUNING);
-  const [soon, late] = [decisions(THERE, 52_000, appeared()), decisions(THERE, 52_000, sure)];
-  assert.ok(soon < late, `${soon} and ${late}`);
+  const soon = appeared();
+  assert.equal(decide(soon, THERE, 52_000), 'moved');
+  assert.deepEqual([soon.room, soon.sinceMs, soon.last], [1, 50_000, -1]);
+  const late = appeared();
+  assert.equal(decide(late, THERE, 50_000 + 2 * DELAY_MS + 4000), 'moved');
+  assert.deepEqual([late.room, late.last, late.guess], [1, 0, false]);
+  assert.ok(late.sinceMs > 52_000);
 });
 
-test('in an open area it takes more, and doubts do not count: people walk there without a sign', () => {
-  const open = ROOMS.map((room) => ({ ...room, open: true }));
-  const fair = [0.02, 0.96, 0.02];
-  assert.ok(decisions(fair, 1000, somebody(), WALKING, open) > decisions(fair, 1000, somebody(), WALKING));
-  assert.equal(decisions(fair, 1000, { ...somebody(), doubts: 5 }, STANDING, open), decisions(fair, 1000, somebody(), STANDING, open));
+test('who is back before they can have been away was never away: the earlier stay goes on', () => {
+  const choice = somebody();
+  decide(choice, HERE, 100_000);
+  assert.equal(decide(choice, THERE, 102_000), 'moved');
+  const leftMs = choice.sinceMs;
+  assert.equal(decide(choice, HERE, leftMs + 2 * DELAY_MS), 'returned');
+  assert.deepEqual([choice.room, choice.sinceMs, choice.last], [0, 0, 1]);
+  assert.equal(decide(choice, THERE, leftMs + 2 * DELAY_MS + 100), 'moved', 'what was a mistake is no room to return to');
+  assert.notEqual(choice.sinceMs, leftMs);
+});
+
+test('who is back later was away, and a third room is no return', () => {
+  const away = somebody();
+  decide(away, THERE, 100_000);
+  assert.equal(decide(away, HERE, away.sinceMs + 2 * DELAY_MS + 1), 'moved');
+  assert.ok(away.sinceMs > 90_000);
+  const on = somebody();
+  decide(on, THERE, 100_000);
+  assert.equal(decide(on, [0.01, 0.01, 0.98], 101_000), 'moved');
+  assert.equal(on.room, 2);
+});
+
+test('two rooms that are hard to tell apart do not alternate: leads below what it takes change nothing', () => {
+  const choice = somebody();
+  for (let s = 0; s < 3600; s += 1) { // in turn for ten seconds each, as when standing at a thin wall
+    const nats = Math.floor(s / 10) % 2 ? DEFAULTS.changeNats - 0.1 : -2;
+    assert.equal(decide(choice, leading(nats), s * 1000), 'none');
+  }
+});
+
+test('whatever the chances, no stay begins in the future or before the last one', () => {
+  const step = fc.record({ wait: fc.integer({ min: 0, max: 60_000 }), best: fc.nat(2), nats: fc.double({ min: 0, max: 8, noNaN: true }), touched: fc.boolean() });
+  fc.assert(fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
+    const choice = somebody(0, { room: -1 });
+    let ms = 1000;
+    for (const { wait, best, nats, touched } of steps) {
+      ms += wait;
+      const before = { ...choice };
+      const odds = Math.exp(nats);
+      const change = decide(choice, [0, 1, 2].map((room) => (room === best ? odds : 1) / (odds + 2)), ms, touched);
+      assert.ok(choice.sinceMs <= ms && choice.room >= 0 && choice.room < 3);
+      if (change === 'none') assert.deepEqual([choice.room, choice.sinceMs], [before.room, before.sinceMs]);
+      if (change === 'moved' && before.room >= 0) assert.ok(choice.sinceMs >= before.sinceMs && choice.room !== before.room);
+      if (change === 'returned') assert.ok(choice.room === before.last && choice.sinceMs === before.sinceMs - before.lastStayMs);
+    }
+  }));
 });

@@ -3,7 +3,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, test } = require('node:test');
-const { createLocator, emptyOutcome, TUNING } = require('../../lib/locator');
+const { createLocator, emptyOutcome, DEFAULTS } = require('../../lib/locator');
 const { createBuilding } = require('../../lib/building');
 const { beaconOf, house, houseFile } = require('./house');
 const { createEther, PLACES } = require('./radio');
@@ -96,7 +96,7 @@ describe('rooms', () => {
   test('a tag that is heard only once is told where all the same', () => {
     const scene = createScene();
     scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: scene.now() + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
-    scene.wait(TUNING.arriveMs - 1000);
+    scene.wait(DEFAULTS.arriveMs - 1000);
     assert.deepEqual(scene.list('presences', '1'), [], 'more may be heard, and tell another room');
     assert.equal(scene.where('1'), undefined, 'nor are they lost');
     scene.wait(2000);
@@ -155,9 +155,9 @@ describe('time', () => {
       readings: [{ beacon: beaconOf('G-a'), rssi: -82 }, { beacon: beaconOf('G-b'), rssi: -82 }] });
     unclear();
     assert.equal(scene.where('0'), undefined);
-    scene.wait(TUNING.arriveMs);
+    scene.wait(DEFAULTS.arriveMs);
     assert.equal(scene.where('0')?.state, 'present');
-    scene.wait(TUNING.lostMs);
+    scene.wait(DEFAULTS.lostMs);
     assert.equal(scene.where('0')?.state, 'lost');
     unclear();
     assert.equal(scene.where('0')?.state, 'present');
@@ -249,6 +249,23 @@ describe('another building', () => {
     walkWithPhone(scene, [['G-a', 10], ['G-hall', 20]]);
     assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), ['G-a']);
     assert.equal(scene.where('0')?.room, 'G-hall');
+  });
+
+  test('a change of the room after it dates from then, also where rooms have other places in the list', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-b', 60]]);
+    const file = houseFile();
+    file.levels[0].rooms.sort((/** @type {any} */ a, /** @type {any} */ b) => ['G-b', 'G-hall'].indexOf(b.id) - ['G-b', 'G-hall'].indexOf(a.id)); // G-hall takes the place of G-b
+    const index = (/** @type {any} */ one, /** @type {string} */ id) => one.levels[0].rooms.findIndex((/** @type {any} */ room) => room.id === id);
+    assert.equal(index(file, 'G-hall'), 0);
+    file.levels[0].rooms.splice(1, 0, ...file.levels[0].rooms.splice(0, 1));
+    assert.equal(index(file, 'G-hall'), index(houseFile(), 'G-b'));
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    const leftMs = scene.now();
+    walkWithPhone(scene, [['G-hall', 30]]);
+    const [stay] = scene.list('stays', '0');
+    assert.deepEqual([stay.room, scene.where('0')?.room], ['G-b', 'G-hall']);
+    assert.ok(Math.abs(stay.leave_ms - leftMs) < 6000, `left ${(stay.leave_ms - leftMs) / 1000} s after they did`);
   });
 
   test('whose room is gone has left it, once, also when nothing more is heard of them', () => {

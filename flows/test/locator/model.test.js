@@ -6,7 +6,7 @@ const { describe, test } = require('node:test');
 const { createCells } = require('../../lib/locator/cells');
 const { createModel } = require('../../lib/locator/model');
 const { createPlan } = require('../../lib/locator/plan');
-const { TUNING } = require('../../lib/locator/tuning');
+const { DEFAULTS } = require('../../lib/locator/constants');
 const fc = require('../support/fast-check');
 const { house, houseFile } = require('./house');
 
@@ -39,8 +39,49 @@ describe('plan', () => {
   });
 });
 
+describe('edges without a wall', () => {
+  /** @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
+  const box = (x0, y0, x1, y1) => [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+  /** Rooms a and b beside each other, joined at x, and a corridor. @param {number} x @param {Record<string, object>} [changes] */
+  const flat = (x, changes = {}) => createPlan(/** @type {any} */ ({ levels: [{ id: 'L', name: 'L', width_m: 20, height_m: 10, rooms: [
+    { id: 'a', name: 'A', polygon: box(0, 0, x, 8), ...changes.a }, { id: 'b', name: 'B', polygon: box(x, 0, 20, 8), ...changes.b },
+    { id: 'hall', name: 'Hall', kind: 'corridor', polygon: box(0, 8, 20, 10) }] }] }));
+  const EAST = 1;
+  const WEST = 3;
+
+  test('one passes there, whichever of the two rooms says so, and not where there are walls', () => {
+    assert.ok(!flat(10).passable(0, 1));
+    for (const plan of [flat(10, { a: { open_edges: [EAST] } }), flat(10, { b: { open_edges: [WEST] } })]) {
+      assert.ok(plan.passable(0, 1) && plan.passable(1, 0));
+    }
+    assert.ok(!flat(10, { a: { open_edges: [WEST] } }).passable(0, 1), 'another edge');
+    assert.ok(!flat(10, { a: { open_edges: [77] } }).passable(0, 1), 'an edge that there is not');
+  });
+
+  test('signals pass unweakened wherever the edge lies, walls elsewhere are counted', () => {
+    const metres = (/** @type {number} */ min, /** @type {number} */ max) => fc.double({ min, max, noNaN: true });
+    fc.assert(fc.property(metres(9.4, 10.6), metres(0.5, 9), metres(0.5, 7.5), metres(11, 19.5), metres(0.5, 7.5), (x, ax, ay, bx, by) => {
+      const open = flat(x, { a: { open_edges: [EAST] } });
+      assert.deepEqual([open.walls(0, ax, ay, bx, by), open.walls(0, bx, by, ax, ay)], [0, 0]);
+      assert.deepEqual([flat(x).walls(0, ax, ay, bx, by), open.walls(0, ax, ay, ax, 9.5)], [1, 1]);
+    }));
+  });
+
+  test('an opening beside a wall is one where it is', () => {
+    const notched = flat(10, { a: { polygon: [[0, 0], [10, 0], [10, 3], [10, 8], [0, 8]], open_edges: [1] } });
+    assert.ok(notched.passable(0, 1));
+    assert.equal(notched.walls(0, 5, 1.5, 15, 1.5), 0);
+    assert.equal(notched.walls(0, 5, 6, 15, 6), 1);
+  });
+
+  test('an opening narrower than a door lets nobody through', () => {
+    const slit = flat(10, { a: { polygon: [[0, 0], [10, 0], [10, 8], [0, 8]] }, b: { polygon: [[10, 7.5], [20, 7.5], [20, 8], [10, 8]], open_edges: [WEST] } });
+    assert.ok(!slit.passable(0, 1));
+  });
+});
+
 describe('cells', () => {
-  const cells = createCells(plan, TUNING);
+  const cells = createCells(plan, DEFAULTS);
 
   test('steps from each cell add up to 1 and lead to where one can go', () => {
     cells.all.forEach((cell, c) => {
@@ -58,7 +99,7 @@ describe('cells', () => {
   test('every room has cells, however odd its shape', () => {
     const file = houseFile();
     file.levels[0].rooms[0].polygon = [[0, 6], [10, 6], [10, 6.01]];
-    const odd = createCells(createPlan(file), TUNING);
+    const odd = createCells(createPlan(file), DEFAULTS);
     assert.equal(new Set(odd.room).size, plan.rooms.length);
   });
 });
@@ -83,40 +124,42 @@ test('what is taken from the building before is what would be made anew, whateve
       Object.assign(file, { levels: file.levels.slice(0, 1), beacons: below(file.beacons), gateways: below(file.gateways) });
     },
     tuning: (file) => { file.tuning = { wallDb: 9 }; },
+    open: (file) => { file.levels[0].rooms[0].open_edges = [1]; },
+    guessed: (file) => { file.beacons[1].approximate = true; },
   };
-  const compared = (/** @type {import('../../lib/locator/model').Model} */ { plan: { rooms, levels }, cells, radio, tuning }) => (
-    { rooms, levels, cells, radio, tuning });
+  const compared = (/** @type {import('../../lib/locator/model').Model} */ { plan: { rooms, levels }, cells, radio, settings }) => (
+    { rooms, levels, cells, radio, settings });
   const byId = (/** @type {any[]} */ list) => new Map(list.map((one) => [one.id, { ...one }]));
   fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(edit)), { minLength: 1, maxLength: 6 }), (edits) => {
-    let before = createModel(house(), TUNING);
+    let before = createModel(house(), DEFAULTS);
     const file = houseFile();
     for (const name of edits) {
       edit[name](file);
       const building = { ...house(), levels: structuredClone(file.levels), beacons: byId(file.beacons), gateways: byId(file.gateways) };
-      const tuning = { ...TUNING, ...file.tuning };
-      const model = createModel(building, tuning, before);
-      assert.deepEqual(compared(model), compared(createModel(building, tuning)), name);
+      const settings = { ...DEFAULTS, ...file.tuning };
+      const model = createModel(building, settings, before);
+      assert.deepEqual(compared(model), compared(createModel(building, settings)), name);
       before = model;
     }
   }), { numRuns: 40 });
 });
 
 describe('radio', () => {
-  const model = createModel(house(), TUNING);
+  const model = createModel(house(), DEFAULTS);
   const { radio, cells } = model;
 
   test('a source is strongest in its own room, weaker behind a wall, weakest on another level', () => {
     const { first, expected } = radio.sources[radio.gateways.get('gw-G-a') ?? -1];
     const strongest = (/** @type {string} */ room) =>
       Math.max(...cells.all.map((cell, c) => (cell.room === at(room) ? expected[c - first] : -Infinity)));
-    assert.ok(strongest('G-a') > strongest('G-b') + TUNING.wallDb);
+    assert.ok(strongest('G-a') > strongest('G-b') + DEFAULTS.wallDb);
     assert.ok(strongest('G-b') > strongest('G-c'));
-    assert.ok(strongest('G-a') > strongest('U-a') + TUNING.floorDb);
+    assert.ok(strongest('G-a') > strongest('U-a') + DEFAULTS.floorDb);
   });
 
   test('the loudest sources of each cell are the loudest, in order', () => {
     const { who, dbm } = radio.loudest.gateway;
-    const most = TUNING.quietSources;
+    const most = DEFAULTS.quietSources;
     for (let c = 0; c < cells.all.length; c += 7) {
       const all = [...radio.gateways.values()].map((source) => {
         const { first, expected } = radio.sources[source];

@@ -2,7 +2,7 @@
 'use strict';
 
 const { createModel } = require('../../lib/locator/model');
-const { TUNING } = require('../../lib/locator/tuning');
+const { DEFAULTS } = require('../../lib/locator/constants');
 
 /**
  * Readings that the locator's own picture of radio would give, with noise: for tests of logic, not of accuracy.
@@ -28,7 +28,7 @@ const normal = (rnd) => Math.sqrt(-2 * Math.log(1 - rnd())) * Math.cos(2 * Math.
 
 /** @param {import('../../lib/building').Building} building @param {number} [seed] @param {number} [spreadDb] */
 function createEther(building, seed = 1, spreadDb = 3) {
-  const { plan, cells, radio } = createModel(building, TUNING);
+  const { plan, cells, radio } = createModel(building, DEFAULTS);
   const rnd = random(seed);
 
   /** What a source is heard like at a place, dBm, or null. @param {number|undefined} source @param {Place} place */

@@ -5,14 +5,14 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createModel } = require('../../lib/locator/model');
 const { addReading, heardByGateway, heardByPhone, nothingHeard } = require('../../lib/locator/sightings');
-const { TUNING } = require('../../lib/locator/tuning');
+const { DEFAULTS } = require('../../lib/locator/constants');
 const { beaconOf, house } = require('./house');
 
 /** What a phone heard: beacon and RSSI. @param {any[]} readings @param {Record<string, object>} [changes] */
 function byPhone(readings, changes) {
   const building = house(changes);
-  const { radio } = createModel(building, TUNING);
-  const { sources, rssis } = heardByPhone({ kind: 'phone', receiver: '77', ts: 0, readings }, building, radio, TUNING.txDbm);
+  const { radio } = createModel(building, DEFAULTS);
+  const { sources, rssis } = heardByPhone({ kind: 'phone', receiver: '77', ts: 0, readings }, building, radio, DEFAULTS.txDbm);
   return sources.map((source, k) => [radio.sources[source].id, rssis[k]]);
 }
 
@@ -23,7 +23,7 @@ function byPhone(readings, changes) {
 function byGateway(receiver, readings, changes) {
   /** @type {any[]} */
   const found = [];
-  heardByGateway({ kind: 'gateway', receiver, ts: 0, readings }, house(changes), TUNING.txDbm, (...seen) => found.push(seen));
+  heardByGateway({ kind: 'gateway', receiver, ts: 0, readings }, house(changes), DEFAULTS.txDbm, (...seen) => found.push(seen));
   return found;
 }
 

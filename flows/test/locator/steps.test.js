@@ -5,7 +5,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
 const { flush, joinGateway, joinPhone, pass } = require('../../lib/locator/steps');
-const { TUNING } = require('../../lib/locator/tuning');
+const { DEFAULTS } = require('../../lib/locator/constants');
 
 const T0 = 1_700_000_000_000;
 
@@ -15,11 +15,11 @@ const newLine = () => ({ ms: -Infinity, waiting: null, phoneMs: null });
 
 /** @param {Line} line @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
 const gateway = (line, ts, source, rssi, nowMs, take) =>
-  joinGateway(line, ts, { source, rssi, tag: 'X' }, nowMs, TUNING, take);
+  joinGateway(line, ts, { source, rssi, tag: 'X' }, nowMs, DEFAULTS, take);
 
 /** @param {Line} line @param {number} ts @param {number} nowMs @param {any} take */
 const phone = (line, ts, nowMs, take) =>
-  joinPhone(line, ts, { kind: 'phone', sources: [1], rssis: [-60], tag: '' }, nowMs, TUNING, take);
+  joinPhone(line, ts, { kind: 'phone', sources: [1], rssis: [-60], tag: '' }, nowMs, DEFAULTS, take);
 
 /** Play batches in the order they arrive; what was taken. @param {{ts: number, atMs: number, source: number, rssi: number}[]} batches */
 function played(batches) {
@@ -32,7 +32,7 @@ function played(batches) {
     taken.push([ms, all.sources.map((/** @type {number} */ s, /** @type {number} */ k) => `${s}:${all.rssis[k]}`).sort().join()]);
   };
   for (const { ts, atMs, source, rssi } of batches) {
-    pass(line, atMs, TUNING, take);
+    pass(line, atMs, DEFAULTS, take);
     assert.ok(gateway(line, ts, source, rssi, atMs, take));
   }
   flush(line, take);
@@ -42,7 +42,7 @@ function played(batches) {
 test('the order in which gateways arrive does not matter, as long as they arrive within the wait', () => {
   const batch = fc.record({
     ts: fc.integer({ min: 0, max: 20_000 }),
-    delay: fc.integer({ min: 1, max: TUNING.holdMs - 1 }),
+    delay: fc.integer({ min: 1, max: DEFAULTS.holdMs - 1 }),
     source: fc.nat(11),
     rssi: fc.integer({ min: -90, max: -50 }),
   });
