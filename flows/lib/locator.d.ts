@@ -40,6 +40,8 @@ export type Trace = {
   level_db: number; level_sd_db: number; change: { room: string; lead_nats: number; needed_nats: number } | null;
 };
 
+export type Level = { staff_id: string; level_db: number; level_sd_db: number };
+
 export interface Locator {
   /** Take one checked batch. */
   hear(batch: Batch, nowMs: number, outcome: Outcome): void;
@@ -59,7 +61,9 @@ export interface Locator {
   /** Why somebody is said to be where they are; null where nothing is known of them. */
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */
-  levels(): { staff_id: string; level_db: number; level_sd_db: number }[];
+  levels(): Level[];
+  /** What another locator learned of them; for people of whom nothing was heard yet. */
+  adoptLevels(levels: Level[]): void;
   /**
    * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to
    * when that is known.

@@ -18,6 +18,7 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
   let lasting = new Int16Array(0); // level since they moved
   let lastingWeight = new Uint8Array(0);
   let gap = new Uint8Array(0); // mean time between two readings, in 1 / TENTHS s
+  let jumped = new Int8Array(0); // 1 or -1 where the last reading was far above or below
   let heardAt = new Uint32Array(0); // in 1 / HUNDREDTHS s, the lowest 32 bits of it: 497 days
   let most = new Uint8Array(0); // devices in one message, by slot
   /** @type {Remembered} */
@@ -38,6 +39,7 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
       lasting = longer(lasting, new Int16Array(length));
       lastingWeight = longer(lastingWeight, new Uint8Array(length));
       gap = longer(gap, new Uint8Array(length));
+      jumped = longer(jumped, new Int8Array(length));
       heardAt = longer(heardAt, new Uint32Array(length));
       most = longer(most, new Uint8Array(slots));
     }
@@ -76,11 +78,15 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
       if (kept > 0 && level[k] > rssi * PARTS) return; // all that is remembered is stronger
       source[k] = which;
       gap[k] = WINDOW_S * TENTHS;
+      jumped[k] = 0;
       kept = 0;
     } else {
       gap[k] += Math.round(GAP_SHARE * (Math.min(LONGEST_GAP_S, ageOf(k, ms)) * TENTHS - gap[k]));
-      const offDb = Math.abs(level[k] / PARTS - rssi);
-      if (offDb > 2 * fadingDb) kept *= (2 * fadingDb / offDb) ** 2; // hardly fading: they moved, and what was heard before counts less
+      const offDb = rssi - level[k] / PARTS;
+      const jump = Math.abs(offDb) > 2 * fadingDb ? Math.sign(offDb) : 0;
+      // twice is no fading: they moved, and what was heard before counts less
+      if (jump !== 0 && jump === jumped[k]) kept *= (2 * fadingDb / offDb) ** 2;
+      jumped[k] = jump;
     }
     const lasts = kept === 0 ? 0 : Math.min(lastingWeight[k] / SHARES, lastingAtMost);
     level[k] = Math.round((kept * level[k] + rssi * PARTS) / (kept + 1));
@@ -93,7 +99,7 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
   /** A beacon that a phone with all its readings left out is no stronger than the weakest that it sent. @param {number} slot
    * @param {number} rssi of that, dBm @param {number} ms */
   function weaken(slot, rssi, ms) {
-    const atMost = Math.round((rssi + fadingDb / 2) * PARTS);
+    const atMost = Math.round((rssi + fadingDb) * PARTS);
     const now = stampOf(ms);
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
       if (source[k] >= beacons || heardAt[k] === now || level[k] <= atMost) continue;
@@ -165,7 +171,7 @@ const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
 const stampOf = (ms) => Math.floor((ms * HUNDREDTHS) / 1000) >>> 0;
 
 /**
- * @template {Uint8Array|Uint16Array|Uint32Array|Int16Array|Float32Array} T
+ * @template {Uint8Array|Int8Array|Uint16Array|Uint32Array|Int16Array|Float32Array} T
  * @param {T} array
  * @param {T} into
  * @returns {T}

@@ -41,7 +41,8 @@ function createPlan(building) {
   return {
     rooms,
     levels: building.levels.map(({ id }) => id),
-    passable: (a, b) => beside[a].has(b) && (rooms[a].passage || rooms[b].passage || rooms[a].open || rooms[b].open || joined[a].has(b)),
+    passable: (a, b) => beside[a].has(b)
+      && (rooms[a].passage || rooms[b].passage || rooms[a].open || rooms[b].open || joined[a].has(b)),
     walls: (storey, ax, ay, bx, by) => {
       const { width, height, raster } = storeys[storey];
       const steps = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / RASTER_M));
