@@ -40,6 +40,9 @@ function createScene(building = house()) {
   };
 }
 
+/** A batch as of a transmitter that is so much stronger. @param {number} addedDb @param {import('../../lib/readings').Batch} batch */
+const louder = (addedDb, batch) => ({ ...batch, readings: batch.readings.map((one) => ({ ...one, rssi: one.rssi + addedDb })) });
+
 /** Somebody's phone for some seconds at each place. @param {ReturnType<typeof createScene>} scene @param {[string, number][]} walk */
 function walkWithPhone(scene, walk, ether = createEther(house())) {
   for (const [room, seconds] of walk) {
@@ -117,7 +120,10 @@ describe('rooms', () => {
     for (let s = 0; s < 1800; s += 2) {
       const startMs = T0 + s * 1000;
       if (kind === 'phone') locator.hear(ether.phone(byTheWall, startMs), startMs + 20, told);
-      else for (const batch of [startMs, startMs + 1000].flatMap((ms) => ether.gateways(byTheWall, ms))) locator.hear(batch, batch.ts + 20, told);
+      else {
+        const batches = [startMs, startMs + 1000].flatMap((ms) => ether.gateways(byTheWall, ms));
+        for (const batch of batches) locator.hear(batch, batch.ts + 20, told);
+      }
       locator.tick(startMs + 1999, told);
     }
     const rooms = [...new Map(told.locations.map(({ ts, room }) => [ts, room])).values()];
@@ -143,13 +149,12 @@ describe('rooms', () => {
     const roomsOf = (addedDb, seed) => {
       const scene = createScene();
       const ether = createEther(house(), seed);
-      const louder = (/** @type {any} */ batch) => ({ ...batch, readings: batch.readings.map((/** @type {any} */ one) => ({ ...one, rssi: one.rssi + addedDb })) });
       for (let round = 0; round < 3; round += 1) {
         for (const room of ['G-a', 'G-hall', 'G-b', 'G-hall', 'G-c', 'G-lift', 'U-lift', 'U-hall', 'U-b', 'U-hall', 'U-lift', 'G-lift', 'G-hall']) {
           for (let s = 0; s < 30; s += 1) {
             const start = scene.now();
-            for (const batch of ether.gateways(PLACES[room], start)) scene.hear(louder(batch));
-            if (s % 2 === 0) scene.hear(louder(ether.phone(PLACES[room], start + 1000)));
+            for (const batch of ether.gateways(PLACES[room], start)) scene.hear(louder(addedDb, batch));
+            if (s % 2 === 0) scene.hear(louder(addedDb, ether.phone(PLACES[room], start + 1000)));
             scene.wait(start + 1000 - scene.now());
           }
         }
@@ -172,7 +177,7 @@ describe('rooms', () => {
     const ether = createEther(house());
     for (let s = 0; s < 300; s += 1) {
       const start = scene.now();
-      for (const batch of ether.gateways(PLACES['G-b'], start)) scene.hear({ ...batch, readings: batch.readings.map((one) => ({ ...one, rssi: one.rssi + 15 })) });
+      for (const batch of ether.gateways(PLACES['G-b'], start)) scene.hear(louder(15, batch));
       scene.wait(start + 1000 - scene.now());
     }
     const learned = level();
@@ -324,11 +329,10 @@ describe('another building', () => {
     const scene = createScene();
     walkWithPhone(scene, [['G-b', 60]]);
     const file = houseFile();
-    file.levels[0].rooms.sort((/** @type {any} */ a, /** @type {any} */ b) => ['G-b', 'G-hall'].indexOf(b.id) - ['G-b', 'G-hall'].indexOf(a.id)); // G-hall takes the place of G-b
-    const index = (/** @type {any} */ one, /** @type {string} */ id) => one.levels[0].rooms.findIndex((/** @type {any} */ room) => room.id === id);
-    assert.equal(index(file, 'G-hall'), 0);
-    file.levels[0].rooms.splice(1, 0, ...file.levels[0].rooms.splice(0, 1));
-    assert.equal(index(file, 'G-hall'), index(houseFile(), 'G-b'));
+    const { rooms } = file.levels[0];
+    const indexOf = (/** @type {string} */ id) => rooms.findIndex((/** @type {any} */ room) => room.id === id);
+    const [at, other] = [indexOf('G-b'), indexOf('G-hall')];
+    [rooms[at], rooms[other]] = [rooms[other], rooms[at]];
     scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
     const leftMs = scene.now();
     walkWithPhone(scene, [['G-hall', 30]]);
