@@ -50,7 +50,7 @@ async function live(t) {
 
 test('a page gets the building once and snapshots of what it watches', async (t) => {
   const rig = await live(t);
-  rig.hear('1', 'a');
+  for (const ms of [3000, 0]) rig.hear('1', 'a', NOW - ms); // whoever appears is shown after 2 s
   const socket = await rig.join();
   socket.emit('sda:watch', { topic: 'floor:L1', building: null });
   const first = await until('the first snapshot', () => socket.told[0]);
@@ -123,9 +123,10 @@ test('the floor of a level: who is on it; who is lost is listed on every level',
   const topics = createTopics({ site, alerts: NONE, health: () => ({ parts: {} }) });
   const hear = (staff, room, ts) => site.hear(`sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi: -50 }] })), NOW);
-  hear('10', 'a', NOW);
+  for (const ms of [3000, 0]) hear('10', 'a', NOW - ms); // whoever appears is shown after 2 s
   hear('9', 'a', NOW - 40_000);
   hear('8', 'b', NOW - 120_000);
+  site.flush(NOW);
   site.tick(NOW);
   const { snapshot } = topics.build('floor:L1', NOW);
   assert.deepEqual(snapshot.people.map(({ id, state }) => [id, state]), [['10', 'present'], ['9', 'stale']]);

@@ -62,7 +62,7 @@ test('a reading comes out of the outbox as location, presence and event, until i
   await all;
   assert.equal(sent.shift().action, 'connect', 'a clock that is right connects');
   assert.deepEqual(sent.map(({ topic, qos, retain }) => [topic, qos, retain]), [
-    ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false], ['sda/v1/locations', 1, false]]);
+    ['sda/v1/locations', 1, false], ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false]], 'whoever appears is shown after 2 s');
   const { outbox } = helper.getNode('site').site;
   assert.equal(outbox.counters().in_flight, 3);
   for (const message of sent) {

@@ -55,7 +55,8 @@ function createPlan(building) {
         const room = raster[clamp(Math.floor(y / RASTER_M), height) * width + clamp(Math.floor(x / RASTER_M), width)];
         if (room < 0) continue;
         if (room !== last && last >= 0 && !(rooms[last].open && rooms[room].open)) {
-          const through = joined[last].has(room) && [rooms[last], rooms[room]].some((one) => isInGap(x, y, one) || isInGap(lastX, lastY, one));
+          const through = joined[last].has(room)
+            && [rooms[last], rooms[room]].some((one) => isInGap(x, y, one) || isInGap(lastX, lastY, one));
           if (!through) count += 1;
         }
         last = room;

@@ -14,7 +14,8 @@ const SIDE_M = 100;
 const COMMON = { meanDb: 0, common: DEFAULTS.carriedDb ** 2 + DEFAULTS.levelDb ** 2 };
 const PASSED = { seconds: 1, steps: 1, touched: false, walks: false };
 
-/** What one message says, as `hearing` would hand it over. @param {Record<number, number>} levels by source, dBm @param {'phone'|'gateway'} [kind] */
+/** What one message says, as `hearing` would hand it over. @param {Record<number, number>} levels by source, dBm
+ * @param {'phone'|'gateway'} [kind] */
 function said(levels, kind = 'phone') {
   const pairs = Object.entries(levels).map(([source, rssi]) => [Number(source), rssi]).sort(([, a], [, b]) => b - a);
   const [sources, rssis] = [pairs.map(([source]) => source), pairs.map(([, rssi]) => rssi)];
@@ -50,7 +51,8 @@ function opened(overrides = {}) {
       const { cells, radio, plan } = model;
       const its = cells.all.flatMap((cell, c) => (plan.rooms[cell.room].id === id ? [c] : []));
       const cell = its[Math.floor(its.length / 2)];
-      return Object.fromEntries([...radio.beacons.values()].map((source) => [source, radio.sources[source].expected[cell - radio.sources[source].first]])
+      const dbmOf = (/** @type {number} */ source) => radio.sources[source].expected[cell - radio.sources[source].first];
+      return Object.fromEntries([...radio.beacons.values()].map((source) => [source, dbmOf(source)])
         .filter(([, dbm]) => dbm > -90));
     },
   };
@@ -132,7 +134,8 @@ test('a beacon on purpose decides alone; after a long silence nothing of before 
 });
 
 test('probabilities of cells and of rooms add up to 1, whatever is heard, and people do not share beliefs', () => {
-  const moment = fc.record({ seconds: fc.double({ min: 0, max: 40, noNaN: true }), steps: fc.integer({ min: 0, max: 40 }), touched: fc.boolean(), walks: fc.boolean(), who: fc.nat(2),
+  const moment = fc.record({ seconds: fc.double({ min: 0, max: 40, noNaN: true }), steps: fc.integer({ min: 0, max: 40 }),
+    touched: fc.boolean(), walks: fc.boolean(), who: fc.nat(2),
     levels: fc.dictionary(fc.nat(9).map(String), fc.integer({ min: -105, max: -20 }), { minKeys: 1, maxKeys: 9 }) });
   const scene = opened();
   fc.assert(fc.property(fc.array(moment, { minLength: 1, maxLength: 30 }), (moments) => {

@@ -135,7 +135,8 @@ test('two rooms that are hard to tell apart do not alternate: leads below what i
 });
 
 test('whatever the chances, no stay begins in the future or before the last one', () => {
-  const step = fc.record({ wait: fc.integer({ min: 0, max: 60_000 }), best: fc.nat(2), nats: fc.double({ min: 0, max: 8, noNaN: true }), touched: fc.boolean() });
+  const step = fc.record({ wait: fc.integer({ min: 0, max: 60_000 }), best: fc.nat(2),
+    nats: fc.double({ min: 0, max: 8, noNaN: true }), touched: fc.boolean() });
   fc.assert(fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
     const choice = somebody(0, { room: -1 });
     let ms = 1000;

@@ -33,7 +33,8 @@ function scene(changes = {}, overrides = {}) {
      * Probabilities of all cells after these readings.
      * @param {number[]} sources @param {number[]} levels @param {any} [how]
      */
-    weighed(sources, levels, { common = UNKNOWN_LEVEL, readings = 4, silence = NO_SILENCE, kept = 1, share = 1, prior = null, listening = () => true, at = [...cells.all.keys()] } = {}) {
+    weighed(sources, levels, { common = UNKNOWN_LEVEL, readings = 4, silence = NO_SILENCE, kept = 1, share = 1, prior = null,
+      listening = () => true, at = [...cells.all.keys()] } = {}) {
       const mass = new Float64Array(cells.all.length);
       for (const c of at) mass[c] = prior ? prior[c] : 1 / at.length;
       const evidence = createEvidence(radio, settings, mass, listening);
@@ -96,7 +97,8 @@ describe('readings', () => {
       const changed = before.reduce((sum, chance, room) => sum + Math.abs(chance - after[room]), 0) / 2;
       assert.ok(changed < 0.3, `${changed} of the probability went elsewhere`);
       const flat = { meanDb: 0, common: 1e9 }; // nothing at all is known of the level: then it cancels
-      const [same, moved] = [0, addedDb].map((db) => HOUSE.weighed(gateways, rssis.map((rssi) => rssi + db), { share, common: flat }).byRoom);
+      const [same, moved] = [0, addedDb].map((db) => HOUSE.weighed(gateways, rssis.map((rssi) => rssi + db),
+        { share, common: flat }).byRoom);
       assert.ok(same.every((chance, room) => Math.abs(chance - moved[room]) < 1e-5));
     }));
   });
@@ -207,8 +209,9 @@ describe('silence', () => {
 
   test('of a gateway that does not tell weak readings is expected where a tag is known to be weak', () => {
     const one = scene({ 'gw-G-b': { min_rssi: -65 } });
+    const silence = { ...SILENCE, thresholdDbm: -200 };
     const quiet = (/** @type {number} */ meanDb) =>
-      odds(one.weighed([], [], { silence: { ...SILENCE, thresholdDbm: -200 }, at: [here, there], common: { ...UNKNOWN_LEVEL, meanDb } }).mass, there, here);
+      odds(one.weighed([], [], { silence, at: [here, there], common: { ...UNKNOWN_LEVEL, meanDb } }).mass, there, here);
     assert.ok(quiet(-30) > quiet(0) + 0.1, `${quiet(-30)} and ${quiet(0)}`);
   });
 

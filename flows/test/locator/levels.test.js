@@ -18,7 +18,8 @@ function opened(slots = 1) {
 
 /**
  * What evidence would hand over of a tag that is so much stronger: shrunk by what is known of its level.
- * @param {ReturnType<typeof opened>} levels @param {number} trueDb @param {number} seconds @param {{slot?: number, place?: number, everyS?: number}} [how]
+ * @param {ReturnType<typeof opened>} levels @param {number} trueDb @param {number} seconds
+ * @param {{slot?: number, place?: number, everyS?: number}} [how]
  */
 function hear(levels, trueDb, seconds, { slot = 0, place = 4, everyS = 1 } = {}) {
   for (let s = 0; s < seconds; s += everyS) {

@@ -50,3 +50,18 @@ test('a calibrated power in the reading makes up for it, unless the building kno
   assert.equal(byPhone([reading], { [beaconOf('G-a')]: { tx: -75 } })[0][1], -70);
   assert.equal(byGateway('gw-G-a', [{ beacon: 'C0FFEE000001', rssi: -70, tx: -69 }])[0][1], -60);
 });
+
+test("a person's tags have a power of their own, which goes before what they say", () => {
+  const reading = { beacon: 'C0FFEE000001', rssi: -50 };
+  const rssiOf = (/** @type {any} */ one, /** @type {any} */ changes) => byGateway('gw-G-a', [one], changes)[0][1];
+  assert.equal(rssiOf(reading, { 1: { tag_tx: -39 } }), -70);
+  assert.equal(rssiOf({ ...reading, tx: -69 }, { 1: { tag_tx: -39 } }), -70);
+  assert.equal(rssiOf({ ...reading, beacon: 'C0FFEE000002' }, { 1: { tag_tx: -39 } }), -50, 'others have theirs');
+  assert.equal(rssiOf(reading, { 1: { tag_tx: -39 }, 'gw-G-a': { rssi_offset: 4 } }), -66);
+});
+
+test('the least that a gateway tells is what it measures, whatever the power of a tag', () => {
+  const readings = [{ beacon: 'C0FFEE000001', rssi: -78 }];
+  assert.equal(byGateway('gw-G-a', readings, { 1: { tag_tx: -39 }, 'gw-G-a': { min_rssi: -80 } }).length, 1);
+  assert.equal(byGateway('gw-G-a', readings, { 1: { tag_tx: -79 }, 'gw-G-a': { min_rssi: -75 } }).length, 0);
+});
