@@ -40,6 +40,12 @@ export type Trace = {
   level_db: number; level_sd_db: number; change: { room: string; lead_nats: number; needed_nats: number } | null;
 };
 
+/**
+ * How much stronger than expected (negative: weaker) a gateway hears people, or a beacon is heard by them, at the places where they are believed
+ * to be: for display. place: what the expected level depends on; what has another one now begins anew.
+ */
+export type Receiver = { kind: 'gateway' | 'beacon'; id: string; place: string; offset_db: number; readings: number };
+
 export interface Locator {
   /** Take one checked batch. */
   hear(batch: Batch, nowMs: number, outcome: Outcome): void;
@@ -60,6 +66,10 @@ export interface Locator {
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */
   levels(): { staff_id: string; level_db: number; level_sd_db: number }[];
+  /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
+  receivers(): Receiver[];
+  /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
+  restoreReceivers(list: Receiver[]): void;
   /**
    * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to
    * when that is known.
