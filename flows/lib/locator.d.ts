@@ -41,6 +41,11 @@ export type Trace = {
 };
 
 export type Level = { staff_id: string; level_db: number; level_sd_db: number };
+/**
+ * How much stronger than expected (negative: weaker) a gateway hears people, or a beacon is heard by them, at the places where they are believed
+ * to be: for display. place: what the expected level depends on; what has another one now begins anew.
+ */
+export type Receiver = { kind: 'gateway' | 'beacon'; id: string; place: string; offset_db: number; readings: number };
 
 export interface Locator {
   /** Take one checked batch. */
@@ -64,6 +69,10 @@ export interface Locator {
   levels(): Level[];
   /** What another locator learned of them; for people of whom nothing was heard yet. */
   adoptLevels(levels: Level[]): void;
+  /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
+  receivers(): Receiver[];
+  /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
+  restoreReceivers(list: Receiver[]): void;
   /**
    * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to
    * when that is known.

@@ -130,6 +130,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     replay.pass(nowMs);
     const known = new Set(replay.locator.presences().map(({ staff_id: id }) => id));
     for (const presence of here) if (!known.has(presence.staff_id)) replay.locator.resume(presence); // of a backlog, which follows
+    replay.locator.restoreReceivers(locator.receivers()); // what was learned before the start too
     locator = replay.locator;
     for (const [id, up] of online) locator.setGateway(id, up);
     for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
@@ -166,6 +167,17 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     /** Since when the building is in use as far as is known here, epoch ms. */
     buildingSinceMs: () => buildingSinceMs,
     presences: () => locator.presences(),
+    /** Why somebody is said to be where they are; null: not heard of late. @param {string} id */
+    trace(id) {
+      const trace = locator.trace(id);
+      return trace && Number.isFinite(trace.ts) ? trace : null; // of somebody new the first readings may still be gathered
+    },
+    /** How much stronger than calibrated the tag or phone of each is who was heard of late. */
+    levels: () => locator.levels(),
+    /** How much stronger than expected each gateway hears people, and each beacon is heard. */
+    receivers: () => locator.receivers(),
+    /** What `receivers` said before the start. @param {import('./locator').Receiver[]} list */
+    restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */
     version: () => version,
     /** Time of the newest location that was told, epoch ms. */

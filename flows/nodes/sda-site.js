@@ -12,11 +12,13 @@ const { createFigures } = require('../lib/metrics/figures');
 const { createParts } = require('../lib/metrics/parts');
 const { siteFigures } = require('../lib/metrics/site-figures');
 const { storeFigures } = require('../lib/metrics/store-figures');
+const { createReceiverOffsets } = require('../lib/receiver-offsets');
 const { createSite } = require('../lib/site');
 const { createStore } = require('../lib/store');
 
 const FLUSH_MS = 250; // derived locations wait this long for company: fewer, larger messages
 const TICK_MS = 1000;
+const SAVE_MS = 60_000;
 
 module.exports = function register(RED) {
   /** One building at work; the other nodes of the flows refer to it. */
@@ -25,6 +27,8 @@ module.exports = function register(RED) {
     const { config, building } = RED.settings.sda;
     const influx = createInflux({ url: config.influxUrl, token: config.influxToken });
     this.site = createSite(building, Date.now());
+    const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, (text) => this.warn(text));
+    offsets.restore();
     const calm = createCalm(influx);
     this.store = createStore(calm);
     this.archive = createArchive(calm);
@@ -48,11 +52,13 @@ module.exports = function register(RED) {
       setInterval(() => this.site.flush(Date.now()), FLUSH_MS),
       setInterval(() => this.site.tick(Date.now()), TICK_MS),
       setInterval(() => this.knownTime.note(Date.now()), TICK_MS),
+      setInterval(offsets.save, SAVE_MS),
     ];
-    this.on('close', () => {
+    this.on('close', (done) => {
       timers.forEach(clearInterval);
       this.site.flush(Date.now());
       influx.close();
+      offsets.save().finally(done);
     });
   }
 

@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from support import web
 from support.api import Api
 from support.building import Building
+from support.keys import asking, named_key
 from support.running import RunningStack
 from support.talk import batch, eventually, publish
 from support.walks import LATER_S, LENGTH_S, SLACK_S, TURN_S, Walks
@@ -31,9 +33,46 @@ def test_one_listed_staff_member_with_name_and_tags(api: Api, demo: Building) ->
     assert found["name"] == next(one["name"] for one in demo.raw["staff"] if one["id"] == person)
 
 
-@pytest.mark.parametrize("operation", ["getStaff", "listLocations", "listStays", "listContacts"])
+@pytest.mark.parametrize("operation", ["getStaff", "getTrace", "listLocations", "listStays", "listContacts"])
 def test_unknown_staff_member_is_404(api: Api, operation: str) -> None:
     assert "nobody-at-all" in api.ask(operation, expected=404, staff_id="nobody-at-all").json()["error"]
+
+
+def test_trace_tells_why_somebody_is_said_to_be_there(api: Api, walks: Walks) -> None:
+    """What is heard beside what should be, the belief by room, and how strong the phone is."""
+
+    def settled() -> dict[str, Any] | None:
+        found = api.get("getTrace", staff_id=walks.ann)
+        return found if found["heard"] and found["rooms"][0]["room"] == walks.second.room else None
+
+    found = eventually(settled, what="a trace with what is heard")
+    assert (found["staff_id"], found["room"]) == (walks.ann, walks.second.room)
+    chances = [one["probability"] for one in found["rooms"]]
+    assert chances == sorted(chances, reverse=True)
+    assert 0.5 < sum(chances) <= 1.01
+    nearest = next(one for one in found["heard"] if one["id"] == walks.second.id)
+    assert (nearest["room"], len(nearest["expected"])) == (walks.second.room, len(found["rooms"]))
+    assert abs(nearest["rssi"] + 45) < 5
+    ann = api.get("getStaff", staff_id=walks.ann)
+    assert abs(ann["level_db"] - found["level_db"]) < 2
+    assert 0 < ann["level_sd_db"] < 10
+
+
+def test_trace_of_who_is_not_heard_is_empty(api: Api, demo: Building, walks: Walks) -> None:
+    absent = next(
+        one["id"] for one in demo.raw["staff"] if api.get("getStaff", staff_id=one["id"])["presence"] is None
+    )
+    assert absent != walks.ann
+    found = api.get("getTrace", staff_id=absent)
+    assert (found["ts"], found["room"], found["rooms"], found["heard"], found["change"]) == (None, None, [], [], None)
+    assert api.get("getStaff", staff_id=absent)["level_db"] is None
+
+
+def test_trace_is_for_admins_alone(stack: RunningStack, walks: Walks) -> None:
+    path = f"/api/v1/staff/{walks.ann}/trace"
+    assert web.get(f"{stack.http_url}{path}").status_code == 401, "a trusted address"
+    with asking(stack, named_key(stack, "curious", "history", "presence")) as caller:
+        assert caller.get(path).status_code == 403
 
 
 def test_locations_are_told_oldest_first_once_each(api: Api, walks: Walks) -> None:

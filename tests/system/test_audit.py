@@ -12,7 +12,7 @@ import pytest
 from support import web
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
-from support.talk import now_ms
+from support.talk import eventually, now_ms
 
 HOUR_S = 3600
 
@@ -86,6 +86,15 @@ def test_every_way_of_asking_leaves_a_line(stack: RunningStack, path: str, whom:
     assert entry["route"] == path.replace("{id}", "{staff_id}")
     assert entry["whom"] == (["0"] if whom == "one" else "*")
     assert (entry["from_ms"], entry["to_ms"]) == ((now_s - 2 * HOUR_S) * 1000, (now_s - HOUR_S) * 1000)
+
+
+def test_why_somebody_is_where_they_are_is_a_look_up_too(stack: RunningStack) -> None:
+    with asking(stack, named_key(stack, "tracer", "admin")) as caller:
+        for _ in range(3):
+            assert caller.get("/api/v1/staff/0/trace").status_code == 200
+    (entry,) = eventually(lambda: _entries(stack, who="tracer", whom="0"), within_s=90, what="the line of that minute")
+    assert (entry["route"], entry["whom"], entry["count"]) == ("/api/v1/staff/{staff_id}/trace", ["0"], 3)
+    assert abs(entry["to_ms"] - now_ms()) < 120_000
 
 
 def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds, centre, drawn, inside, pathOf, signBox, wallDistance } from '../src/lib/geometry.js';
+import { bounds, centre, drawn, edgesOf, inside, pathOf, signBox, wallDistance } from '../src/lib/geometry.js';
 
 const SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10]];
 const ELL = [[0, 0], [4, 0], [4, 6], [12, 6], [12, 10], [0, 10]]; // a narrow leg upwards, a wide foot
@@ -11,6 +11,11 @@ test('north is up on the drawing', () => {
 
 test('a path to the centimetre', () => {
   assert.equal(pathOf([[0, 0], [1.234, 5], [0, 2]]), 'M0,0L1.23,5L0,2Z');
+});
+
+test('edges without a wall, the last one back to the first corner', () => {
+  assert.equal(edgesOf(SQUARE, [0, 3]), 'M0,0L10,0M0,10L0,0');
+  assert.equal(edgesOf(SQUARE, [4]), '');
 });
 
 test('bounds, inside, distance to the wall', () => {

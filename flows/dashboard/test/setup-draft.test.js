@@ -35,6 +35,26 @@ test('a pointer leads to a thing and into it', () => {
   }
 });
 
+test('what no form shows stays: the power of tags and the open edges of a room', () => {
+  const file = house();
+  Object.assign(file.staff[0], { tag_tx: -52 });
+  Object.assign(file.levels[0].rooms[0], { open_edges: [1, 3] });
+  const room = '/levels/0/rooms/0';
+  const edgesOf = (polygon, from = file) => at(change(frozen(from), room, { polygon }), room).open_edges;
+  assert.equal(at(change(frozen(file), '/staff/0', { name: 'Anna' }), '/staff/0').tag_tx, -52);
+  assert.equal(at(giveTag(frozen(file), '/staff/0', 'T9'), '/staff/0').tag_tx, -52);
+  assert.deepEqual(at(change(frozen(file), room, { name: 'Lobby', id: 'lobby', kind: undefined }), room).open_edges, [1, 3]);
+  assert.deepEqual(edgesOf([[0, 0], [12, 0], [12, 10], [0, 10]]), [1, 3], 'corners that were moved');
+  assert.deepEqual(edgesOf([[0, 0], [5, 0], [10, 0], [10, 10], [0, 10]]), [2, 4], 'a corner more');
+  assert.deepEqual(edgesOf([[0, 0], [10, 0], [10, 10]]), [1], 'a corner less');
+  assert.equal(edgesOf([[0, 0], [10, 0], [9, 9], [5, 9], [0, 9]]), undefined);
+  assert.equal(edgesOf(undefined), undefined, 'drawn anew');
+  assert.ok(!('open_edges' in at(change(file, '/levels/0/rooms/1', { polygon: SQUARE.slice(1) }), '/levels/0/rooms/1')));
+  const mine = change(file, room, { name: 'Mine' });
+  const theirs = change(file, room, { open_edges: [1] });
+  assert.deepEqual(at(merge(file, mine, theirs).file, room).open_edges, [1]);
+});
+
 test('a draft is never changed in place', () => {
   const file = frozen(house());
   const { file: more, pointer } = add(file, '/beacons', { id: 'B3' });

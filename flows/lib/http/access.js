@@ -22,15 +22,16 @@ function createAccess(context) {
   const { identify } = createCallers(context);
 
   /**
-   * The door of one operation. Behind it `callerOf(response)` says who called; behind one to history `lookUpOf(response)` writes
-   * down who is looked up, which each such operation has to do (what was not said counts as everybody, of all times); it is answered
-   * when `accounted(response)` says so.
+   * The door of one operation. Behind it `callerOf(response)` says who called; behind one to history, or to what tells as much of a
+   * person, `lookUpOf(response)` writes down who is looked up, which each such operation has to do (what was not said counts as
+   * everybody, of all times); it is answered when `accounted(response)` says so.
    * @param {Needed} needs
-   * @param {{changes?: boolean}} [options] changes: the operation is more than a question
+   * @param {{changes?: boolean, audited?: boolean}} [options] changes: the operation is more than a question; audited: it looks somebody
+   *   up, as each with the right `history` does
    * @returns {Door}
    * @throws {Error} at start, when there is no such right
    */
-  function door(needs, { changes = false } = {}) {
+  function door(needs, { changes = false, audited = needs === 'history' } = {}) {
     const wanted = needs === 'any' ? RIGHTS : [needs].flat();
     const strange = wanted.find((right) => !RIGHTS.includes(right));
     if (strange) throw new Error(`there is no right "${strange}": use one of ${RIGHTS.join(', ')}`);
@@ -50,7 +51,7 @@ function createAccess(context) {
           refuse(refused, response, next);
           return;
         }
-        if (needs === 'history') holdToAccount(caller, response);
+        if (audited) holdToAccount(caller, response);
         next();
       }).catch(next);
     };

@@ -16,7 +16,8 @@ function buildingView({ digest, name, levels, gateways, staff }) {
       width_m: level.width_m,
       height_m: level.height_m,
       plan: level.plan !== undefined,
-      rooms: level.rooms.map(({ id, name: called, kind = 'room', limit = null, polygon }) => ({ id, name: called, kind, limit, polygon })),
+      rooms: level.rooms.map(({ id, name: called, kind = 'room', limit = null, polygon, open_edges }) => (
+        { id, name: called, kind, limit, polygon, open_edges })),
       gateways: all.filter((gateway) => gateway.level === level.id).map(({ id, room, x_m, y_m }) => ({ id, room, x_m, y_m })),
     })),
     /** names by id */

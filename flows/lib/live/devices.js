@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { biases } = require('../devices/bias');
 const { compareIds } = require('../views/stays');
 
 /** Of a gateway's figures those that the page shows. */
@@ -17,13 +18,14 @@ const SILENCE = Object.freeze({ state: 'unknown', since: null, version: null, he
 function devices({ site, alerts }, _argument, nowMs) {
   const listed = site.building().gateways;
   const ids = [...listed.keys(), ...site.gateways.strangers()].sort(compareIds);
+  const biasOf = biases(site);
   return {
     alerts: { list: alerts.list(), open: alerts.open(), dropped: alerts.dropped() },
     gateways: ids.map((id) => {
       const { level = null, room = null } = listed.get(id) ?? {};
       const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? SILENCE;
       return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
-        health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
+        rssi_bias_db: biasOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
     }),
     strangers: site.beacons.strangers().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
       { beacon, heard_ms, kind, receiver, rssi, count })),

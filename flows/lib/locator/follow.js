@@ -13,8 +13,9 @@ const { isHere, presenceOf, stateAt, tellEvent, tellLocation, tellStay } = requi
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
  * @param {import('./levels').Levels} levels
+ * @param {import('./receivers').Receivers} receivers
  */
-function createFollowing(model, beliefs, hearing, levels) {
+function createFollowing(model, beliefs, hearing, levels, receivers) {
   const { plan: { rooms }, settings } = model;
   const chances = new Float64Array(rooms.length);
   const delayMs = delayOf(settings);
@@ -92,7 +93,9 @@ function createFollowing(model, beliefs, hearing, levels) {
     const walks = hearing.add(slot, heard, ms);
     const common = { meanDb: levels.meanOf(slot), common: levels.commonOf(slot) };
     const passed = { seconds, steps, touched, walks };
-    const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, hearing.recall(slot, ms), common, nowMs);
+    const remembered = hearing.recall(slot, ms);
+    const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, remembered, common, nowMs);
+    if (receivers.samples(nowMs)) receivers.learn(beliefs.cells(slot), remembered, levels.of(slot), ms);
     levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
   }
 

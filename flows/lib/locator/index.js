@@ -7,6 +7,7 @@ const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
 const { createLevels } = require('./levels');
 const { createModel } = require('./model');
+const { createReceivers } = require('./receivers');
 const { beganAt, emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
 const { createSilence } = require('./silence');
 const { heardByGateway, heardByPhone } = require('./sightings');
@@ -38,8 +39,11 @@ function createLocator(building, overrides = {}) {
   const known = new Map();
   let site = siteOf(building);
 
-  /** All that depends on the building. @param {Building} its @param {import('./model').Model} [before] */
-  function siteOf(its, before) {
+  /**
+   * All that depends on the building.
+   * @param {Building} its @param {import('./model').Model} [before] @param {import('./receivers').Receivers} [known] of that
+   */
+  function siteOf(its, before, known) {
     const settings = Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides });
     const model = createModel(its, settings, before);
     const silence = createSilence(model.radio, settings);
@@ -47,8 +51,9 @@ function createLocator(building, overrides = {}) {
     const beliefs = createBeliefs(model, silence.means);
     const hearing = createHearing(settings, model.radio.beacons.size);
     const levels = createLevels(settings);
-    const following = createFollowing(model, beliefs, hearing, levels);
-    return { building: its, settings, model, silence, beliefs, hearing, levels, following };
+    const receivers = createReceivers(model.radio, settings, known);
+    const following = createFollowing(model, beliefs, hearing, levels, receivers);
+    return { building: its, settings, model, silence, beliefs, hearing, levels, receivers, following };
   }
 
   /** A slot for somebody of whom it is not known where they are. @param {import('./levels').Level} [level] of their tag or phone */
@@ -121,7 +126,7 @@ function createLocator(building, overrides = {}) {
   function setBuilding(next, nowMs, outcome) {
     for (const person of people.values()) flush(person, takeAt(nowMs, outcome));
     const { model: { plan: { rooms } }, levels } = site;
-    site = siteOf(next, site.model);
+    site = siteOf(next, site.model, site.receivers);
     const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
     for (const person of people.values()) {
       const room = person.room < 0 ? -1 : index.get(`${rooms[person.room].level}/${rooms[person.room].id}`) ?? -1;
@@ -166,6 +171,10 @@ function createLocator(building, overrides = {}) {
     adoptLevels(levels) {
       for (const { staff_id: id, level_db: meanDb, level_sd_db: sdDb } of levels) known.set(id, { meanDb, variance: sdDb ** 2 });
     },
+    /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
+    receivers: () => site.receivers.all(),
+    /** What `receivers` said before a start. @param {import('../locator').Receiver[]} list */
+    restoreReceivers: (list) => { site.receivers.restore(list); },
     /**
      * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins.
      * @param {Presence} presence its ts: up to when that is known

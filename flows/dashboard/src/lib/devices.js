@@ -3,13 +3,16 @@
  * @typedef {{levels: {id: string, name: string, rooms: {id: string, name: string}[]}[], staff: Record<string, string>}} Building
  * @typedef {{id: string, listed: boolean, level: string|null, room: string|null, state: string, since: number|null, version: string|null,
  *   reading_ms: number|null, readings_per_s: number, health_ms: number|null, queued: number|null, dropped: number|null,
- *   scan_restarts: number|null, clock_offset_ms: number|null, clock_synchronised: number|null}} Gateway as the topic `devices` tells it
+ *   scan_restarts: number|null, clock_offset_ms: number|null, clock_synchronised: number|null,
+ *   rssi_bias_db: number|null}} Gateway as the topic `devices` tells it
  * @typedef {Gateway & {place: string|null}} GatewayRow
  * @typedef {{beacon: string, kind: 'fixed'|'tag', level: string|null, room: string|null, staff_id: string|null,
- *   heard: {ts: number, receiver: string, rssi: number}|null, measured: {ts: number, battery_mv: number|null}|null}} Beacon as
+ *   heard: {ts: number, receiver: string, rssi: number}|null, measured: {ts: number, battery_mv: number|null}|null,
+ *   rssi_bias_db: number|null}} Beacon as
  *   `/api/v1/beacons` tells it
  * @typedef {{id: string, kind: 'fixed'|'tag', place: string|null, level: string|null, room: string|null, staff_id: string|null,
- *   heard_ms: number|null, receiver: string|null, rssi: number|null, battery_mv: number|null}} BeaconRow
+ *   heard_ms: number|null, receiver: string|null, rssi: number|null, battery_mv: number|null,
+ *   rssi_bias_db: number|null}} BeaconRow
  */
 
 /** @param {Building} building @returns {(level: string|null, room: string|null) => string|null} names of places */
@@ -41,6 +44,7 @@ export const GATEWAY_COLUMNS = [
   { key: 'place', title: 'Place', value: ({ place }) => place },
   { key: 'reading', title: 'Last reading', value: ({ reading_ms }) => reading_ms, numeric: true },
   { key: 'rate', title: 'Readings/s', value: ({ readings_per_s }) => readings_per_s, numeric: true },
+  { key: 'bias', title: 'Hears people', value: ({ rssi_bias_db }) => rssi_bias_db, numeric: true },
   { key: 'queued', title: 'Queue', value: ({ queued }) => queued, numeric: true },
   { key: 'dropped', title: 'Drops', value: ({ dropped }) => dropped, numeric: true },
   { key: 'restarts', title: 'Restarts', value: ({ scan_restarts }) => scan_restarts, numeric: true },
@@ -63,9 +67,10 @@ export function clockOf({ clock_offset_ms: offset, clock_synchronised: synchroni
 /** @param {Building} building @param {Beacon[]} beacons @returns {BeaconRow[]} */
 export function beaconRows(building, beacons) {
   const place = places(building);
-  return beacons.map(({ beacon, kind, level, room, staff_id: staff, heard, measured }) => ({
+  return beacons.map(({ beacon, kind, level, room, staff_id: staff, heard, measured, rssi_bias_db }) => ({
     id: beacon, kind, level, room, staff_id: staff, place: staff === null ? place(level, room) : building.staff[staff] ?? staff,
     heard_ms: heard?.ts ?? null, receiver: heard?.receiver ?? null, rssi: heard?.rssi ?? null, battery_mv: measured?.battery_mv ?? null,
+    rssi_bias_db,
   }));
 }
 
@@ -77,6 +82,7 @@ export const BEACON_COLUMNS = [
   { key: 'heard', title: 'Last heard', value: ({ heard_ms }) => heard_ms, numeric: true },
   { key: 'receiver', title: 'By', value: ({ receiver }) => receiver },
   { key: 'rssi', title: 'Signal', value: ({ rssi }) => rssi, numeric: true },
+  { key: 'bias', title: 'Phones hear it', value: ({ rssi_bias_db }) => rssi_bias_db, numeric: true },
   { key: 'battery', title: 'Battery', value: ({ battery_mv }) => battery_mv },
 ];
 

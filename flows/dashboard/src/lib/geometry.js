@@ -14,6 +14,10 @@ export const drawn = (polygon, height_m) => polygon.map(([x, y]) => [x, height_m
 /** As an SVG path. @param {Polygon} polygon */
 export const pathOf = (polygon) => `M${polygon.map(([x, y]) => `${round(x)},${round(y)}`).join('L')}Z`;
 
+/** Some edges of it, by the number of the corner that each begins at, as an SVG path. @param {Polygon} polygon @param {number[]} edges */
+export const edgesOf = (polygon, edges) => edges.filter((edge) => edge < polygon.length)
+  .map((edge) => `M${[polygon[edge], polygon[(edge + 1) % polygon.length]].map(([x, y]) => `${round(x)},${round(y)}`).join('L')}`).join('');
+
 /** @param {number} value to the centimetre */
 const round = (value) => Math.round(value * 100) / 100;
 

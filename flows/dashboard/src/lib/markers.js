@@ -1,15 +1,16 @@
 import { createSeating } from './seats.js';
-import { centre, drawn, inside, pathOf, signBox } from './geometry.js';
+import { centre, drawn, edgesOf, inside, pathOf, signBox } from './geometry.js';
 
 /**
  * What is drawn of a level and of who is on it. Positions in metres on the drawn plan; sizes in pixels on the screen.
  * @typedef {{id: string, room: string, since: number, ts: number, state: string}} Someone
  * @typedef {Someone & {x: number, y: number, aged: boolean, tight: boolean}} Marker aged: there is space for the age;
  *   tight: there is none for a name
- * @typedef {{id: string, name: string, kind: string, limit: number|null, polygon: [number, number][]}} Room as the building has it
+ * @typedef {{id: string, name: string, kind: string, limit: number|null, polygon: [number, number][],
+ *   open_edges?: number[]}} Room as the building has it
  * @typedef {{id: string, name: string, limit: number|null, kind: string, path: string, centre: [number, number],
  *   sign: import('./geometry.js').Box, taken: import('./geometry.js').Box, avoid: [number, number][],
- *   polygon: [number, number][]}} DrawnRoom
+ *   polygon: [number, number][], openings: string}} DrawnRoom openings: edges without a wall
  */
 
 /** At the scale that shows a whole level on a laptop, in pixels. */
@@ -38,13 +39,14 @@ const LONGEST = 14;
 export function drawnRooms({ width_m, height_m, rooms, gateways = [] }) {
   const pixel_m = Math.max(width_m, height_m) / USUAL_WIDTH;
   const signs_m = SIGNS_PX.map((px) => px * pixel_m);
-  return rooms.map(({ id, name, limit, kind, polygon }) => {
+  return rooms.map(({ id, name, limit, kind, polygon, open_edges: open = [] }) => {
     const own = drawn(polygon, height_m);
     /** @type {[number, number][]} */
     const avoid = gateways.filter(({ room }) => room === id).map(({ x_m, y_m }) => [x_m, height_m - y_m]);
     const sign = signBox(own, signs_m);
     const taken = { ...sign, width: Math.min(sign.width, (name.length * LETTER_PX + COUNT_PX) * pixel_m) };
-    return { id, name, limit, kind, polygon: own, path: pathOf(own), centre: centre(own), sign, taken, avoid };
+    return { id, name, limit, kind, polygon: own, path: pathOf(own), centre: centre(own), sign, taken, avoid,
+      openings: edgesOf(own, open) };
   });
 }
 

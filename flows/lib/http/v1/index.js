@@ -41,16 +41,18 @@ function createApi(context, door) {
   for (const operation of operations) {
     const answer = answers[operation.id];
     if (!answer) throw new Error(`${operation.id} is described, but nothing answers it`);
-    const { method, right, status } = operation;
+    const { method, right, audited, status } = operation;
     const check = createCheck(operation.parameters);
     const parsers = method === 'get' ? [] : [json, form];
-    router[method](inExpress(operation.path), door(right, { changes: method !== 'get' }), ...parsers, (request, response, next) => {
+    router[method](inExpress(operation.path), door(right, { changes: method !== 'get', audited }), ...parsers, (request, response, next) => {
       Promise.resolve()
         .then(() => {
           const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response), cursors);
-          if (right === 'history') {
+          if (audited) {
             const { staff_id: staff, subject } = ask.params;
-            lookUpOf(response)(staff === undefined ? subject ?? '*' : several(staff), ask.window.fromMs, ask.window.toMs);
+            const { nowMs, window } = ask;
+            const { fromMs, toMs } = window.toMs > 0 ? window : { fromMs: nowMs, toMs: nowMs }; // it is about the present
+            lookUpOf(response)(staff === undefined ? subject ?? '*' : several(staff), fromMs, toMs);
           }
           return answer(method === 'get' ? ask : { ...ask, body: readParams(request.originalUrl, bodyOf(request)) });
         })

@@ -33,7 +33,8 @@ const lengthOf = (length) => (Number.isFinite(length) && length > 0 ? length : S
 export const drawable = ({ id = '', name = '', width_m, height_m, rooms }) => ({
   id, name, width_m: lengthOf(width_m), height_m: lengthOf(height_m),
   rooms: rooms.filter((/** @type {Thing} */ room) => isPolygon(room.polygon) && typeof room.id === 'string')
-    .map((/** @type {Thing} */ room) => ({ id: room.id, name: room.name ?? room.id, kind: room.kind ?? 'room', limit: null, polygon: room.polygon })),
+    .map((/** @type {Thing} */ room) => ({ id: room.id, name: room.name ?? room.id, kind: room.kind ?? 'room', limit: null, polygon: room.polygon,
+      open_edges: Array.isArray(room.open_edges) ? room.open_edges : undefined })),
 });
 
 /**

@@ -69,12 +69,30 @@ export const find = (file, kind, id) => everything(file).find((one) => one.kind 
 export const add = (file, list, thing) => ({ file: put(file, `${list}/-`, thing), pointer: `${list}/${at(file, list).length}` });
 
 /**
- * Change fields of a thing; undefined takes one away. What stands in a room or on a level follows when that gets another id.
+ * The open edges of a room under its new corners: an edge stays open where both its corners are still neighbours. Corners that were
+ * only moved keep their numbers.
+ * @param {Thing} room @param {unknown} polygon
+ * @returns {number[]|undefined} undefined: none is left
+ */
+function edgesUnder({ polygon: before, open_edges: open }, polygon) {
+  if (!Array.isArray(polygon) || !Array.isArray(before) || !Array.isArray(open)) return undefined;
+  if (polygon.length === before.length) return open;
+  /** @param {any[]} corners @param {number} edge */
+  const ends = (corners, edge) => JSON.stringify([corners[edge], corners[(edge + 1) % corners.length]]);
+  const wanted = new Set(open.map((edge) => ends(before, edge)));
+  const left = [...polygon.keys()].filter((edge) => wanted.has(ends(polygon, edge)));
+  return left.length > 0 ? left : undefined;
+}
+
+/**
+ * Change fields of a thing; undefined takes one away. What stands in a room or on a level follows when that gets another id, and so
+ * do the open edges of a room when it gets other corners.
  * @param {BuildingFile} file @param {string} pointer @param {Thing} changes @returns {BuildingFile}
  */
 export function change(file, pointer, changes) {
   const before = at(file, pointer);
-  const after = Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined));
+  const edges = 'polygon' in changes && before.open_edges !== undefined ? { open_edges: edgesUnder(before, changes.polygon) } : {};
+  const after = Object.fromEntries(Object.entries({ ...before, ...edges, ...changes }).filter(([, value]) => value !== undefined));
   const next = put(file, pointer, after);
   const kind = parts(pointer)?.kind;
   if ((kind !== 'room' && kind !== 'level') || before.id === after.id || after.id === undefined) return next;

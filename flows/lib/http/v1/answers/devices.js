@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { biases } = require('../../../devices/bias');
 const { normaliseBeacon } = require('../../../ids');
 const { encode } = require('../../../telemetry/day');
 const { compareIds } = require('../../../views/stays');
@@ -25,15 +26,16 @@ const SILENCE = { state: 'unknown', since: null, version: null, health: null, re
 
 /** @param {import('.').Context} context */
 function createDeviceAnswers({ site, archive, telemetry, clock }) {
-  /** @param {string} id of a registered one */
-  function beaconOf(id) {
+  /** @param {string} id of a registered one @param {ReturnType<typeof biases>} [biasOf] */
+  function beaconOf(id, biasOf = biases(site)) {
     const building = site.building();
     const { level = null, room = null, x_m = null, y_m = null } = building.beacons.get(id) ?? {};
     const known = site.beacons.of(id);
     const { heard_ms, receiver, rssi, measured_ms, battery_mv, temperature_c, humidity_pct } = known ?? NOTHING;
     return { beacon: id, kind: building.beacons.has(id) ? 'fixed' : 'tag', level, room, x_m, y_m, staff_id: building.tagOwner.get(id) ?? null,
       heard: known ? { ts: heard_ms, receiver, rssi } : null,
-      measured: known && measured_ms !== null ? { ts: measured_ms, battery_mv, temperature_c, humidity_pct } : null };
+      measured: known && measured_ms !== null ? { ts: measured_ms, battery_mv, temperature_c, humidity_pct } : null,
+      rssi_bias_db: biasOf('beacon', id) };
   }
 
   /** @param {string} written @returns {string} id of a registered one */
@@ -48,7 +50,8 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
   function listBeacons(ask) {
     const { beacons, tagOwner } = site.building();
     const { items, next } = pageById([...beacons.keys(), ...tagOwner.keys()].sort(compareIds), (id) => id, ask);
-    return { beacons: items.map(beaconOf), next };
+    const biasOf = biases(site);
+    return { beacons: items.map((id) => beaconOf(id, biasOf)), next };
   }
 
   /** @param {Ask} ask */
@@ -70,13 +73,13 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
     return new Encoded(() => bodyOf(head, texts, cursor), `"${digest}.${window.fromMs}.${window.toMs}.${limit}"`);
   }
 
-  /** @param {string} id */
-  function gatewayOf(id) {
+  /** @param {string} id @param {ReturnType<typeof biases>} [biasOf] */
+  function gatewayOf(id, biasOf = biases(site)) {
     const listed = site.building().gateways.get(id);
     const { level = null, room = null, x_m = null, y_m = null } = listed ?? {};
     const { state, since, version, health, reading_ms, readings_per_s } = site.gateways.of(id, clock()) ?? SILENCE;
     return { gateway: id, listed: listed !== undefined, level, room, x_m, y_m, state, since, version, health, reading_ms,
-      readings_per_s: Math.round(readings_per_s * 100) / 100 };
+      readings_per_s: Math.round(readings_per_s * 100) / 100, rssi_bias_db: biasOf('gateway', id) };
   }
 
   /** @param {string} id */
@@ -89,7 +92,8 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
   function listGateways(ask) {
     const ids = [...new Set([...site.building().gateways.keys(), ...site.gateways.strangers()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
-    return { gateways: items.map(gatewayOf), next };
+    const biasOf = biases(site);
+    return { gateways: items.map((id) => gatewayOf(id, biasOf)), next };
   }
 
   /**

@@ -14,12 +14,16 @@ const { KEPT_DAYS, span, stored, unknown } = require('./known');
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
 function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} }) {
-  /** @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence */
-  function about(id, presence) {
+  /**
+   * @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence
+   * @param {{level_db: number, level_sd_db: number}|null|undefined} learned of their tag or phone
+   */
+  function about(id, presence, learned) {
     const listed = site.building().staff.get(id);
     const { level = '', room = '', since = 0, ts = 0, state } = presence ?? {};
     return { staff_id: id, name: listed?.name ?? null, listed: listed !== undefined, tags: listed?.tags ?? [],
-      presence: presence ? { level, room, since, ts, state } : null };
+      presence: presence ? { level, room, since, ts, state } : null,
+      level_db: round(learned?.level_db), level_sd_db: round(learned?.level_sd_db) };
   }
 
   /** @param {string} id */
@@ -34,15 +38,24 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
   /** @param {Ask} ask */
   function listStaff(ask) {
     const present = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
+    const levels = new Map(site.levels().map((level) => [level.staff_id, level]));
     const ids = [...new Set([...site.building().staff.keys(), ...present.keys()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
-    return { staff: items.map((id) => about(id, present.get(id))), next };
+    return { staff: items.map((id) => about(id, present.get(id), levels.get(id))), next };
   }
 
   /** @param {Ask} ask */
   async function getStaff({ params: { staff_id: id } }) {
     await mustBeKnown(id);
-    return about(id, presencesOf(id)[0]);
+    return about(id, presencesOf(id)[0], site.trace(id));
+  }
+
+  /** @param {Ask} ask */
+  async function getTrace({ params: { staff_id: id } }) {
+    const trace = site.trace(id);
+    if (trace) return trace;
+    await mustBeKnown(id);
+    return { staff_id: id, ts: null, room: null, rooms: [], heard: [], level_db: null, level_sd_db: null, change: null };
   }
 
   /** What memory holds completely is not asked of the database. @param {Ask} ask */
@@ -111,8 +124,11 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
       ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
   }
 
-  return { listStaff, getStaff, listLocations, listStays, searchStays, listContacts };
+  return { listStaff, getStaff, getTrace, listLocations, listStays, searchStays, listContacts };
 }
+
+/** @param {number} [db] @returns {number|null} to a tenth */
+const round = (db) => (db === undefined ? null : Math.round(db * 10) / 10);
 
 /** @param {import('../../../views/stays').Stay} stay */
 const told = ({ level, room, enter_ms, leave_ms, open }) =>

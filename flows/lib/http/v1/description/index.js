@@ -6,7 +6,8 @@ const { responses } = require('./responses');
 
 /**
  * The one description of all that is answered over HTTP, as OpenAPI 3.1. It is served, rendered, and drives routing and the
- * checks of parameters; `x-right` names the right that an operation needs.
+ * checks of parameters; `x-right` names the right that an operation needs, `x-audited` that it is a look-up of a person for the
+ * audit log, as each with the right `history` is.
  */
 
 const INFO = `Who was where and when, who is where now, and how beacons and gateways are doing.
@@ -58,6 +59,7 @@ const withSecurity = (paths) => Object.fromEntries(Object.entries(paths).map(([p
  * @property {'get'|'post'|'put'|'patch'|'delete'} method
  * @property {string} path as OpenAPI writes it
  * @property {import('../../access').Needed} right that it needs
+ * @property {boolean} audited whether it looks somebody up
  * @property {import('../checks').Parameter[]} parameters in full
  * @property {number} status of success
  */
@@ -65,10 +67,10 @@ const withSecurity = (paths) => Object.fromEntries(Object.entries(paths).map(([p
 /** @param {Description} description @returns {Operation[]} */
 function operationsOf(description) {
   return Object.entries(description.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => {
-    const { operationId: id, parameters: named = [], 'x-right': right, responses: told } = /** @type {any} */ (operation);
+    const { operationId: id, parameters: named = [], 'x-right': right, 'x-audited': audited = right === 'history', responses: told } = /** @type {any} */ (operation);
     const status = Number(Object.keys(told).find((code) => code.startsWith('2')));
     const whole = named.map((/** @type {any} */ one) => resolve(description, one));
-    return { id, method: /** @type {any} */ (method), path, right, status, parameters: whole };
+    return { id, method: /** @type {any} */ (method), path, right, audited, status, parameters: whole };
   }));
 }
 

@@ -25,6 +25,15 @@ module.exports = {
       responses: answers('The staff member.', 'Staff', { known: true }),
     },
   },
+  '/api/v1/staff/{staff_id}/trace': {
+    get: {
+      operationId: 'getTrace', tags: TAG, 'x-right': 'admin', 'x-audited': true, summary: 'Why somebody is said to be where they are',
+      description: 'The belief by room, what is remembered of each receiver that heard them against what should be heard there, and what a change of '
+        + 'the room still lacks. Of who was not heard within the last quarter of an hour: `ts` null and empty lists. Each look-up is written to the audit log.',
+      parameters: [use('staff_id')],
+      responses: answers('What the locator goes by.', 'Trace', { known: true }),
+    },
+  },
   '/api/v1/staff/{staff_id}/locations': {
     get: {
       operationId: 'listLocations', tags: TAG, 'x-right': 'history', summary: 'Where somebody was, moment by moment',

@@ -1,12 +1,15 @@
 // @ts-check
 'use strict';
 
-const { count, id, list, ms, next, object, orNull, ref, seconds, span, text, whole, yes } = require('./build');
+const { count, id, list, ms, next, number, object, orNull, ref, seconds, span, text, whole, yes } = require('./build');
 
 const state = { type: 'string', enum: ['present', 'stale', 'lost'] };
 const here = { staff_id: id, since: ms, ts: ms, state };
 const stay = { level: id, room: id, enter_ms: ms, leave_ms: { ...ms, description: 'While it goes on: when last heard.' },
   duration_s: seconds, ongoing: yes };
+const share = { ...number, minimum: 0, maximum: 1 };
+const levelDb = { ...orNull(number), description: 'How much stronger (negative: weaker) than calibrated their tag or phone is, dB, as it was learned.' };
+const levelSdDb = { ...orNull(number), description: 'Standard deviation of that, dB.' };
 
 module.exports = {
   Presence: object({ level: id, room: id, since: ms, ts: { ...ms, description: 'When last heard, epoch ms.' }, state }),
@@ -17,8 +20,30 @@ module.exports = {
     listed: { ...yes, description: 'Whether the building file lists this person.' },
     tags: list(id),
     presence: { ...orNull(ref('Presence')), description: 'null: not heard within the last quarter of an hour.' },
+    level_db: levelDb,
+    level_sd_db: levelSdDb,
   }),
   StaffList: object({ staff: list(ref('Staff')), next }),
+  Trace: object({
+    staff_id: id,
+    ts: { ...orNull(ms), description: 'Of the newest reading; null: not heard within the last quarter of an hour.' },
+    room: { ...orNull(id), description: 'Where they are said to be.' },
+    rooms: { ...list(object({ room: id, level: id, probability: share })), description: 'The likeliest, at most five, the likeliest first.' },
+    heard: { ...list(ref('TraceHeard')), description: 'What is remembered of each gateway or beacon, the strongest first.' },
+    level_db: levelDb,
+    level_sd_db: levelSdDb,
+    change: { ...orNull(object({ room: id, lead_nats: { ...number, description: 'By how much it is likelier, natural log of the odds.' },
+      needed_nats: { ...number, description: 'More than that is needed before they are said to be there.' } })),
+      description: 'The likeliest other room; null: there is none.' },
+  }),
+  TraceHeard: object({
+    id: { ...id, description: 'A gateway that hears their tag, or a beacon that their phone hears.' },
+    room: { ...id, description: 'Where it stands.' },
+    rssi: { ...number, description: 'Mean level, corrected by `tx` and `rssi_offset`, dBm.' },
+    readings: { ...number, minimum: 0, description: 'Of how many readings; older ones count less.' },
+    age_s: { ...seconds, description: 'Age of the newest reading, seconds.' },
+    expected: { ...list(number), description: 'How strong it should be at the likeliest place of each of `rooms`, dBm, in their order.' },
+  }),
   Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The one heard best of the room.' },
     rssi: { ...whole, description: 'dBm' } }),
   Locations: object({ staff_id: id, ...span, locations: list(ref('Location')), next }),

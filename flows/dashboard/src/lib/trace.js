@@ -1,0 +1,82 @@
+/**
+ * Why somebody is said to be in a room, and how strong tags, phones and receivers are, in words for people.
+ * @typedef {{staff_id: string, ts: number|null, room: string|null, rooms: {room: string, level: string, probability: number}[],
+ *   heard: {id: string, room: string, rssi: number, readings: number, age_s: number, expected: number[]}[], level_db: number|null,
+ *   level_sd_db: number|null, change: {room: string, lead_nats: number, needed_nats: number}|null}} Trace as
+ *   `/api/v1/staff/{id}/trace` tells it
+ * @typedef {{id: string, place: string, rssi: number, here: number|null, there: number|null, age: string}} HeardRow
+ */
+
+/** Off by more, it is worth to correct the building file, dB. */
+const TAG_OFF_DB = 6;
+const RECEIVER_OFF_DB = 4;
+
+/** @param {number} db @returns {string} without a sign */
+const size = (db) => String(Math.abs(Math.round(db)));
+
+/** How likely each room is. @param {Trace} trace @param {(room: string) => string} nameOf */
+export const beliefBars = ({ rooms, room: said }, nameOf) => rooms.map(({ room, probability }) => (
+  { room, name: nameOf(room), percent: Math.round(probability * 100), said: room === said }));
+
+/**
+ * What each receiver hears, and what it should hear in the room that is said and in the likeliest other one.
+ * @param {Trace} trace @param {(room: string) => string} nameOf
+ * @returns {HeardRow[]}
+ */
+export function heardRows({ rooms, room, heard, change }, nameOf) {
+  const [here, there] = [room, change?.room].map((one) => rooms.findIndex((other) => other.room === one));
+  return heard.map(({ id, room: stands, rssi, age_s: age, expected }) => ({
+    id, place: stands === '' ? '' : nameOf(stands), rssi: Math.round(rssi), here: rounded(expected[here]), there: rounded(expected[there]),
+    age: `${age < 10 ? age.toFixed(1) : Math.round(age)} s`,
+  }));
+}
+
+/** @param {number|undefined} dbm */
+const rounded = (dbm) => (dbm === undefined ? null : Math.round(dbm));
+
+/**
+ * What a change of the room still lacks.
+ * @param {Trace} trace @param {(room: string) => string} nameOf
+ * @returns {string} empty: nobody knows of another room
+ */
+export function changeText({ room, change }, nameOf) {
+  if (room === null || change === null) return '';
+  const { lead_nats: lead, needed_nats: needed } = change;
+  const stands = lead > 0 ? `leads by ${lead.toFixed(1)}` : `is behind by ${Math.abs(lead).toFixed(1)}`;
+  return `${nameOf(change.room)} ${stands}, needs a lead of ${needed.toFixed(1)}`;
+}
+
+/** @param {number} db @param {string} than */
+const strength = (db, than) => (Math.round(db) === 0 ? `as strong as ${than}` : `${size(db)} dB ${db > 0 ? 'stronger' : 'weaker'} than ${than}`);
+
+/** "7 dB stronger than calibrated (±2)". @param {number|null} db @param {number|null} sdDb @returns {string|null} null: not known */
+export const levelText = (db, sdDb) => (db === null || sdDb === null ? null : `${strength(db, 'calibrated')} (±${Math.max(1, Math.round(sdDb))})`);
+
+/** What to do about it. @param {{level_db: number|null, tags: string[]}} person @returns {string} empty: nothing */
+export function levelHint({ level_db: db, tags }) {
+  if (db === null || tags.length === 0 || Math.abs(db) <= TAG_OFF_DB) return '';
+  return `set tag_tx ${size(db)} dB ${db > 0 ? 'higher' : 'lower'} in the building file`;
+}
+
+/** "5 dB weaker than expected". @param {number|null} db @returns {string|null} null: not known */
+export const biasText = (db) => (db === null ? null : strength(db, 'expected'));
+
+/** What to do about it. @param {'gateway'|'beacon'} kind @param {number|null} db @returns {string} empty: nothing */
+export function biasHint(kind, db) {
+  if (db === null || Math.abs(db) < RECEIVER_OFF_DB) return '';
+  return kind === 'gateway' ? 'check its place and antenna, or set rssi_offset' : 'check its place and battery, or set tx';
+}
+
+/**
+ * Tags and phones of people, as the devices page shows them.
+ * @param {{staff_id: string, name: string|null, tags: string[], level_db: number|null, level_sd_db: number|null}[]} staff as
+ *   `/api/v1/staff` tells them
+ */
+export const strengthRows = (staff) => staff.map((one) => ({ ...one, id: one.staff_id, carries: one.tags.join(', ') || 'phone' }));
+
+/** @type {import('./table.js').Column<ReturnType<typeof strengthRows>[number]>[]} */
+export const STRENGTH_COLUMNS = [
+  { key: 'id', title: 'Who', value: ({ id }) => id },
+  { key: 'carries', title: 'Tag or phone', value: ({ carries }) => carries },
+  { key: 'strength', title: 'Strength', value: ({ level_db }) => level_db, numeric: true },
+];
