@@ -9,6 +9,7 @@ const { createInflux } = require('../lib/influx');
 const { createLossLedger } = require('../lib/loss-ledger');
 const { createCertificate } = require('../lib/metrics/certificate');
 const { createFigures } = require('../lib/metrics/figures');
+const { lossFigures } = require('../lib/metrics/loss-figures');
 const { createParts } = require('../lib/metrics/parts');
 const { siteFigures } = require('../lib/metrics/site-figures');
 const { storeFigures } = require('../lib/metrics/store-figures');
@@ -17,8 +18,7 @@ const { createSite } = require('../lib/site');
 const { createStore } = require('../lib/store');
 
 const FLUSH_MS = 250; // derived locations wait this long for company: fewer, larger messages
-const TICK_MS = 1000;
-const SAVE_MS = 60_000;
+const [TICK_MS, SAVE_MS] = [1000, 60_000];
 
 module.exports = function register(RED) {
   /** One building at work; the other nodes of the flows refer to it. */
@@ -34,24 +34,19 @@ module.exports = function register(RED) {
     this.archive = createArchive(calm);
     this.figures = createFigures();
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
-    this.figures.add(storeFigures({ calm, history: this.site.history }));
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
-    this.figures.add(this.parts.figures);
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, clock: Date.now });
-    this.figures.add(this.certificate.figures);
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn: (text) => this.warn(text) });
-    this.figures.add([{ name: 'lost_30_days', kind: 'gauge', label: 'what', read: () => this.losses.byName(Date.now()),
-      help: 'What was lost within 30 days, over restarts, by the counter that told it' }]);
+    for (const some of [storeFigures({ calm, history: this.site.history }), this.parts.figures, this.certificate.figures,
+      lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, (text) => this.warn(text));
     const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
     this.arrival = createArrival(told, this.site.startedMs);
     this.stayArrival = createArrival(told, this.site.startedMs, ALIVE_MS); // memory has no stays and events to bridge it with
-
     const timers = [
       setInterval(() => this.site.flush(Date.now()), FLUSH_MS),
-      setInterval(() => this.site.tick(Date.now()), TICK_MS),
-      setInterval(() => this.knownTime.note(Date.now()), TICK_MS),
+      setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS),
       setInterval(offsets.save, SAVE_MS),
     ];
     this.on('close', (done) => {

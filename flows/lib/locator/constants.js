@@ -40,7 +40,7 @@ const CONSTANTS = Object.freeze({
   strayShare: 1e-3, // of a second, people appear elsewhere (a tag handed over, a phone back from a pocket of bad reception)
   strayCells: 24, // … near the devices they are heard by: that many cells of each
   strayFrom: 3, // … of the strongest so many devices
-  keptCells: 32, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
+  keptCells: 30, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
   keptShare: 3e-4, // … and so are those below this probability
   stepsAtMost: 5, // after a longer silence than so many seconds the belief is as wide as it gets
   forgetMs: 30_000, // after that nothing is known any more, like at the start

@@ -41,9 +41,9 @@ function createLocator(building, overrides = {}) {
 
   /**
    * All that depends on the building.
-   * @param {Building} its @param {import('./model').Model} [before] @param {import('./receivers').Receivers} [known] of that
+   * @param {Building} its @param {import('./model').Model} [before] @param {import('./receivers').Receivers} [learned] of that
    */
-  function siteOf(its, before, known) {
+  function siteOf(its, before, learned) {
     const settings = Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides });
     const model = createModel(its, settings, before);
     const silence = createSilence(model.radio, settings);
@@ -51,7 +51,7 @@ function createLocator(building, overrides = {}) {
     const beliefs = createBeliefs(model, silence.means);
     const hearing = createHearing(settings, model.radio.beacons.size);
     const levels = createLevels(settings);
-    const receivers = createReceivers(model.radio, settings, known);
+    const receivers = createReceivers(model.radio, settings, learned);
     const following = createFollowing(model, beliefs, hearing, levels, receivers);
     return { building: its, settings, model, silence, beliefs, hearing, levels, receivers, following };
   }
