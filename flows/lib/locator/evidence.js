@@ -29,10 +29,18 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
   const heardIn = new Uint32Array(radio.sources.length);
   const silentIn = new Uint32Array(radio.sources.length);
   let round = 0;
-  /** Of each room: how much it speaks for it by how strong its own devices are heard, nats; a room without any does not say. */
-  const power = new Float64Array(roomOf.reduce((most, room) => Math.max(most, room), 0) + 1).fill(-powerNats);
-  const equipped = [...new Set(radio.sources.map(({ room }) => room))].filter((room) => room >= 0);
-  for (const room of equipped) power[room] = -powerNats * powerFolds;
+  const rooms = roomOf.reduce((most, room) => Math.max(most, room), 0) + 1;
+  /** Of each room: how much the power of its own devices speaks for it, nats, and in which round that was found. */
+  const power = new Float64Array(rooms);
+  const foundIn = new Uint32Array(rooms);
+  /** Devices of each room. @param {Map<string, number>} index */
+  const inRooms = (index) => {
+    /** @type {number[][]} */
+    const found = Array.from({ length: rooms }, () => []);
+    for (const source of index.values()) found[radio.sources[source].room]?.push(source);
+    return found;
+  };
+  const devices = { phone: inRooms(radio.beacons), gateway: inRooms(radio.gateways) };
 
   /** Log probability that nothing is heard of what should be loud in a cell. @param {number} c
    * @param {Silence} silence @param {number} thresholdDbm @param {number} meanDb what is known of the level */
@@ -62,7 +70,10 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
    */
   function comparePowers({ count, levels }) {
     let strongest = 0;
-    for (let k = 0; k < count; k += 1) if (heard[k].room >= 0) power[heard[k].room] = 0;
+    for (let k = 0; k < count; k += 1) {
+      const { room } = heard[k];
+      if (room >= 0) [power[room], foundIn[room]] = [0, round];
+    }
     for (let k = 0; k < count; k += 1) {
       const { room } = heard[k];
       if (room >= 0) strongest = Math.max(strongest, power[room] += 10 ** (levels[k] / 10));
@@ -73,9 +84,16 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
     }
   }
 
-  /** Rooms that were heard are as those that were not, again. @param {number} count of what was heard */
-  function forgetPowers(count) {
-    for (let k = 0; k < count; k += 1) if (heard[k].room >= 0) power[heard[k].room] = -powerNats * powerFolds;
+  /**
+   * How much the power of its own devices speaks for a room; one without any that could be heard does not say.
+   * @param {number} room @param {Silence} silence
+   */
+  function powerOf(room, { kind, nowMs }) {
+    if (foundIn[room] !== round) {
+      foundIn[room] = round;
+      power[room] = -powerNats * (devices[kind][room].some((source) => isSilent(source, nowMs)) ? powerFolds : 1);
+    }
+    return power[room];
   }
 
   /**
@@ -119,11 +137,10 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
         r0 += weight[k] * r;
       }
       offs[n] = r0 / (whole + 1 / common);
-      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm, wholeDb) + power[roomOf[c]];
+      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm, wholeDb) + powerOf(roomOf[c], silence);
       logs[n] = kept * Math.log(mass[c]) + share * log;
       if (logs[n] > best) best = logs[n];
     }
-    forgetPowers(many);
     let total = 0;
     for (let n = 0; n < count; n += 1) total += mass[at[n]] = Math.exp(logs[n] - best);
     let off = 0;

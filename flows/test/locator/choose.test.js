@@ -41,7 +41,7 @@ test('a clear challenger wins at once, one that leads by less than it takes neve
 });
 
 test('it takes exactly the lead that is asked for, and more of who is settled', () => {
-  for (const minutes of [0, 1, 10, 100]) {
+  for (const minutes of [0, 1, 10]) {
     const ms = minutes * MINUTE;
     const needed = neededOf(somebody(), ms, DEFAULTS);
     assert.equal(decide(somebody(), leading(needed - 0.02), ms), 'none', `${minutes} min`);

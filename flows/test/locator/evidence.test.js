@@ -7,7 +7,8 @@ const { DEFAULTS } = require('../../lib/locator/constants');
 const { createEvidence } = require('../../lib/locator/evidence');
 const { createModel } = require('../../lib/locator/model');
 const fc = require('../support/fast-check');
-const { house } = require('./house');
+const { createBuilding } = require('../../lib/building');
+const { house, houseFile } = require('./house');
 
 const CERTAIN_LEVEL = { meanDb: 0, common: DEFAULTS.carriedDb ** 2 };
 const UNKNOWN_LEVEL = { meanDb: 0, common: DEFAULTS.carriedDb ** 2 + DEFAULTS.levelDb ** 2 };
@@ -15,7 +16,7 @@ const NO_SILENCE = { kind: /** @type {const} */ ('gateway'), thresholdDbm: 0, no
 
 /** @param {Record<string, object>} [changes] of the house @param {object} [overrides] */
 function scene(changes = {}, overrides = {}) {
-  const settings = { ...DEFAULTS, ...overrides };
+  const settings = { ...DEFAULTS, powerNats: 0, ...overrides }; // power has tests of its own
   const model = createModel(house(changes), settings);
   const { radio, cells, plan: { rooms } } = model;
   const gateways = [...radio.gateways.values()].slice(0, 5); // of level G
@@ -37,7 +38,7 @@ function scene(changes = {}, overrides = {}) {
       listening = () => true, at = [...cells.all.keys()] } = {}) {
       const mass = new Float64Array(cells.all.length);
       for (const c of at) mass[c] = prior ? prior[c] : 1 / at.length;
-      const evidence = createEvidence(radio, settings, mass, listening);
+      const evidence = createEvidence(radio, settings, mass, listening, cells.room);
       const remembered = { count: sources.length, sources: Int32Array.from(sources), levels: Float64Array.from(levels),
         readings: new Float64Array(sources.length).fill(readings), ages: new Float64Array(sources.length) };
       const found = evidence.weigh(Int32Array.from(at), at.length, remembered, common, silence, kept, share);
@@ -174,6 +175,38 @@ describe('devices', () => {
     model.radio.sources[source].expected = expected.slice(0, here - first + 1);
     const { mass } = model.weighed([source], [HOUSE.expected(source, here)], { at: [here, here + 1], common: CERTAIN_LEVEL });
     assert.ok(mass[here] > 0.99);
+  });
+});
+
+describe('power', () => {
+  const { powerNats, powerFolds } = DEFAULTS;
+  const [first, ...others] = gateways;
+  /** By how much power alone speaks for room a against b. @param {number[]} sources @param {number[]} levels @param {any} [how] */
+  const said = (sources, levels, how = {}) => {
+    const at = { at: [here, there], ...how };
+    return odds(scene({}, { powerNats }).weighed(sources, levels, at).mass) - odds(HOUSE.weighed(sources, levels, at).mass);
+  };
+
+  test('a room whose devices are heard with e times the power is `powerNats` likelier, within a bound', () => {
+    const e = 10 / Math.LN10;
+    assert.ok(Math.abs(said(gateways.slice(0, 2), [-60, -60 - e]) - powerNats) < 1e-6);
+    assert.ok(Math.abs(said(gateways.slice(0, 2), [-60, -60 - 10 * e]) - powerNats * powerFolds) < 1e-6);
+  });
+
+  test('a room of which nothing is heard is unlikely; not so where its devices are out, or are none that could be heard', () => {
+    const rssis = others.map((_, k) => -60 - k);
+    assert.ok(Math.abs(said(others, rssis) + powerNats * powerFolds) < 1e-6);
+    assert.ok(Math.abs(said(others, rssis, { listening: (/** @type {number} */ source) => source !== first }) + powerNats) < 1e-6);
+    const file = houseFile();
+    file.gateways = file.gateways.filter((/** @type {any} */ { id }) => id !== 'gw-G-a');
+    const settings = { ...DEFAULTS, silentShare: 0 };
+    const { radio, cells } = createModel(createBuilding(file), settings);
+    const mass = new Float64Array(cells.all.length).fill(0.5);
+    const evidence = createEvidence(radio, settings, mass, () => true, cells.room);
+    const none = new Float64Array(0);
+    const nothing = { count: 0, sources: new Int32Array(0), levels: none, readings: none, ages: none };
+    evidence.weigh(Int32Array.of(here, there), 2, nothing, UNKNOWN_LEVEL, { ...NO_SILENCE }, 1, 1);
+    assert.ok(Math.abs(odds(mass) - powerNats * (powerFolds - 1)) < 1e-6, 'its beacon is nothing that gateways hear');
   });
 });
 

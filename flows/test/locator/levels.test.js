@@ -56,8 +56,8 @@ test('a level that changes is followed', () => {
 
 test('who may be anywhere teaches little; readings nearer in time than `levelS` teach no more for being many', () => {
   const [sure, unsure] = [opened(), opened()];
-  hear(sure, 15, 20, { place: 1 });
-  hear(unsure, 15, 20, { place: 400 });
+  hear(sure, 15, 8, { place: 1 });
+  hear(unsure, 15, 8, { place: 400 });
   assert.ok(unsure.meanOf(0) < sure.meanOf(0) / 2);
   const [often, seldom] = [opened(), opened()];
   hear(often, 15, 40, { everyS: 1 });
