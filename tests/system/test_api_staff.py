@@ -59,9 +59,7 @@ def test_trace_tells_why_somebody_is_said_to_be_there(api: Api, walks: Walks) ->
 
 
 def test_trace_of_who_is_not_heard_is_empty(api: Api, demo: Building, walks: Walks) -> None:
-    absent = next(
-        one["id"] for one in demo.raw["staff"] if api.get("getStaff", staff_id=one["id"])["presence"] is None
-    )
+    absent = next(one["id"] for one in demo.raw["staff"] if api.get("getStaff", staff_id=one["id"])["presence"] is None)
     assert absent != walks.ann
     found = api.get("getTrace", staff_id=absent)
     assert (found["ts"], found["room"], found["rooms"], found["heard"], found["change"]) == (None, None, [], [], None)
