@@ -1,3 +1,5 @@
+import { duration } from './times.js';
+
 /**
  * Why somebody is said to be in a room, and how strong tags, phones and receivers are, in words for people.
  * @typedef {{staff_id: string, ts: number|null, room: string|null, rooms: {room: string, level: string, probability: number}[],
@@ -20,14 +22,14 @@ export const beliefBars = ({ rooms, room: said }, nameOf) => rooms.map(({ room, 
 
 /**
  * What each receiver hears, and what it should hear in the room that is said and in the likeliest other one.
- * @param {Trace} trace @param {(room: string) => string} nameOf
+ * @param {Trace} trace @param {(room: string) => string} nameOf @param {number} nowMs
  * @returns {HeardRow[]}
  */
-export function heardRows({ rooms, room, heard, change }, nameOf) {
+export function heardRows({ ts, rooms, room, heard, change }, nameOf, nowMs) {
   const [here, there] = [room, change?.room].map((one) => rooms.findIndex((other) => other.room === one));
-  return heard.map(({ id, room: stands, rssi, age_s: age, expected }) => ({
+  return heard.map(({ id, room: stands, rssi, age_s, expected }) => ({
     id, place: stands === '' ? '' : nameOf(stands), rssi: Math.round(rssi), here: rounded(expected[here]), there: rounded(expected[there]),
-    age: `${age < 10 ? age.toFixed(1) : Math.round(age)} s`,
+    age: duration(age_s * 1000 + nowMs - (ts ?? nowMs)),
   }));
 }
 
