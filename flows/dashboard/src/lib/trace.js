@@ -48,8 +48,11 @@ export function changeText({ room, change }, nameOf) {
   return `${nameOf(change.room)} ${stands}, needs a lead of ${needed.toFixed(1)}`;
 }
 
+/** "5 dB weaker". @param {number} db */
+export const strengthWord = (db) => `${size(db)} dB ${db > 0 ? 'stronger' : 'weaker'}`;
+
 /** @param {number} db @param {string} than */
-const strength = (db, than) => (Math.round(db) === 0 ? `as strong as ${than}` : `${size(db)} dB ${db > 0 ? 'stronger' : 'weaker'} than ${than}`);
+const strength = (db, than) => (Math.round(db) === 0 ? `as strong as ${than}` : `${strengthWord(db)} than ${than}`);
 
 /** "7 dB stronger than calibrated (±2)". @param {number|null} db @param {number|null} sdDb @returns {string|null} null: not known */
 export const levelText = (db, sdDb) => (db === null || sdDb === null ? null : `${strength(db, 'calibrated')} (±${Math.max(1, Math.round(sdDb))})`);
