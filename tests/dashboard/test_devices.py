@@ -167,6 +167,29 @@ def test_beacon_shows_when_and_by_whom_it_was_heard(
     expect(found.locator(".heard")).to_have_text(re.compile(r"^\d+ s ago$"))
 
 
+def test_strength_of_tags_and_of_receivers_is_learned_and_told(
+    devices: Callable[..., Page], stack: RunningStack, demo: Building
+) -> None:
+    """One tag 20 dB too strong, heard for 330 s by three gateways in one place; one of them hears 15 dB too little."""
+    level = demo.gateways[0].level
+    near, other, deaf = [one for one in demo.gateways if one.level == level][:3]
+    person, tag = next((one["id"], one["tags"][0]) for one in reversed(demo.raw["staff"]) if one.get("tags"))
+    begin = now_ms() - 330_000
+    publish(
+        stack,
+        *(
+            (f"gateway/{gateway.id}/readings", batch((tag, rssi), ts=begin + second * 1000))
+            for second in range(330)
+            for gateway, rssi in ((near, -45), (other, -60), (deaf, -80))
+        ),
+    )
+    page = devices("people", q=person)
+    expect(row(page, person).locator(".carries")).to_contain_text(tag, timeout=SOON_MS)
+    expect(row(page, person).locator(".strength")).to_have_text(re.compile(r"calibrated \(±\d+\)"), timeout=SOON_MS)
+    page = devices("gateways", q=near.id)
+    expect(row(page, near.id).locator(".bias")).to_have_text(re.compile("expected"), timeout=SOON_MS)
+
+
 def test_stranger_is_a_candidate_for_the_plan_or_for_somebody(
     devices: Callable[..., Page], stack: RunningStack
 ) -> None:
@@ -180,7 +203,7 @@ def test_stranger_is_a_candidate_for_the_plan_or_for_somebody(
 def test_axe_finds_no_serious_fault(devices: Callable[..., Page], stack: RunningStack) -> None:
     id_ = refused(stack, "axe")
     publish(stack, ("gateway/gw-unlisted/readings", batch((STRANGER, -55))))
-    for tab in ("alerts", "gateways", "beacons", "strangers"):
+    for tab in ("alerts", "gateways", "beacons", "people", "strangers"):
         page = devices(tab)
         shown = alert(page, id_) if tab == "alerts" else page.locator("tbody tr").first
         expect(shown).to_be_visible(timeout=RAISED_MS)
@@ -189,7 +212,7 @@ def test_axe_finds_no_serious_fault(devices: Callable[..., Page], stack: Running
 
 def test_phone_shows_it_without_scrolling_sideways(devices: Callable[..., Page], stack: RunningStack) -> None:
     publish(stack, ("gateway/gw-unlisted/readings", json.dumps(batch((STRANGER, -55)))))
-    for tab in ("alerts", "gateways", "beacons", "strangers"):
+    for tab in ("alerts", "gateways", "beacons", "people", "strangers"):
         page = devices(tab)
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth"), tab

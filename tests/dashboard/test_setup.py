@@ -254,6 +254,25 @@ def test_staff_get_names_and_tags(setup: Page, http: httpx.Client) -> None:
     assert building(http)["staff"][-1] == {"id": "new-1", "name": "Noor Aziz", "tags": ["A0B1C2D3E4AA"]}
 
 
+def test_power_of_tags_and_open_edges_stay_and_can_be_set(opened: Callable[..., Page], http: httpx.Client) -> None:
+    def begun(data: dict[str, Any]) -> None:
+        data["staff"][0]["tag_tx"] = -52
+        data["levels"][0]["rooms"][3]["open_edges"] = [1]
+
+    put(http, begun)
+    page = opened("setup?tab=staff")
+    page.get_by_role("searchbox").fill(FIRST["staff"][0]["name"])
+    page.get_by_role("button", name=f"Edit {FIRST['staff'][0]['id']} {FIRST['staff'][0]['name']}").click()
+    typed(page, "Name", "Renamed")
+    saved(page)
+    now = building(http)
+    assert (now["staff"][0]["name"], now["staff"][0]["tag_tx"]) == ("Renamed", -52)
+    assert now["levels"][0]["rooms"][3]["open_edges"] == [1]
+    typed(page, "Power of the tags at 1 m, dBm", "-55")
+    saved(page)
+    assert building(http)["staff"][0]["tag_tx"] == -55
+
+
 def test_text_is_checked_line_by_line_and_becomes_the_draft(setup: Page, http: httpx.Client) -> None:
     setup.get_by_role("link", name="File").click()
     editor = setup.get_by_role("textbox", name="Building file")

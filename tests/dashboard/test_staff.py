@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
-from support.browser import serious_faults
+from playwright.sync_api import Browser, Locator, Page, expect
+from support.browser import serious_faults, session_of
 from support.building import Building, Placed
 from support.running import RunningStack
 from support.talk import batch, now_ms, publish
@@ -108,6 +108,40 @@ def test_day_of_one_person(page: Page, walk: list[Placed], demo: Building) -> No
     assert serious_faults(page) == []
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
+
+
+def test_admin_sees_why_somebody_is_said_to_be_there(page: Page, stack: RunningStack, demo: Building) -> None:
+    at, other = beacon_on(demo, "L3"), beacon_on(demo, "L3", 1)
+    heard = [
+        ("phone/why-1/readings", batch((at.id, -45), (other.id, -70), ts=now_ms() - n * 1000)) for n in range(8, -1, -1)
+    ]
+    publish(stack, *heard)
+    page.goto("staff?id=why-1")
+    why = page.locator(".trace")
+    why.get_by_text("Why this room").click()
+    expect(why.locator(".belief .said")).to_contain_text(demo.room_name(at.room), timeout=SOON_MS)
+    expect(why.locator(".belief .said .percent")).to_have_text(re.compile(r"^\d+ %$"))
+    nearest = why.locator("tbody tr").first
+    expect(nearest.locator("th")).to_contain_text(at.id)
+    expect(nearest.locator("td").first).to_have_text(re.compile(r"^-4\d$"))
+    expect(why).to_contain_text("than calibrated (±")
+    with page.expect_response(re.compile("/staff/why-1/trace$")) as again:
+        assert again.value.status == 200
+    assert serious_faults(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
+
+
+def test_viewer_does_not_see_why(browser: Browser, stack: RunningStack) -> None:
+    context = browser.new_context(
+        base_url=f"{stack.http_url}/dashboard/", storage_state=session_of(browser, stack, "VIEWER")
+    )
+    page = context.new_page()
+    page.goto("staff?id=0")
+    expect(page.get_by_role("heading", name="Contacts")).to_be_visible(timeout=SOON_MS)
+    expect(page.locator(".trace")).to_have_count(0)
+    assert page.request.get(f"{stack.http_url}/api/v1/staff/0/trace").status == 403
+    context.close()
 
 
 @pytest.mark.usefixtures("walk")

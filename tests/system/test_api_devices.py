@@ -1,5 +1,6 @@
 """`/api/v1` of beacons with their telemetry, gateways with their health, and events."""
 
+import json
 import time
 import uuid
 from collections.abc import Callable
@@ -54,6 +55,26 @@ def test_beacons_are_listed_with_what_they_last_measured(api: Api, measured: tup
     assert found["measured"]["ts"] == first_ms + 2 * MINUTE_MS + 31_000
     written = ":".join(beacon.lower()[at : at + 2] for at in range(0, 12, 2))
     assert api.get("getBeacon", beacon=written)["beacon"] == beacon
+
+
+def test_how_strongly_people_are_heard_outlives_a_restart(api: Api, stack: RunningStack, demo: Building) -> None:
+    level = demo.gateways[0].level
+    near, other = [one.id for one in demo.gateways if one.level == level][:2]
+    tag, begin_ms = demo.tagged()[1], now_ms() - 330_000
+    publish(
+        stack,
+        *[
+            (f"gateway/{gateway}/readings", batch((tag, rssi), ts=begin_ms + second * 1000))
+            for second in range(330)
+            for gateway, rssi in ((near, -50), (other, -65))
+        ],
+    )
+    learned = eventually(lambda: api.get("getGateway", gateway=near)["rssi_bias_db"], what="300 readings")
+    stack.stop("node-red")
+    kept = json.loads((stack.data_dir / "node-red" / "receivers.json").read_text())["receivers"]
+    assert next(one["readings"] for one in kept if one["id"] == near) >= 300
+    stack.start("node-red")
+    assert abs(api.get("getGateway", gateway=near)["rssi_bias_db"] - learned) < 1
 
 
 def test_raw_telemetry_page_by_page(api: Api, measured: tuple[str, int]) -> None:

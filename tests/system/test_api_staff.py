@@ -41,9 +41,9 @@ def test_unknown_staff_member_is_404(api: Api, operation: str) -> None:
 def test_trace_tells_why_somebody_is_said_to_be_there(api: Api, walks: Walks) -> None:
     """What is heard beside what should be, the belief by room, and how strong the phone is."""
 
-    def settled() -> dict[str, Any] | None:
-        found = api.get("getTrace", staff_id=walks.ann)
-        return found if found["heard"] and found["rooms"][0]["room"] == walks.second.room else None
+    def settled() -> dict[str, Any]:
+        found: dict[str, Any] = api.get("getTrace", staff_id=walks.ann)
+        return found if found["heard"] and found["rooms"][0]["room"] == walks.second.room else {}
 
     found = eventually(settled, what="a trace with what is heard")
     assert (found["staff_id"], found["room"]) == (walks.ann, walks.second.room)
@@ -59,9 +59,7 @@ def test_trace_tells_why_somebody_is_said_to_be_there(api: Api, walks: Walks) ->
 
 
 def test_trace_of_who_is_not_heard_is_empty(api: Api, demo: Building, walks: Walks) -> None:
-    absent = next(
-        one["id"] for one in demo.raw["staff"] if api.get("getStaff", staff_id=one["id"])["presence"] is None
-    )
+    absent = next(one["id"] for one in demo.raw["staff"] if api.get("getStaff", staff_id=one["id"])["presence"] is None)
     assert absent != walks.ann
     found = api.get("getTrace", staff_id=absent)
     assert (found["ts"], found["room"], found["rooms"], found["heard"], found["change"]) == (None, None, [], [], None)

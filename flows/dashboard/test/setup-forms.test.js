@@ -73,6 +73,13 @@ test('what is typed becomes a value, and stands there again as it was meant', ()
   assert.equal(shown(field('staff', 'name'), undefined), '');
 });
 
+test('edges without a wall are typed by their numbers', () => {
+  const edges = field('room', 'open_edges');
+  assert.deepEqual([valueOf(edges, '1, 3'), valueOf(edges, ' '), valueOf(edges, 'x')], [[1, 3], undefined, ['x']]);
+  assert.deepEqual([shown(edges, [1, 3]), shown(edges, undefined)], ['1, 3', '']);
+  assert.equal(valueOf(field('staff', 'tag_tx'), '-52'), -52);
+});
+
 test('every field that the schema knows has a form', () => {
   const { $defs } = JSON.parse(readFileSync(new URL('../../building/building.schema.json', import.meta.url), 'utf8'));
   const elsewhere = new Set(['rooms', 'tags']);

@@ -18,10 +18,10 @@ test('the belief by room, the one that is shown marked', () => {
 });
 
 test('each receiver beside what it should hear here and there', () => {
-  assert.deepEqual(heardRows(trace, nameOf), [
-    { id: 'gw-1', place: 'Café', rssi: -61, here: -71, there: -60, age: '0.2 s' },
-    { id: 'gw-2', place: '', rssi: -80, here: -79, there: -85, age: '14 s' }]);
-  const unsaid = heardRows({ ...trace, room: 'attic', change: null }, nameOf);
+  assert.deepEqual(heardRows(trace, nameOf, 2005), [
+    { id: 'gw-1', place: 'Café', rssi: -61, here: -71, there: -60, age: '2 s' },
+    { id: 'gw-2', place: '', rssi: -80, here: -79, there: -85, age: '16 s' }]);
+  const unsaid = heardRows({ ...trace, room: 'attic', change: null }, nameOf, 5);
   assert.deepEqual(unsaid.map(({ here, there }) => [here, there]), [[null, null], [null, null]]);
 });
 

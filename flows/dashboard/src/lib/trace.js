@@ -1,3 +1,5 @@
+import { duration } from './times.js';
+
 /**
  * Why somebody is said to be in a room, and how strong tags, phones and receivers are, in words for people.
  * @typedef {{staff_id: string, ts: number|null, room: string|null, rooms: {room: string, level: string, probability: number}[],
@@ -20,14 +22,14 @@ export const beliefBars = ({ rooms, room: said }, nameOf) => rooms.map(({ room, 
 
 /**
  * What each receiver hears, and what it should hear in the room that is said and in the likeliest other one.
- * @param {Trace} trace @param {(room: string) => string} nameOf
+ * @param {Trace} trace @param {(room: string) => string} nameOf @param {number} nowMs
  * @returns {HeardRow[]}
  */
-export function heardRows({ rooms, room, heard, change }, nameOf) {
+export function heardRows({ ts, rooms, room, heard, change }, nameOf, nowMs) {
   const [here, there] = [room, change?.room].map((one) => rooms.findIndex((other) => other.room === one));
-  return heard.map(({ id, room: stands, rssi, age_s: age, expected }) => ({
+  return heard.map(({ id, room: stands, rssi, age_s, expected }) => ({
     id, place: stands === '' ? '' : nameOf(stands), rssi: Math.round(rssi), here: rounded(expected[here]), there: rounded(expected[there]),
-    age: `${age < 10 ? age.toFixed(1) : Math.round(age)} s`,
+    age: duration(age_s * 1000 + nowMs - (ts ?? nowMs)),
   }));
 }
 
@@ -46,8 +48,11 @@ export function changeText({ room, change }, nameOf) {
   return `${nameOf(change.room)} ${stands}, needs a lead of ${needed.toFixed(1)}`;
 }
 
+/** "5 dB weaker". @param {number} db */
+export const strengthWord = (db) => `${size(db)} dB ${db > 0 ? 'stronger' : 'weaker'}`;
+
 /** @param {number} db @param {string} than */
-const strength = (db, than) => (Math.round(db) === 0 ? `as strong as ${than}` : `${size(db)} dB ${db > 0 ? 'stronger' : 'weaker'} than ${than}`);
+const strength = (db, than) => (Math.round(db) === 0 ? `as strong as ${than}` : `${strengthWord(db)} than ${than}`);
 
 /** "7 dB stronger than calibrated (±2)". @param {number|null} db @param {number|null} sdDb @returns {string|null} null: not known */
 export const levelText = (db, sdDb) => (db === null || sdDb === null ? null : `${strength(db, 'calibrated')} (±${Math.max(1, Math.round(sdDb))})`);

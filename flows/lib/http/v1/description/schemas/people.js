@@ -41,7 +41,7 @@ module.exports = {
     room: { ...id, description: 'Where it stands.' },
     rssi: { ...number, description: 'Mean level, corrected by `tx` and `rssi_offset`, dBm.' },
     readings: { ...number, minimum: 0, description: 'Of how many readings; older ones count less.' },
-    age_s: { ...seconds, description: 'Age of the newest reading, seconds.' },
+    age_s: { ...seconds, description: 'Age of its newest reading at `ts`, seconds.' },
     expected: { ...list(number), description: 'How strong it should be at the likeliest place of each of `rooms`, dBm, in their order.' },
   }),
   Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The one heard best of the room.' },
