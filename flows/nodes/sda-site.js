@@ -30,8 +30,7 @@ module.exports = function register(RED) {
     const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, (text) => this.warn(text));
     offsets.restore();
     const calm = createCalm(influx);
-    this.store = createStore(calm);
-    this.archive = createArchive(calm);
+    Object.assign(this, { store: createStore(calm), archive: createArchive(calm) });
     this.figures = createFigures();
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
