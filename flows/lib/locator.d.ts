@@ -67,8 +67,6 @@ export interface Locator {
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */
   levels(): Level[];
-  /** What another locator learned of them; for people of whom nothing was heard yet. */
-  adoptLevels(levels: Level[]): void;
   /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
   receivers(): Receiver[];
   /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */

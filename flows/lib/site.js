@@ -6,7 +6,7 @@ const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { createDoor } = require('./door');
 const { createHistory } = require('./history');
-const { emptyOutcome } = require('./locator');
+const { createLocator, emptyOutcome } = require('./locator');
 const { createOutbox } = require('./outbox');
 const { createCrowding } = require('./views/crowding');
 const { createWhereabouts } = require('./whereabouts');
@@ -78,6 +78,7 @@ function createSite(building, startedMs) {
     hear,
     tick,
     tell,
+    newLocator: createLocator,
     emptyOutcome,
     history,
     outbox,

@@ -143,15 +143,8 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     version += 1;
   }
 
-  /** A locator for another time, which knows how strong people's tags and phones are. @param {import('./building').Building} its */
-  function newLocator(its) {
-    const other = createLocator(its);
-    other.adoptLevels(locator.levels());
-    return other;
-  }
-
   return {
-    hear, flush, setBuilding, setGateway, began, adopt, newLocator,
+    hear, flush, setBuilding, setGateway, began, adopt,
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
     publishPresences(nowMs) {
       for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);

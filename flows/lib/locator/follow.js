@@ -44,7 +44,7 @@ function createFollowing(model, beliefs, hearing, levels, receivers) {
     person.ms = ms;
     person.told = false;
     tellLocation(person, moved, delayMs, heard, model, outcome);
-    if (arriving && isEarly(person)) return;
+    if (arriving && !touched && isEarly(person)) return;
     if (moved || arriving) tellEvent(person, 'enter', change === 'returned' ? ms : person.guess ? person.sinceMs : enteredMs(person, change, ms), rooms, outcome);
     if (person.state !== state || moved) tellPresence(person, state, outcome);
   }

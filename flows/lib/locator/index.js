@@ -35,8 +35,6 @@ function createLocator(building, overrides = {}) {
   const people = new Map();
   /** @type {Map<string, boolean>} by gateway id */
   const online = new Map();
-  /** @type {Map<string, import('./levels').Level>} of people who are not heard at present */
-  const known = new Map();
   let site = siteOf(building);
 
   /**
@@ -70,7 +68,7 @@ function createLocator(building, overrides = {}) {
   /** @param {string} id @param {number} nowMs of whom something came in */
   function personOf(id, nowMs) {
     let person = people.get(id);
-    if (!person) people.set(id, person = newPerson(id, openSlot(known.get(id))));
+    if (!person) people.set(id, person = newPerson(id, openSlot()));
     person.heardS = Math.floor(nowMs / 1000);
     return person;
   }
@@ -112,7 +110,6 @@ function createLocator(building, overrides = {}) {
       pass(person, nowMs, settings, take);
       site.following.age(person, nowMs, outcome);
       if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
-      known.set(person.id, site.levels.of(person.slot));
       people.delete(person.id);
       site.beliefs.close(person.slot);
     }
@@ -167,10 +164,6 @@ function createLocator(building, overrides = {}) {
       const { meanDb, variance } = site.levels.of(slot);
       return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
     }),
-    /** What another locator learned of them. @param {import('../locator').Level[]} levels */
-    adoptLevels(levels) {
-      for (const { staff_id: id, level_db: meanDb, level_sd_db: sdDb } of levels) known.set(id, { meanDb, variance: sdDb ** 2 });
-    },
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
     /** What `receivers` said before a start. @param {import('../locator').Receiver[]} list */
@@ -184,8 +177,8 @@ function createLocator(building, overrides = {}) {
       const person = people.get(id);
       if (r < 0) return;
       if (!person) {
-        const resumed = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
-        people.set(id, Object.assign(newPerson(id, openSlot(known.get(id))), resumed));
+        const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
+        people.set(id, Object.assign(newPerson(id, openSlot()), known));
       } else if (person.room === r && person.first && since < person.sinceMs) beganAt(person, since);
     },
     /** @param {string} id @param {string} room @param {number} sinceMs */
