@@ -39,7 +39,8 @@ function choose(choice, chances, best, ms, touched, settings) {
     Object.assign(choice, { room: best, sinceMs: sinceMs - choice.lastStayMs, last: room, lastStayMs: 0 });
     return 'returned';
   }
-  const enteredMs = touched ? ms : sinceMs + Math.max(0, choice.rivalAfterMs - delayMs);
+  // twice the delay: so far back the latest locations are still at hand to be corrected
+  const enteredMs = touched ? ms : Math.max(sinceMs, sinceMs + choice.rivalAfterMs - delayMs, ms - 2 * delayMs);
   Object.assign(choice, { room: best, sinceMs: enteredMs, last: room, lastStayMs: enteredMs - sinceMs });
   return 'moved';
 }

@@ -19,7 +19,7 @@ const MEMORY_MS = 600_000; // ten minutes of readings
 const GAP_AT_MOST_MS = 2000; // a longer silence does not age the mean, so that it stands on 300 readings even where few people pass
 const MOST_READINGS = MEMORY_MS / GAP_AT_MOST_MS; // what is restored weighs as much as so many
 const BOUND_DB = 20;
-const LEVEL_SD_DB = 5; // of people whose level is known less well nothing is learned
+const KNOWN_SHARE = 0.6; // of people whose level is not known this much better than at first nothing is learned
 const MOMENTS_PER_S = 200; // more people are sampled: a mean over ten minutes needs no more
 
 /**
@@ -28,7 +28,7 @@ const MOMENTS_PER_S = 200; // more people are sampled: a mean over ten minutes n
  * @param {Receivers} [before] of another version of the building: what has stayed in its place keeps its mean
  * @returns {Receivers}
  */
-function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm }, before) {
+function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, levelDb }, before) {
   /** @type {Learned[]} by source */
   const learned = sources.map(() => ({ meanDb: 0, weight: 0, readings: 0, ms: -Infinity }));
   const kindOf = (/** @type {number} */ k) => (gateways.get(sources[k].id) === k ? 'gateway' : 'beacon');
@@ -59,7 +59,7 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm }, bef
       return true;
     },
     learn(cells, remembered, { meanDb, variance }, ms) {
-      if (variance > LEVEL_SD_DB ** 2) return;
+      if (variance > (KNOWN_SHARE * levelDb) ** 2) return;
       for (let k = 0; k < remembered.count; k += 1) {
         if (remembered.ages[k] > 0) continue; // learned from when it came
         const { first, expected } = sources[remembered.sources[k]];
