@@ -196,9 +196,10 @@ def test_play_pause_speed_steps_and_keyboard(past: Callable[..., Page], window: 
     expect(page.locator(".past")).to_have_attribute("data-at", str(stopped))
     page.get_by_role("button", name="To the start").click()
     slider = page.get_by_role("slider", name="Instant")
-    slider.press("ArrowRight")
-    slider.press("ArrowRight")
-    expect(page.locator(".past")).to_have_attribute("data-at", str(window[0] + 2000))
+    for second in (0, 1, 2):
+        expect(page.locator(".past")).to_have_attribute("data-at", str(window[0] + second * 1000))
+        if second < 2:
+            slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuetext", re.compile(r"\d\d:\d\d:\d\d, \d+ on Level 1"))
     page.get_by_role("combobox", name="Speed").select_option("1800")
     page.get_by_role("button", name="Play").click()
