@@ -67,12 +67,16 @@ test('what a beacon on purpose says moves at once, as of now', () => {
   assert.deepEqual([choice.room, choice.sinceMs], [1, 100 * MINUTE]);
 });
 
-test('a change dates from a delay before the new room began to lead, and not from before they came', () => {
+test('a change dates from a delay before the new room began to lead, two delays at most, and not from before they came', () => {
   const choice = somebody();
   decide(choice, leading(0.5), 50_000);
-  decide(choice, leading(0.6), 53_000);
-  assert.equal(decide(choice, THERE, 55_000), 'moved');
+  decide(choice, leading(0.6), 50_500);
+  assert.equal(decide(choice, THERE, 51_000), 'moved');
   assert.equal(choice.sinceMs, 50_000 - DELAY_MS);
+  const late = somebody();
+  decide(late, leading(0.5), 50_000);
+  assert.equal(decide(late, THERE, 55_000), 'moved');
+  assert.equal(late.sinceMs, 55_000 - 2 * DELAY_MS, 'locations of before then are not corrected');
   const soon = somebody(20_000);
   assert.equal(decide(soon, THERE, 20_500), 'moved');
   assert.equal(soon.sinceMs, 20_000);
@@ -85,7 +89,7 @@ test('a challenger that falls back begins anew, and so does one after another', 
   decide(choice, leading(0.5), 60_000);
   decide(choice, [0.2, 0.2, 0.6], 62_000);
   decide(choice, leading(0.5), 64_000);
-  assert.equal(decide(choice, THERE, 70_000), 'moved');
+  assert.equal(decide(choice, THERE, 65_000), 'moved');
   assert.equal(choice.sinceMs, 64_000 - DELAY_MS);
 });
 
