@@ -45,12 +45,9 @@ function createFollowing(model, beliefs, hearing, levels, receivers) {
     person.told = false;
     tellLocation(person, moved, delayMs, heard, model, outcome);
     if (arriving && !touched && isEarly(person)) return;
-    if (moved || arriving) tellEvent(person, 'enter', change === 'returned' ? ms : person.guess ? person.sinceMs : enteredMs(person, change, ms), rooms, outcome);
+    if (moved || arriving) tellEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
     if (person.state !== state || moved) tellPresence(person, state, outcome);
   }
-
-  /** @param {Person} person @param {import('./choose').Change} change @param {number} ms */
-  const enteredMs = (person, change, ms) => (change === 'moved' ? person.sinceMs : ms);
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
   function tellPresence(person, state, outcome) {
