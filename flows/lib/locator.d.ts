@@ -23,7 +23,7 @@ export type LocationEvent = { ts: number; type: 'enter' | 'leave' | 'lost'; staf
 export type Presence = { staff_id: string; level: string; room: string; since: number; ts: number; state: State };
 /** Readings of a time that is over for this person: its history may be located anew. */
 export type Late = { staff_id: string; ts: number };
-/** What is new; presences only where room or state changed. */
+/** What is new; presences only where room, its beginning or state changed. */
 export type Outcome = {
   locations: Location[]; late: Late[]; stays: Stay[]; events: LocationEvent[]; presences: Presence[];
 };
@@ -63,6 +63,11 @@ export interface Locator {
   doubtedSince(staffId: string): number;
   /** Everybody heard within the last quarter of an hour. */
   presences(): Presence[];
+  /**
+   * The same people, with the room and beginning of the stay that history has open: some seconds behind `presences`, and in
+   * agreement with the stays that were told.
+   */
+  openStays(): Presence[];
   /** Why somebody is said to be where they are; null where nothing is known of them. */
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */

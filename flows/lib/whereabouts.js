@@ -160,6 +160,8 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     /** Since when the building is in use as far as is known here, epoch ms. */
     buildingSinceMs: () => buildingSinceMs,
     presences: () => locator.presences(),
+    /** Everybody's stay that goes on, as history has it. */
+    openStays: () => locator.openStays(),
     /** Why somebody is said to be where they are; null: not heard of late. @param {string} id */
     trace(id) {
       const trace = locator.trace(id);

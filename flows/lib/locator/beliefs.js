@@ -28,6 +28,8 @@ function createBeliefs({ cells, radio, settings }, listening) {
   const at = new Int32Array(cells.all.length);
   const nextAt = new Int32Array(cells.all.length);
   let count = 0;
+  /** Rooms that are possible at all, of the person asked about last. */
+  const possible = { rooms: new Int32Array(kept), count: 0 };
   const evidence = createEvidence(radio, settings, mass, listening, cells.room);
 
   /** A slot for somebody of whom nothing is known. @returns {number} */
@@ -175,9 +177,11 @@ function createBeliefs({ cells, radio, settings }, listening) {
       const whole = wholeOf(slot);
       return Array.from({ length: held[slot] }, (_, k) => [cell[slot * kept + k], SHARES[share[slot * kept + k]] / whole]);
     },
-    /** Undo `rooms`. @param {number} slot @param {Float64Array} rooms */
-    clear(slot, rooms) {
-      for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) rooms[cells.room[cell[k]]] = 0;
+    /** Which rooms `rooms` found to be possible. */
+    possible,
+    /** Undo `rooms`. @param {Float64Array} rooms */
+    clear(rooms) {
+      for (let n = 0; n < possible.count; n += 1) rooms[possible.rooms[n]] = 0;
     },
     /**
      * Probability of each room, added to `rooms` (which must be 0 everywhere).
@@ -188,8 +192,10 @@ function createBeliefs({ cells, radio, settings }, listening) {
     rooms(slot, rooms) {
       const whole = wholeOf(slot);
       let best = -1;
+      possible.count = 0;
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
         const room = cells.room[cell[k]];
+        if (rooms[room] === 0) possible.rooms[possible.count++] = room;
         rooms[room] += SHARES[share[k]] / whole;
         if (best < 0 || rooms[room] > rooms[best]) best = room;
       }

@@ -48,7 +48,7 @@ function choose(choice, chances, best, ms, touched, settings) {
 /**
  * By how much another room must lead: the longer somebody stayed, the less likely they leave within the next second (stays are
  * log-normal), and the more often chance had an opportunity to name another room.
- * @param {Choice} choice @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
+ * @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
  */
 function neededOf({ sinceMs }, ms, { changeNats, settledNats }) {
   return changeNats + settledNats * Math.log1p(Math.max(0, ms - sinceMs) / 60_000);

@@ -23,7 +23,6 @@ const CONSTANTS = Object.freeze({
   lastingAtMost: 30, // what is heard while somebody stands evens out over so many readings at most
   movedSigma: 1, // they moved when what is heard of late is so many standard deviations off
   walkLooks: 3, // who moves is somewhere else with each reading: evidence counts so much more
-  silentShare: 0.5, // silence counts half: adverts are lost in bursts, so missing ones are no independent looks
   powerNats: 0.6, // a room whose devices are heard with e times the power is so much likelier: what walls and distances say may be wrong
   powerFolds: 4, // … down to so many factors of e; a room without a device of its own counts as one factor below the strongest
   lostShare: 0.15, // windows lost although the transmitter is near
@@ -40,12 +39,16 @@ const CONSTANTS = Object.freeze({
   strayShare: 1e-3, // of a second, people appear elsewhere (a tag handed over, a phone back from a pocket of bad reception)
   strayCells: 24, // … near the devices they are heard by: that many cells of each
   strayFrom: 3, // … of the strongest so many devices
-  keptCells: 30, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
+  keptCells: 45, // a belief is that many cells at most; less likely ones are dropped: each costs 3 bytes a person
   keptShare: 3e-4, // … and so are those below this probability
   stepsAtMost: 5, // after a longer silence than so many seconds the belief is as wide as it gets
   forgetMs: 30_000, // after that nothing is known any more, like at the start
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone
   least: 1e-4, // no room is less likely than this
+
+  // History
+  lookaheadS: 5, // the room of a second is chosen with so many more known: as long as it takes to walk through a small room
+  lookaheadRooms: 4, // … by so many likeliest rooms of each
 
   // Time
   windowMs: 1000, // a reading tells of the middle of its window: a gateway's default, and the shortest of a phone

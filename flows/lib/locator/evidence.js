@@ -16,7 +16,7 @@ const REACH_DB = 40; // further above or below the threshold makes no difference
  * @param {Uint16Array} roomOf each cell
  */
 function createEvidence(radio, settings, mass, listening, roomOf) {
-  const { spreadDb, fadingDb, weakestDbm, quietSources, silentShare, powerNats, powerFolds } = settings;
+  const { spreadDb, fadingDb, weakestDbm, quietSources, powerNats, powerFolds } = settings;
   const fading = fadingDb ** 2;
   const logs = new Float64Array(mass.length);
   const offs = new Float64Array(mass.length);
@@ -43,13 +43,15 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
   const devices = { phone: inRooms(radio.beacons), gateway: inRooms(radio.gateways) };
 
   /** Log probability that nothing is heard of what should be loud in a cell. @param {number} c
-   * @param {Silence} silence @param {number} thresholdDbm @param {number} meanDb what is known of the level */
-  function quiet(c, { kind, nowMs }, thresholdDbm, meanDb) {
+   * @param {Silence} silence @param {number} thresholdDbm @param {number} levelDb how strong the tag or phone is if it is there */
+  function quiet(c, { kind, nowMs }, thresholdDbm, levelDb) {
     const { who, dbm } = radio.loudest[kind];
+    const wholeDb = Math.round(levelDb);
     let logP = 0;
     for (let k = c * quietSources; k < (c + 1) * quietSources && who[k] >= 0; k += 1) {
-      if (dbm[k] - thresholdDbm < -REACH_DB) break;
-      const above = Math.max(dbm[k] - Math.max(thresholdDbm, radio.leastDbm[who[k]] - meanDb), -REACH_DB);
+      const expectedDbm = dbm[k] + wholeDb;
+      if (expectedDbm - thresholdDbm < -REACH_DB) break;
+      const above = Math.max(expectedDbm - Math.max(thresholdDbm, radio.leastDbm[who[k]]), -REACH_DB);
       if (isSilent(who[k], nowMs)) logP += quietAt[Math.min(above, REACH_DB) + REACH_DB];
     }
     return logP;
@@ -121,8 +123,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
       heardIn[source] = round;
       weakest = Math.min(weakest, remembered.levels[k]);
     }
-    const wholeDb = Math.round(meanDb);
-    const thresholdDbm = Math.round(Math.max(silence.thresholdDbm, weakest) - meanDb);
+    const thresholdDbm = Math.round(Math.max(silence.thresholdDbm, weakest));
     comparePowers(remembered);
     let best = -Infinity;
     for (let n = 0; n < count; n += 1) {
@@ -137,7 +138,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
         r0 += weight[k] * r;
       }
       offs[n] = r0 / (whole + 1 / common);
-      const log = (r0 * offs[n] - rr) / 2 + silentShare * quiet(c, silence, thresholdDbm, wholeDb) + powerOf(roomOf[c], silence);
+      const log = (r0 * offs[n] - rr) / 2 + quiet(c, silence, thresholdDbm, meanDb + offs[n]) + powerOf(roomOf[c], silence);
       logs[n] = kept * Math.log(mass[c]) + share * log;
       if (logs[n] > best) best = logs[n];
     }

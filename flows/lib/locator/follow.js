@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
-const { choose, delayOf } = require('./choose');
-const { isHere, presenceOf, stateAt, tellEvent, tellLocation, tellStay } = require('./person');
+const { choose } = require('./choose');
+const { beganAt, isHere, presenceOf, stateAt, tellEvent, tellStay } = require('./person');
 
 /**
  * What readings and the passing of time do to one person.
@@ -13,12 +13,12 @@ const { isHere, presenceOf, stateAt, tellEvent, tellLocation, tellStay } = requi
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
  * @param {import('./levels').Levels} levels
+ * @param {import('./history').History} history
  * @param {import('./receivers').Receivers} receivers
  */
-function createFollowing(model, beliefs, hearing, levels, receivers) {
-  const { plan: { rooms }, settings } = model;
+function createFollowing(model, beliefs, hearing, levels, history, receivers) {
+  const { plan: { rooms }, radio, settings } = model;
   const chances = new Float64Array(rooms.length);
-  const delayMs = delayOf(settings);
 
   /**
    * Take what was heard of a person at one moment.
@@ -32,22 +32,71 @@ function createFollowing(model, beliefs, hearing, levels, receivers) {
     const ms = Math.max(person.ms, heardMs); // a clock a little behind does not turn time back
     if (person.room >= 0 && ms - person.ms > settings.lostMs) part(person, outcome);
     const touched = heard.rssis[0] >= settings.touchDbm;
+    if (touched) finish(person, outcome); // what comes says nothing about before
     believe(person, ms, heard, touched, nowMs);
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
     const change = choose(person, chances, best, ms, touched, settings);
-    beliefs.clear(person.slot, chances);
     const state = stateAt(nowMs - ms, settings);
     const arriving = !isHere(person) && state !== 'lost';
     const moved = change !== 'none';
     if (moved && room >= 0) tellMove(person, { id: person.id, room, sinceMs }, change, arriving && person.guess, ms, outcome);
     person.ms = ms;
     person.told = false;
-    tellLocation(person, moved, delayMs, heard, model, outcome);
+    tellLocation(person, moved, heard, outcome);
+    history.note(person.slot, beliefs.possible, chances);
+    beliefs.clear(chances);
     if (arriving && !touched && isEarly(person)) return;
     if (moved || arriving) tellEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
     if (person.state !== state || moved) tellPresence(person, state, outcome);
   }
+
+  /**
+   * One location a second, and again when the room changed within it.
+   * @param {Person} person @param {boolean} moved @param {Heard} heard @param {Outcome} outcome
+   */
+  function tellLocation(person, moved, { sources, rssis, tag }, outcome) {
+    const { id, slot, ms, room } = person;
+    const second = Math.floor(ms / 1000);
+    if (second === history.secondOf(slot) && !moved) return;
+    const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === room));
+    const location = { second, beacon: tag || radio.sources[sources[from]].id, rssi: Math.round(rssis[from]), room };
+    for (const decision of history.add(slot, location, ms)) correct(person, decision, outcome);
+    outcome.locations.push(locationOf(id, location, room));
+  }
+
+  /** @param {string} id @param {{second: number, beacon: string, rssi: number}} heard @param {number} room */
+  const locationOf = (id, { second, beacon, rssi }, room) => (
+    { ts: second * 1000, staff_id: id, level: rooms[room].level, room: rooms[room].id, beacon, rssi });
+
+  /**
+   * What history says of a second, where that is something else than was told of it.
+   * @param {Person} person @param {import('./history').Decision} decision @param {Outcome} outcome
+   */
+  function correct(person, decision, outcome) {
+    const { id, slot } = person;
+    const { second, room, told, before, beforeMs } = decision;
+    if (room !== told) outcome.locations.push(locationOf(id, decision, room));
+    const agrees = room === person.room && person.sinceMs < (second + 1) * 1000;
+    // live knows it to the millisecond
+    if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) history.began(slot, person.sinceMs);
+    const sinceMs = history.sinceOf(slot);
+    if (before >= 0) {
+      tellStay({ id, room: before, sinceMs: beforeMs }, sinceMs, rooms, outcome);
+      person.first = false;
+    }
+    if (!agrees || person.sinceMs === sinceMs) return;
+    beganAt(person, sinceMs);
+    if (person.state === 'present' || person.state === 'stale') outcome.presences.push(presenceOf(person, person.state, rooms));
+  }
+
+  /** Nothing more is to be heard for now: what is open of history is decided. @param {Person} person @param {Outcome} outcome */
+  function finish(person, outcome) {
+    for (const decision of history.finish(person.slot)) correct(person, decision, outcome);
+  }
+
+  /** Where history says somebody is. @param {Person} person @returns {import('./person').Staying} */
+  const stayingOf = ({ id, slot }) => ({ id, room: history.roomOf(slot), sinceMs: history.sinceOf(slot) });
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
   function tellPresence(person, state, outcome) {
@@ -67,8 +116,6 @@ function createFollowing(model, beliefs, hearing, levels, receivers) {
       if (!unseen) tellEvent(before, 'leave', ms, rooms, outcome);
       return;
     }
-    if (person.sinceMs > before.sinceMs) person.first = false;
-    tellStay(before, person.sinceMs, rooms, outcome);
     if (!unseen) tellEvent(before, 'leave', person.sinceMs, rooms, outcome);
   }
 
@@ -98,9 +145,11 @@ function createFollowing(model, beliefs, hearing, levels, receivers) {
 
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */
   function part(person, outcome) {
-    if (!person.told) tellStay(person, person.ms, rooms, outcome);
+    finish(person, outcome);
+    if (!person.told) tellStay(stayingOf(person), person.ms, rooms, outcome);
     if (isHere(person)) tellEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
     Object.assign(person, { room: -1, state: 'lost', first: false });
+    history.open(person.slot);
   }
 
   /**
@@ -123,11 +172,12 @@ function createFollowing(model, beliefs, hearing, levels, receivers) {
    * @param {Person} person @param {Outcome} outcome
    */
   function rest(person, outcome) {
-    tellStay(person, person.ms, rooms, outcome);
+    finish(person, outcome);
+    tellStay(stayingOf(person), person.ms, rooms, outcome);
     person.told = true;
   }
 
-  return { take, age };
+  return { take, age, finish, stayingOf };
 }
 
 module.exports = { createFollowing };

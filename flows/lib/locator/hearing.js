@@ -171,7 +171,7 @@ const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
 const stampOf = (ms) => Math.floor((ms * HUNDREDTHS) / 1000) >>> 0;
 
 /**
- * @template {Uint8Array|Int8Array|Uint16Array|Uint32Array|Int16Array|Float32Array} T
+ * @template {Uint8Array|Int8Array|Uint16Array|Uint32Array|Int16Array|Float32Array|Float64Array} T
  * @param {T} array
  * @param {T} into
  * @returns {T}

@@ -5,6 +5,7 @@ const { createBeliefs } = require('./beliefs');
 const { DEFAULTS } = require('./constants');
 const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
+const { createHistory } = require('./history');
 const { createLevels } = require('./levels');
 const { createModel } = require('./model');
 const { createReceivers } = require('./receivers');
@@ -49,21 +50,39 @@ function createLocator(building, overrides = {}) {
     const beliefs = createBeliefs(model, silence.means);
     const hearing = createHearing(settings, model.radio.beacons.size);
     const levels = createLevels(settings);
+    const history = createHistory(settings);
     const receivers = createReceivers(model.radio, settings, learned);
-    const following = createFollowing(model, beliefs, hearing, levels, receivers);
-    return { building: its, settings, model, silence, beliefs, hearing, levels, receivers, following };
+    const following = createFollowing(model, beliefs, hearing, levels, history, receivers);
+    return { building: its, settings, model, silence, beliefs, hearing, levels, history, receivers, following };
   }
 
-  /** A slot for somebody of whom it is not known where they are. @param {import('./levels').Level} [level] of their tag or phone */
-  function openSlot(level) {
+  /**
+   * A slot for somebody.
+   * @param {import('./levels').Level} [level] of their tag or phone @param {number} [room] where history says they are
+   * @param {number} [sinceMs]
+   */
+  function openSlot(level, room, sinceMs) {
     const slot = site.beliefs.open();
     site.hearing.open(slot);
     site.levels.open(slot, level);
+    site.history.open(slot, room, sinceMs);
     return slot;
   }
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
   const takeAt = (nowMs, outcome) => (person, ms, heard) => site.following.take(person, ms, heard, nowMs, outcome);
+
+  /** They are in a room since another time than it seemed. @param {Person} person @param {number} room @param {number} sinceMs
+   * @returns {boolean} whether they are there at present, too */
+  function begin(person, room, sinceMs) {
+    if (room < 0 || stayOf(person).room !== room) return false;
+    if (site.history.roomOf(person.slot) === room) site.history.began(person.slot, sinceMs);
+    if (person.room === room) beganAt(person, sinceMs);
+    return person.room === room;
+  }
+
+  /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
+  const stayOf = (person) => (site.history.roomOf(person.slot) < 0 ? person : { ...person, ...site.following.stayingOf(person) });
 
   /** @param {string} id @param {number} nowMs of whom something came in */
   function personOf(id, nowMs) {
@@ -121,21 +140,32 @@ function createLocator(building, overrides = {}) {
    * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to
    */
   function setBuilding(next, nowMs, outcome) {
-    for (const person of people.values()) flush(person, takeAt(nowMs, outcome));
-    const { model: { plan: { rooms } }, levels } = site;
+    for (const person of people.values()) {
+      flush(person, takeAt(nowMs, outcome));
+      site.following.finish(person, outcome);
+    }
+    const { model: { plan: { rooms } }, levels, following } = site;
     site = siteOf(next, site.model, site.receivers);
     const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
+    /** @param {number} r of the building before */
+    const roomOf = (r) => (r < 0 ? -1 : index.get(`${rooms[r].level}/${rooms[r].id}`) ?? -1);
     for (const person of people.values()) {
-      const room = person.room < 0 ? -1 : index.get(`${rooms[person.room].level}/${rooms[person.room].id}`) ?? -1;
+      const staying = following.stayingOf(person);
+      const room = roomOf(person.room);
+      const stays = roomOf(staying.room);
+      if (stays < 0 && staying.room >= 0 && !person.told) tellStay(staying, person.ms, rooms, outcome);
       if (room < 0 && person.room >= 0) {
-        if (!person.told) tellStay(person, person.ms, rooms, outcome);
         if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
         person.told = true;
       }
-      const slot = openSlot(levels.of(person.slot));
-      Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, recent: [], slot });
+      const slot = stays < 0 ? openSlot(levels.of(person.slot), room, person.sinceMs) : openSlot(levels.of(person.slot), stays, staying.sinceMs);
+      Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, slot });
     }
   }
+
+  /** @param {(person: Person) => Pick<Person, 'id'|'room'|'sinceMs'|'ms'>} view @returns {Presence[]} */
+  const everybody = (view) => [...people.values()].flatMap((person) => (person.room < 0 || person.state === 'new' ? []
+    : presenceOf(view(person), person.state, site.model.plan.rooms)));
 
   return {
     hear,
@@ -148,12 +178,13 @@ function createLocator(building, overrides = {}) {
     },
     /** From when on it is open where somebody is, epoch ms. @param {string} id */
     doubtedSince(id) {
-      const second = people.get(id)?.recent[0];
-      return second === undefined ? Infinity : Number(second) * 1000;
+      const person = people.get(id);
+      return person ? site.history.openFromMs(person.slot) : Infinity;
     },
     /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
-    presences: () => [...people.values()].flatMap((person) => (person.room < 0 || person.state === 'new' ? []
-      : presenceOf(person, person.state, site.model.plan.rooms))),
+    presences: () => everybody((person) => person),
+    /** The same people as history has them: who changed the room just now may still be in the one before. @returns {Presence[]} */
+    openStays: () => everybody(stayOf),
     /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
     trace(id) {
       const person = people.get(id);
@@ -178,16 +209,15 @@ function createLocator(building, overrides = {}) {
       if (r < 0) return;
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
-        people.set(id, Object.assign(newPerson(id, openSlot()), known));
-      } else if (person.room === r && person.first && since < person.sinceMs) beganAt(person, since);
+        people.set(id, Object.assign(newPerson(id, openSlot(undefined, r, since)), known));
+      } else if (person.first && since < stayOf(person).sinceMs) begin(person, r, since);
     },
     /** @param {string} id @param {string} room @param {number} sinceMs */
     began(id, room, sinceMs) {
       const { rooms } = site.model.plan;
       const person = people.get(id);
-      if (!person || person.room < 0 || rooms[person.room].id !== room) return null;
-      beganAt(person, sinceMs);
-      return person.state === 'new' ? null : presenceOf(person, person.state, rooms);
+      const isThere = person && begin(person, rooms.findIndex((one) => one.id === room), sinceMs);
+      return isThere && person.state !== 'new' ? presenceOf(person, person.state, rooms) : null;
     },
   };
 }

@@ -9,10 +9,9 @@
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, heardS: number,
- *   state: State|'new', told: boolean, first: boolean, recent: (number|string)[]}} Person
+ *   state: State|'new', told: boolean, first: boolean}} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was told, new until then;
- *   told: the stay so far was handed out; first: no other room was seen before; recent: second, beacon and rssi of each of the
- *   latest locations, which may have to be corrected (one after the other: thousands of people have some)
+ *   told: the stay so far was handed out; first: history knows no other room before
  */
 
 /** @returns {Outcome} */
@@ -22,7 +21,6 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 const newPerson = (id, slot) => ({
   id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
   state: 'new', told: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
-  recent: [],
 });
 
 /**
@@ -38,7 +36,7 @@ function beganAt(person, sinceMs) {
   person.sinceMs = sinceMs;
 }
 
-/** @param {Person} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
+/** @param {Staying & {ms: number}} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
 const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state });
 
 /** Whether everybody was told that they are there. @param {Person} person */
@@ -65,42 +63,4 @@ function tellEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-/**
- * One location a second, and again when the room changed within it; those of the last seconds may be corrected.
- * @param {Person} person @param {boolean} moved @param {number} delayMs so much later than it happened a change is seen
- * @param {import('./sightings').Heard} heard @param {import('./model').Model} model @param {Outcome} outcome
- */
-function tellLocation(person, moved, delayMs, { sources, rssis, tag }, { plan: { rooms }, radio }, outcome) {
-  const second = Math.floor(person.ms / 1000);
-  const room = rooms[person.room];
-  if (moved) correct(person, room, outcome);
-  if (second === person.recent.at(-3) && !moved) return;
-  const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === person.room));
-  const beacon = tag || radio.sources[sources[from]].id;
-  const rssi = Math.round(rssis[from]);
-  outcome.locations.push({ ts: second * 1000, staff_id: person.id, level: room.level, room: room.id, beacon, rssi });
-  const kept = [];
-  for (let k = 0; k < person.recent.length; k += 3) {
-    const earlier = Number(person.recent[k]);
-    // somebody who returns was never away: twice the delay, seen a delay later
-    if (earlier < second && (second - earlier) * 1000 < 2 * delayMs + 500) kept.push(earlier, person.recent[k + 1], person.recent[k + 2]);
-  }
-  person.recent = [...kept, second, beacon, rssi];
-}
-
-/**
- * What was told of the time since which they turn out to have been in this room. A record counts until the next one, so it is
- * wrong when the greater part of that time belongs to this room. None is added: history has the same seconds whatever a
- * locator thought in between, so that one can be written over another.
- * @param {Person} person @param {{level: string, id: string}} room @param {Outcome} outcome
- */
-function correct({ id, recent, ms, sinceMs }, { level, id: room }, outcome) {
-  for (let k = 0; k < recent.length; k += 3) {
-    const ts = Number(recent[k]) * 1000;
-    const untilMs = k + 3 < recent.length ? Number(recent[k + 3]) * 1000 : Math.floor(ms / 1000) * 1000;
-    if ((ts + untilMs) / 2 < sinceMs) continue;
-    outcome.locations.push({ ts, staff_id: id, level, room, beacon: String(recent[k + 1]), rssi: Number(recent[k + 2]) });
-  }
-}
-
-module.exports = { beganAt, emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellLocation, tellStay };
+module.exports = { beganAt, emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellStay };

@@ -8,7 +8,7 @@
 const TUNING = Object.freeze({
   exponent: 2.2, // path loss: 10 · exponent · log10(metres); 2 is free space, offices measure 1.6 to 3.3 (Rappaport, Wireless
   //   Communications, 4.9)
-  wallDb: 5, // loss of a wall; COST 231 has 3.4 dB for a light one, 6.9 dB for a heavy one
+  wallDb: 3.5, // loss of a wall; COST 231 has 3.4 dB for a light one, 6.9 dB for a heavy one
   floorDb: 18, // loss of a floor; COST 231: 18.3 dB the first one
   spreadDb: 6, // standard deviation of what lasts while nobody moves: furniture, a device's antenna, an error of the plan
   fadingDb: 4, // standard deviation from one reading of a place to the next

@@ -71,7 +71,7 @@ function onlyOf({ staff, gateways }, buildings) {
  * @param {number} nowMs
  */
 function tellStarts(site, replay, fromMs, toMs, nowMs) {
-  const now = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
+  const now = new Map(site.openStays().map((presence) => [presence.staff_id, presence]));
   for (const { staff_id: id, room, since } of replay.openPresences()) {
     const present = now.get(id);
     if (present?.room !== room || present.since === since || present.since > toMs) continue;

@@ -96,7 +96,7 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
   }
 
   /** Who is where now. */
-  const openPresences = () => locator.presences().filter(wanted).filter(({ state }) => state !== 'lost');
+  const openPresences = () => locator.openStays().filter(wanted).filter(({ state }) => state !== 'lost');
 
   /** Stays that began within the window and still go on, as far as they are known. @returns {Stay[]} */
   function openStays() {

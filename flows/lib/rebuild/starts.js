@@ -14,7 +14,7 @@ const LOOK_BACK_MS = 24 * 3_600_000;
  * @param {import('./toil').Toil} toil
  */
 async function lookUpStarts(locator, warmMs, store, toil) {
-  const going = locator.presences().filter(({ since, state }) => since <= warmMs + SETTLED_MS && state !== 'lost');
+  const going = locator.openStays().filter(({ since, state }) => since <= warmMs + SETTLED_MS && state !== 'lost');
   for (const presence of going) {
     const { staff_id: staffId, since } = presence;
     const [last, first] = await toil.insist(async () => {

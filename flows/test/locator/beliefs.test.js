@@ -42,7 +42,7 @@ function opened(overrides = {}) {
     rooms(its = slot) {
       const best = beliefs.rooms(its, chances);
       const found = Object.fromEntries(model.plan.rooms.map(({ id }, room) => [id, chances[room]]));
-      beliefs.clear(its, chances);
+      beliefs.clear(chances);
       assert.ok(chances.every((chance) => chance === 0));
       return { best: model.plan.rooms[best].id, chances: found };
     },
@@ -78,7 +78,7 @@ test('somebody who may be anywhere in a very large hall, so that no cell is like
     beliefs.update(slot, { ...PASSED, seconds, steps: seconds }, heard, remembered, COMMON, 0);
     assert.equal(beliefs.rooms(slot, chances), 0);
     assert.ok(Math.abs(chances[0] - 1) < 1e-9);
-    beliefs.clear(slot, chances);
+    beliefs.clear(chances);
   }
 });
 

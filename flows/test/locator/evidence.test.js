@@ -12,7 +12,7 @@ const { house, houseFile } = require('./house');
 
 const CERTAIN_LEVEL = { meanDb: 0, common: DEFAULTS.carriedDb ** 2 };
 const UNKNOWN_LEVEL = { meanDb: 0, common: DEFAULTS.carriedDb ** 2 + DEFAULTS.levelDb ** 2 };
-const NO_SILENCE = { kind: /** @type {const} */ ('gateway'), thresholdDbm: 0, nowMs: 0 }; // nobody is that loud
+const NO_SILENCE = { kind: /** @type {const} */ ('gateway'), thresholdDbm: 999, nowMs: 0 }; // nobody is that loud
 
 /** @param {Record<string, object>} [changes] of the house @param {object} [overrides] */
 function scene(changes = {}, overrides = {}) {
@@ -199,7 +199,7 @@ describe('power', () => {
     assert.ok(Math.abs(said(others, rssis, { listening: (/** @type {number} */ source) => source !== first }) + powerNats) < 1e-6);
     const file = houseFile();
     file.gateways = file.gateways.filter((/** @type {any} */ { id }) => id !== 'gw-G-a');
-    const settings = { ...DEFAULTS, silentShare: 0 };
+    const settings = DEFAULTS;
     const { radio, cells } = createModel(createBuilding(file), settings);
     const mass = new Float64Array(cells.all.length).fill(0.5);
     const evidence = createEvidence(radio, settings, mass, () => true, cells.room);
@@ -220,7 +220,7 @@ describe('silence', () => {
   test('of a device that should be loud speaks against a place, but never for certain', () => {
     const without = silent({ silence: NO_SILENCE });
     assert.ok(silent() < without);
-    assert.ok(silent() > without + DEFAULTS.silentShare * Math.log(DEFAULTS.lostShare) * DEFAULTS.quietSources);
+    assert.ok(silent() > without + Math.log(DEFAULTS.lostShare) * DEFAULTS.quietSources);
   });
 
   test('means nothing of a device that is out, and nothing of one that was heard', () => {

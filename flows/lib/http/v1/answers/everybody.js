@@ -23,7 +23,7 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
   const each = ({ fromMs, toMs }, add) => stored(async () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs - 1, clock());
-    const merge = createMerge(site.presences());
+    const merge = createMerge(site.openStays());
     const take = (/** @type {import('../../../views/stays').StoredStay} */ one) => {
       const stay = merge.take(one);
       if (stay) add(stay);
@@ -40,7 +40,7 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
    */
   const around = (staffId, { fromMs, toMs }) => stored(async () => {
     refuseIncompleteStays(fromMs, toMs - 1, clock());
-    const presences = site.presences();
+    const presences = site.openStays();
     const staff = [staffId];
     const found = [...await archive.staysInto(staff, fromMs), ...await archive.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
     const own = allStays(found, presences.filter(({ staff_id: one }) => one === staffId)).filter((stay) => within(stay, { fromMs, toMs }));

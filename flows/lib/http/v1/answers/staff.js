@@ -85,7 +85,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
     if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
-    const now = site.presences().filter(wanted);
+    const now = site.openStays().filter(wanted);
     /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
     const read = async (from, to, count) => {
       const into = from < fromMs ? await stored(archive.staysInto(staff, fromMs)) : [];

@@ -20,7 +20,7 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw unknown(`room ${room}`);
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
-    const now = site.presences().filter((presence) => presence.room === room);
+    const now = site.openStays().filter((presence) => presence.room === room);
     /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);

@@ -1,0 +1,174 @@
+// @ts-check
+'use strict';
+
+const { neededOf } = require('./choose');
+const { longer } = require('./hearing');
+
+/**
+ * The room of each second as history tells it: chosen once `lookaheadS` more seconds are known, by the mean of the log
+ * probabilities of each room over the second and those that follow it. Live locations cannot wait so long, so a second may be
+ * told twice: when it is heard, and when history says another room. People live in slots of shared arrays.
+ * @typedef {ReturnType<typeof createHistory>} History
+ * @typedef {{second: number, beacon: string, rssi: number, told: number, room: number, sinceMs: number, before: number,
+ *   beforeMs: number}} Decision one second of history; told: the room that was told of it; room: the room of history, and
+ *   sinceMs: when it was entered; before: the room that they left with this second, -1 when it is the same one or none is
+ *   known, and beforeMs: when that was entered
+ * @param {import('./constants').Settings} settings
+ */
+function createHistory(settings) {
+  const { lookaheadS, lookaheadRooms, least } = settings;
+  const kept = lookaheadS + 1;
+  const leastNats = Math.log(least);
+  let room = new Int16Array(0); // of history, -1: none yet
+  let sinceMs = new Float64Array(0);
+  let held = new Uint8Array(0);
+  let second = new Uint32Array(0); // from here on: `kept` to a slot, oldest first
+  let beacon = new Uint32Array(0); // index into `beacons`
+  let rssi = new Int8Array(0);
+  let told = new Int16Array(0);
+  let likely = new Int16Array(0); // from here on: `lookaheadRooms` to a second, -1: no more
+  let share = new Uint8Array(0); // log probability above the least, in 1 / PARTS nats
+  /** @type {string[]} */
+  const beacons = [];
+  /** @type {Map<string, number>} index into `beacons` */
+  const indexOf = new Map();
+  const sums = new Map();
+
+  /** @param {string} id */
+  function intern(id) {
+    const known = indexOf.get(id);
+    if (known !== undefined) return known;
+    indexOf.set(id, beacons.length);
+    return beacons.push(id) - 1;
+  }
+
+  /** Forget the oldest second. @param {number} slot */
+  function drop(slot) {
+    const first = slot * kept;
+    const end = first + held[slot];
+    for (const array of [second, beacon, rssi, told]) array.copyWithin(first, first + 1, end);
+    for (const array of [likely, share]) array.copyWithin(first * lookaheadRooms, (first + 1) * lookaheadRooms, end * lookaheadRooms);
+    held[slot] -= 1;
+  }
+
+  /** Decide the oldest second. @param {number} slot @returns {Decision} */
+  function decide(slot) {
+    const first = slot * kept;
+    const ms = second[first] * 1000;
+    let many = 0;
+    sums.clear();
+    for (let k = first; k < first + held[slot] && second[k] <= second[first] + lookaheadS; k += 1) {
+      many += 1;
+      for (let n = k * lookaheadRooms; n < (k + 1) * lookaheadRooms && likely[n] >= 0; n += 1) {
+        sums.set(likely[n], (sums.get(likely[n]) ?? 0) + share[n] / PARTS);
+      }
+    }
+    let best = -1;
+    for (const [one, sum] of sums) if (best < 0 || sum > sums.get(best)) best = one;
+    const before = room[slot];
+    const enteredMs = sinceMs[slot];
+    const lead = (sums.get(best) - (sums.get(before) ?? 0)) / many;
+    const changes = best !== before && (before < 0 || lead > neededOf({ sinceMs: enteredMs }, ms, settings));
+    if (changes) {
+      room[slot] = best;
+      if (before >= 0) sinceMs[slot] = ms;
+    }
+    const decision = {
+      second: second[first], beacon: beacons[beacon[first]], rssi: rssi[first], told: told[first], room: room[slot],
+      sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
+    };
+    drop(slot);
+    return decision;
+  }
+
+  return {
+    /** Somebody in this slot. @param {number} slot @param {number} [known] the room they are in @param {number} [enteredMs] */
+    open(slot, known = -1, enteredMs = 0) {
+      if (slot >= held.length) {
+        const slots = Math.ceil((slot + 1) * 1.0625);
+        room = longer(room, new Int16Array(slots));
+        sinceMs = longer(sinceMs, new Float64Array(slots));
+        held = longer(held, new Uint8Array(slots));
+        second = longer(second, new Uint32Array(slots * kept));
+        beacon = longer(beacon, new Uint32Array(slots * kept));
+        rssi = longer(rssi, new Int8Array(slots * kept));
+        told = longer(told, new Int16Array(slots * kept));
+        likely = longer(likely, new Int16Array(slots * kept * lookaheadRooms));
+        share = longer(share, new Uint8Array(slots * kept * lookaheadRooms));
+      }
+      held[slot] = 0;
+      room[slot] = known;
+      sinceMs[slot] = enteredMs;
+    },
+    /** The room of history, -1: none yet. @param {number} slot */
+    roomOf: (slot) => room[slot],
+    /** When it was entered, epoch ms. @param {number} slot */
+    sinceOf: (slot) => sinceMs[slot],
+    /** It was entered at another time than it seemed. @param {number} slot @param {number} ms */
+    began(slot, ms) { sinceMs[slot] = ms; },
+    /** The last second, -1: none is open. @param {number} slot */
+    secondOf: (slot) => (held[slot] > 0 ? second[slot * kept + held[slot] - 1] : -1),
+    /** From when on it is open where somebody was, epoch ms. @param {number} slot */
+    openFromMs: (slot) => (held[slot] > 0 ? second[slot * kept] * 1000 : Infinity),
+    /**
+     * A location of another second, or the last one's of another room.
+     * @param {number} slot @param {{second: number, beacon: string, rssi: number, room: number}} location @param {number} ms of
+     *   what was heard
+     * @returns {Decision[]} of the seconds that are old enough by now
+     */
+    add(slot, location, ms) {
+      const last = slot * kept + held[slot] - 1;
+      if (held[slot] > 0 && second[last] === location.second) {
+        told[last] = location.room;
+        beacon[last] = intern(location.beacon);
+        rssi[last] = location.rssi;
+        return [];
+      }
+      const decided = [];
+      while (held[slot] > 0 && second[slot * kept] + lookaheadS < location.second) decided.push(decide(slot));
+      const k = slot * kept + held[slot];
+      held[slot] += 1;
+      if (room[slot] < 0 && held[slot] === 1) sinceMs[slot] = ms;
+      second[k] = location.second;
+      beacon[k] = intern(location.beacon);
+      rssi[k] = location.rssi;
+      told[k] = location.room;
+      likely[k * lookaheadRooms] = -1;
+      return decided;
+    },
+    /**
+     * How likely each room is at the end of the last second.
+     * @param {number} slot @param {{rooms: Int32Array, count: number}} found rooms that are possible at all
+     * @param {Float64Array} chances of each room
+     */
+    note(slot, { rooms, count }, chances) {
+      if (held[slot] === 0) return;
+      const from = (slot * kept + held[slot] - 1) * lookaheadRooms;
+      let many = 0;
+      for (let n = 0; n < count; n += 1) {
+        const nats = Math.min(255, Math.round(PARTS * (Math.log(chances[rooms[n]] + least) - leastNats)));
+        let at = from + Math.min(many, lookaheadRooms - 1);
+        if (many === lookaheadRooms && nats <= share[at]) continue;
+        for (; at > from && share[at - 1] < nats; at -= 1) {
+          likely[at] = likely[at - 1];
+          share[at] = share[at - 1];
+        }
+        likely[at] = rooms[n];
+        share[at] = nats;
+        many = Math.min(many + 1, lookaheadRooms);
+      }
+      if (many < lookaheadRooms) likely[from + many] = -1;
+    },
+    /** Nothing more will be heard for now, or what is heard next says nothing about before. @param {number} slot
+     * @returns {Decision[]} of all seconds that are left */
+    finish(slot) {
+      const decided = [];
+      while (held[slot] > 0) decided.push(decide(slot));
+      return decided;
+    },
+  };
+}
+
+const PARTS = 27; // 255 stand for 9.4 nats: a ten-thousandth against certainty
+
+module.exports = { createHistory };
