@@ -2,6 +2,7 @@
 'use strict';
 
 const { createEvidence } = require('./evidence');
+const { longer } = require('./hearing');
 const { thresholdOf } = require('./sightings');
 
 /**
@@ -36,9 +37,10 @@ function createBeliefs({ cells, radio, settings }, listening) {
   function open() {
     const slot = free.pop() ?? opened++;
     if (slot >= held.length) {
-      held = grown(held, Uint8Array);
-      cell = grown(cell, CellIndex, held.length * kept);
-      share = grown(share, Uint8Array, held.length * kept);
+      const slots = Math.ceil((slot + 1) * 1.0625); // a sixteenth more: people come in thousands, and each costs
+      held = longer(held, new Uint8Array(slots));
+      cell = longer(cell, new CellIndex(slots * kept));
+      share = longer(share, new Uint8Array(slots * kept));
     }
     held[slot] = 0;
     return slot;
@@ -207,18 +209,5 @@ function createBeliefs({ cells, radio, settings }, listening) {
 /** Shares against the likeliest cell, FINE steps to each half: 3 % exact, down to a 1,500th. */
 const FINE = 24;
 const SHARES = Float64Array.from({ length: 256 }, (_, k) => 2 ** (-k / FINE));
-
-/**
- * @template {Uint8Array|Uint16Array|Uint32Array} T
- * @param {T} array
- * @param {new (length: number) => T} Kind
- * @param {number} [length] by default a sixteenth more: people come in thousands, and each costs
- * @returns {T}
- */
-function grown(array, Kind, length = Math.ceil(array.length * 1.0625)) {
-  const longer = new Kind(length);
-  longer.set(array);
-  return longer;
-}
 
 module.exports = { createBeliefs };

@@ -30,9 +30,8 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
    */
   function take(person, heardMs, heard, nowMs, outcome) {
     const ms = Math.max(person.ms, heardMs); // a clock a little behind does not turn time back
-    if (person.room >= 0 && ms - person.ms > settings.lostMs) part(person, outcome);
     const touched = heard.rssis[0] >= settings.touchDbm;
-    if (touched) finish(person, outcome); // what comes says nothing about before
+    endBefore(person, ms, touched, outcome);
     believe(person, ms, heard, touched, nowMs);
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
@@ -49,6 +48,13 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     if (arriving && !touched && isEarly(person)) return;
     if (moved || arriving) tellEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
     if (person.state !== state || moved) tellPresence(person, state, outcome);
+  }
+
+  /** What comes may say nothing about before. @param {Person} person @param {number} ms @param {boolean} touched
+   * @param {Outcome} outcome */
+  function endBefore(person, ms, touched, outcome) {
+    if (person.room >= 0 && ms - person.ms > settings.lostMs) part(person, outcome);
+    if (touched) finish(person, outcome);
   }
 
   /**

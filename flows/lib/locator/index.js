@@ -158,7 +158,8 @@ function createLocator(building, overrides = {}) {
         if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
         person.told = true;
       }
-      const slot = stays < 0 ? openSlot(levels.of(person.slot), room, person.sinceMs) : openSlot(levels.of(person.slot), stays, staying.sinceMs);
+      const [known, sinceMs] = stays < 0 ? [room, person.sinceMs] : [stays, staying.sinceMs];
+      const slot = openSlot(levels.of(person.slot), known, sinceMs);
       Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, slot });
     }
   }
