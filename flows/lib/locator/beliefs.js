@@ -187,8 +187,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
     },
     /**
      * Probability of each room, added to `rooms` (which must be 0 everywhere).
-     * @param {number} slot
-     * @param {Float64Array} rooms
+     * @param {number} slot @param {Float64Array} rooms
      * @returns {number} the likeliest room
      */
     rooms(slot, rooms) {
