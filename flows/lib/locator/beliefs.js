@@ -164,8 +164,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
         appear(heard, common.meanDb);
       } else {
         for (let k = Math.min(steps, settings.stepsAtMost); k > 0; k -= 1) step();
-        const strayS = Math.min(touched ? 1 : seconds, settings.stepsAtMost);
-        stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * strayS);
+        stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * Math.min(touched ? 1 : seconds, settings.stepsAtMost));
       }
       const fades = fresh || touched ? 0 : Math.exp(-seconds / settings.memoryS);
       const looks = settings.looks * (walks ? settings.walkLooks : 1) * (1 - fades);
