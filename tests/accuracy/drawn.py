@@ -56,8 +56,23 @@ class DrawnSet:
     facts: Facts
 
 
-def draw(seed: int) -> DrawnSet:
-    """The set of a seed: the same one, whatever was drawn before."""
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the set of a seed is made of; `listed` and `told`: the devices as the building file has them."""
+
+    mode: Mode
+    plan: Plan
+    devices: list[Device]
+    listed: list[dict[str, Any]]
+    told: Facts
+    tracks: list[Track]
+    air: Air
+    adverts: list[Adverts]
+    redrawn: int
+
+
+def scene_of(seed: int) -> Scene:
+    """The scene of a seed: the same one, whatever was drawn before."""
     rngs = [np.random.default_rng([seed, k]) for k in range(4)]
     mode: Mode = "gateway" if rngs[0].random() < 0.5 else "phone"
     plan = draw_plan(rngs[1])
@@ -71,9 +86,16 @@ def draw(seed: int) -> DrawnSet:
             break
     else:
         raise RuntimeError(f"seed {seed}: somebody is unheard in each of {TRIES} draws of the radio")
-    radio, adverts = heard
+    air, adverts = heard
+    return Scene(mode, plan, devices, listed, told, tracks, air, adverts, redrawn)
+
+
+def draw(seed: int) -> DrawnSet:
+    """The set of a seed."""
+    scene = scene_of(seed)
+    plan, devices, mode, radio = scene.plan, scene.devices, scene.mode, scene.air.radio
     recordings = []
-    for number, (track, one) in enumerate(zip(tracks, adverts, strict=True)):
+    for number, (track, one) in enumerate(zip(scene.tracks, scene.adverts, strict=True)):
         manner: Manner = "standing" if number < STANDING else "patrol"
         name = f"{manner}-{number + 1 if number < STANDING else number + 1 - STANDING}"
         recordings.append(DrawnRecording(name, manner, _rows(one, devices, mode), _truth(track)))
@@ -84,17 +106,17 @@ def draw(seed: int) -> DrawnSet:
         "area_m2": round(sum(area(room.polygon) for room in plan.rooms.values()), 1),
         "devices": len(devices),
         "devices_a_room": round(len(devices) / len(plan.rooms), 2),
-        **told,
+        **scene.told,
         **{key: round(value, 3) for key, value in asdict(radio).items()},
-        "least_heard_share": round(min(heard_share(one.times_s, radio) for one in adverts), 3),
-        "redrawn": redrawn,
+        "least_heard_share": round(min(heard_share(one.times_s, radio) for one in scene.adverts), 3),
+        "redrawn": scene.redrawn,
     }
-    return DrawnSet(seed, mode, _building(seed, plan, mode, listed), recordings, facts)
+    return DrawnSet(seed, mode, _building(seed, plan, mode, scene.listed), recordings, facts)
 
 
 def _heard(
     plan: Plan, devices: list[Device], tracks: list[Track], mode: Mode, rng: np.random.Generator
-) -> tuple[Radio, list[Adverts]] | None:
+) -> tuple[Air, list[Adverts]] | None:
     """A radio and what is heard of each track; None where one of them is unheard for more than half of the time."""
     radio = draw_radio(rng)
     air = Air(plan, devices, radio, rng)
@@ -104,7 +126,7 @@ def _heard(
         if heard_share(adverts.times_s, radio) < 0.5:
             return None
         found.append(adverts)
-    return radio, found
+    return air, found
 
 
 def heard_share(times_s: Floats, radio: Radio) -> float:

@@ -113,20 +113,32 @@ class Air:
         self._wave = rng.normal(size=(*shape, 2)) / np.abs(rng.normal(0.0, radio.shadowing_m, shape))[..., None]
         self._phase = rng.uniform(0.0, 2 * np.pi, shape)
 
+    def open_levels(self, level: Ints, place: Floats) -> Floats:
+        """As `levels`, with nobody and nothing in the way but walls and floors."""
+        rssi = self._gain - 10 * self.radio.exponent * np.log10(self._metres(level, place))
+        floors = np.abs(self._level - level[:, None])
+        found: Floats = rssi - self.radio.floor_db * floors - self._walls_db(level, place, self._up(level))
+        return found
+
+    def _up(self, level: Ints) -> Floats:
+        """How much higher each device (columns) is than somebody on each level (rows), metres."""
+        up: Floats = self._z - (CARRIED_M + level * self.radio.storey_m)[:, None]
+        return up
+
+    def _metres(self, level: Ints, place: Floats) -> Floats:
+        way = self._place - place[:, None]
+        metres: Floats = np.maximum(NEAREST_M, np.sqrt((way**2).sum(axis=2) + self._up(level) ** 2))
+        return metres
+
     def levels(self, level: Ints, place: Floats, heading: Floats) -> Floats:
         """The level of each device (columns) for somebody at each place (rows), before fading, dBm.
 
         `level` has shape (places,), `place` and `heading` have (places, 2)."""
         radio = self.radio
         way = self._place - place[:, None]  # (places, devices, 2)
-        z = CARRIED_M + level * radio.storey_m
-        up = self._z - z[:, None]
-        metres = np.maximum(NEAREST_M, np.sqrt((way**2).sum(axis=2) + up**2))
-        facing = (way * heading[:, None]).sum(axis=2) / metres  # 1 ahead … -1 behind
-        rssi = self._gain - 10 * radio.exponent * np.log10(metres)
+        facing = (way * heading[:, None]).sum(axis=2) / self._metres(level, place)  # 1 ahead … -1 behind
+        rssi = self.open_levels(level, place)
         rssi -= radio.body_db * (1 - np.clip(facing, -1, 1)) / 2
-        floors = np.abs(self._level - level[:, None])
-        rssi -= radio.floor_db * floors + self._walls_db(level, place, up)
         for k in np.unique(level):
             rows = level == k
             turns = np.einsum("pc,dwc->pdw", place[rows], self._wave[k]) + self._phase[k]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from accuracy.altered import stronger
-from accuracy.drawn import DrawnSet, Facts, Manner, draw
+from accuracy.drawn import DrawnSet, Facts, Manner, draw, scene_of
+from accuracy.informed import informed
 from accuracy.interval import median, worst_decile
 from accuracy.real import Phases, Result, Tuning, measure, shares, spread, tell
 from accuracy.recorded import Advert, Recording, Second
@@ -35,6 +36,8 @@ class Drawn:
     """Changes told live of people who stand."""
     changes_a_true_one: float
     """In the history of patrols."""
+    informed: float
+    """Of the standing recordings: whose room is found by who is told the building's radio."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -69,12 +72,12 @@ def measure_drawn(seeds: Iterable[int], said: Callable[[str], object] = str) -> 
     def one(seed: int) -> Drawn:
         said(f"playing drawn building {seed}")
         drawn = draw(seed)
-        return _figures(drawn, measure(recordings(drawn), ONE))
+        return _figures(drawn, measure(recordings(drawn), ONE), informed(scene_of(seed)))
 
     return spread(one, seeds)
 
 
-def _figures(drawn: DrawnSet, results: list[Result]) -> Drawn:
+def _figures(drawn: DrawnSet, results: list[Result], informed_share: float) -> Drawn:
     some: dict[Manner, list[Result]] = {manner: [] for manner in MANNERS}
     for made, result in zip(drawn.recordings, results, strict=True):
         some[made.manner].append(result)
@@ -94,6 +97,7 @@ def _figures(drawn: DrawnSet, results: list[Result]) -> Drawn:
         flips_an_hour=sum(len(one.told[0].live_changes()) for one in some["standing"]) / hours,
         changes_a_true_one=sum(one.history.changes for one in some["patrol"])
         / max(1, sum(one.history.true_changes for one in some["patrol"])),
+        informed=informed_share,
     )
 
 
@@ -126,6 +130,7 @@ class Summary:
     shares: dict[tuple[str, Manner], tuple[float, float]]
     flips_an_hour: float
     changes_a_true_one: float
+    informed: tuple[float, float]
 
 
 def summaries(buildings: Sequence[Drawn]) -> list[Summary]:
@@ -142,4 +147,6 @@ def _summary(name: str, some: list[Drawn]) -> Summary:
             values = [getattr(one, way)[manner] for one in some]
             found[way, manner] = (median(values), worst_decile(values))
     flips = median([one.flips_an_hour for one in some])
-    return Summary(name, len(some), found, flips, median([one.changes_a_true_one for one in some]))
+    told = [one.informed for one in some]
+    changes = median([one.changes_a_true_one for one in some])
+    return Summary(name, len(some), found, flips, changes, (median(told), worst_decile(told)))

@@ -127,8 +127,8 @@ def sensitivity_rows(found: Sequence[Sensitivity]) -> list[Row]:
 
 
 DRAWN_HEAD = (
-    "drawn buildings", "count", "standing, history", "live", "mean", "patrol, history", "live", "mean", "flips/h",
-    "changes a true one",
+    "drawn buildings", "count", "standing, history", "live", "mean", "told the radio",
+    "patrol, history", "live", "mean", "flips/h", "changes a true one",
 )  # fmt: skip
 
 
@@ -138,11 +138,11 @@ def drawn_rows(buildings: Sequence[Drawn]) -> list[Row]:
 
 
 def _drawn_row(one: Summary) -> Row:
-    cells = (
-        "{:.1f}, {:.1f}".format(*(share * 100 for share in one.shares[way, manner]))
-        for manner in MANNERS
-        for way in ("history", "live", "mean")
-    )
+    def cell(share: tuple[float, float]) -> str:
+        return "{:.1f}, {:.1f}".format(*(one * 100 for one in share))
+
+    standing, patrol = ([cell(one.shares[way, manner]) for way in ("history", "live", "mean")] for manner in MANNERS)
+    cells = (*standing, cell(one.informed), *patrol)
     return (one.name, str(one.count), *cells, f"{one.flips_an_hour:.1f}", f"{one.changes_a_true_one:.1f}")
 
 

@@ -16,9 +16,10 @@ from simulator.building import Room, parse
 from simulator.geometry import area, clearance, covers, shared_wall
 from stack.layout import ROOT, node_folder
 
-from accuracy.drawn import PATROLS, STANDING, START_MS, Facts, draw, heard_share, write
+from accuracy.drawn import PATROLS, STANDING, START_MS, Facts, draw, heard_share, scene_of, write
 from accuracy.drawn_plan import Border, Plan, draw_plan, patrol, standing
 from accuracy.drawn_radio import Adverts, Air, Device, Radio, draw_radio
+from accuracy.informed import informed
 from accuracy.track import Track
 
 SEEDS = range(1, 41)
@@ -275,3 +276,16 @@ def test_adverts_fade_and_get_lost_as_the_facts_say(calm: Radio, of: Callable[..
         assert len(bursts.rssi) / (20 * 5 * 600) == pytest.approx((0.7 + 0.1) / 2, abs=0.1)
         alike = len(np.unique(found.times_s)) / len(found.times_s)
         assert alike < 0.1 if mode == "gateway" else alike > 0.99
+
+
+def test_who_is_told_the_radio_finds_the_room_unless_shadows_hide_it() -> None:
+    scene = scene_of(2)  # a device and more in each room
+    rng = np.random.default_rng(1)
+    shares = []
+    for shadowing_db in (0.01, 8.0):
+        radio = replace(scene.air.radio, shadowing_db=shadowing_db, body_db=0.0, fading_db=2.0, sensitivity_dbm=-100.0)
+        air = Air(scene.plan, scene.devices, radio, np.random.default_rng(7))
+        adverts = [air.adverts(track, scene.mode, rng) for track in scene.tracks]
+        shares.append(informed(replace(scene, air=air, adverts=adverts)))
+    assert shares[0] == 1.0
+    assert shares[1] < 1.0
