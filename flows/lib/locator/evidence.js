@@ -16,7 +16,7 @@ const REACH_DB = 40; // further above or below the threshold makes no difference
  * @param {Uint16Array} roomOf each cell
  */
 function createEvidence(radio, settings, mass, listening, roomOf) {
-  const { spreadDb, fadingDb, weakestDbm, quietSources, powerNats, powerFolds } = settings;
+  const { spreadDb, fadingDb, weakestDbm, quietSources, powerNats, unplacedPowerNats, powerFolds } = settings;
   const fading = fadingDb ** 2;
   const logs = new Float64Array(mass.length);
   const offs = new Float64Array(mass.length);
@@ -33,6 +33,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
   /** Of each room: how much the power of its own devices speaks for it, nats, and in which round that was found. */
   const power = new Float64Array(rooms);
   const foundIn = new Uint32Array(rooms);
+  let nats = powerNats;
   /** Devices of each room. @param {Map<string, number>} index */
   const inRooms = (index) => {
     /** @type {number[][]} */
@@ -67,22 +68,26 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
 
   /**
    * The rooms whose own devices are heard strongest are likelier, whatever distances and walls say (the plan may be wrong, and a
-   * device may stand in a corner): the power of each room's devices against that of the strongest room.
+   * device may stand in a corner): the power of each room's devices against that of the strongest room. It counts more the more
+   * of the devices have no place that was measured: distances say little then.
    * @param {import('./hearing').Remembered} remembered
    */
   function comparePowers({ count, levels }) {
     let strongest = 0;
+    let unplaced = 0;
     for (let k = 0; k < count; k += 1) {
-      const { room } = heard[k];
+      const { room, device } = heard[k];
+      if (device.approximate) unplaced += 1;
       if (room >= 0) [power[room], foundIn[room]] = [0, round];
     }
     for (let k = 0; k < count; k += 1) {
       const { room } = heard[k];
       if (room >= 0) strongest = Math.max(strongest, power[room] += 10 ** (levels[k] / 10));
     }
+    nats = powerNats + ((unplacedPowerNats - powerNats) * unplaced) / Math.max(1, count);
     for (let k = 0; k < count; k += 1) {
       const { room } = heard[k];
-      if (room >= 0 && power[room] > 0) power[room] = powerNats * Math.max(-powerFolds, Math.log(power[room] / strongest));
+      if (room >= 0 && power[room] > 0) power[room] = nats * Math.max(-powerFolds, Math.log(power[room] / strongest));
     }
   }
 
@@ -93,7 +98,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
   function powerOf(room, { kind, nowMs }) {
     if (foundIn[room] !== round) {
       foundIn[room] = round;
-      power[room] = -powerNats * (devices[kind][room].some((source) => isSilent(source, nowMs)) ? powerFolds : 1);
+      power[room] = -nats * (devices[kind][room].some((source) => isSilent(source, nowMs)) ? powerFolds : 1);
     }
     return power[room];
   }

@@ -16,7 +16,7 @@ const NO_SILENCE = { kind: /** @type {const} */ ('gateway'), thresholdDbm: 999, 
 
 /** @param {Record<string, object>} [changes] of the house @param {object} [overrides] */
 function scene(changes = {}, overrides = {}) {
-  const settings = { ...DEFAULTS, powerNats: 0, ...overrides }; // power has tests of its own
+  const settings = { ...DEFAULTS, powerNats: 0, unplacedPowerNats: 0, ...overrides }; // power has tests of its own
   const model = createModel(house(changes), settings);
   const { radio, cells, plan: { rooms } } = model;
   const gateways = [...radio.gateways.values()].slice(0, 5); // of level G
@@ -191,6 +191,17 @@ describe('power', () => {
     const e = 10 / Math.LN10;
     assert.ok(Math.abs(said(gateways.slice(0, 2), [-60, -60 - e]) - powerNats) < 1e-6);
     assert.ok(Math.abs(said(gateways.slice(0, 2), [-60, -60 - 10 * e]) - powerNats * powerFolds) < 1e-6);
+  });
+
+  test('it counts more where the places of devices were not measured', () => {
+    const e = 10 / Math.LN10;
+    const guessed = Object.fromEntries(gateways.map((source) => [HOUSE.radio.sources[source].id, { approximate: true }]));
+    const saidIn = (/** @type {number} */ nats) => {
+      const one = scene(guessed, { powerNats, unplacedPowerNats: nats });
+      return odds(one.weighed(gateways.slice(0, 2), [-60, -60 - e], { at: [here, there] }).mass);
+    };
+    assert.ok(Math.abs(saidIn(DEFAULTS.unplacedPowerNats) - saidIn(0) - DEFAULTS.unplacedPowerNats) < 1e-6);
+    assert.ok(DEFAULTS.unplacedPowerNats > powerNats);
   });
 
   test('a room of which nothing is heard is unlikely; not so where its devices are out, or are none that could be heard', () => {
