@@ -2,7 +2,9 @@
 'use strict';
 
 const { createEvidence } = require('./evidence');
+const { longer } = require('./hearing');
 const { thresholdOf } = require('./sightings');
+const { expectedIn } = require('./source');
 
 /**
  * Where everybody may be: for each person the likeliest cells with their probabilities, brought forward by the
@@ -34,9 +36,9 @@ function createBeliefs({ cells, radio, settings }, listening) {
   function open() {
     const slot = free.pop() ?? opened++;
     if (slot >= held.length) {
-      held = grown(held, Uint8Array);
-      cell = grown(cell, CellIndex, held.length * kept);
-      share = grown(share, Uint8Array, held.length * kept);
+      held = longer(held, new Uint8Array(Math.ceil(held.length * 1.0625))); // a sixteenth: people come in thousands, and each costs
+      cell = longer(cell, new CellIndex(held.length * kept));
+      share = longer(share, new Uint8Array(held.length * kept));
     }
     held[slot] = 0;
     return slot;
@@ -81,8 +83,9 @@ function createBeliefs({ cells, radio, settings }, listening) {
   /** Of somebody unknown: anywhere where the strongest source may be heard as it is. @param {import('./sightings').Heard} heard
    * @param {number} meanDb what is known of the level of their tag or phone */
   function appear({ sources, rssis }, meanDb) {
-    const { first, expected } = radio.sources[sources[0]];
-    for (let k = 0; k < expected.length; k += 1) if (expected[k] + meanDb > rssis[0] - settings.appearDb) at[count++] = first + k;
+    const source = radio.sources[sources[0]];
+    const least = rssis[0] - settings.appearDb - meanDb;
+    for (let c = source.from; c < source.to; c += 1) if (expectedIn(source, c, settings.weakestDbm) > least) at[count++] = c;
     for (let k = 0; k < count; k += 1) mass[at[k]] = 1 / count;
     if (count === 0) stray(sources, 1);
   }
@@ -201,18 +204,5 @@ function createBeliefs({ cells, radio, settings }, listening) {
 /** Shares against the likeliest cell, FINE steps to each half: 3 % exact, down to a 1,500th. */
 const FINE = 24;
 const SHARES = Float64Array.from({ length: 256 }, (_, k) => 2 ** (-k / FINE));
-
-/**
- * @template {Uint8Array|Uint16Array|Uint32Array} T
- * @param {T} array
- * @param {new (length: number) => T} Kind
- * @param {number} [length] by default a sixteenth more: people come in thousands, and each costs
- * @returns {T}
- */
-function grown(array, Kind, length = Math.ceil(array.length * 1.0625)) {
-  const longer = new Kind(length);
-  longer.set(array);
-  return longer;
-}
 
 module.exports = { createBeliefs };

@@ -7,6 +7,7 @@ const { createCells } = require('../../lib/locator/cells');
 const { createModel } = require('../../lib/locator/model');
 const { createPlan } = require('../../lib/locator/plan');
 const { DEFAULTS } = require('../../lib/locator/constants');
+const { expectedIn } = require('../../lib/locator/source');
 const fc = require('../support/fast-check');
 const { house, houseFile } = require('./house');
 
@@ -149,9 +150,9 @@ describe('radio', () => {
   const { radio, cells } = model;
 
   test('a source is strongest in its own room, weaker behind a wall, weakest on another level', () => {
-    const { first, expected } = radio.sources[radio.gateways.get('gw-G-a') ?? -1];
+    const source = radio.sources[radio.gateways.get('gw-G-a') ?? -1];
     const strongest = (/** @type {string} */ room) =>
-      Math.max(...cells.all.map((cell, c) => (cell.room === at(room) ? expected[c - first] : -Infinity)));
+      Math.max(...cells.all.map((cell, c) => (cell.room === at(room) ? expectedIn(source, c, DEFAULTS.weakestDbm) : -Infinity)));
     assert.ok(strongest('G-a') > strongest('G-b') + DEFAULTS.wallDb);
     assert.ok(strongest('G-b') > strongest('G-c'));
     assert.ok(strongest('G-a') > strongest('U-a') + DEFAULTS.floorDb);
@@ -162,8 +163,8 @@ describe('radio', () => {
     const most = DEFAULTS.quietSources;
     for (let c = 0; c < cells.all.length; c += 7) {
       const all = [...radio.gateways.values()].map((source) => {
-        const { first, expected } = radio.sources[source];
-        return Math.round(expected[c - first] ?? -999);
+        const { from, to } = radio.sources[source];
+        return c >= from && c < to ? Math.round(expectedIn(radio.sources[source], c, DEFAULTS.weakestDbm)) : -999;
       });
       const best = all.sort((a, b) => b - a).slice(0, most);
       assert.deepEqual([...dbm.slice(c * most, c * most + most)], best);
