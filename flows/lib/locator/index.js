@@ -1,16 +1,13 @@
 // @ts-check
 'use strict';
 
-const { createBeliefs } = require('./beliefs');
 const { DEFAULTS } = require('./constants');
-const { createFollowing } = require('./follow');
-const { createHearing } = require('./hearing');
-const { createLevels } = require('./levels');
-const { createModel } = require('./model');
-const { createReceivers } = require('./receivers');
+const { modelOf } = require('./model');
+const { createParts } = require('./parts');
 const { beganAt, emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
-const { createSilence } = require('./silence');
 const { heardByGateway, heardByPhone } = require('./sightings');
+const { keyOf } = require('./plan');
+const { inOneGo } = require('../pieces');
 const { tuningOf } = require('../building-tuning');
 const { traceOf } = require('./trace');
 const { flush, joinGateway, joinPhone, pass } = require('./steps');
@@ -24,35 +21,33 @@ const { flush, joinGateway, joinPhone, pass } = require('./steps');
  * @typedef {import('./person').Outcome} Outcome
  * @typedef {import('./person').Person} Person
  * @typedef {import('./person').Presence} Presence
+ * @typedef {import('./model').Model} Model
+ * @typedef {import('./parts').Parts} Parts
  */
+
+const AT_ONCE = 200; // people who come along into another building without a break: some milliseconds
 
 /**
  * @param {Building} building its `tuning` goes before tuning.js
  * @param {Partial<import('./constants').Settings>} [overrides] go before both
+ * @param {import('./model').Model} [prepared] of the building, by a locator with the same overrides
  */
-function createLocator(building, overrides = {}) {
+function createLocator(building, overrides = {}, prepared = undefined) {
   /** @type {Map<string, Person>} */
   const people = new Map();
   /** @type {Map<string, boolean>} by gateway id */
   const online = new Map();
-  let site = siteOf(building);
+  let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), online);
+  /** Who is still followed in a building of before. @type {Map<Person, Parts>} */
+  const behind = new Map();
 
-  /**
-   * All that depends on the building.
-   * @param {Building} its @param {import('./model').Model} [before] @param {import('./receivers').Receivers} [learned] of that
-   */
-  function siteOf(its, before, learned) {
-    const settings = Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides });
-    const model = createModel(its, settings, before);
-    const silence = createSilence(model.radio, settings);
-    for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
-    const beliefs = createBeliefs(model, silence.means);
-    const hearing = createHearing(settings, model.radio.beacons.size);
-    const levels = createLevels(settings);
-    const receivers = createReceivers(model.radio, settings, learned);
-    const following = createFollowing(model, beliefs, hearing, levels, receivers);
-    return { building: its, settings, model, silence, beliefs, hearing, levels, receivers, following };
+  /** The model of a building, from what it has in common with another one. @param {Building} its @param {Model|null} before */
+  function prepare(its, before) {
+    return modelOf(its, Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides }), before);
   }
+
+  /** Where somebody is followed. @param {Person} person */
+  const siteOf = (person) => behind.get(person) ?? site;
 
   /** A slot for somebody of whom it is not known where they are. @param {import('./levels').Level} [level] of their tag or phone */
   function openSlot(level) {
@@ -63,14 +58,41 @@ function createLocator(building, overrides = {}) {
   }
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
-  const takeAt = (nowMs, outcome) => (person, ms, heard) => site.following.take(person, ms, heard, nowMs, outcome);
+  const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
 
-  /** @param {string} id @param {number} nowMs of whom something came in */
-  function personOf(id, nowMs) {
+  /** @param {string} id @param {number} nowMs of whom something came in @param {Outcome} outcome */
+  function personOf(id, nowMs, outcome) {
     let person = people.get(id);
-    if (!person) people.set(id, person = newPerson(id, openSlot()));
+    if (person) follow(person, nowMs, outcome);
+    else people.set(id, person = newPerson(id, openSlot()));
     person.heardS = Math.floor(nowMs / 1000);
     return person;
+  }
+
+  /**
+   * Somebody is in the building of now as well: what was heard up to now is located with the one of before.
+   * @param {Person} person @param {number} nowMs @param {Outcome} outcome
+   */
+  function follow(person, nowMs, outcome) {
+    const before = behind.get(person);
+    if (!before) return;
+    flush(person, takeAt(nowMs, outcome));
+    behind.delete(person);
+    const { rooms } = before.model.plan;
+    const room = roomOf(person, before);
+    if (room < 0 && person.room >= 0) {
+      if (!person.told) tellStay(person, person.ms, rooms, outcome);
+      if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
+      person.told = true;
+    }
+    const slot = openSlot(before.levels.of(person.slot));
+    Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, recent: [], slot });
+  }
+
+  /** Index in the building of now of the room that somebody is in; -1: there is none. @param {Person} person @param {Parts} its */
+  function roomOf({ room: r }, { model: { plan: { rooms } } }) {
+    if (r < 0 || rooms === site.model.plan.rooms) return r;
+    return site.model.plan.indexOf.get(keyOf(rooms[r])) ?? -1;
   }
 
   /**
@@ -87,14 +109,15 @@ function createLocator(building, overrides = {}) {
       const heard = heardByPhone(batch, its, radio, settings.txDbm);
       if (heard.sources.length === 0) return;
       for (const source of heard.sources) silence.heard(source, nowMs);
-      if (!joinPhone(personOf(receiver, nowMs), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
+      if (!joinPhone(personOf(receiver, nowMs, outcome), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
     const source = radio.gateways.get(receiver);
     if (source === undefined || silence.knows(source, batch)) return;
     silence.heard(source, nowMs);
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
-      if (!joinGateway(personOf(id, nowMs), ts, { source, rssi, tag }, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
+      const person = personOf(id, nowMs, outcome);
+      if (!joinGateway(person, ts, { source, rssi, tag }, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
     });
   }
 
@@ -105,41 +128,45 @@ function createLocator(building, overrides = {}) {
    */
   function tick(nowMs, outcome) {
     const take = takeAt(nowMs, outcome);
-    const { settings } = site;
+    followSome(nowMs, outcome);
     for (const person of people.values()) {
+      const { settings, following, beliefs } = siteOf(person);
       pass(person, nowMs, settings, take);
-      site.following.age(person, nowMs, outcome);
+      following.age(person, nowMs, outcome);
       if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
       people.delete(person.id);
-      site.beliefs.close(person.slot);
+      behind.delete(person);
+      beliefs.close(person.slot);
     }
+  }
+
+  /** @param {number} nowMs @param {Outcome} outcome */
+  function followSome(nowMs, outcome) {
+    let left = AT_ONCE;
+    for (const person of behind.keys()) if (left-- > 0) follow(person, nowMs, outcome);
   }
 
   /**
    * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
-   * still exists stays there.
-   * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to
+   * still exists stays there. Of many people only some come along at once, the others when they are heard or at the next ticks.
+   * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to @param {Model} [model] prepared
    */
-  function setBuilding(next, nowMs, outcome) {
-    for (const person of people.values()) flush(person, takeAt(nowMs, outcome));
-    const { model: { plan: { rooms } }, levels } = site;
-    site = siteOf(next, site.model, site.receivers);
-    const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
-    for (const person of people.values()) {
-      const room = person.room < 0 ? -1 : index.get(`${rooms[person.room].level}/${rooms[person.room].id}`) ?? -1;
-      if (room < 0 && person.room >= 0) {
-        if (!person.told) tellStay(person, person.ms, rooms, outcome);
-        if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
-        person.told = true;
-      }
-      const slot = openSlot(levels.of(person.slot));
-      Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, recent: [], slot });
+  function setBuilding(next, nowMs, outcome, model = undefined) {
+    model ??= inOneGo(prepare(next, site.model));
+    if (model === site.model) { // nothing is different by which anybody is located
+      site.building = next;
+      return;
     }
+    for (const person of people.values()) if (!behind.has(person)) behind.set(person, site);
+    site = createParts(next, model, online, site.receivers);
+    followSome(nowMs, outcome);
   }
 
   return {
     hear,
     tick,
+    /** The model of another building, from what it has in common with this one. @param {Building} next */
+    prepare: (next) => prepare(next, site.model),
     setBuilding,
     /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
     setGateway(id, up) {
@@ -152,17 +179,21 @@ function createLocator(building, overrides = {}) {
       return second === undefined ? Infinity : Number(second) * 1000;
     },
     /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
-    presences: () => [...people.values()].flatMap((person) => (person.room < 0 || person.state === 'new' ? []
-      : presenceOf(person, person.state, site.model.plan.rooms))),
+    presences: () => [...people.values()].flatMap((person) => {
+      const its = siteOf(person);
+      return person.state === 'new' || roomOf(person, its) < 0 ? [] : presenceOf(person, person.state, its.model.plan.rooms);
+    }),
     /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
     trace(id) {
       const person = people.get(id);
-      return person && person.ms > -Infinity ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
+      if (!person || person.ms === -Infinity) return null;
+      const { model, beliefs, hearing, levels } = siteOf(person);
+      return traceOf(person, model, beliefs, hearing, levels);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
-    levels: () => [...people.values()].map(({ id, slot }) => {
-      const { meanDb, variance } = site.levels.of(slot);
-      return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
+    levels: () => [...people.values()].map((person) => {
+      const { meanDb, variance } = siteOf(person).levels.of(person.slot);
+      return { staff_id: person.id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
     }),
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
@@ -179,13 +210,14 @@ function createLocator(building, overrides = {}) {
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
         people.set(id, Object.assign(newPerson(id, openSlot()), known));
-      } else if (person.room === r && person.first && since < person.sinceMs) beganAt(person, since);
+      } else if (roomOf(person, siteOf(person)) === r && person.first && since < person.sinceMs) beganAt(person, since);
     },
     /** @param {string} id @param {string} room @param {number} sinceMs */
     began(id, room, sinceMs) {
-      const { rooms } = site.model.plan;
       const person = people.get(id);
-      if (!person || person.room < 0 || rooms[person.room].id !== room) return null;
+      if (!person || person.room < 0) return null;
+      const { rooms } = siteOf(person).model.plan;
+      if (rooms[person.room].id !== room) return null;
       beganAt(person, sinceMs);
       return person.state === 'new' ? null : presenceOf(person, person.state, rooms);
     },

@@ -9,6 +9,7 @@ const { storeyOf, wallsBetween } = require('./storey');
  * @typedef {import('./storey').Room & {storey: number}} Room storey: index of its level
  * @typedef {object} Plan
  * @property {Room[]} rooms by storey
+ * @property {Map<string, number>} indexOf index of each room, by `keyOf`
  * @property {string[]} levels ids, lowest first
  * @property {import('./storey').Storey[]} storeys
  * @property {number[]} firstRoom index of the first room of each storey
@@ -29,6 +30,7 @@ function joinStoreys(levels, storeys) {
   const firstRoom = storeys.map((_, storey) => storeys.slice(0, storey).reduce((sum, below) => sum + below.rooms.length, 0));
   return {
     rooms,
+    indexOf: new Map(rooms.map((room, r) => [keyOf(room), r])),
     levels,
     storeys,
     firstRoom,
@@ -39,6 +41,9 @@ function joinStoreys(levels, storeys) {
     walls: (storey, ax, ay, bx, by) => wallsBetween(storeys[storey], ax, ay, bx, by),
   };
 }
+
+/** A room of another building is the same if its level is, too. @param {import('./storey').Room} room */
+const keyOf = ({ id, level }) => `${level}/${id}`;
 
 /** @param {import('./storey').Storey} storey @param {number} a room of it @param {number} b */
 const isPassable = ({ rooms, beside, joined }, a, b) => beside[a].has(b)
@@ -56,4 +61,4 @@ function createPlan(building) {
   return joinStoreys(building.levels.map(({ id }) => id), building.levels.map((level) => inOneGo(storeyOf(level))));
 }
 
-module.exports = { createPlan, joinStoreys, isPassable, checkSize };
+module.exports = { createPlan, joinStoreys, isPassable, checkSize, keyOf };
