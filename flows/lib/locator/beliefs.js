@@ -25,10 +25,8 @@ function createBeliefs({ cells, radio, settings }, listening) {
   const free = [];
 
   /** Probability of each cell for the person at work; `at` lists those above 0. */
-  const mass = new Float64Array(cells.all.length);
-  const next = new Float64Array(cells.all.length);
-  const at = new Int32Array(cells.all.length);
-  const nextAt = new Int32Array(cells.all.length);
+  const [mass, next] = [new Float64Array(cells.all.length), new Float64Array(cells.all.length)];
+  const [at, nextAt] = [new Int32Array(cells.all.length), new Int32Array(cells.all.length)];
   let count = 0;
   const evidence = createEvidence(radio, settings, mass, listening, cells.room);
 
@@ -177,6 +175,11 @@ function createBeliefs({ cells, radio, settings }, listening) {
     cells(slot) {
       const whole = wholeOf(slot);
       return Array.from({ length: held[slot] }, (_, k) => [cell[slot * kept + k], SHARES[share[slot * kept + k]] / whole]);
+    },
+    /** Somebody may be there. @param {number} slot @param {[cell: number, probability: number][]} places */
+    restore(slot, places) {
+      for (const [c, probability] of places) if ((mass[c] += probability) === probability) at[count++] = c; // each once
+      if (count > 0) store(slot);
     },
     /** Undo `rooms`. @param {number} slot @param {Float64Array} rooms */
     clear(slot, rooms) {

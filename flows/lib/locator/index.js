@@ -4,9 +4,9 @@
 const { DEFAULTS } = require('./constants');
 const { modelOf } = require('./model');
 const { createParts } = require('./parts');
-const { beganAt, emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
+const { linkCells, move, roomIn } = require('./move');
+const { beganAt, emptyOutcome, newPerson, presenceOf } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
-const { keyOf } = require('./plan');
 const { inOneGo } = require('../pieces');
 const { tuningOf } = require('../building-tuning');
 const { traceOf } = require('./trace');
@@ -40,6 +40,8 @@ function createLocator(building, overrides = {}, prepared = undefined) {
   let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), online);
   /** Who is still followed in a building of before. @type {Map<Person, Parts>} */
   const behind = new Map();
+  /** Cells of buildings of before in the one of now. @type {WeakMap<Parts, Int32Array>} */
+  let links = new WeakMap();
 
   /** The model of a building, from what it has in common with another one. @param {Building} its @param {Model|null} before */
   function prepare(its, before) {
@@ -49,14 +51,6 @@ function createLocator(building, overrides = {}, prepared = undefined) {
   /** Where somebody is followed. @param {Person} person */
   const siteOf = (person) => behind.get(person) ?? site;
 
-  /** A slot for somebody of whom it is not known where they are. @param {import('./levels').Level} [level] of their tag or phone */
-  function openSlot(level) {
-    const slot = site.beliefs.open();
-    site.hearing.open(slot);
-    site.levels.open(slot, level);
-    return slot;
-  }
-
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
   const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
 
@@ -64,13 +58,13 @@ function createLocator(building, overrides = {}, prepared = undefined) {
   function personOf(id, nowMs, outcome) {
     let person = people.get(id);
     if (person) follow(person, nowMs, outcome);
-    else people.set(id, person = newPerson(id, openSlot()));
+    else people.set(id, person = newPerson(id, site.open()));
     person.heardS = Math.floor(nowMs / 1000);
     return person;
   }
 
   /**
-   * Somebody is in the building of now as well: what was heard up to now is located with the one of before.
+   * Somebody comes along into the building of now: what was heard up to now is located with the one of before.
    * @param {Person} person @param {number} nowMs @param {Outcome} outcome
    */
   function follow(person, nowMs, outcome) {
@@ -78,21 +72,9 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     if (!before) return;
     flush(person, takeAt(nowMs, outcome));
     behind.delete(person);
-    const { rooms } = before.model.plan;
-    const room = roomOf(person, before);
-    if (room < 0 && person.room >= 0) {
-      if (!person.told) tellStay(person, person.ms, rooms, outcome);
-      if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
-      person.told = true;
-    }
-    const slot = openSlot(before.levels.of(person.slot));
-    Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, recent: [], slot });
-  }
-
-  /** Index in the building of now of the room that somebody is in; -1: there is none. @param {Person} person @param {Parts} its */
-  function roomOf({ room: r }, { model: { plan: { rooms } } }) {
-    if (r < 0 || rooms === site.model.plan.rooms) return r;
-    return site.model.plan.indexOf.get(keyOf(rooms[r])) ?? -1;
+    let cellOf = links.get(before);
+    if (!cellOf) links.set(before, cellOf = linkCells(before.model, site.model));
+    move(person, before, site, cellOf, outcome);
   }
 
   /**
@@ -159,6 +141,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     }
     for (const person of people.values()) if (!behind.has(person)) behind.set(person, site);
     site = createParts(next, model, online, site.receivers);
+    links = new WeakMap();
     followSome(nowMs, outcome);
   }
 
@@ -181,7 +164,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
     presences: () => [...people.values()].flatMap((person) => {
       const its = siteOf(person);
-      return person.state === 'new' || roomOf(person, its) < 0 ? [] : presenceOf(person, person.state, its.model.plan.rooms);
+      return person.state === 'new' || roomIn(person, its, site) < 0 ? [] : presenceOf(person, person.state, its.model.plan.rooms);
     }),
     /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
     trace(id) {
@@ -209,8 +192,8 @@ function createLocator(building, overrides = {}, prepared = undefined) {
       if (r < 0) return;
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
-        people.set(id, Object.assign(newPerson(id, openSlot()), known));
-      } else if (roomOf(person, siteOf(person)) === r && person.first && since < person.sinceMs) beganAt(person, since);
+        people.set(id, Object.assign(newPerson(id, site.open()), known));
+      } else if (roomIn(person, siteOf(person), site) === r && person.first && since < person.sinceMs) beganAt(person, since);
     },
     /** @param {string} id @param {string} room @param {number} sinceMs */
     began(id, room, sinceMs) {

@@ -25,7 +25,16 @@ function createParts(building, model, online, learned) {
   const levels = createLevels(settings);
   const receivers = createReceivers(radio, settings, learned);
   const following = createFollowing(model, beliefs, hearing, levels, receivers);
-  return { building, settings, model, silence, beliefs, hearing, levels, receivers, following };
+
+  /** A slot for somebody of whom it is not known where they are. @param {import('./levels').Level} [level] of their tag or phone */
+  function open(level) {
+    const slot = beliefs.open();
+    hearing.open(slot);
+    levels.open(slot, level);
+    return slot;
+  }
+
+  return { building, settings, model, silence, beliefs, hearing, levels, receivers, following, open };
 }
 
 module.exports = { createParts };
