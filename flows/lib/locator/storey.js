@@ -82,7 +82,9 @@ function wallsBetween(storey, ax, ay, bx, by, most = Infinity) {
 function fewestWalls(storey, places, most) {
   const { rooms, touching } = storey;
   const fewest = new Uint8Array(rooms.length + 1).fill(FAR);
-  let near = [...new Set(places.map(({ x, y }) => roomAt(storey, x, y)))];
+  const starts = places.map(({ x, y }) => roomAt(storey, x, y));
+  if (starts.includes(rooms.length)) starts.push(...touching[rooms.length]); // from where there is no room, the first is free
+  let near = [...new Set(starts)];
   for (const room of near) fewest[room] = 0;
   for (let count = 0; near.length > 0 && count <= most; count += 1) {
     /** @type {number[]} */
