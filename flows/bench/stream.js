@@ -1,6 +1,9 @@
 // @ts-check
 'use strict';
 
+const { DEFAULTS } = require('../lib/locator/constants');
+const { expectedIn } = require('../lib/locator/source');
+
 /**
  * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones tell their nine
  * strongest beacons every 1 to 4 s, every gateway tells each second which tags it heard; about eight hear each tag.
@@ -31,7 +34,7 @@ function createStream(building, { cells, radio }, startMs) {
 
   /** The strongest devices in a cell with their levels. @param {[string, number][]} devices @param {number} c @param {number} most */
   function strongest(devices, c, most) {
-    const levels = devices.map(([id, source]) => ({ id, dbm: radio.sources[source].expected[c - radio.sources[source].first] ?? -999 }));
+    const levels = devices.map(([id, source]) => ({ id, dbm: expectedIn(radio.sources[source], c, DEFAULTS.weakestDbm) }));
     return levels.sort((a, b) => b.dbm - a.dbm).slice(0, most);
   }
 

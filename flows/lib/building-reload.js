@@ -13,7 +13,7 @@ const { readBuilding, BuildingError } = require('./building');
  * @property {string} source name of the file for messages
  * @property {() => Promise<string>} read its content
  * @property {() => Building} current the building that runs
- * @property {(next: Building) => void} take run another; may throw, and is then tried again at the next look
+ * @property {(next: Building) => Promise<void>} take run another; the next look waits for it; may fail, and is then tried again
  * @property {(faults: string[]) => void} refuse the file's faults from now on; none: it is the one that runs
  * @property {{log: (text: string) => void, warn: (text: string) => void}} logger
  */
@@ -47,10 +47,10 @@ function createReloader({ source, read, current, take, refuse, logger }) {
   }
 
   /** @param {string} content @param {Building} next */
-  function accept(content, next) {
+  async function accept(content, next) {
     if (next.digest !== current().digest) {
       try {
-        take(next);
+        await take(next);
       } catch (error) {
         tell([`/ cannot be taken over: ${error instanceof Error ? error.message : error}`]);
         return; // not judged: tried again
@@ -88,7 +88,7 @@ function createReloader({ source, read, current, take, refuse, logger }) {
       refuseIt(content, error.faults);
       return;
     }
-    accept(content, next);
+    await accept(content, next);
   }
 
   return {

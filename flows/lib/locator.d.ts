@@ -5,8 +5,11 @@
 import type { Building } from './building';
 import type { Batch } from './readings';
 import type { Settings } from './locator/constants';
+import type { Work } from './pieces';
 
 export type { Settings };
+/** What follows from a building; what that is, the locators alone know. */
+export type Prepared = any;
 export type State = 'present' | 'stale' | 'lost';
 
 /**
@@ -52,11 +55,13 @@ export interface Locator {
   hear(batch: Batch, nowMs: number, outcome: Outcome): void;
   /** Let time pass: steps come to their end, people grow stale, get lost and are forgotten. Several times a second. */
   tick(nowMs: number, outcome: Outcome): void;
+  /** What follows from another building, which takes its time; to be done before `setBuilding`, in pieces. */
+  prepare(next: Building): Work<Prepared>;
   /**
    * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
-   * still exists stays there.
+   * still exists stays there. prepared: by this locator or by another one with the same overrides; else it is done now.
    */
-  setBuilding(next: Building, nowMs: number, outcome: Outcome): void;
+  setBuilding(next: Building, nowMs: number, outcome: Outcome, prepared?: Prepared): void;
   /** What the broker says about a gateway; silence of one that is out means nothing. */
   setGateway(id: string, up: boolean): void;
   /** From when on it is open where somebody is, epoch ms: locations since then may be told again. Infinity: it is not. */
@@ -85,8 +90,8 @@ export interface Locator {
   began(staffId: string, room: string, sinceMs: number): Presence | null;
 }
 
-/** overrides: of single numbers of `tuning.js` and `constants.js`. */
-export function createLocator(building: Building, overrides?: Partial<Settings>): Locator;
+/** overrides: of single numbers of `tuning.js` and `constants.js`; prepared: what follows from the building, if that is known. */
+export function createLocator(building: Building, overrides?: Partial<Settings>, prepared?: Prepared): Locator;
 export function emptyOutcome(): Outcome;
 /** The numbers where neither the building nor overrides say otherwise. */
 export const DEFAULTS: Readonly<Settings>;

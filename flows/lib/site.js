@@ -65,10 +65,11 @@ function createSite(building, startedMs) {
   /**
    * Use another building from now on; what was found with the old one stays.
    * @param {import('./building').Building} next @param {number} nowMs
+   * @param {import('./locator').Prepared} [prepared] by `prepare`, which takes its time; else that is done now
    */
-  function setBuilding(next, nowMs) {
+  function setBuilding(next, nowMs, prepared) {
     building = next;
-    whereabouts.setBuilding(next, nowMs);
+    whereabouts.setBuilding(next, nowMs, prepared);
     beacons.setBuilding(next);
     gateways.setBuilding(next);
   }
@@ -78,7 +79,8 @@ function createSite(building, startedMs) {
     hear,
     tick,
     tell,
-    newLocator: createLocator,
+    /** Another locator, for a time that is over. @param {import('./building').Building} its building */
+    newLocator: async (its) => createLocator(its, {}, await whereabouts.prepare(its)),
     emptyOutcome,
     history,
     outbox,

@@ -5,6 +5,7 @@ const { locationMessages, presenceMessage } = require('./derived');
 const { createHeard } = require('./heard');
 const { createLocator, emptyOutcome } = require('./locator');
 const { createSpread } = require('./metrics/spread');
+const { inPieces } = require('./pieces');
 const { inOrder } = require('./rebuild/batches');
 const { toBuilding, toGateway } = require('./rebuild/turns');
 
@@ -88,13 +89,16 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     remembered = 0;
   }
 
-  /** Use another building from now on; what was found with the old one stays. @param {Building} next @param {number} nowMs */
-  function setBuilding(next, nowMs) {
+  /**
+   * Use another building from now on; what was found with the old one stays.
+   * @param {Building} next @param {number} nowMs @param {import('./locator').Prepared} [prepared]
+   */
+  function setBuilding(next, nowMs, prepared) {
     building = next;
     buildingSinceMs = nowMs;
-    locator.setBuilding(next, nowMs, found);
+    locator.setBuilding(next, nowMs, found, prepared);
     remember(nowMs);
-    onTurn(toBuilding(next, nowMs));
+    onTurn(toBuilding(next, nowMs, prepared));
     version += 1;
   }
 
@@ -145,6 +149,8 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
 
   return {
     hear, flush, setBuilding, setGateway, began, adopt,
+    /** What follows from another building, made while the one of now stays in use. @param {Building} next */
+    prepare: (next) => inPieces(locator.prepare(next)),
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
     publishPresences(nowMs) {
       for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);

@@ -32,10 +32,11 @@ module.exports = function register(RED) {
       read: () => fs.readFile(config.buildingFile, 'utf8'),
       current: () => site.building(),
       refuse: (faults) => site.setBuildingFaults(faults),
-      take: (next) => {
+      take: async (next) => {
+        const prepared = await site.prepare(next); // may take seconds; readings are located meanwhile
         writeRegistry(next, config.registryDir);
         names.remember(next, Date.now());
-        site.setBuilding(next, Date.now());
+        site.setBuilding(next, Date.now(), prepared);
         this.editor.taken();
       },
       logger,

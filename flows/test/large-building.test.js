@@ -5,7 +5,7 @@ const { once } = require('node:events');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
-const { test } = require('node:test');
+const { after, before, test } = require('node:test');
 const express = require('express');
 const { loadBuilding } = require('../lib/building');
 const checks = require('../lib/building-checks');
@@ -16,7 +16,6 @@ const { writeRegistry } = require('../lib/registry');
 const { createRoomNames } = require('../lib/room-names');
 const { createSessions } = require('../lib/sessions');
 const { createSite } = require('../lib/site');
-const { smallBuilding } = require('./support/building');
 const { doorkeepers } = require('./support/doors');
 const { tower } = require('./support/tower');
 
@@ -24,23 +23,21 @@ const KEY = 'key-of-the-test';
 /** Without a break nobody is kept waiting for longer: of the processor, since a busy machine would add its own. */
 const TURN_MS = 50;
 
-/** The routes over a file of the tower, put together as by the nodes, but for the locator's model of it, which has its own figures. */
-async function start(t) {
+/** The routes over a file of the tower, put together as by the nodes. */
+async function start() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tower-'));
-  t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'building.json');
   fs.writeFileSync(file, JSON.stringify(tower()));
   const logger = { log: () => {}, warn: () => {} };
-  let building = loadBuilding(file);
-  const site = { ...createSite(loadBuilding(writeSmall(folder)), Date.now()), building: () => building, setBuildingFaults: () => {} };
+  const site = createSite(loadBuilding(file), Date.now());
   const names = createRoomNames(path.join(folder, 'rooms.json'), logger.warn);
-  const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: building, clock: Date.now, logger });
-  const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: () => building, logger, refuse: () => {},
-    take: (next) => {
+  const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock: Date.now, logger });
+  const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: site.building, logger, refuse: () => {},
+    take: async (next) => {
+      const prepared = await site.prepare(next);
       writeRegistry(next, path.join(folder, 'registry'));
       names.remember(next, Date.now());
-      building = next;
-      for (const part of [site.beacons, site.gateways]) part.setBuilding(next);
+      site.setBuilding(next, Date.now(), prepared);
       editor.taken();
     } });
   const router = createRouter({ site, editor, reload: reloader.lookNow, clock: Date.now, trusted: () => true, apiKey: KEY, ...doorkeepers(),
@@ -48,20 +45,14 @@ async function start(t) {
     health: () => ({ status: 'up' }), log: (text) => assert.fail(text) });
   const server = express().use(router).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => server.close());
   const call = async (method, where, body, headers = {}) => {
     const response = await fetch(`http://127.0.0.1:${server.address().port}/api/v1/${where}`,
       { method, body, headers: { 'x-api-key': KEY, 'content-type': 'application/json', ...headers } });
     return { status: response.status, etag: response.headers.get('etag'), text: await response.text() };
   };
   await reloader.look();
-  return { call, file, building: () => building, look: reloader.look };
-}
-
-function writeSmall(folder) {
-  const file = path.join(folder, 'small.json');
-  fs.writeFileSync(file, JSON.stringify(smallBuilding()));
-  return file;
+  const close = () => { server.close(); fs.rmSync(folder, { recursive: true }); };
+  return { call, file, building: site.building, look: reloader.look, close };
 }
 
 /** The longest that the event loop was busy with one thing while `work` went on, ms of the processor. */
@@ -78,11 +69,17 @@ async function longestTurnMs(work) {
   return longest;
 }
 
+let rig;
+before(async () => { rig = await start(); });
+after(() => rig.close());
+
 test('an edit of 30 levels of 200 rooms is checked once and keeps nobody waiting', async (t) => {
-  const { call, building } = await start(t);
+  const { call, building } = rig;
   const { text, etag } = await call('GET', 'building');
   const file = JSON.parse(text);
   file.beacons[7].x_m += 0.5;
+  const [{ polygon: west }, { polygon: east }] = file.levels[12].rooms;
+  for (const corner of [west[1], west[2], east[0], east[3]]) corner[0] += 0.5;
   const edit = JSON.stringify(file);
   const counted = Object.keys(checks).map((name) => t.mock.method(checks, name));
   let answer;
@@ -96,7 +93,7 @@ test('an edit of 30 levels of 200 rooms is checked once and keeps nobody waiting
 });
 
 test('a check, a list of 6,000 beacons and a change by hand keep nobody waiting either', async (t) => {
-  const { call, building, file, look } = await start(t);
+  const { call, building, file, look } = rig;
   const { text, etag } = await call('GET', 'building');
   const edited = (change) => {
     const data = JSON.parse(text);

@@ -96,7 +96,7 @@ test('a broker that delivers what it had queued is noticed', () => {
 
 test('of buildings that nobody was heard in only the last is used, of those with somebody in them each', () => {
   const used = [];
-  const locator = { hear() {}, tick() {}, setBuilding: (building) => used.push(building), setGateway: () => used.push('gw') };
+  const locator = { hear() {}, tick() {}, *prepare() {}, setBuilding: (building) => used.push(building), setGateway: () => used.push('gw') };
   const turns = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => toBuilding(ms, ms));
   turns.splice(1, 0, toGateway('gw', true, 1500));
   const replay = createReplay(locator, emptyOutcome, { fromMs: 0, turns });

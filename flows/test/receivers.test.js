@@ -9,6 +9,7 @@ const { createBuilding } = require('../lib/building');
 const { biases } = require('../lib/devices/bias');
 const { createLocator, emptyOutcome, DEFAULTS } = require('../lib/locator');
 const { createModel } = require('../lib/locator/model');
+const { expectedIn } = require('../lib/locator/source');
 const { createReceivers } = require('../lib/locator/receivers');
 const { createReceiverOffsets } = require('../lib/receiver-offsets');
 const { createSite } = require('../lib/site');
@@ -32,10 +33,10 @@ function hall(change = {}) {
 
 /** What is heard of somebody at (x, y), from gateways that are off by `off`, while the tag is stronger by `tag` dB. */
 function level({ radio, cells }, gateway, x, y, off, tag) {
-  const { first, expected } = radio.sources[radio.gateways.get(gateway)];
+  const source = radio.sources[radio.gateways.get(gateway)];
   const away = (c) => Math.hypot(cells.all[c].x - x, cells.all[c].y - y);
   const cell = cells.all.reduce((best, _, c) => (away(c) < away(best) ? c : best), 0);
-  return Math.round(expected[cell - first] + tag + (off[gateway] ?? 0));
+  return Math.round(expectedIn(source, cell, DEFAULTS.weakestDbm) + tag + (off[gateway] ?? 0));
 }
 
 /** Ann walks to and fro for some minutes. */

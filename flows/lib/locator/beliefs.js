@@ -4,6 +4,7 @@
 const { createEvidence } = require('./evidence');
 const { longer } = require('./hearing');
 const { thresholdOf } = require('./sightings');
+const { createSpread } = require('./spread');
 
 /**
  * Where everybody may be: for each person the likeliest cells with their probabilities, brought forward by the
@@ -23,12 +24,8 @@ function createBeliefs({ cells, radio, settings }, listening) {
   /** @type {number[]} */
   const free = [];
 
-  /** Probability of each cell for the person at work; `at` lists those above 0. */
-  const mass = new Float64Array(cells.all.length);
-  const next = new Float64Array(cells.all.length);
-  const at = new Int32Array(cells.all.length);
-  const nextAt = new Int32Array(cells.all.length);
-  let count = 0;
+  const spread = createSpread({ cells, radio, settings });
+  const { mass, at } = spread;
   /** Rooms that are possible at all, of the person asked about last. */
   const possible = { rooms: new Int32Array(kept), count: 0 };
   const evidence = createEvidence(radio, settings, mass, listening, cells.room);
@@ -46,55 +43,10 @@ function createBeliefs({ cells, radio, settings }, listening) {
     return slot;
   }
 
-  /** A second goes by. */
-  function step() {
-    const { start, target, share: shares } = cells;
-    let found = 0;
-    for (let k = 0; k < count; k += 1) {
-      const from = at[k];
-      const weight = mass[from];
-      mass[from] = 0;
-      for (let s = start[from]; s < start[from + 1]; s += 1) {
-        const to = target[s];
-        if (next[to] === 0) nextAt[found++] = to;
-        next[to] += weight * shares[s];
-      }
-    }
-    count = 0;
-    for (let k = 0; k < found; k += 1) {
-      const to = nextAt[k];
-      if (next[to] > settings.keptShare * 0.1) {
-        mass[to] = next[to];
-        at[count++] = to;
-      }
-      next[to] = 0;
-    }
-  }
-
-  /** People may appear near what they are heard by. @param {number[]} sources @param {number} total */
-  function stray(sources, total) {
-    for (const source of sources) {
-      const { near } = radio.sources[source];
-      for (const c of near) {
-        if (mass[c] === 0) at[count++] = c;
-        mass[c] += total / (near.length * sources.length);
-      }
-    }
-  }
-
-  /** Of somebody unknown: anywhere where the strongest source may be heard as it is. @param {import('./sightings').Heard} heard
-   * @param {number} meanDb what is known of the level of their tag or phone */
-  function appear({ sources, rssis }, meanDb) {
-    const { first, expected } = radio.sources[sources[0]];
-    for (let k = 0; k < expected.length; k += 1) if (expected[k] + meanDb > rssis[0] - settings.appearDb) at[count++] = first + k;
-    for (let k = 0; k < count; k += 1) mass[at[k]] = 1 / count;
-    if (count === 0) stray(sources, 1);
-  }
-
   /** How many cells are at least so likely. @param {number} least */
   function likelier(least) {
     let many = 0;
-    for (let k = 0; k < count; k += 1) if (mass[at[k]] >= least) many += 1;
+    for (let k = 0; k < spread.count; k += 1) if (mass[at[k]] >= least) many += 1;
     return many;
   }
 
@@ -105,19 +57,13 @@ function createBeliefs({ cells, radio, settings }, listening) {
     return whole;
   }
 
-  /** Nobody is at work any more. */
-  function clear() {
-    for (let k = 0; k < count; k += 1) mass[at[k]] = 0;
-    count = 0;
-  }
-
   /**
    * Write down the cells that are so likely.
    * @param {number} n where @param {number} first of the slot @param {number} least @param {number} below
    * @returns {number} where it ends
    */
   function take(n, first, least, below) {
-    for (let k = 0; k < count && n < first + kept; k += 1) {
+    for (let k = 0; k < spread.count && n < first + kept; k += 1) {
       const c = at[k];
       if (mass[c] >= least && mass[c] < below) cell[n++] = c;
     }
@@ -127,7 +73,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
   /** Keep the likeliest cells; at least one, however thinly probability is spread. @param {number} slot */
   function store(slot) {
     let largest = 0;
-    for (let k = 0; k < count; k += 1) largest = Math.max(largest, mass[at[k]]);
+    for (let k = 0; k < spread.count; k += 1) largest = Math.max(largest, mass[at[k]]);
     let least = Math.min(settings.keptShare, largest);
     while (likelier(least) > kept && likelier(least * 2) > 0) least *= 2;
     const first = slot * kept;
@@ -135,7 +81,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
     if (n < first + kept) n = take(n, first, Math.max(least / 2, settings.keptShare), least); // as many of the next ones as fit
     held[slot] = n - first;
     for (let k = first; k < n; k += 1) share[k] = Math.min(SHARES.length - 1, Math.round(Math.log2(largest / mass[cell[k]]) * FINE));
-    clear();
+    spread.clear();
   }
 
   return {
@@ -155,21 +101,22 @@ function createBeliefs({ cells, radio, settings }, listening) {
     update(slot, { seconds, steps, touched, walks }, heard, remembered, common, nowMs) {
       const whole = wholeOf(slot);
       for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) {
-        at[count++] = cell[k];
+        at[spread.count++] = cell[k];
         mass[cell[k]] = SHARES[share[k]] / whole;
       }
-      const fresh = count === 0 || seconds * 1000 > settings.forgetMs;
+      const fresh = spread.count === 0 || seconds * 1000 > settings.forgetMs;
       if (fresh) {
-        clear();
-        appear(heard, common.meanDb);
+        spread.clear();
+        spread.appear(heard, common.meanDb);
       } else {
-        for (let k = Math.min(steps, settings.stepsAtMost); k > 0; k -= 1) step();
-        stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * Math.min(touched ? 1 : seconds, settings.stepsAtMost));
+        for (let k = Math.min(steps, settings.stepsAtMost); k > 0; k -= 1) spread.step();
+        const strayS = Math.min(touched ? 1 : seconds, settings.stepsAtMost);
+        spread.stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * strayS);
       }
       const fades = fresh || touched ? 0 : Math.exp(-seconds / settings.memoryS);
       const looks = settings.looks * (walks ? settings.walkLooks : 1) * (1 - fades);
       const silence = { kind: heard.kind, thresholdDbm: thresholdOf(heard, settings.wholeReadings, settings.hearableDbm), nowMs };
-      const found = evidence.weigh(at, count, remembered, common, silence, fades, looks);
+      const found = evidence.weigh(at, spread.count, remembered, common, silence, fades, looks);
       store(slot);
       return found;
     },
@@ -177,6 +124,11 @@ function createBeliefs({ cells, radio, settings }, listening) {
     cells(slot) {
       const whole = wholeOf(slot);
       return Array.from({ length: held[slot] }, (_, k) => [cell[slot * kept + k], SHARES[share[slot * kept + k]] / whole]);
+    },
+    /** Somebody may be there. @param {number} slot @param {[cell: number, probability: number][]} places */
+    restore(slot, places) {
+      for (const [c, probability] of places) if ((mass[c] += probability) === probability) at[spread.count++] = c; // each once
+      if (spread.count > 0) store(slot);
     },
     /** Which rooms `rooms` found to be possible. */
     possible,

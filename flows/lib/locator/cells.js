@@ -1,7 +1,10 @@
 // @ts-check
 'use strict';
 
-const { bounds, inside } = require('./plan');
+const { inOneGo } = require('../pieces');
+const { isPassable } = require('./plan');
+const { bounds, inside } = require('./raster');
+const { roomAt } = require('./storey');
 
 /**
  * The places somebody can be at: each room in cells of about `cellM`, and how one gets from cell to cell within a
@@ -14,46 +17,134 @@ const { bounds, inside } = require('./plan');
  * @property {Uint32Array} start
  * @property {Uint32Array} target
  * @property {Float32Array} share
+ * @typedef {{x: Float64Array, y: Float64Array, size: Float64Array, room: Uint16Array, under: Uint16Array,
+ *   grid: Map<number, number[]>, hasCore: boolean}} Places the cells of one level; room: on this level; under: the room that the raster
+ *   has there; grid: which are in each square
+ * @typedef {{storey: import('./storey').Storey, cells: Places}} Level
+ * @typedef {{start: Uint32Array, target: Uint32Array, hop: Int8Array, share: Float32Array}} Steps as above, of one level; target: a
+ *   cell of the level that is so many further up (hop: -1, 0 or 1)
  */
 
 const REACH = 1.6; // cells further apart than so many of their sizes are no neighbours: a cell has eight
 const SHAFT_M = 5; // a lift goes up within so many metres
+const COLUMNS = 65536; // more squares side by side than any level has
+
+/** Cells of no more than `cellM`, or of a metre, are neighbours across one square at most. @param {number} cellM */
+const squareM = (cellM) => REACH * Math.max(1, cellM);
 
 /**
- * @param {import('./plan').Plan} plan
+ * @param {import('./storey').Storey} storey
  * @param {import('./constants').Settings} settings
- * @returns {Cells}
+ * @returns {import('../pieces').Work<Places>}
  */
-function createCells(plan, settings) {
-  /** @type {Cell[]} */
-  const all = [];
-  const firstOf = plan.levels.map((_, storey) => {
-    const first = all.length;
-    plan.rooms.forEach((room, r) => {
-      if (room.storey !== storey) return;
-      const size = sizeIn(room.polygon, settings.cellM);
-      all.push(...cellsOf(room.polygon, size).map(([x, y]) => ({ x, y, room: r, storey, size })));
-    });
-    return first;
-  });
-  firstOf.push(all.length);
+function* placesIn(storey, { cellM }) {
+  /** @type {{x: number, y: number, size: number, room: number}[]} */
+  const places = [];
+  /** @type {Map<number, number[]>} */
+  const grid = new Map();
+  for (const [room, { polygon }] of storey.rooms.entries()) {
+    const size = sizeIn(polygon, cellM);
+    for (const [x, y] of middlesOf(polygon, size)) {
+      const square = squareAt(Math.floor(x / squareM(cellM)), Math.floor(y / squareM(cellM)));
+      const there = grid.get(square);
+      if (there) there.push(places.length);
+      else grid.set(square, [places.length]);
+      places.push({ x, y, size, room });
+    }
+    yield;
+  }
+  return {
+    x: Float64Array.from(places, ({ x }) => x), y: Float64Array.from(places, ({ y }) => y),
+    size: Float64Array.from(places, ({ size }) => size),
+    room: Uint16Array.from(places, ({ room }) => room), under: Uint16Array.from(places, ({ x, y }) => roomAt(storey, x, y)),
+    grid, hasCore: storey.rooms.some(({ core }) => core),
+  };
+}
 
-  const start = new Uint32Array(all.length + 1);
+/** @param {number} column @param {number} row */
+const squareAt = (column, row) => row * COLUMNS + column;
+
+/**
+ * Cells that may be so near, in ascending order.
+ * @param {Places} level @param {number} x @param {number} y @param {number} withinM @param {number} cellM
+ */
+function around({ grid }, x, y, withinM, cellM) {
+  const side = squareM(cellM);
+  /** @type {number[]} */
+  const found = [];
+  for (let row = Math.floor((y - withinM) / side); row <= Math.floor((y + withinM) / side); row += 1) {
+    for (let column = Math.floor((x - withinM) / side); column <= Math.floor((x + withinM) / side); column += 1) {
+      const there = grid.get(squareAt(column, row));
+      if (there) found.push(...there);
+    }
+  }
+  return found.sort((a, b) => a - b);
+}
+
+/**
+ * How one gets on from the cells of a level.
+ * @param {Level[]} levels
+ * @param {number} k which of them
+ * @param {import('./constants').Settings} settings
+ * @returns {import('../pieces').Work<Steps>}
+ */
+function* stepsOf(levels, k, settings) {
+  const { cells } = levels[k];
+  const start = new Uint32Array(cells.x.length + 1);
   /** @type {number[]} */
   const target = [];
   /** @type {number[]} */
+  const hop = [];
+  /** @type {number[]} */
   const share = [];
-  all.forEach((cell, c) => {
-    const rides = ridesFrom(cell, all, firstOf, plan);
+  for (let c = 0; c < cells.x.length; c += 1) {
+    /** @type {[number, number][]} */
+    const rides = [];
+    for (const up of [-1, 1]) {
+      const other = levels[k + up] ? rideTo(c, levels[k], levels[k + up], settings) : -1;
+      if (other >= 0) rides.push([other, up]);
+    }
     const walked = 1 - rides.length * settings.liftShare;
-    const walks = walksFrom(cell, all, firstOf, plan, settings);
+    const walks = walksFrom(c, levels[k], settings);
     const total = walks.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [other, weight] of walks) target.push(other) && share.push((walked * weight) / total);
-    for (const other of rides) target.push(other) && share.push(settings.liftShare);
+    for (const [other, weight] of walks) target.push(other) && hop.push(0) && share.push((walked * weight) / total);
+    for (const [other, up] of rides) target.push(other) && hop.push(up) && share.push(settings.liftShare);
     start[c + 1] = target.length;
-  });
-  const room = Uint16Array.from(all, (cell) => cell.room);
-  return { all, firstOf, room, start, target: Uint32Array.from(target), share: Float32Array.from(share) };
+    yield;
+  }
+  return { start, target: Uint32Array.from(target), hop: Int8Array.from(hop), share: Float32Array.from(share) };
+}
+
+/**
+ * The cells of all levels.
+ * @param {{cells: Places, steps: Steps}[]} levels
+ * @param {number[]} firstRoom index of the first room of each
+ * @returns {import('../pieces').Work<Cells>}
+ */
+function* joinCells(levels, firstRoom) {
+  /** @type {Cell[]} */
+  const all = [];
+  /** @type {number[]} */
+  const firstOf = [];
+  for (const [storey, { cells: { x, y, room, size } }] of levels.entries()) {
+    firstOf.push(all.length);
+    x.forEach((_, c) => all.push({ x: x[c], y: y[c], room: firstRoom[storey] + room[c], storey, size: size[c] }));
+    yield;
+  }
+  firstOf.push(all.length);
+  const length = levels.reduce((sum, { steps: { target } }) => sum + target.length, 0);
+  const start = new Uint32Array(all.length + 1);
+  const target = new Uint32Array(length);
+  const share = new Float32Array(length);
+  let end = 0;
+  for (const [storey, { steps }] of levels.entries()) {
+    steps.start.forEach((first, c) => { start[firstOf[storey] + c] = end + first; });
+    steps.target.forEach((other, n) => { target[end + n] = firstOf[storey + steps.hop[n]] + other; });
+    share.set(steps.share, end);
+    end += steps.target.length;
+    yield;
+  }
+  return { all, firstOf, room: Uint16Array.from(all, (cell) => cell.room), start, target, share };
 }
 
 /** A small room has nine cells, too: where in it somebody stands matters for its neighbours. @param {[number, number][]} polygon
@@ -69,7 +160,7 @@ function sizeIn(polygon, cellM) {
  * @param {number} cellM
  * @returns {[number, number][]}
  */
-function cellsOf(polygon, cellM) {
+function middlesOf(polygon, cellM) {
   const { left, right, bottom, top } = bounds(polygon);
   const columns = Math.max(1, Math.round((right - left) / cellM));
   const rows = Math.max(1, Math.round((top - bottom) / cellM));
@@ -87,45 +178,50 @@ function cellsOf(polygon, cellM) {
 
 /**
  * Cells one step away and how likely they are against each other, the cell itself included.
- * @param {Cell} from @param {Cell[]} all @param {number[]} firstOf @param {import('./plan').Plan} plan
- * @param {import('./constants').Settings} settings
+ * @param {number} from @param {Level} level @param {import('./constants').Settings} settings
  * @returns {[number, number][]}
  */
-function walksFrom(from, all, firstOf, plan, { paceM, doorFactor }) {
+function walksFrom(from, { storey, cells }, { cellM, paceM, doorFactor }) {
+  const { x, y, size, room } = cells;
   /** @type {[number, number][]} */
   const found = [];
-  for (let c = firstOf[from.storey]; c < firstOf[from.storey + 1]; c += 1) {
-    const to = all[c];
-    const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    if (distance > REACH * Math.max(from.size, to.size)) continue;
-    if (to.room !== from.room && !plan.passable(from.room, to.room)) continue;
-    found.push([c, Math.exp(-((distance / paceM) ** 2) / 2) * (to.room === from.room ? 1 : doorFactor)]);
+  for (const to of around(cells, x[from], y[from], squareM(cellM), cellM)) {
+    const distance = Math.hypot(x[to] - x[from], y[to] - y[from]);
+    if (distance > REACH * Math.max(size[from], size[to])) continue;
+    if (room[to] !== room[from] && !isPassable(storey, room[from], room[to])) continue;
+    found.push([to, Math.exp(-((distance / paceM) ** 2) / 2) * (room[to] === room[from] ? 1 : doorFactor)]);
   }
   return found;
 }
 
 /**
- * Where a lift (or a stair) leads: the nearest cell of the levels above and below; from lift lobbies only, where both
+ * Where a lift (or a stair) leads: the nearest cell of a level above or below; from lift lobbies only, where both
  * levels have one.
- * @param {Cell} from @param {Cell[]} all @param {number[]} firstOf @param {import('./plan').Plan} plan
+ * @param {number} from @param {Level} level its own @param {Level} other @param {import('./constants').Settings} settings
+ * @returns {number} a cell of the other level; -1: there is none
  */
-function ridesFrom(from, all, firstOf, plan) {
-  /** @param {number} storey */
-  const hasCore = (storey) => plan.rooms.some((room) => room.core && room.storey === storey);
-  const found = [];
-  for (const storey of [from.storey - 1, from.storey + 1]) {
-    if (storey < 0 || storey >= plan.levels.length) continue;
-    const cores = hasCore(storey) && hasCore(from.storey);
-    if (cores && !plan.rooms[from.room].core) continue;
-    let best = -1;
-    let bestM = SHAFT_M;
-    for (let c = firstOf[storey]; c < firstOf[storey + 1]; c += 1) {
-      const distance = Math.hypot(all[c].x - from.x, all[c].y - from.y);
-      if (distance < bestM && (!cores || plan.rooms[all[c].room].core)) [best, bestM] = [c, distance];
-    }
-    if (best >= 0) found.push(best);
+function rideTo(from, { storey, cells }, other, { cellM }) {
+  const { x, y, room } = other.cells;
+  const cores = cells.hasCore && other.cells.hasCore;
+  if (cores && !storey.rooms[cells.room[from]].core) return -1;
+  let best = -1;
+  let bestM = SHAFT_M;
+  for (const to of around(other.cells, cells.x[from], cells.y[from], SHAFT_M, cellM)) {
+    const distance = Math.hypot(x[to] - cells.x[from], y[to] - cells.y[from]);
+    if (distance < bestM && (!cores || other.storey.rooms[room[to]].core)) [best, bestM] = [to, distance];
   }
-  return found;
+  return best;
 }
 
-module.exports = { createCells };
+/**
+ * @param {import('./plan').Plan} plan
+ * @param {import('./constants').Settings} settings
+ * @returns {Cells}
+ */
+function createCells({ storeys, firstRoom }, settings) {
+  const levels = storeys.map((storey) => ({ storey, cells: inOneGo(placesIn(storey, settings)) }));
+  const steps = levels.map((_, k) => inOneGo(stepsOf(levels, k, settings)));
+  return inOneGo(joinCells(levels.map(({ cells }, k) => ({ cells, steps: steps[k] })), firstRoom));
+}
+
+module.exports = { createCells, placesIn, stepsOf, joinCells };

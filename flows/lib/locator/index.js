@@ -1,17 +1,13 @@
 // @ts-check
 'use strict';
 
-const { createBeliefs } = require('./beliefs');
 const { DEFAULTS } = require('./constants');
-const { createFollowing } = require('./follow');
-const { createHearing } = require('./hearing');
-const { createHistory } = require('./history');
-const { createLevels } = require('./levels');
-const { createModel } = require('./model');
-const { createReceivers } = require('./receivers');
-const { beganAt, emptyOutcome, isHere, newPerson, presenceOf, tellEvent, tellStay } = require('./person');
-const { createSilence } = require('./silence');
+const { modelOf } = require('./model');
+const { createParts } = require('./parts');
+const { linkCells, move, roomIn } = require('./move');
+const { beganAt, emptyOutcome, newPerson, presenceOf } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
+const { inOneGo } = require('../pieces');
 const { tuningOf } = require('../building-tuning');
 const { traceOf } = require('./trace');
 const { flush, joinGateway, joinPhone, pass } = require('./steps');
@@ -25,71 +21,61 @@ const { flush, joinGateway, joinPhone, pass } = require('./steps');
  * @typedef {import('./person').Outcome} Outcome
  * @typedef {import('./person').Person} Person
  * @typedef {import('./person').Presence} Presence
+ * @typedef {import('./model').Model} Model
+ * @typedef {import('./parts').Parts} Parts
  */
+
+const AT_ONCE = 200; // people who come along into another building without a break: some milliseconds
 
 /**
  * @param {Building} building its `tuning` goes before tuning.js
  * @param {Partial<import('./constants').Settings>} [overrides] go before both
+ * @param {import('./model').Model} [prepared] of the building, by a locator with the same overrides
  */
-function createLocator(building, overrides = {}) {
+function createLocator(building, overrides = {}, prepared = undefined) {
   /** @type {Map<string, Person>} */
   const people = new Map();
   /** @type {Map<string, boolean>} by gateway id */
   const online = new Map();
-  let site = siteOf(building);
+  let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), online);
+  /** Who is still followed in a building of before. @type {Map<Person, Parts>} */
+  const behind = new Map();
+  /** Cells of buildings of before in the one of now. @type {WeakMap<Parts, Int32Array>} */
+  let links = new WeakMap();
 
-  /**
-   * All that depends on the building.
-   * @param {Building} its @param {import('./model').Model} [before] @param {import('./receivers').Receivers} [learned] of that
-   */
-  function siteOf(its, before, learned) {
-    const settings = Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides });
-    const model = createModel(its, settings, before);
-    const silence = createSilence(model.radio, settings);
-    for (const [id, up] of online) silence.status(model.radio.gateways.get(id), up);
-    const beliefs = createBeliefs(model, silence.means);
-    const hearing = createHearing(settings, model.radio.beacons.size);
-    const levels = createLevels(settings);
-    const history = createHistory(settings);
-    const receivers = createReceivers(model.radio, settings, learned);
-    const following = createFollowing(model, beliefs, hearing, levels, history, receivers);
-    return { building: its, settings, model, silence, beliefs, hearing, levels, history, receivers, following };
+  /** The model of a building, from what it has in common with another one. @param {Building} its @param {Model|null} before */
+  function prepare(its, before) {
+    return modelOf(its, Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides }), before);
   }
 
-  /**
-   * A slot for somebody.
-   * @param {import('./levels').Level} [level] of their tag or phone @param {number} [room] where history says they are
-   * @param {number} [sinceMs]
-   */
-  function openSlot(level, room, sinceMs) {
-    const slot = site.beliefs.open();
-    site.hearing.open(slot);
-    site.levels.open(slot, level);
-    site.history.open(slot, room, sinceMs);
-    return slot;
-  }
+  /** Where somebody is followed. @param {Person} person */
+  const siteOf = (person) => behind.get(person) ?? site;
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
-  const takeAt = (nowMs, outcome) => (person, ms, heard) => site.following.take(person, ms, heard, nowMs, outcome);
+  const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
 
-  /** They are in a room since another time than it seemed. @param {Person} person @param {number} room @param {number} sinceMs
-   * @returns {boolean} whether they are there at present, too */
-  function begin(person, room, sinceMs) {
-    if (room < 0 || stayOf(person).room !== room) return false;
-    if (site.history.roomOf(person.slot) === room) site.history.began(person.slot, sinceMs);
-    if (person.room === room) beganAt(person, sinceMs);
-    return person.room === room;
-  }
-
-  /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
-  const stayOf = (person) => (site.history.roomOf(person.slot) < 0 ? person : { ...person, ...site.following.stayingOf(person) });
-
-  /** @param {string} id @param {number} nowMs of whom something came in */
-  function personOf(id, nowMs) {
+  /** @param {string} id @param {number} nowMs of whom something came in @param {Outcome} outcome */
+  function personOf(id, nowMs, outcome) {
     let person = people.get(id);
-    if (!person) people.set(id, person = newPerson(id, openSlot()));
+    if (person) follow(person, nowMs, outcome);
+    else people.set(id, person = newPerson(id, site.open()));
     person.heardS = Math.floor(nowMs / 1000);
     return person;
+  }
+
+  /**
+   * Somebody comes along into the building of now: what was heard up to now is located with the one of before.
+   * @param {Person} person @param {number} nowMs @param {Outcome} outcome
+   */
+  function follow(person, nowMs, outcome) {
+    const before = behind.get(person);
+    if (!before) return;
+    flush(person, takeAt(nowMs, outcome));
+    before.following.finish(person, outcome);
+    behind.delete(person);
+    let cellOf = links.get(before);
+    if (!cellOf) links.set(before, cellOf = linkCells(before.model, site.model));
+    move(person, before, site, cellOf, outcome);
   }
 
   /**
@@ -106,14 +92,15 @@ function createLocator(building, overrides = {}) {
       const heard = heardByPhone(batch, its, radio, settings.txDbm);
       if (heard.sources.length === 0) return;
       for (const source of heard.sources) silence.heard(source, nowMs);
-      if (!joinPhone(personOf(receiver, nowMs), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
+      if (!joinPhone(personOf(receiver, nowMs, outcome), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
     const source = radio.gateways.get(receiver);
     if (source === undefined || silence.knows(source, batch)) return;
     silence.heard(source, nowMs);
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
-      if (!joinGateway(personOf(id, nowMs), ts, { source, rssi, tag }, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
+      const person = personOf(id, nowMs, outcome);
+      if (!joinGateway(person, ts, { source, rssi, tag }, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
     });
   }
 
@@ -124,53 +111,72 @@ function createLocator(building, overrides = {}) {
    */
   function tick(nowMs, outcome) {
     const take = takeAt(nowMs, outcome);
-    const { settings } = site;
+    followSome(nowMs, outcome);
     for (const person of people.values()) {
+      const { settings, following, beliefs } = siteOf(person);
       pass(person, nowMs, settings, take);
-      site.following.age(person, nowMs, outcome);
+      following.age(person, nowMs, outcome);
       if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
       people.delete(person.id);
-      site.beliefs.close(person.slot);
+      behind.delete(person);
+      beliefs.close(person.slot);
     }
+  }
+
+  /** @param {number} nowMs @param {Outcome} outcome */
+  function followSome(nowMs, outcome) {
+    let left = AT_ONCE;
+    for (const person of behind.keys()) if (left-- > 0) follow(person, nowMs, outcome);
   }
 
   /**
    * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
-   * still exists stays there.
-   * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to
+   * still exists stays there. Of many people only some come along at once, the others when they are heard or at the next ticks.
+   * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to @param {Model} [model] prepared
    */
-  function setBuilding(next, nowMs, outcome) {
-    for (const person of people.values()) {
-      flush(person, takeAt(nowMs, outcome));
-      site.following.finish(person, outcome);
+  function setBuilding(next, nowMs, outcome, model = undefined) {
+    model ??= inOneGo(prepare(next, site.model));
+    if (model === site.model) { // nothing is different by which anybody is located
+      site.building = next;
+      return;
     }
-    const { model: { plan: { rooms } }, levels, following } = site;
-    site = siteOf(next, site.model, site.receivers);
-    const index = new Map(site.model.plan.rooms.map(({ id, level }, r) => [`${level}/${id}`, r]));
-    /** @param {number} r of the building before */
-    const roomOf = (r) => (r < 0 ? -1 : index.get(`${rooms[r].level}/${rooms[r].id}`) ?? -1);
-    for (const person of people.values()) {
-      const staying = following.stayingOf(person);
-      const room = roomOf(person.room);
-      const stays = roomOf(staying.room);
-      if (stays < 0 && staying.room >= 0 && !person.told) tellStay(staying, person.ms, rooms, outcome);
-      if (room < 0 && person.room >= 0) {
-        if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
-        person.told = true;
-      }
-      const [known, sinceMs] = stays < 0 ? [room, person.sinceMs] : [stays, staying.sinceMs];
-      const slot = openSlot(levels.of(person.slot), known, sinceMs);
-      Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, slot });
-    }
+    for (const person of people.values()) if (!behind.has(person)) behind.set(person, site);
+    site = createParts(next, model, online, site.receivers);
+    links = new WeakMap();
+    followSome(nowMs, outcome);
+  }
+
+  /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
+  function stayOf(person) {
+    const { history, following } = siteOf(person);
+    return history.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
+  }
+
+  /**
+   * Their stay in a room began at another time than it seemed.
+   * @param {Person} person @param {string} room @param {number} sinceMs @returns {boolean} whether they are there at present, too
+   */
+  function begin(person, room, sinceMs) {
+    const { history, model } = siteOf(person);
+    const stay = stayOf(person);
+    if (stay.room < 0 || model.plan.rooms[stay.room].id !== room) return false;
+    if (history.roomOf(person.slot) === stay.room) history.began(person.slot, sinceMs);
+    if (person.room === stay.room) beganAt(person, sinceMs);
+    return person.room === stay.room;
   }
 
   /** @param {(person: Person) => Pick<Person, 'id'|'room'|'sinceMs'|'ms'>} view @returns {Presence[]} */
-  const everybody = (view) => [...people.values()].flatMap((person) => (person.room < 0 || person.state === 'new' ? []
-    : presenceOf(view(person), person.state, site.model.plan.rooms)));
+  const everybody = (view) => [...people.values()].flatMap((person) => {
+    const its = siteOf(person);
+    const one = view(person);
+    return person.state === 'new' || roomIn(one, its, site) < 0 ? [] : presenceOf(one, person.state, its.model.plan.rooms);
+  });
 
   return {
     hear,
     tick,
+    /** The model of another building, from what it has in common with this one. @param {Building} next */
+    prepare: (next) => prepare(next, site.model),
     setBuilding,
     /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
     setGateway(id, up) {
@@ -180,7 +186,7 @@ function createLocator(building, overrides = {}) {
     /** From when on it is open where somebody is, epoch ms. @param {string} id */
     doubtedSince(id) {
       const person = people.get(id);
-      return person ? site.history.openFromMs(person.slot) : Infinity;
+      return person ? siteOf(person).history.openFromMs(person.slot) : Infinity;
     },
     /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
     presences: () => everybody((person) => person),
@@ -189,12 +195,14 @@ function createLocator(building, overrides = {}) {
     /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
     trace(id) {
       const person = people.get(id);
-      return person && person.ms > -Infinity ? traceOf(person, site.model, site.beliefs, site.hearing, site.levels) : null;
+      if (!person || person.ms === -Infinity) return null;
+      const { model, beliefs, hearing, levels } = siteOf(person);
+      return traceOf(person, model, beliefs, hearing, levels);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
-    levels: () => [...people.values()].map(({ id, slot }) => {
-      const { meanDb, variance } = site.levels.of(slot);
-      return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
+    levels: () => [...people.values()].map((person) => {
+      const { meanDb, variance } = siteOf(person).levels.of(person.slot);
+      return { staff_id: person.id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
     }),
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
@@ -210,15 +218,14 @@ function createLocator(building, overrides = {}) {
       if (r < 0) return;
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
-        people.set(id, Object.assign(newPerson(id, openSlot(undefined, r, since)), known));
-      } else if (person.first && since < stayOf(person).sinceMs) begin(person, r, since);
+        people.set(id, Object.assign(newPerson(id, site.open(undefined, r, since)), known));
+      } else if (person.first && since < stayOf(person).sinceMs) begin(person, room, since);
     },
     /** @param {string} id @param {string} room @param {number} sinceMs */
     began(id, room, sinceMs) {
-      const { rooms } = site.model.plan;
       const person = people.get(id);
-      const isThere = person && begin(person, rooms.findIndex((one) => one.id === room), sinceMs);
-      return isThere && person.state !== 'new' ? presenceOf(person, person.state, rooms) : null;
+      const isThere = person && begin(person, room, sinceMs);
+      return isThere && person.state !== 'new' ? presenceOf(person, person.state, siteOf(person).model.plan.rooms) : null;
     },
   };
 }

@@ -2,6 +2,7 @@
 'use strict';
 
 const { leadOf, neededOf } = require('./choose');
+const { expectedIn } = require('./source');
 
 /**
  * Why somebody is said to be where they are: for people who look into it, not for the locator. Pure.
@@ -31,7 +32,7 @@ function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, h
     return {
       id: source.id, room: rooms[source.room]?.id ?? '', rssi: round(remembered.levels[k]), readings: round(remembered.readings[k]),
       age_s: round(remembered.ages[k]),
-      expected: likeliest.map((its) => round(expectedAt(source, best.get(its)?.[0] ?? 0, settings.weakestDbm) + level.meanDb)),
+      expected: likeliest.map((its) => round(expectedIn(source, best.get(its)?.[0] ?? 0, settings.weakestDbm) + level.meanDb)),
     };
   });
   const rival = likeliest.find((its) => its !== room);
@@ -51,8 +52,5 @@ const MOST_ROOMS = 5;
 
 /** @param {number} value @param {number} [parts] */
 const round = (value, parts = 10) => Math.round(value * parts) / parts;
-
-/** @param {import('./radio').Source} source @param {number} cell @param {number} weakestDbm */
-const expectedAt = ({ first, expected }, cell, weakestDbm) => expected[cell - first] ?? weakestDbm;
 
 module.exports = { traceOf };

@@ -2,6 +2,7 @@
 'use strict';
 
 const { createGrouping } = require('./batches');
+const { inPieces } = require('../pieces');
 
 /**
  * Stored readings into a replay, slice by slice: a slice is one question to the database, small enough to ask again.
@@ -41,7 +42,7 @@ function createFeed(store, toil, onRows) {
         replay.reading(toMs);
         cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs, only))) ?? toMs;
       }
-      replay.pass(cursorMs);
+      await inPieces(replay.passing(cursorMs));
       await tell();
       reached(cursorMs);
     }
@@ -61,6 +62,7 @@ function createFeed(store, toil, onRows) {
       const hear = async (batches) => {
         toil.begin();
         for (const batch of batches) {
+          if (replay.turnsBy(batch.ts)) await inPieces(replay.passing(batch.ts));
           replay.hear(batch);
           resumeMs = batch.ts + 1; // an answer that breaks off is asked for from here on
           await toil.breathe();

@@ -26,7 +26,7 @@ async function rebuildRange(means, fromMs, toMs, whom) {
   const warmMs = Math.max(fromMs - WARM_UP_MS, clock() - RETENTION_MS);
   const { building, turns } = await means.turns.since(warmMs);
   const only = whom && onlyOf(whom, [building, site.building()]);
-  const replay = createReplay(site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, turns });
+  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, turns });
   const tell = () => telling.some(replay);
   const idle = () => {};
 

@@ -81,7 +81,7 @@ async function recover(means, arrivals, gapMs) {
   const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
   const { building, turns } = await means.turns.since(warmMs);
   missed.begin(fromMs);
-  const replay = createReplay(site.newLocator(building), site.emptyOutcome, { fromMs, turns, missed });
+  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, turns, missed });
   const tell = () => telling.some(replay);
 
   await feed.through(replay, warmMs, fromMs, tell, () => {});

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { inOneGo } = require('../pieces');
+
 /**
  * Past readings through a locator of their own, on their own time. What it tells within the window is collected; what
  * lies before only brings the locator to the state it had then. Pure.
@@ -49,18 +51,21 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
     sift();
   }
 
-  /** Let event time pass. @param {number} ms */
-  function pass(ms) {
+  /** Let event time pass. @param {number} ms @returns {import('../pieces').Work<void>} another building takes its time */
+  function* passing(ms) {
     for (let turn = turns[turned]; turn && turn.ms <= ms; turn = turns[turned]) {
       tickTo(Math.max(nowMs, turn.ms));
       turned += 1;
       const next = turns[turned];
-      if (turn.isBuilding && next?.isBuilding && next.ms <= ms && isEmpty()) continue; // nobody was ever in that building
-      turn.take(locator, nowMs, outcome);
+      if (turn.prepare && next?.prepare && next.ms <= ms && isEmpty()) continue; // nobody was ever in that building
+      turn.take(locator, nowMs, outcome, turn.prepare && (yield* turn.prepare(locator)));
       sift();
     }
     tickTo(ms);
   }
+
+  /** As `passing`, at once. @param {number} ms */
+  const pass = (ms) => inOneGo(passing(ms));
 
   /** Whether nobody is known any more. */
   const isEmpty = () => nowMs - heardMs > FORGOTTEN_MS;
@@ -124,7 +129,12 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
   }
 
   return {
-    hear, pass, take, openStays, openPresences, locator, presences,
+    hear, pass, passing, take, openStays, openPresences, locator, presences,
+    /** Whether another building comes up to then, so that `passing` may take its time. @param {number} ms */
+    turnsBy(ms) {
+      for (let k = turned; (turns[k]?.ms ?? Infinity) <= ms; k += 1) if (turns[k]?.prepare) return true;
+      return false;
+    },
     /** What is read next goes up to here. @param {number} ms */
     reading: (ms) => missed?.reading(ms),
     count: () => found.locations.length + found.stays.length,

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createBuilding } = require('../building');
+const { makeBuilding } = require('../building');
 
 /**
  * What a locator is told at its time besides readings: other buildings, gateways that come and go. A replay of the past
@@ -9,12 +9,18 @@ const { createBuilding } = require('../building');
  * @typedef {import('../locator').Locator} Locator
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../building').Building} Building
- * @typedef {{ms: number, isBuilding?: true, take: (locator: Locator, ms: number, outcome: Outcome) => void}} Turn
+ * @typedef {import('../locator').Prepared} Prepared
+ * @typedef {{ms: number, prepare?: (locator: Locator) => import('../pieces').Work<Prepared>,
+ *   take: (locator: Locator, ms: number, outcome: Outcome, prepared?: Prepared) => void}} Turn prepare: of another building, before it
+ *   is taken
  */
 
-/** @param {Building} building @param {number} ms @returns {Turn} */
-const toBuilding = (building, ms) => (
-  { ms, isBuilding: true, take: (locator, at, outcome) => locator.setBuilding(building, at, outcome) });
+/** @param {Building} building @param {number} ms @param {Prepared} [known] what was prepared for it already @returns {Turn} */
+const toBuilding = (building, ms, known) => ({
+  ms,
+  *prepare(locator) { return known ?? (yield* locator.prepare(building)); },
+  take: (locator, at, outcome, prepared) => locator.setBuilding(building, at, outcome, prepared),
+});
 
 /** @param {string} gateway @param {boolean} up @param {number} ms @returns {Turn} */
 const toGateway = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGateway(gateway, up) });
@@ -60,7 +66,7 @@ function createTurns({ site, store, toil, versions, warn }) {
         if (oldest.ms <= fromMs) break;
         if (ts < oldest.ms && digest === oldest.building.digest) oldest.ms = ts;
         if (ts >= oldest.ms) continue;
-        const building = createBuilding((await kept?.read(version))?.building);
+        const building = await makeBuilding((await kept?.read(version))?.building, `version ${version}`);
         found.unshift(oldest = { building, ms: ts });
       }
     } catch (error) { // its file is damaged, or was good by the rules of an earlier release

@@ -7,6 +7,7 @@ const { createBuilding } = require('../../lib/building');
 const { createBeliefs } = require('../../lib/locator/beliefs');
 const { DEFAULTS } = require('../../lib/locator/constants');
 const { createModel } = require('../../lib/locator/model');
+const { expectedIn } = require('../../lib/locator/source');
 const fc = require('../support/fast-check');
 const { house } = require('./house');
 
@@ -51,7 +52,7 @@ function opened(overrides = {}) {
       const { cells, radio, plan } = model;
       const its = cells.all.flatMap((cell, c) => (plan.rooms[cell.room].id === id ? [c] : []));
       const cell = its[Math.floor(its.length / 2)];
-      const dbmOf = (/** @type {number} */ source) => radio.sources[source].expected[cell - radio.sources[source].first];
+      const dbmOf = (/** @type {number} */ source) => expectedIn(radio.sources[source], cell, DEFAULTS.weakestDbm);
       return Object.fromEntries([...radio.beacons.values()].map((source) => [source, dbmOf(source)])
         .filter(([, dbm]) => dbm > -90));
     },

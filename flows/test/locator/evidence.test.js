@@ -6,6 +6,7 @@ const { describe, test } = require('node:test');
 const { DEFAULTS } = require('../../lib/locator/constants');
 const { createEvidence } = require('../../lib/locator/evidence');
 const { createModel } = require('../../lib/locator/model');
+const { expectedIn } = require('../../lib/locator/source');
 const fc = require('../support/fast-check');
 const { createBuilding } = require('../../lib/building');
 const { house, houseFile } = require('./house');
@@ -29,7 +30,7 @@ function scene(changes = {}, overrides = {}) {
       return its[Math.floor(its.length / 2)];
     },
     /** What a source should be heard like. @param {number} source @param {number} cell */
-    expected: (source, cell) => radio.sources[source].expected[cell - radio.sources[source].first],
+    expected: (source, cell) => expectedIn(radio.sources[source], cell, DEFAULTS.weakestDbm),
     /**
      * Probabilities of all cells after these readings.
      * @param {number[]} sources @param {number[]} levels @param {any} [how]

@@ -341,6 +341,83 @@ describe('another building', () => {
     assert.ok(Math.abs(stay.leave_ms - leftMs) < 6000, `left ${(stay.leave_ms - leftMs) / 1000} s after they did`);
   });
 
+  test('is prepared in pieces while readings are located in the one of before', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['G-a', 20]]);
+    const file = houseFile();
+    file.levels[0].rooms[1].open_edges = [1];
+    const next = createBuilding(file);
+    const work = scene.locator.prepare(next);
+    let step = work.next();
+    for (let n = 0; !step.done; n += 1) {
+      if (n % 500 === 0) walkWithPhone(scene, [['G-b', 2]]);
+      step = work.next();
+    }
+    walkWithPhone(scene, [['G-b', 20]]);
+    assert.equal(scene.where('0')?.room, 'G-b');
+    scene.locator.setBuilding(next, scene.now(), scene.told, step.value);
+    assert.equal(scene.where('0')?.room, 'G-b');
+  });
+
+  test('a change that nobody is located by disturbs nobody', () => {
+    const told = [() => {}, (/** @type {any} */ file) => {
+      file.staff.push({ id: '77', name: 'New' });
+      file.levels[0].rooms[0].name = 'Other';
+    }].map((change) => {
+      const scene = createScene();
+      const file = houseFile();
+      change(file);
+      const ether = createEther(house());
+      for (const room of ['G-a', 'G-hall', 'G-b', 'G-hall', 'U-c']) {
+        standWithTag(scene, room, 8, ether);
+        scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+      }
+      return scene.told;
+    });
+    assert.ok(told[0].locations.length > 30);
+    assert.deepEqual(told[1], told[0]);
+  });
+
+  test('whoever comes along is thought possible where they were before, though cells have other numbers', () => {
+    const scene = createScene();
+    walkWithPhone(scene, [['U-b', 20]]);
+    const before = scene.locator.trace('0');
+    const file = houseFile();
+    file.levels[0].rooms.shift();
+    for (const list of ['beacons', 'gateways']) file[list] = file[list].filter((/** @type {any} */ { room }) => room !== 'G-a');
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    const after = scene.locator.trace('0');
+    assert.equal(after?.room, 'U-b');
+    assert.deepEqual(after?.rooms, before?.rooms);
+  });
+
+  test('of many people some come along at each tick, whoever is heard at once, and nobody is missing meanwhile', () => {
+    const people = Array.from({ length: 700 }, (_, n) => ({ id: `p${n}`, name: 'P', tags: [`D0000000${String(n).padStart(4, '0')}`] }));
+    const scene = createScene(createBuilding({ ...houseFile(), staff: people }));
+    const hear = (/** @type {number} */ n) => scene.hear({ kind: 'gateway', receiver: n % 2 ? 'gw-G-a' : 'gw-U-c', ts: scene.now(),
+      readings: [{ beacon: people[n].tags[0], rssi: -50 }] });
+    for (const n of people.keys()) hear(n);
+    scene.wait(5000);
+    assert.equal(scene.locator.presences().length, 700);
+    const moved = houseFile();
+    moved.gateways[1].x_m += 1;
+    scene.locator.setBuilding(createBuilding({ ...moved, staff: people }), scene.now(), scene.told);
+    assert.equal(scene.locator.presences().length, 700);
+    const without = houseFile();
+    without.levels[0].rooms.shift();
+    for (const list of ['beacons', 'gateways']) without[list] = without[list].filter((/** @type {any} */ { room }) => room !== 'G-a');
+    scene.locator.setBuilding(createBuilding({ ...without, staff: people }), scene.now(), scene.told); // while most are not there yet
+    assert.deepEqual(new Set(scene.locator.presences().map(({ room }) => room)), new Set(['U-c']));
+    const leaves = () => scene.told.events.filter(({ type }) => type === 'leave');
+    assert.ok(leaves().length < 350, 'all in one go');
+    hear(698);
+    assert.equal(scene.where('p698')?.room, 'U-c');
+    scene.wait(1000);
+    assert.deepEqual(leaves().map(({ staff_id: id }) => id).sort(), people.filter((_, n) => n % 2).map(({ id }) => id).sort());
+    assert.equal(scene.locator.presences().length, 350);
+    assert.equal(scene.locator.levels().length, 700);
+  });
+
   test('whose room is gone has left it, once, also when nothing more is heard of them', () => {
     const scene = createScene();
     walkWithPhone(scene, [['G-a', 20]]);

@@ -6,7 +6,9 @@ const { describe, test } = require('node:test');
 const { createCells } = require('../../lib/locator/cells');
 const { createModel } = require('../../lib/locator/model');
 const { createPlan } = require('../../lib/locator/plan');
+const { fewestWalls, roomAt, wallsBetween } = require('../../lib/locator/storey');
 const { DEFAULTS } = require('../../lib/locator/constants');
+const { expectedIn } = require('../../lib/locator/source');
 const fc = require('../support/fast-check');
 const { house, houseFile } = require('./house');
 
@@ -125,6 +127,12 @@ test('what is taken from the building before is what would be made anew, whateve
     },
     tuning: (file) => { file.tuning = { wallDb: 9 }; },
     open: (file) => { file.levels[0].rooms[0].open_edges = [1]; },
+    below: (file) => {
+      const { rooms, ...level } = structuredClone(file.levels[0]);
+      const own = rooms.map((/** @type {any} */ room) => ({ ...room, id: `B-${room.id}` }));
+      file.levels.unshift({ ...level, id: `B${file.levels.length}`, rooms: own });
+    },
+    lift: (file) => { file.levels.at(-1).rooms.at(-1).kind = 'corridor'; },
     guessed: (file) => { file.beacons[1].approximate = true; },
   };
   const compared = (/** @type {import('../../lib/locator/model').Model} */ { plan: { rooms, levels }, cells, radio, settings }) => (
@@ -141,7 +149,105 @@ test('what is taken from the building before is what would be made anew, whateve
       assert.deepEqual(compared(model), compared(createModel(building, settings)), name);
       before = model;
     }
-  }), { numRuns: 40 });
+  }), { numRuns: 25 });
+});
+
+/** Rooms side by side, some of them missing, of several kinds and shapes; devices in them, some of unknown place. */
+const randomBuilding = fc.record({
+  sideM: fc.constantFrom(2, 3.3, 5, 12),
+  levels: fc.array(fc.array(fc.record({
+    kind: fc.constantFrom(undefined, undefined, 'corridor', 'core'), open: fc.constantFrom([], [], [1], [0, 2]),
+    shape: fc.constantFrom('box', 'box', 'triangle', 'none'), beacon: fc.boolean(), gateway: fc.boolean(), approximate: fc.boolean(),
+    tx: fc.integer({ min: -90, max: -30 }),
+  }), { minLength: 1, maxLength: 15 }), { minLength: 1, maxLength: 5 }),
+}).map(({ sideM, levels }) => {
+  /** @type {any} */
+  const file = { levels: [], beacons: [], gateways: [] };
+  levels.forEach((spots, storey) => {
+    const level = `L${storey}`;
+    const rooms = spots.flatMap(({ kind, open, shape, beacon, gateway, approximate, tx }, i) => {
+      if (shape === 'none') return [];
+      const [x, y] = [(i % 4) * sideM, Math.floor(i / 4) * sideM];
+      const corners = [[x, y], [x + sideM, y], [x + sideM, y + sideM], [x, y + sideM]];
+      const device = { level, room: `${level}-${i}`, x_m: x + sideM / 4, y_m: y + sideM / 5, approximate };
+      if (beacon) file.beacons.push({ id: `b${storey}-${i}`, tx, ...device });
+      if (gateway) file.gateways.push({ id: `g${storey}-${i}`, ...device });
+      return [{ id: `${level}-${i}`, name: 'R', kind, open_edges: open, polygon: shape === 'box' ? corners : corners.slice(1) }];
+    });
+    file.levels.push({ id: level, name: level, width_m: 4 * sideM, height_m: 4 * sideM, rooms });
+  });
+  const byId = (/** @type {any[]} */ list) => new Map(list.map((one) => [one.id, one]));
+  return /** @type {any} */ ({ levels: file.levels, beacons: byId(file.beacons), gateways: byId(file.gateways) });
+});
+const randomSettings = fc.record({
+  wallDb: fc.constantFrom(5, 0, 11.5), floorDb: fc.constantFrom(18, 2), exponent: fc.constantFrom(2.2, 1.6, 3.3),
+}).map((tuning) => ({ ...DEFAULTS, ...tuning }));
+
+describe('short cuts', () => {
+  /** As in plan.js, sample by sample. @param {import('../../lib/locator/storey').Storey} storey @param {number[]} line */
+  function wallsOneByOne({ rooms, raster, width, height, joined }, [ax, ay, bx, by]) {
+    const steps = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / 0.5));
+    const square = (/** @type {number} */ m, /** @type {number} */ size) => Math.min(size - 1, Math.max(0, Math.floor(m / 0.5)));
+    let count = 0;
+    let last = -1;
+    for (let step = 0; step <= steps; step += 1) {
+      const [x, y] = [ax + ((bx - ax) * step) / steps, ay + ((by - ay) * step) / steps];
+      const room = raster[square(y, height) * width + square(x, width)];
+      if (room < 0) continue;
+      const wall = room !== last && last >= 0 && !(rooms[last].open && rooms[room].open);
+      if (wall && joined[last].has(room)) return NaN; // through a gap or not: tested above
+      if (wall) count += 1;
+      last = room;
+    }
+    return count;
+  }
+
+  const metres = fc.double({ min: 0, max: 48, noNaN: true });
+  test('walls are counted as sample by sample, and no room is behind fewer than are told', () => {
+    fc.assert(fc.property(randomBuilding, fc.array(fc.tuple(metres, metres, metres, metres), { minLength: 20 }), (building, lines) => {
+      for (const [k, storey] of createPlan(building).storeys.entries()) {
+        for (const line of lines) {
+          const walls = wallsOneByOne(storey, line);
+          if (Number.isNaN(walls)) continue;
+          const [ax, ay, bx, by] = line;
+          assert.equal(wallsBetween(storey, ax, ay, bx, by), walls, `level ${k}: ${line}`);
+          const fewest = fewestWalls(storey, [{ x: bx, y: by }], 200);
+          assert.ok(fewest[roomAt(storey, ax, ay)] <= walls, `level ${k}: ${line}`);
+        }
+      }
+    }), { numRuns: 30 });
+  });
+
+  test('every device is heard in every cell as the formula says', () => {
+    fc.assert(fc.property(randomBuilding, randomSettings, (building, settings) => {
+      const { plan: its, cells, radio } = createModel(building, settings);
+      for (const source of radio.sources) {
+        const { device, room } = source;
+        const storey = its.levels.indexOf(device.level);
+        const own = cells.all.filter((cell) => cell.room === room);
+        const every = Math.ceil(own.length / 16);
+        const places = device.approximate && own.length > 1 ? own.filter((_, k) => k % every === 0) : [{ x: device.x_m, y: device.y_m }];
+        /** @type {number[]} */
+        const levels = [];
+        cells.all.forEach((cell, c) => {
+          const floors = Math.abs(cell.storey - storey);
+          if (floors > 2) {
+            assert.ok(c < source.from || c >= source.to);
+            return;
+          }
+          const losses = places.map(({ x, y }) => 10 * settings.exponent
+            * Math.log10(Math.max(settings.nearestM, Math.hypot(cell.x - x, cell.y - y, floors * settings.storeyM + settings.aboveM)))
+            + (floors > 0 ? floors * settings.floorDb : its.walls(storey, cell.x, cell.y, x, y) * settings.wallDb));
+          const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
+          levels[c] = Math.max(settings.weakestDbm, (device.tx ?? settings.txDbm) - mean);
+          assert.ok(Math.abs(expectedIn(source, c, settings.weakestDbm) - levels[c]) < 1e-4, `${device.id} in cell ${c}`);
+        });
+        const weakestNear = Math.min(...[...source.near].map((c) => levels[c]));
+        assert.equal(source.near.length, Math.min(settings.strayCells, source.to - source.from));
+        assert.ok(levels.every((level, c) => source.near.includes(c) || level < weakestNear + 1e-4), device.id);
+      }
+    }), { numRuns: 30 });
+  });
 });
 
 describe('radio', () => {
@@ -149,9 +255,9 @@ describe('radio', () => {
   const { radio, cells } = model;
 
   test('a source is strongest in its own room, weaker behind a wall, weakest on another level', () => {
-    const { first, expected } = radio.sources[radio.gateways.get('gw-G-a') ?? -1];
+    const source = radio.sources[radio.gateways.get('gw-G-a') ?? -1];
     const strongest = (/** @type {string} */ room) =>
-      Math.max(...cells.all.map((cell, c) => (cell.room === at(room) ? expected[c - first] : -Infinity)));
+      Math.max(...cells.all.map((cell, c) => (cell.room === at(room) ? expectedIn(source, c, DEFAULTS.weakestDbm) : -Infinity)));
     assert.ok(strongest('G-a') > strongest('G-b') + DEFAULTS.wallDb);
     assert.ok(strongest('G-b') > strongest('G-c'));
     assert.ok(strongest('G-a') > strongest('U-a') + DEFAULTS.floorDb);
@@ -162,8 +268,8 @@ describe('radio', () => {
     const most = DEFAULTS.quietSources;
     for (let c = 0; c < cells.all.length; c += 7) {
       const all = [...radio.gateways.values()].map((source) => {
-        const { first, expected } = radio.sources[source];
-        return Math.round(expected[c - first] ?? -999);
+        const { from, to } = radio.sources[source];
+        return c >= from && c < to ? Math.round(expectedIn(radio.sources[source], c, DEFAULTS.weakestDbm)) : -999;
       });
       const best = all.sort((a, b) => b - a).slice(0, most);
       assert.deepEqual([...dbm.slice(c * most, c * most + most)], best);

@@ -3,6 +3,7 @@
 
 const { createModel } = require('../../lib/locator/model');
 const { DEFAULTS } = require('../../lib/locator/constants');
+const { expectedIn } = require('../../lib/locator/source');
 
 /**
  * Readings that the locator's own picture of radio would give, with noise: for tests of logic, not of accuracy.
@@ -33,7 +34,6 @@ function createEther(building, seed = 1, spreadDb = 3) {
 
   /** What a source is heard like at a place, dBm, or null. @param {number|undefined} source @param {Place} place */
   function rssi(source, { room, x, y }) {
-    const { first, expected } = radio.sources[source ?? -1];
     const r = plan.rooms.findIndex(({ id }) => id === room);
     let best = -1;
     let bestM = Infinity;
@@ -41,7 +41,7 @@ function createEther(building, seed = 1, spreadDb = 3) {
       const away = Math.hypot(cell.x - x, cell.y - y);
       if (cell.room === r && away < bestM) [best, bestM] = [c, away];
     });
-    const level = expected[best - first] + spreadDb * normal(rnd);
+    const level = expectedIn(radio.sources[source ?? -1], best, DEFAULTS.weakestDbm) + spreadDb * normal(rnd);
     return level < AUDIBLE_DBM ? null : Math.round(level);
   }
 

@@ -1,0 +1,47 @@
+// @ts-check
+'use strict';
+
+const { createBeliefs } = require('./beliefs');
+const { createFollowing } = require('./follow');
+const { createHearing } = require('./hearing');
+const { createHistory } = require('./history');
+const { createLevels } = require('./levels');
+const { createReceivers } = require('./receivers');
+const { createSilence } = require('./silence');
+
+/**
+ * All that a locator works with in one building.
+ * @typedef {ReturnType<typeof createParts>} Parts
+ * @param {import('../building').Building} building
+ * @param {import('./model').Model} model
+ * @param {Map<string, boolean>} online by gateway id
+ * @param {import('./receivers').Receivers} [learned] of the building before
+ */
+function createParts(building, model, online, learned) {
+  const { radio, settings } = model;
+  const silence = createSilence(radio, settings);
+  for (const [id, up] of online) silence.status(radio.gateways.get(id), up);
+  const beliefs = createBeliefs(model, silence.means);
+  const hearing = createHearing(settings, radio.beacons.size);
+  const levels = createLevels(settings);
+  const history = createHistory(settings);
+  const receivers = createReceivers(radio, settings, learned);
+  const following = createFollowing(model, beliefs, hearing, levels, history, receivers);
+
+  /**
+   * A slot for somebody.
+   * @param {import('./levels').Level} [level] of their tag or phone @param {number} [room] where history says they are
+   * @param {number} [sinceMs]
+   */
+  function open(level, room, sinceMs) {
+    const slot = beliefs.open();
+    hearing.open(slot);
+    levels.open(slot, level);
+    history.open(slot, room, sinceMs);
+    return slot;
+  }
+
+  return { building, settings, model, silence, beliefs, hearing, levels, history, receivers, following, open };
+}
+
+module.exports = { createParts };
