@@ -7,9 +7,8 @@ const path = require('node:path');
 const { parseArgs } = require('node:util');
 const readline = require('node:readline/promises');
 const { BuildingError, createBuilding, loadBuilding } = require('../lib/building');
-const { isDemo } = require('../lib/demo');
 const { importBeacons } = require('../lib/import/beacons');
-const { blank, fromListWork } = require('../lib/import/from-list');
+const { baseOf, fromListWork } = require('../lib/import/from-list');
 const { layout } = require('../lib/import/layout');
 const { inWords } = require('../lib/import/preview');
 const { ImportError } = require('../lib/import/rows');
@@ -99,24 +98,23 @@ function takeList(list, buildingFile, { output = buildingFile, 'dry-run': dryRun
   return faults.length > 0 ? 1 : 0;
 }
 
-async function fromList(list, buildingFile, { name, output = buildingFile, new: fresh = false, add = false, yes = false, 'dry-run': dryRun = false }) {
-  if (fresh && add) throw new Refusal('--new and --add exclude each other');
+async function fromList(list, buildingFile, { name, output = buildingFile, ...values }) {
+  if (values.new && values.add) throw new Refusal('--new and --add exclude each other');
   const { file: before } = loadBuilding(buildingFile);
-  const anew = fresh || (!add && isDemo(before));
-  const base = anew ? blank(name ?? path.parse(list).name, isDemo(before) ? [] : before.staff) : { ...before, building: name ?? before.building };
+  const how = values.new ? 'new' : values.add ? 'add' : '';
+  const { anew, base } = baseOf(before, { how, name: name ?? '' });
   const made = inOneGo(fromListWork(fs.readFileSync(list), base));
   console.log(inWords(made, { list, anew, before: before.building }));
   if (made.levels.length === 0) throw new Refusal(`${list} has no row with a level and a location: nothing to make a building of`);
   createBuilding(made.file, 'the building of this list');
   const code = made.faults.length > 0 ? 1 : 0;
-  if (dryRun) {
-    console.log('\nNothing written (--dry-run).');
-    return code;
+  if (values['dry-run']) console.log('\nNothing written (--dry-run).');
+  else if (!values.yes && !await agreed(output)) return 1;
+  else {
+    replace(output, `${layout(made.file)}\n`);
+    console.log(`\nWrote ${output}. A running system takes it over within seconds; what is next stands on its dashboard.`
+      + (code ? '\nCorrect the refused rows and give the list again: the rest stays as it is.' : ''));
   }
-  if (!yes && !await agreed(output)) return 1;
-  replace(output, `${layout(made.file)}\n`);
-  console.log(`\nWrote ${output}. A running system takes it over within seconds; what is next stands on its dashboard.`
-    + (code ? ' Correct the refused rows and give the list again: the rest stays as it is.' : ''));
   return code;
 }
 

@@ -6,6 +6,7 @@ const { changesBetween } = require('../editing/changes');
 const { Conflict, NotWritable } = require('../editing/editor');
 const { toldFaults } = require('../editing/faults');
 const { importWork } = require('../import/beacons');
+const { baseOf, fromListWork } = require('../import/from-list');
 const { ImportError } = require('../import/rows');
 const { inPieces } = require('../pieces');
 const { ApiError, badRequest } = require('./errors');
@@ -120,6 +121,30 @@ async function taken(bytes, before) {
   return imported;
 }
 
+/** As long as a name in a building file. */
+const LONGEST_NAME = 120;
+
+/**
+ * A building out of a list of beacons: its levels and rooms are made.
+ * @param {Context} context @param {Buffer} bytes @param {Who} who
+ * @param {{dryRun: boolean, name: string, how: string}} wish name, how: as `baseOf` takes them
+ */
+async function fromList(context, bytes, who, { dryRun, name, how }) {
+  if (how !== '' && how !== 'new' && how !== 'add') throw badRequest('how must be new or add');
+  if (name.length > LONGEST_NAME) throw badRequest(`name has ${name.length} characters, at most ${LONGEST_NAME} are taken`);
+  const { file: before } = await context.editor.look();
+  const { anew, base } = baseOf(before, { how, name });
+  const { file, faults: rows, notes, ...made } = await inPieces(fromListWork(bytes, base)).catch((error) => {
+    throw error instanceof ImportError ? badRequest(error.message) : error;
+  });
+  const list = { building: file.building, new: anew, ...made, notes: notes.slice(0, 100), refused_count: rows.length, refused: rows.slice(0, 1000) };
+  if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
+  const faults = await faultsOf(file);
+  if (faults.length > 0) throw refused(faults);
+  const { etag, body: { version, in_use, set_aside } } = await write(context, file, who, 'import');
+  return { etag, body: { ...list, version, in_use, set_aside } };
+}
+
 /** @param {Context} context */
 async function listVersions({ editor }) {
   const { digest, faults } = await editor.look();
@@ -154,5 +179,5 @@ async function restoreVersion(context, number, who) {
 }
 
 module.exports = {
-  getBuilding, validateBuilding, replaceBuilding, importList, listVersions, getVersion, restoreVersion, BUILDING_BYTES, LIST_BYTES,
+  getBuilding, validateBuilding, replaceBuilding, importList, fromList, listVersions, getVersion, restoreVersion, BUILDING_BYTES, LIST_BYTES,
 };

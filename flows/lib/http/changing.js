@@ -54,7 +54,10 @@ function addChanging(router, context, door, { oneOf, send }) {
   router.all('/api/v1/building/validate', door('admin'), oneOf('POST'), whole, answering((request) =>
     plain(() => building.validateBuilding(bodyOf(request)))));
   router.all('/api/v1/building/import', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
-    building.importList(context, bodyOf(request), who(request, response), /^(1|true)$/.test(String(request.query.dry_run)))));
+    building.importList(context, bodyOf(request), who(request, response), isYes(request.query.dry_run))));
+  router.all('/api/v1/building/from-list', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
+    building.fromList(context, bodyOf(request), who(request, response), { dryRun: isYes(request.query.dry_run),
+      name: String(request.query.name ?? '').trim(), how: String(request.query.how ?? '') })));
   router.all('/api/v1/building/versions', look, oneOf('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
   router.all('/api/v1/building/versions/:version', look, oneOf('GET', 'HEAD'),
     answering((request) => plain(() => building.getVersion(context, numberOf(request)))));
@@ -72,5 +75,8 @@ function addChanging(router, context, door, { oneOf, send }) {
   }));
   router.all('/api/v1/strangers', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
 }
+
+/** @param {unknown} value of the query */
+const isYes = (value) => /^(1|true)$/.test(String(value));
 
 module.exports = { addChanging };

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { isDemo } = require('../demo');
 const { importWork } = require('./beacons');
 const { idFrom, fold, foldMore, free } = require('./names');
 const { decode, readRows } = require('./rows');
@@ -36,6 +37,18 @@ const LONGEST_STEM = 60;
 const blank = (name, staff = []) => ({ building: name, levels: [], beacons: [], gateways: [], staff });
 
 /**
+ * What a list is to fill.
+ * @param {BuildingFile} before what is there
+ * @param {{how: 'new'|'add'|'', name: string}} wish how: '' replaces the demo and adds to one's own; name: '' is the one of before, or none
+ * @returns {{anew: boolean, base: BuildingFile}}
+ */
+function baseOf(before, { how, name }) {
+  const demo = isDemo(before);
+  const anew = how === 'new' || (how === '' && demo);
+  return { anew, base: anew ? blank(name || 'My building', demo ? [] : before.staff) : { ...before, building: name || before.building } };
+}
+
+/**
  * @param {Uint8Array} bytes the list
  * @param {BuildingFile} base checked, or `blank`; it is left as it is
  * @returns {import('../pieces').Work<FromList>} its file is to be checked: a list without a good row makes no building
@@ -69,7 +82,11 @@ function byNames(all, of) {
     for (const key of [fold(of(one).id), fold(of(one).name)]) names.set(key, (names.get(key) ?? new Set()).add(one));
   };
   all.forEach(add);
-  return { add, /** @param {string} written */ find: (written) => [...names.get(fold(written)) ?? []] };
+  return {
+    add,
+    /** @param {string} written */
+    find: (written) => [...names.get(fold(written)) ?? []],
+  };
 }
 
 /**
@@ -84,7 +101,11 @@ function extended(before, rows) {
   const levelIds = new Set(before.map(({ id }) => id));
   const roomIds = new Set(before.flatMap((level) => level.rooms.map(({ id }) => id)));
   /** @param {Level} level */
-  const entry = (level) => ({ level, more: /** @type {{id: string, name: string}[]} */ ([]), names: byNames(/** @type {{id: string, name: string}[]} */ (level.rooms), (room) => room) });
+  const entry = (level) => {
+    /** @type {{id: string, name: string}[]} */
+    const rooms = level.rooms;
+    return { level, more: rooms.slice(0, 0), names: byNames(rooms, (room) => room) };
+  };
   const all = before.map(entry);
   const levelNames = byNames(all, ({ level }) => level);
   for (const { level: levelName, location } of rows) {
@@ -95,7 +116,7 @@ function extended(before, rows) {
     if (!one) {
       if (all.length >= MOST_LEVELS) continue;
       const id = free(idFrom(levelName) || `level-${all.length + 1}`, levelIds);
-      one = entry(tiled({ id, name: levelName }, []));
+      one = entry(tiled({ id, name: levelName, rooms: [] }, []));
       all.push(one);
       levelNames.add(one);
       fresh.add(id);
@@ -136,4 +157,4 @@ function notesOn(levels) {
   return notes;
 }
 
-module.exports = { fromListWork, blank };
+module.exports = { fromListWork, baseOf, blank };

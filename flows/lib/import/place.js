@@ -27,7 +27,9 @@ function indexed(all) {
   const known = indexes.get(all);
   if (known) return known;
   const index = { ids: new Map(all.map((one) => [one.id, one])), folded: new Map() };
-  for (const one of all) for (const key of [fold(one.id), fold(one.name)]) index.folded.set(key, (index.folded.get(key) ?? new Set()).add(one));
+  for (const one of all) {
+    for (const key of [fold(one.id), fold(one.name)]) index.folded.set(key, (index.folded.get(key) ?? new Set()).add(one));
+  }
   indexes.set(all, index);
   return index;
 }

@@ -41,7 +41,8 @@ function tiles(rooms) {
  */
 function tiled(level, rooms) {
   const { polygons, ...size } = tiles(rooms.length);
-  return { ...level, ...size, schematic: true, rooms: rooms.map((room, i) => ({ ...room, polygon: /** @type {Room['polygon']} */ (polygons[i]) })) };
+  const drawn = rooms.map((room, i) => ({ ...room, polygon: /** @type {Room['polygon']} */ (polygons[i]) }));
+  return { ...level, ...size, schematic: true, rooms: drawn };
 }
 
 /** Whether the rooms of a level are tiles still, and nobody has drawn one. @param {Level} level */
