@@ -137,7 +137,8 @@ async function fromList(context, bytes, who, { dryRun, name, how }) {
   const { file, faults: rows, notes, ...made } = await inPieces(fromListWork(bytes, base)).catch((error) => {
     throw error instanceof ImportError ? badRequest(error.message) : error;
   });
-  const list = { building: file.building, new: anew, ...made, notes: notes.slice(0, 100), refused_count: rows.length, refused: rows.slice(0, 1000) };
+  const list = { building: file.building, new: anew, ...made, notes: notes.slice(0, 100),
+    refused_count: rows.length, refused: rows.slice(0, 1000) };
   if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
   const faults = await faultsOf(file);
   if (faults.length > 0) throw refused(faults);
@@ -179,5 +180,6 @@ async function restoreVersion(context, number, who) {
 }
 
 module.exports = {
-  getBuilding, validateBuilding, replaceBuilding, importList, fromList, listVersions, getVersion, restoreVersion, BUILDING_BYTES, LIST_BYTES,
+  getBuilding, validateBuilding, replaceBuilding, importList, fromList, listVersions, getVersion, restoreVersion,
+  BUILDING_BYTES, LIST_BYTES,
 };
