@@ -6,6 +6,9 @@ const fs = require('node:fs');
 const { spread, tiled } = require('../../flows/lib/import/tiles');
 
 const file = JSON.parse(fs.readFileSync(0, 'utf8'));
-const levels = file.levels.map(({ id, name, rooms }) => tiled({ id, name, rooms: [] }, rooms.map((room) => ({ id: room.id, name: room.name }))));
-const whole = { ...file, levels, beacons: file.beacons ?? [], gateways: file.gateways ?? [] };
+const { beacons = [], gateways = [] } = file;
+const named = new Set([...beacons, ...gateways].map(({ room }) => room)); // a list names no others
+const levels = file.levels.map(({ id, name, rooms }) => tiled({ id, name, rooms: [] },
+  rooms.filter((room) => named.has(room.id)).map((room) => ({ id: room.id, name: room.name }))));
+const whole = { ...file, levels, beacons, gateways };
 process.stdout.write(JSON.stringify(spread(whole, new Set(levels.map(({ id }) => id)))));

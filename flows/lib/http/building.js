@@ -5,6 +5,7 @@ const { faultsOf } = require('../building');
 const { changesBetween } = require('../editing/changes');
 const { Conflict, NotWritable } = require('../editing/editor');
 const { toldFaults } = require('../editing/faults');
+const { PictureError } = require('../editing/pictures');
 const { importWork } = require('../import/beacons');
 const { baseOf, fromListWork } = require('../import/from-list');
 const { ImportError } = require('../import/rows');
@@ -14,7 +15,8 @@ const { ApiError, badRequest } = require('./errors');
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
  * from, in `If-Match`, so that two editors do not overwrite each other.
- * @typedef {{editor: import('../editing/editor').Editor, reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
+ * @typedef {{editor: import('../editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
+ *   reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
  *   the changed file over now
  * @typedef {{ifMatch: string|undefined, by: string}} Who
  * @typedef {import('../building').BuildingFile} BuildingFile
@@ -146,6 +148,18 @@ async function fromList(context, bytes, who, { dryRun, name, how }) {
   return { etag, body: { ...list, version, in_use, set_aside } };
 }
 
+/**
+ * A picture for a level's `plan`. The building is as before until it names it.
+ * @param {Context} context @param {Buffer} bytes
+ */
+async function putPicture({ pictures }, bytes) {
+  const plan = await pictures.put(bytes).catch((error) => {
+    if (error instanceof PictureError) throw badRequest(error.message);
+    throw error.code === undefined ? error : told(new NotWritable(error));
+  });
+  return { plan };
+}
+
 /** @param {Context} context */
 async function listVersions({ editor }) {
   const { digest, faults } = await editor.look();
@@ -180,6 +194,6 @@ async function restoreVersion(context, number, who) {
 }
 
 module.exports = {
-  getBuilding, validateBuilding, replaceBuilding, importList, fromList, listVersions, getVersion, restoreVersion,
+  getBuilding, validateBuilding, replaceBuilding, importList, fromList, putPicture, listVersions, getVersion, restoreVersion,
   BUILDING_BYTES, LIST_BYTES,
 };

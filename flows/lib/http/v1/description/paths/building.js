@@ -56,6 +56,13 @@ module.exports = {
       requestBody: LIST,
       responses: tagged(told('What was made, taken, and not taken.', 'BuildingFromList', CHANGED)) },
   },
+  '/api/v1/building/pictures': {
+    post: { operationId: 'addPlanPicture', tags: BUILDING, 'x-right': 'admin', summary: 'Keep a plan picture beside the building',
+      description: 'PNG, JPEG or SVG, 8 MiB and 8,000 pixels a side at most. A level shows it when its `plan` names it.',
+      requestBody: { required: true, content: Object.fromEntries(['image/png', 'image/jpeg', 'image/svg+xml']
+        .map((type) => [type, { schema: { type: 'string', format: 'binary' } }])) },
+      responses: told('Its name, which comes from its content.', 'PlanPicture', ['413']) },
+  },
   '/api/v1/building/versions': {
     get: { operationId: 'listBuildingVersions', tags: BUILDING, 'x-right': LOOK, summary: 'Earlier buildings', responses: answers('The newest first.', 'BuildingVersions') },
   },

@@ -28,6 +28,7 @@ module.exports = {
   BuildingFromList: object({ building: { ...text, description: 'Its name.' }, new: { ...yes, description: 'Nothing of before stays but staff.' },
     levels: { ...list(madeLevel), description: 'Lowest first.' }, ...taken,
     notes: { ...list(text), description: 'What looks odd and was taken as it stands.' }, ...written }),
+  PlanPicture: object({ plan: text }),
   BuildingVersions: object({ current: orNull(whole), dropped: count, ...faults, versions: list(object(version)) }),
   BuildingVersion: object({ ...version, restoring: ref('Changes'), building: ref('Building') }),
   Alert: object({ id: text, kind: text, subject: id, severity: { type: 'string', enum: ['critical', 'warning'] },
