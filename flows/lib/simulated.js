@@ -24,11 +24,14 @@ function createSimulated() {
         else played.delete(id);
       }
     },
+    /** How many are played at present, wherever they are. @param {number} nowMs */
+    playing(nowMs) {
+      for (const [id, ms] of played) if (nowMs - ms > PLAYED_MS) played.delete(id);
+      return played.size;
+    },
     /** How many of those who are present are played. @param {{staff_id: string, state: string}[]} presences @param {number} nowMs */
     count(presences, nowMs) {
-      if (played.size === 0) return 0;
-      for (const [id, ms] of played) if (nowMs - ms > PLAYED_MS) played.delete(id);
-      return presences.filter(({ staff_id: id, state }) => state !== 'lost' && played.has(id)).length;
+      return this.playing(nowMs) === 0 ? 0 : presences.filter(({ staff_id: id, state }) => state !== 'lost' && played.has(id)).length;
     },
   };
 }
