@@ -23,10 +23,10 @@ export const steps = (done) => STEPS.map((step) => ({ ...step, done: done[step.i
 
 /**
  * What stands at the top of every page while a simulator plays people.
- * @param {number} simulated how many @param {number} here how many there are in all
+ * @param {number} simulated how many @param {number} here how many there are in all @param {boolean} demo whether the building is the demo
  */
-export function playedText(simulated, here) {
+export function playedText(simulated, here, demo) {
   const who = simulated >= here ? `all ${simulated} people` : `${simulated} of ${here} people`;
   return `Simulated: ${simulated === 1 && here === 1 ? 'the one person' : who} shown in this building ${simulated === 1 ? 'is' : 'are'} `
-    + 'played by a simulator, not real.';
+    + `played by a simulator, not real.${demo ? ' They leave when you make your own building.' : ''}`;
 }
