@@ -12,8 +12,8 @@ const STEPS = [
   { id: 'receivers', title: 'Gateways or phones', path: '/dashboard/devices', query: { tab: 'gateways' },
     command: "make account ARGS='add gateway lobby-1'",
     text: 'Each gateway or phone needs an account, made on the server. This is done when the first of them reports.' },
-  { id: 'staff', title: 'Staff', path: '/dashboard/setup', query: { tab: 'staff' }, command: '',
-    text: 'Name who patrols, and give them their tags. Phones need no tag.' },
+  { id: 'staff', title: 'Who patrols', path: '/dashboard/setup', query: { tab: 'staff' }, command: '',
+    text: 'Name your staff, and give them their tags. Phones need no tag.' },
   { id: 'hacs', title: 'Key for HACS', path: '', query: {}, command: "make key ARGS='add hacs --right history'",
     text: 'Made on the server, shown once. HACS sends it with each request.' },
 ];
