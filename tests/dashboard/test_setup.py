@@ -532,7 +532,7 @@ def test_building_is_drawn_on_a_plan(
     page.get_by_label("Metres").fill("30")
     page.locator(".scale-bar").get_by_role("button", name="Set the scale").click()
     page.get_by_role("button", name="Room", exact=True).click()
-    for corner in ((0, 0), (40, 0), (40, 12), (0, 12)):
+    for corner in ((0.4, 0.4), (39.5, 0.4), (39.5, 12), (0.4, 12)):
         click_on_plan(page, *corner)
     page.get_by_role("button", name="Beacon", exact=True).click()
     typed(page, "Id", BEACON)
