@@ -48,8 +48,8 @@ rows and give the same list again: what is registered already is left as it is.
   --output NEW.json  write there, and leave the building file as it is
   --dry-run          only say what would happen
 
-Ends with 0 when every row is in the building, 1 when rows were refused, nothing was written although it could have
-been, or a checked file has faults, 2 when nothing could be done.`;
+Ends with 0 when it was done (import: with every row; from-list: refused rows are listed), 1 when import refused rows,
+when nobody agreed to from-list, or a checked file has faults, 2 when nothing could be done.`;
 
 /** Nothing could be done, and why. */
 class Refusal extends Error {}
@@ -107,15 +107,14 @@ async function fromList(list, buildingFile, { name, output = buildingFile, ...va
   console.log(inWords(made, { list, anew, before: before.building }));
   if (made.levels.length === 0) throw new Refusal(`${list} has no row with a level and a location: nothing to make a building of`);
   createBuilding(made.file, 'the building of this list');
-  const code = made.faults.length > 0 ? 1 : 0;
   if (values['dry-run']) console.log('\nNothing written (--dry-run).');
   else if (!values.yes && !await agreed(output)) return 1;
   else {
     replace(output, `${layout(made.file)}\n`);
     console.log(`\nWrote ${output}. A running system takes it over within seconds; what is next stands on its dashboard.`
-      + (code ? '\nCorrect the refused rows and give the list again: the rest stays as it is.' : ''));
+      + (made.faults.length > 0 ? '\nCorrect the refused rows and give the list again: the rest stays as it is.' : ''));
   }
-  return code;
+  return 0;
 }
 
 /** Asks where somebody is there to answer. @param {string} output */

@@ -1,9 +1,13 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createBuilding } = require('../lib/building');
+const { createBuilding, loadBuilding } = require('../lib/building');
 const { blank, fromListWork } = require('../lib/import/from-list');
 const { inOrder, storeyOf } = require('../lib/import/storeys');
 const { inOneGo } = require('../lib/pieces');
@@ -102,4 +106,34 @@ test('whatever the rows are: each is taken or told, and the building is good whe
 test('seven thousand rows, each a room of its own, take seconds', () => {
   const made = make(Array.from({ length: 7000 }, (_, i) => `${mac(i)}:Room ${i}:L${i % 20}`).join('\n'));
   assert.equal(made.added.length, 7000);
+});
+
+test('the tool shows what would be, writes it only when somebody agrees, and names refused rows', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'from-list-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const [list, building] = ['list.csv', 'building.json'].map((name) => path.join(folder, name));
+  const demo = fs.readFileSync(path.join(__dirname, '..', 'building', 'demo.json'), 'utf8');
+  fs.writeFileSync(building, demo);
+  fs.writeFileSync(list, `${mac(1)}:Lobby:G\nC2A60000002:Pantry:G\n${mac(3)}:Car Park:B1\n`);
+  const tool = path.join(__dirname, '..', 'bin', 'building.js');
+  const run = (...args) => spawnSync(process.execPath, [tool, 'from-list', list, ...args],
+    { encoding: 'utf8', env: { ...process.env, SDA_BUILDING: building } });
+
+  const asked = run();
+  assert.deepEqual([asked.status, fs.readFileSync(building, 'utf8')], [1, demo]);
+  assert.match(asked.stdout, /in place of "Harbour House":\n {2}B1: 1 room, 1 beacon\n {6}Car Park\n {2}G: 2 rooms, 1 beacon\n/);
+  assert.match(asked.stdout, /1 row refused:\n.*list\.csv:2: the MAC has 11 digits, not 12\n {6}C2A60000002:Pantry:G\n/);
+  assert.match(asked.stderr, /nobody is there to be asked. Say --yes/);
+  assert.equal(run('--dry-run').status, 0);
+  assert.equal(fs.readFileSync(building, 'utf8'), demo);
+
+  assert.equal(run('--yes', '--name', 'Mine').status, 0);
+  const made = loadBuilding(building);
+  assert.deepEqual([made.name, made.rooms.size, made.beacons.size, made.staff.size], ['Mine', 3, 2, 0]);
+  fs.writeFileSync(list, `${mac(1)}:Lobby:G\n${mac(2)}:Pantry:G\n`);
+  assert.match(run('--yes').stdout, /^Mine, with what .* adds:/);
+  assert.equal(loadBuilding(building).beacons.size, 3);
+  fs.writeFileSync(list, 'no list');
+  assert.deepEqual([run('--yes', '--new').status, loadBuilding(building).beacons.size], [2, 3]);
+  assert.equal(run('--new', '--add').status, 2);
 });
