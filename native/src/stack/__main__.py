@@ -47,7 +47,8 @@ The whole pipeline is up.
   history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
-Next: your own building, make building ARGS='from-list beacons.csv' or the dashboard's first steps; make status, make logs, make down""")
+Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
+      make status, make logs, make down""")
     if not settings.demo:
         print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
     return 0
