@@ -1,6 +1,6 @@
 # Every target is one call; what it does lives in native/ (help: make help).
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean check test bench bench-api bench-dashboard accuracy account key rebuild simulator
+.PHONY: help up down status logs clean check test bench bench-api bench-dashboard accuracy account building key rebuild simulator
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,8 @@ account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, r
 	@native/stack account $(ARGS)
 key:             ## keys for the HTTP API: ARGS='add hacs --right history --expires 90d', list, revoke, --help
 	@native/stack key $(ARGS)
+building:        ## your own building: ARGS='from-list beacons.csv' makes it of an installer's list, check, --help
+	@native/stack building $(ARGS)
 rebuild:         ## locate a time again from the readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
 	@native/stack rebuild '$(FROM)' '$(TO)'
 simulator:       ## play SDAs: ARGS='phones -n 200', 'replay walk.csv', 'hacs', --help

@@ -5,17 +5,27 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
-const { BuildingError, loadBuilding } = require('../lib/building');
+const readline = require('node:readline/promises');
+const { BuildingError, createBuilding, loadBuilding } = require('../lib/building');
 const { importBeacons } = require('../lib/import/beacons');
+const { baseOf, fromListWork } = require('../lib/import/from-list');
 const { layout } = require('../lib/import/layout');
+const { inWords } = require('../lib/import/preview');
 const { ImportError } = require('../lib/import/rows');
+const { inOneGo } = require('../lib/pieces');
 
-const HELP = `Check a building file, or take an installer's list of beacons into it.
+const HELP = `Make a building out of an installer's list of beacons, take such a list into a building file, or check one.
 
-  node bin/building.js check BUILDING.json
-  node bin/building.js import BEACONS.csv BUILDING.json [--output NEW.json] [--dry-run]
+  make building ARGS='from-list BEACONS.csv [--name "Harbour House"] [--new | --add] [--yes]'
+      makes the levels and rooms that the list names, with its beacons in them: shows what it would be, asks, and writes
+      the building file in use (SDA_BUILDING of .env). A running system has it within seconds
+  make building ARGS='import BEACONS.csv [--dry-run]'
+      takes beacons into rooms that are there already
+  make building ARGS='check'
+      says what is wrong with the building file
+  (without make, in flows/: node bin/building.js from-list BEACONS.csv BUILDING.json …)
 
-BEACONS.csv is either a table with a header, its columns in any order, separated by comma, semicolon or tab:
+BEACONS.csv is a table, separated by comma, semicolon or tab, with a header (its columns in any order) or without one:
 
   mac,location,level
   C2:A6:28:38:4B:08,Main Lobby,L1
@@ -25,34 +35,42 @@ or lines of MAC:location:level:
   C2A628384B08:Main Lobby:L1
 
 The MAC has 12 hex digits, with or without : or -, in either case (iBeacon, Eddystone and AltBeacon ids are taken
-too). Location and level are an id or a name in the building file; the room must exist on that level. Each new beacon
-is put into the middle of its room and marked "approximate"; move it to where it really hangs when you know.
+too). With import, location and level are an id or a name in the building file, and the room must exist on that level.
+Each new beacon is marked "approximate", as nobody has measured where it hangs; place it on the plan when you know.
 
 A row that cannot be taken is listed with its line number and the reason; the others are imported. Correct the listed
-rows and import the same list again: what is registered already is left as it is.
+rows and give the same list again: what is registered already is left as it is.
 
-  --output NEW.json  write there, and leave BUILDING.json as it is
+  --name NAME        from-list: what the building is called
+  --new, --add       from-list: a new building (staff stay, earlier ones can be had back under Set-up, Versions), or what
+                     is there with what the list adds. Unless you say, the demo is replaced, and your own is added to
+  --yes              from-list: write without asking
+  --output NEW.json  write there, and leave the building file as it is
   --dry-run          only say what would happen
 
-A running system takes the changed file over by itself within seconds. (Under Docker Compose the file itself is
-mounted and a replaced one is not seen: use --output, then copy the new content into the old file with cp.)
-
-Ends with 0 when every row is in the building, 1 when rows were refused or a checked file has faults, 2 when nothing
-could be done.`;
+Ends with 0 when it was done (import: with every row; from-list: refused rows are listed), 1 when import refused rows,
+when nobody agreed to from-list, or a checked file has faults, 2 when nothing could be done.`;
 
 /** Nothing could be done, and why. */
 class Refusal extends Error {}
 
-function main(args) {
-  const { values, positionals: [command, ...files] } = parseArgs({ args, allowPositionals: true, options: {
-    help: { type: 'boolean', short: 'h' }, output: { type: 'string', short: 'o' }, 'dry-run': { type: 'boolean' } } });
+const OPTIONS = /** @type {const} */ ({
+  help: { type: 'boolean', short: 'h' }, output: { type: 'string', short: 'o' }, 'dry-run': { type: 'boolean' },
+  name: { type: 'string' }, new: { type: 'boolean' }, add: { type: 'boolean' }, yes: { type: 'boolean', short: 'y' },
+});
+
+async function main(args) {
+  const { values, positionals: [command, ...files] } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
   if (values.help) {
     console.log(HELP);
     return 0;
   }
-  if (command === 'check' && files.length === 1) return check(files[0]);
-  if (command === 'import' && files.length === 2) return takeList(files[0], files[1], values);
-  throw new Refusal('say `check BUILDING.json` or `import BEACONS.csv BUILDING.json`; more with --help');
+  const inUse = process.env.SDA_BUILDING ? [process.env.SDA_BUILDING] : [];
+  const [first, second, ...rest] = command === 'check' && files.length === 0 ? inUse : files.length === 1 ? [...files, ...inUse] : files;
+  if (command === 'check' && first !== undefined && files.length < 2) return check(first);
+  if (command === 'import' && second !== undefined && rest.length === 0) return takeList(first, second, values);
+  if (command === 'from-list' && second !== undefined && rest.length === 0) return fromList(first, second, values);
+  throw new Refusal('say `from-list BEACONS.csv`, `import BEACONS.csv BUILDING.json` or `check BUILDING.json`; more with --help');
 }
 
 function check(file) {
@@ -80,6 +98,38 @@ function takeList(list, buildingFile, { output = buildingFile, 'dry-run': dryRun
   return faults.length > 0 ? 1 : 0;
 }
 
+async function fromList(list, buildingFile, { name, output = buildingFile, ...values }) {
+  if (values.new && values.add) throw new Refusal('--new and --add exclude each other');
+  const { file: before } = loadBuilding(buildingFile);
+  const how = values.new ? 'new' : values.add ? 'add' : '';
+  const { anew, base } = baseOf(before, { how, name: name ?? '' });
+  const made = inOneGo(fromListWork(fs.readFileSync(list), base));
+  console.log(inWords(made, { list, anew, before: before.building }));
+  if (made.levels.length === 0) throw new Refusal(`${list} has no row with a level and a location: nothing to make a building of`);
+  createBuilding(made.file, 'the building of this list');
+  if (values['dry-run']) console.log('\nNothing written (--dry-run).');
+  else if (!values.yes && !await agreed(output)) return 1;
+  else {
+    replace(output, `${layout(made.file)}\n`);
+    console.log(`\nWrote ${output}. A running system takes it over within seconds; what is next stands on its dashboard.`
+      + (made.faults.length > 0 ? '\nCorrect the refused rows and give the list again: the rest stays as it is.' : ''));
+  }
+  return 0;
+}
+
+/** Asks where somebody is there to answer. @param {string} output */
+async function agreed(output) {
+  if (!process.stdin.isTTY) {
+    console.error('\nNothing written: nobody is there to be asked. Say --yes to write it.');
+    return false;
+  }
+  const asking = readline.createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await asking.question(`\nWrite it to ${output}? [y/N] `).finally(() => asking.close());
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  console.log('Nothing written.');
+  return false;
+}
+
 /** Readers see the old or the new content, never half of one; a link stays a link. */
 function replace(file, text) {
   const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
@@ -88,10 +138,8 @@ function replace(file, text) {
   fs.renameSync(`${target}.new`, target);
 }
 
-try {
-  process.exitCode = main(process.argv.slice(2));
-} catch (error) {
+main(process.argv.slice(2)).then((code) => { process.exitCode = code; }, (error) => {
   const expected = [Refusal, BuildingError, ImportError].some((kind) => error instanceof kind) || error.code !== undefined;
   console.error(expected ? error.message : error.stack);
   process.exitCode = 2;
-}
+});

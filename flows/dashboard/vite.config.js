@@ -16,7 +16,7 @@ export default defineConfig({
     emptyOutDir: true,
     cssCodeSplit: false,
     modulePreload: false,
-    chunkSizeWarningLimit: 300,
+    chunkSizeWarningLimit: 600, // pdf.js, which is loaded with the first PDF
     rolldownOptions: {
       input: { page: here('src/main.js'), monitoring: here('src/monitoring.js') },
       preserveEntrySignatures: false,

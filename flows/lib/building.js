@@ -11,7 +11,8 @@ const { inPieces } = require('./pieces');
 /**
  * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number,
  *   open_edges?: number[]}} Room
- * @typedef {{id: string, name: string, width_m: number, height_m: number, plan?: string, rooms: Room[]}} Level
+ * @typedef {{id: string, name: string, width_m: number, height_m: number, plan?: string, schematic?: boolean,
+ *   rooms: Room[]}} Level schematic: its rooms are tiles, nothing of it is measured
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number,
  *   approximate?: boolean}} Beacon
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, rssi_offset?: number, min_rssi?: number,

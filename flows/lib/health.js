@@ -25,12 +25,14 @@ function createHealth({ site, probe, rebuild, version }) {
     };
   }
 
-  /** @param {boolean} stranger @returns {Part} */
-  function building(stranger) {
+  /** @param {boolean} stranger @param {number} nowMs @returns {Part} */
+  function building(stranger, nowMs) {
     const now = site.building();
     return {
-      ...buildingState(site.buildingFaults(), stranger), name: now.name, levels: now.levels.length, rooms: now.rooms.size,
-      beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size, unlisted_gateways: site.strangers().gateways.length,
+      ...buildingState(site.buildingFaults(), stranger),
+      name: now.name, levels: now.levels.length, rooms: now.rooms.size,
+      beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
+      unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
     };
   }
 
@@ -44,7 +46,8 @@ function createHealth({ site, probe, rebuild, version }) {
     report(nowMs, { stranger = false } = {}) {
       /** @type {Record<string, Part>} */
       const parts = {
-        broker: broker(), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(), building: building(stranger),
+        broker: broker(), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
+        building: building(stranger, nowMs),
         ...Object.fromEntries([...more].map(([name, look]) => [name, look(nowMs)])),
       };
       const up = Object.values(parts).every((part) => part.status === 'up');

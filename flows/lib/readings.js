@@ -28,8 +28,8 @@ const OPTIONAL = [
  * @typedef {'n'|'tx'|'battery_mv'|'temperature_c'|'humidity_pct'} Optional
  * @typedef {{beacon: string, rssi: number, n?: number, tx?: number, battery_mv?: number, temperature_c?: number,
  *   humidity_pct?: number}} Reading rssi and tx in dBm
- * @typedef {{kind: 'gateway'|'phone', receiver: string, ts: number, readings: Reading[]}} Batch ts: epoch ms on
- *   the receiver's clock
+ * @typedef {{kind: 'gateway'|'phone', receiver: string, ts: number, readings: Reading[], simulated?: true}} Batch ts: epoch ms
+ *   on the receiver's clock; simulated: a simulator has made it up
  * @typedef {'not_json'|'not_a_batch'|'too_large'|'too_many_readings'|'version'|'ts_missing'|'ts_invalid'|'ts_too_old'|
  *   'ts_ahead'|'beacon_invalid'|'rssi_invalid'|'optional_invalid'} Reason
  * @typedef {{kind: string, receiver: string, reason: Reason, detail: string, count: number}} Rejection count: readings
@@ -68,7 +68,10 @@ function readMessage(topic, payload, nowMs) {
     const good = readOne(reading, refuseOne);
     if (good) kept.push(good);
   }
-  return { batch: { kind, receiver, ts: data.ts, readings: kept }, rejections: [...rejections.values()] };
+  /** @type {Batch} */
+  const batch = { kind, receiver, ts: data.ts, readings: kept };
+  if (data.simulated === true) batch.simulated = true;
+  return { batch, rejections: [...rejections.values()] };
 }
 
 /**

@@ -8,6 +8,7 @@ const { createDoor } = require('./door');
 const { createHistory } = require('./history');
 const { createLocator, emptyOutcome } = require('./locator');
 const { createOutbox } = require('./outbox');
+const { createSimulated } = require('./simulated');
 const { createCrowding } = require('./views/crowding');
 const { createWhereabouts } = require('./whereabouts');
 
@@ -25,6 +26,9 @@ function createSite(building, startedMs) {
   const beacons = createBeacons();
   const gateways = createGateways();
   const door = createDoor(outbox, counters);
+  const simulated = createSimulated();
+  /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
+  let receivedMs = null;
   const crowding = createCrowding();
   const whereabouts = createWhereabouts({ building, startedMs, history, outbox, counters, tell });
   outbox.onReconnect(whereabouts.publishPresences);
@@ -44,6 +48,8 @@ function createSite(building, startedMs) {
     if (!batch) return;
     counters.unregistered += beacons.hear(batch, building, nowMs);
     if (batch.kind === 'gateway') gateways.hear(batch, building, nowMs);
+    simulated.hear(batch, building, nowMs);
+    if (!batch.simulated) receivedMs = nowMs;
     whereabouts.hear(batch, nowMs);
     onReadings(batch, nowMs);
   }
@@ -93,6 +99,9 @@ function createSite(building, startedMs) {
     counters: () => ({ ...counters }),
     beacons,
     gateways,
+    simulated,
+    /** When a real receiver sent something last; null: none has since the start. */
+    receivedMs: () => receivedMs,
     refusals: door.refusals,
     /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
     listen: (listener) => { onReadings = listener; },

@@ -8,7 +8,7 @@ const path = require('node:path');
  * Put a file there as a whole: readers see the old or the new content, never half of one, and after a power cut it is one
  * of both. A link stays a link, a mode stays the mode.
  * @param {string} file
- * @param {string} text
+ * @param {string|Uint8Array} text
  * @param {number} [mode] of a file that is not there yet
  * @throws {NodeJS.ErrnoException}
  */

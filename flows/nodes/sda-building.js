@@ -4,6 +4,7 @@ const fs = require('node:fs/promises');
 const path = require('node:path');
 const { createReloader } = require('../lib/building-reload');
 const { createEditor } = require('../lib/editing/editor');
+const { createPictures } = require('../lib/editing/pictures');
 const { writeRegistry } = require('../lib/registry');
 const { createRoomNames } = require('../lib/room-names');
 
@@ -27,6 +28,7 @@ module.exports = function register(RED) {
     this.editor = createEditor({
       file: config.buildingFile, folder: path.join(config.userDir, 'building-versions'), first: building, clock: Date.now, logger,
     });
+    this.pictures = createPictures({ folder: path.dirname(config.buildingFile), shown: this.editor.pictures, clock: Date.now });
     this.reloader = createReloader({
       source: config.buildingFile,
       read: () => fs.readFile(config.buildingFile, 'utf8'),

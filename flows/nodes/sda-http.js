@@ -19,7 +19,7 @@ module.exports = function register(RED) {
     const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
-    const { editor, reloader } = RED.nodes.getNode(definition.building);
+    const { editor, pictures, reloader } = RED.nodes.getNode(definition.building);
     const { alerts } = RED.nodes.getNode(definition.alerts);
     const { config, clients, hosts, trusted, sessions } = RED.settings.sda;
 
@@ -32,7 +32,7 @@ module.exports = function register(RED) {
       ...refuseHalves({ arrival, stayArrival, rebuild }),
       site, store, archive,
       telemetry: createTelemetry(archive, Date.now),
-      rebuild, recordings, editor,
+      rebuild, recordings, editor, pictures,
       reload: reloader.lookNow,
       alerts, sessions, trusted,
       clientOf: clients.clientOf,

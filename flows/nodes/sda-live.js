@@ -1,5 +1,8 @@
 'use strict';
 
+const path = require('node:path');
+const { FILE } = require('../lib/access/key-file');
+const { createKeyLook } = require('../lib/access/key-look');
 const { createTopics } = require('../lib/live/topics');
 
 const TICK_MS = 200; // five times a second at most: faster than that nobody can follow
@@ -11,9 +14,10 @@ module.exports = function register(RED) {
     const { site, losses } = RED.nodes.getNode(definition.site);
     const { health, trend } = RED.nodes.getNode(definition.health);
     const { alerts } = RED.nodes.getNode(definition.alerts);
-    const { hub } = RED.settings.sda;
+    const { config, hub } = RED.settings.sda;
+    const keys = createKeyLook(path.join(config.userDir, FILE), Date.now);
 
-    hub.attach(createTopics({ site, alerts, trend, losses, health: health.report }));
+    hub.attach(createTopics({ site, alerts, trend, losses, keys, health: health.report }));
     const timer = setInterval(() => hub.tick(Date.now()), TICK_MS);
     this.on('close', () => {
       clearInterval(timer);

@@ -102,6 +102,24 @@ test('every fault is told with its JSON pointer, and nothing changes', async (t)
   assert.equal((await call('PUT', 'building', 'x'.repeat(9e6), { 'if-match': '"x"' })).status, 413);
 });
 
+test('a building is made of a list: shown first, then in use, with what was refused', async (t) => {
+  const { call, etag, site } = await start(t);
+  const list = 'C2A628384B77:Lobby:G\nC2A628384B7:Lobby:G\nC2A628384B78:Car Park:B1\nC2A628384B79:Room A:L1\n';
+  const dry = await call('POST', 'building/from-list?dry_run=1&how=new&name=Mine', list, { 'content-type': 'text/csv' });
+  assert.deepEqual([dry.status, dry.body.new, dry.body.building, dry.body.levels.map(({ name }) => name)], [200, true, 'Mine', ['B1', 'G', 'L1']]);
+  assert.deepEqual(dry.body.refused.map(({ line, kind }) => [line, kind]), [[2, 'mac_length']]);
+  assert.equal(site.building().name, 'Small House');
+  const added = await call('POST', 'building/from-list', list, { 'if-match': await etag() });
+  assert.deepEqual([added.status, added.body.new, added.body.version, added.body.in_use], [200, false, 2, true]);
+  assert.deepEqual(site.building().levels.map(({ id }) => id), ['B1', 'G', 'L1', 'L2']);
+  const made = await call('POST', 'building/from-list?how=new', list, { 'if-match': added.etag });
+  assert.deepEqual([made.status, made.body.building, site.building().gateways.size, site.building().staff.size], [200, 'My building', 0, 2]);
+  assert.equal((await call('POST', 'building/from-list?how=new', 'nothing', { 'if-match': made.etag })).status, 422);
+  assert.equal((await call('POST', 'building/from-list?how=over', list, { 'if-match': made.etag })).status, 400);
+  assert.equal((await call('POST', 'building/from-list', list)).status, 428);
+  assert.equal((await call('POST', 'building/versions/1/restore', undefined, { 'if-match': made.etag })).body.in_use, true);
+});
+
 test('a list of beacons is taken in, with the rows that are refused by line', async (t) => {
   const { call, etag, site } = await start(t);
   const table = 'mac,location,level\nC2:A6:28:38:4B:77,Room A,L1\nC2A628384B7,Room A,L1\nC2A628384B78,Attic,L1\n';

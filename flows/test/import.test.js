@@ -73,7 +73,7 @@ for (const [row, kind, reason] of [
 
 test('lines with too few or too many parts are told', () => {
   const imported = take(`${A}:Room A\n${A}:Room A:L1:x\nA0:00:00:00:00:0Z:Room A:L1\n${A}\n${A}:Room A:L1`);
-  assert.deepEqual(faults(imported), [[1, 'level_missing'], [2, 'columns'], [3, 'columns'], [4, 'level_missing']]);
+  assert.deepEqual(faults(imported), [[1, 'level_missing'], [2, 'columns'], [3, 'mac_digit'], [4, 'level_missing']]);
   assert.deepEqual(imported.added, [A]);
 });
 

@@ -7,7 +7,8 @@ from simulator.message import Reading, Receiver, batch, readings_topic, status, 
 
 def test_batch_is_what_the_interface_says() -> None:
     payload = batch(1637396919123, 17, [Reading("C2A628384B08", -61)])
-    assert payload == b'{"v":1,"ts":1637396919123,"seq":17,"readings":[{"beacon":"C2A628384B08","rssi":-61}]}'
+    readings = b'"readings":[{"beacon":"C2A628384B08","rssi":-61}]'
+    assert payload == b'{"v":1,"ts":1637396919123,"seq":17,"simulated":true,' + readings + b"}"
 
 
 def test_status() -> None:

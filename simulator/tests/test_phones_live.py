@@ -1,7 +1,9 @@
 """Phones on a real Mosquitto: everything arrives, also when the broker goes away meanwhile."""
 
+import json
 import signal
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,3 +119,22 @@ def test_waits_for_a_broker_that_comes_up(broker: RealBroker) -> None:
         code, summary = finished(process)
     assert code == 0
     assert summary["acknowledged"] == 4
+
+
+def test_people_leave_a_building_that_is_another_one_and_come_back(broker: RealBroker, tmp_path: Path) -> None:
+    first = DEMO_FILE.read_text()
+    file = tmp_path / "building.json"
+    file.write_text(first)
+    arguments = ("phones", "-n", 5, "--interval", 0.2, "--building", file, "--when-changed", "leave")
+    with broker.listener(PHONES) as listener, running(*arguments, **broker.environment) as process:
+        wait_for(lambda: len(listener.messages) > 10, "phones report", broker.log)
+        assert all(payload["simulated"] is True for _, payload, _ in listener.messages)
+        file.write_text(json.dumps(json.loads(first)))  # the same, written otherwise
+        file.write_text(json.dumps({**json.loads(first), "building": "Mine"}))
+        assert process.stderr is not None
+        assert any("these people leave" in line for line in process.stderr)
+        left = len(listener.messages)
+        file.write_text(first)
+        wait_for(lambda: len(listener.messages) > left, "they are back", broker.log)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0

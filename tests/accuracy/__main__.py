@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from accuracy import arguments, baseline, figures, table, targets
-from accuracy.alterations import changed_by_levels, cut_anew, positions_taken
+from accuracy.alterations import changed_by_levels, cut_anew, only_listed, positions_taken
 from accuracy.baseline import Json
 from accuracy.drawn import draw
 from accuracy.follow import FollowError
@@ -84,7 +84,7 @@ def _validation(recordings: list[Recording], held: Json) -> None:
     if folds.recordings:
         _print_table("Leave one recording out", table.OUTER_HEAD, table.nested_rows(folds.recordings))
     _said("taking positions away")
-    taken = positions_taken(recordings)
+    taken = [*positions_taken(recordings), *only_listed(recordings)]
     cut = cut_anew(recordings, TIMES, _said)
     held["altered: history, live"] = baseline.of_altered([*taken, *cut])
     _print_table("CUT ANEW, and without positions", table.ALTERED_HEAD, table.altered_rows([*taken, *cut]))

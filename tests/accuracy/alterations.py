@@ -10,6 +10,7 @@ from accuracy.follow import Told
 from accuracy.real import Phases, Result, by_building, measure, of_sets, spread, tell
 from accuracy.recorded import Recording
 from accuracy.recut import drawn, variations
+from accuracy.schematic import schematic
 
 PHASES: Phases = {"gateway": 3, "phone": 1}
 Shift = Callable[[Recording], Recording]
@@ -42,6 +43,11 @@ def positions_taken(recordings: Iterable[Recording], phases: Phases = PHASES) ->
     """Rooms by their devices alone. Raises FollowError."""
     without = [unmeasured(one) for one in recordings]
     return _altered("no positions", measure(without, phases))
+
+
+def only_listed(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
+    """Of levels and rooms the names alone, as a list of beacons tells them. Raises FollowError."""
+    return _altered("from a list", measure(schematic(recordings), phases))
 
 
 def cut_anew(

@@ -39,7 +39,8 @@ Manner = Literal["still", "patrol"]
 class Scene:
     """What is played: `people` staff for `hours`, standing or patrolling; `out` is the gateway (or, for phones, the
     beacon) that is out, `near` has everybody stand in its room; clocks are wrong by up to `skew_s`; devices differ by
-    `devices_db`; `fixed_windows`: phones end a window every 1 to 4 s, each its own, whether they move or not."""
+    `devices_db`; `fixed_windows`: phones end a window every 1 to 4 s, each its own, whether they move or not; `listed`:
+    of the building the locator knows what a list of beacons tells."""
 
     mode: Mode
     manner: Manner
@@ -51,6 +52,7 @@ class Scene:
     devices_db: float = 0.0
     wall_db: float = WALL_DB
     fixed_windows: bool = False
+    listed: bool = False
     seed: int = 1
 
 

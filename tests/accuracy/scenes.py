@@ -35,6 +35,7 @@ def groups(size: Size) -> Iterator[Group]:
             yield Group(f"{name}, clocks ±{SKEW_S:.0f} s", (replace(half, skew_s=SKEW_S),))
             if size == "full":
                 yield Group(f"{name}, uncalibrated", (replace(half, devices_db=UNCALIBRATED_DB),))
+                yield Group(f"{name}, from a list", (replace(half, listed=True),))
                 yield Group(f"{name}, light walls", (replace(half, wall_db=LIGHT_WALL_DB),))
         yield Group(f"{mode}, still, where the {device} is out", _out(replace(still, near=True), size))
         if mode == "phone":

@@ -11,6 +11,7 @@ from support.running import DEMO_BUILDING
 from accuracy.follow import Play, Told, follow
 from accuracy.played import START_MS, Played, Scene, play
 from accuracy.scenes import Group
+from accuracy.schematic import tiles_of
 from accuracy.score import Score, judge
 from accuracy.truth import Truth
 from accuracy.walls import Walls
@@ -58,7 +59,8 @@ def measure(groups: Iterable[Group], tuning: dict[str, Any] | None, said: Callab
 def _add(figures: Figures, played: Played, scene: Scene, building: Building, tuning: dict[str, Any] | None) -> None:
     end_ms = START_MS + scene.hours * 3_600_000
     offline = played.out if scene.mode == "gateway" else None  # the broker tells of a gateway, nobody of a beacon
-    told = follow(Play(played.building, played.sent, end_ms + LOST_WITHIN_MS, tuning or {}, offline))
+    known = tiles_of(played.building) if scene.listed else played.building
+    told = follow(Play(known, played.sent, end_ms + LOST_WITHIN_MS, tuning or {}, offline))
     level = {room.id: room.level for room in building.rooms.values()}
     for staff_id, truth in played.truths.items():
         one = told.get(staff_id, Told())

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from simulator.building import parse
 
 from accuracy.altered import stronger, uneven, unmeasured
 from accuracy.arguments import RECORDINGS
@@ -14,6 +15,7 @@ from accuracy.nested import Bench, Shares, nested
 from accuracy.real import QUICK
 from accuracy.recorded import Recording, load
 from accuracy.recut import adverts_lost, backwards, device_left_out, drawn, lines_moved, other_start, variations
+from accuracy.schematic import schematic
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +84,20 @@ def test_levels_are_shifted_as_said(walk: Recording) -> None:
     assert all(len(some) == 1 for some in by.values())
     assert set.union(*by.values()) == {-6, 6}
     assert all(one["approximate"] for one in unmeasured(walk).devices)
+
+
+def test_of_a_listed_building_only_names_are_known(walk: Recording) -> None:
+    first, again = schematic([walk, walk])
+    assert first.building is again.building
+    (level,) = first.building["levels"]
+    listed = {one["room"] for one in walk.devices}
+    assert [room["id"] for room in level["rooms"]] == [
+        room["id"] for room in walk.building["levels"][0]["rooms"] if room["id"] in listed
+    ]
+    assert level["schematic"]
+    assert all(one["approximate"] for one in first.devices)
+    assert {one["id"] for one in first.devices} == {one["id"] for one in walk.devices}
+    parse(first.building)
 
 
 def test_seconds_away_from_borders(walk: Recording) -> None:

@@ -461,6 +461,154 @@ def test_devices_page_leads_to_the_right_form(
     assert tag in now["staff"][1]["tags"]
 
 
+def installers_list() -> tuple[str, list[int]]:
+    """130 rows of six levels and sixty rooms, and the lines of the eight that are faulty."""
+    rows = [
+        [f"C2A6{number:08d}", f"Room {number % 60 // 6}", ("B1", "G", "1", "2", "3", "10")[number % 6]]
+        for number in range(130)
+    ]
+    faulty: dict[int, list[str]] = {
+        7: [rows[6][0][:-1], *rows[6][1:]],
+        20: [rows[19][0][:-1] + "G", *rows[19][1:]],
+        33: [rows[2][0], *rows[32][1:]],
+        48: [rows[47][0], "", rows[47][2]],
+        60: [*rows[59][:2], ""],
+        77: ["", *rows[76][1:]],
+        90: [*rows[89], "spare"],
+        111: [rows[110][0], '"' + rows[110][1], rows[110][2]],
+    }
+    return "\n".join(":".join(faulty.get(line, row)) for line, row in enumerate(rows, 1)), sorted(faulty)
+
+
+def test_building_is_made_of_a_list_and_locates_people(
+    opened: Callable[..., Page], http: httpx.Client, stack: RunningStack
+) -> None:
+    page = opened("setup?tab=start")
+    text, faulty = installers_list()
+    page.get_by_label("Upload a list").set_input_files(
+        {"name": "b.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    )
+    page.get_by_label("Name of the building").fill("Raffles Tower")
+    told = page.locator(".start-list").get_by_role("status").filter(has_text="Raffles Tower")
+    expect(told).to_have_text(re.compile("6 levels, 60 rooms, 122 beacons, 8 lines refused"))
+    lines = page.locator(".line-faults li")
+    expect(lines).to_have_count(len(faulty))
+    assert [int(str(line.get_attribute("data-line"))) for line in lines.all()] == faulty
+    names = page.locator(".made > li h3").all_inner_texts()
+    assert [name.split()[0] for name in names] == ["10", "3", "2", "1", "G", "B1"]
+    assert building(http)["building"] == FIRST["building"], "nothing is saved before somebody says so"
+    assert serious_faults(page) == []
+    page.get_by_role("button", name="Make this building").click()
+    expect(status(page)).to_have_text(re.compile(r"Raffles Tower is in use as version \d+, with 122 new beacons"))
+    expect(page.locator(".schematic")).to_contain_text("nothing of it is measured")
+    made = building(http)
+    assert [level["id"] for level in made["levels"]] == ["B1", "G", "1", "2", "3", "10"]
+    assert (made["staff"], made["gateways"], all(level["schematic"] for level in made["levels"])) == ([], [], True)
+    for number in range(4):  # of two rooms
+        publish(stack, ("phone/walker/readings", batch((made["beacons"][0]["id"], -50 - number))))
+    page.goto(f"floor?level={made['beacons'][0]['level']}")
+    expect(page.locator('[data-staff="walker"]')).to_be_visible()
+    expect(page.locator(".schematic")).to_contain_text("not measured")
+
+
+@pytest.mark.parametrize("name", ["plan.svg", "plan.pdf"])
+def test_building_is_drawn_on_a_plan(
+    opened: Callable[..., Page], browser: Browser, http: httpx.Client, stack: RunningStack, name: str
+) -> None:
+    page = opened("setup?tab=start")
+    page.get_by_label("Upload a plan").set_input_files(
+        {"name": name, "mimeType": "", "buffer": SVG.encode() if name.endswith("svg") else two_pages(browser)}
+    )
+    if name.endswith("pdf"):
+        page.get_by_label("Page of plan.pdf, 1 to 2").fill("2")
+        page.get_by_role("button", name="Take this page").click()
+    expect(page.locator(".plan image")).to_have_attribute("href", re.compile(r"^/pages/pictures/plan-\w+\.(svg|png)$"))
+    picture = str(page.locator(".plan image").get_attribute("href"))
+    ground = page.locator(".plan .ground")
+    width_m, height_m = (float(str(ground.get_attribute(side))) for side in ("width", "height"))
+    assert width_m / height_m == pytest.approx(800 / 500, rel=0.01)
+    click_on_plan(page, width_m / 8, height_m / 2)
+    click_on_plan(page, width_m * 7 / 8, height_m / 2)
+    page.get_by_label("Metres").fill("30")
+    page.locator(".scale-bar").get_by_role("button", name="Set the scale").click()
+    page.get_by_role("button", name="Room", exact=True).click()
+    for corner in ((0.4, 0.4), (39.5, 0.4), (39.5, 12), (0.4, 12)):
+        click_on_plan(page, *corner)
+    page.get_by_role("button", name="Beacon", exact=True).click()
+    typed(page, "Id", BEACON)
+    click_on_plan(page, 20, 6)
+    saved(page)
+    (level,) = building(http)["levels"]
+    assert (level["width_m"], level["height_m"]) == (pytest.approx(40, abs=0.2), pytest.approx(25, abs=0.3))
+    assert level["plan"] == picture.rpartition("/")[2]
+    assert (stack.building.parent / level["plan"]).is_file(), "beside the building, where the backup finds it"
+    page.goto("floor")
+    expect(page.locator(".plan image")).to_have_attribute("href", picture)
+    answer = page.request.get(f"{stack.http_url}{picture}")
+    assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="800" height="500" viewBox="0 0 800 500">
+<rect width="800" height="500" fill="white"/><path d="M0 250H800" stroke="black"/></svg>"""
+
+
+def two_pages(browser: Browser) -> bytes:
+    """A PDF: a cover, and the plan."""
+    page = browser.new_page()
+    style = "@page { size: 800px 500px; margin: 0 } body { margin: 0 } p { page-break-after: always }"
+    page.set_content(f"<style>{style}</style><p>Cover</p>{SVG}")
+    made = page.pdf(prefer_css_page_size=True)
+    page.close()
+    return made
+
+
+def test_what_is_no_plan_is_refused_with_its_reason(setup: Page, http: httpx.Client) -> None:
+    setup.goto("setup?tab=start")
+    for name, content, reason in (
+        ("plan.png", b"no picture", "no picture that this browser can show"),
+        ("plan.pdf", b"%PDF-1.7 nothing", "cannot be read as a PDF"),
+        ("plan.svg", SVG.replace("<path", "<script>alert(1)</script><path").encode(), "has a script"),
+    ):
+        setup.get_by_label("Upload a plan").set_input_files({"name": name, "mimeType": "", "buffer": content})
+        expect(setup.get_by_role("alert").filter(has_text=reason)).to_be_visible()
+        expect(status(setup)).to_have_text("Nothing is changed")
+    assert building(http) == FIRST
+
+
+def test_empty_building_is_started(setup: Page, http: httpx.Client) -> None:
+    setup.goto("setup?tab=start")
+    setup.get_by_role("button", name="An empty building").click()
+    expect(thing(setup).get_by_label("Name")).to_have_value("Level 1")
+    saved(setup)
+    assert (building(http)["levels"][0]["rooms"], building(http)["staff"]) == ([], [])
+
+
+def test_steps_of_a_new_installation_and_simulated_people_are_told(
+    opened: Callable[..., Page], http: httpx.Client, stack: RunningStack
+) -> None:
+    page = opened("floor")
+    steps = page.locator(".steps")
+    expect(steps.locator("li.next")).to_contain_text("Your building")
+    assert serious_faults(page) == []
+    put(http, lambda data: data.update(building="Mine"))
+    for step in ("building", "staff"):
+        expect(steps.locator(f'[data-step="{step}"]')).to_have_class(re.compile("done"))
+    publish(stack, ("phone/0/readings", {**batch((FIRST["beacons"][0]["id"], -40)), "simulated": True}))
+    for view in ("floor", "staff", "history", "devices", "setup", "system", "record"):
+        page.goto(view)
+        expect(page.locator(".simulated")).to_contain_text("played by a simulator, not real")
+    page.goto(f"{stack.http_url}/monitoring")
+    expect(page.locator(".simulated")).to_be_visible()
+    publish(stack, ("phone/0/readings", batch((FIRST["beacons"][0]["id"], -40))))
+    expect(page.locator(".simulated")).to_be_hidden()
+    named_key(stack, "hacs", "history")
+    page.goto("floor")
+    expect(page.locator(".floor")).to_be_visible()
+    expect(steps).to_have_count(0)
+    expect(page.locator(".simulated")).to_have_count(0)
+
+
 def test_viewer_looks_and_changes_nothing(opened: Callable[..., Page], stack: RunningStack, http: httpx.Client) -> None:
     page = opened(role="VIEWER")
     expect(page.get_by_role("note")).to_contain_text("viewer")
@@ -476,12 +624,13 @@ def test_viewer_looks_and_changes_nothing(opened: Callable[..., Page], stack: Ru
     expect(page.locator("tbody tr").first).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("Go back"))).to_have_count(0)
     headers = {"If-Match": http.get(BUILDING).headers["etag"]}
-    for method, path in (("PUT", ""), ("POST", "/validate"), ("POST", "/import"), ("POST", "/versions/1/restore")):
+    for method, path in (("PUT", ""), ("POST", "/validate"), ("POST", "/import"), ("POST", "/from-list"),
+                         ("POST", "/pictures"), ("POST", "/versions/1/restore")):  # fmt: skip
         answer = page.request.fetch(f"{stack.http_url}{BUILDING}{path}", method=method, data=FIRST, headers=headers)
         assert answer.status == 403, (method, path, answer.text())
 
 
-TABS = ("plan", "staff", "file", "file&as=csv", "versions")
+TABS = ("plan", "staff", "file", "file&as=csv", "versions", "start")
 
 
 def test_axe_finds_no_serious_fault(opened: Callable[..., Page]) -> None:

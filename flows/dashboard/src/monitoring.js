@@ -4,6 +4,7 @@ import { cells, standing } from './lib/classic.js';
 const EVERY_MS = 1500;
 const WAIT_MS = 2000; // so that silence is said to be that within five seconds
 const body = document.querySelector('tbody');
+const banner = document.querySelector('.simulated');
 const status = document.querySelector('[role=status]');
 
 /** @param {{text: string, level: string}} what */
@@ -35,8 +36,10 @@ async function refresh() {
     }
     const told = await answer.json();
     if (!answer.ok) throw new Error(told.error);
+    const state = await health.json();
     show(told.data.map((one) => cells(one)));
-    say(standing(await health.json(), told.data, Date.parse(answer.headers.get('date'))));
+    say(standing(state, told.data, Date.parse(answer.headers.get('date'))));
+    banner.hidden = !(state.parts.building?.simulated > 0);
   } catch (error) {
     const why = error instanceof TypeError || error.name === 'TimeoutError' ? 'no connection to the server' : error.message;
     say({ level: 'down', text: `Not live: ${why}` });

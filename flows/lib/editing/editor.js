@@ -140,7 +140,17 @@ function createEditor({ file, folder, first, clock, logger, options }) {
       await note('file');
     }).catch((error) => logger.warn(`a version of the building is not kept: ${error.message}`)),
     versions: () => inTurn(() => opened),
+    /** Names of the plan pictures that the building or one of its versions shows. @returns {Promise<Set<string>>} */
+    pictures: () => inTurn(async () => {
+      const versions = await opened;
+      const names = picturesOf((await look()).file);
+      for (const { version } of versions.list()) names.push(...picturesOf((await versions.read(version))?.building));
+      return new Set(names);
+    }),
   };
 }
+
+/** @param {BuildingFile|undefined} building */
+const picturesOf = (building) => (building?.levels ?? []).flatMap(({ plan }) => plan ?? []);
 
 module.exports = { createEditor, Conflict, NotWritable };

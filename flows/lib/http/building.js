@@ -5,7 +5,9 @@ const { faultsOf } = require('../building');
 const { changesBetween } = require('../editing/changes');
 const { Conflict, NotWritable } = require('../editing/editor');
 const { toldFaults } = require('../editing/faults');
+const { PictureError } = require('../editing/pictures');
 const { importWork } = require('../import/beacons');
+const { baseOf, fromListWork } = require('../import/from-list');
 const { ImportError } = require('../import/rows');
 const { inPieces } = require('../pieces');
 const { ApiError, badRequest } = require('./errors');
@@ -13,7 +15,8 @@ const { ApiError, badRequest } = require('./errors');
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
  * from, in `If-Match`, so that two editors do not overwrite each other.
- * @typedef {{editor: import('../editing/editor').Editor, reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
+ * @typedef {{editor: import('../editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
+ *   reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
  *   the changed file over now
  * @typedef {{ifMatch: string|undefined, by: string}} Who
  * @typedef {import('../building').BuildingFile} BuildingFile
@@ -120,6 +123,43 @@ async function taken(bytes, before) {
   return imported;
 }
 
+/** As long as a name in a building file. */
+const LONGEST_NAME = 120;
+
+/**
+ * A building out of a list of beacons: its levels and rooms are made.
+ * @param {Context} context @param {Buffer} bytes @param {Who} who
+ * @param {{dryRun: boolean, name: string, how: string}} wish name, how: as `baseOf` takes them
+ */
+async function fromList(context, bytes, who, { dryRun, name, how }) {
+  if (how !== '' && how !== 'new' && how !== 'add') throw badRequest('how must be new or add');
+  if (name.length > LONGEST_NAME) throw badRequest(`name has ${name.length} characters, at most ${LONGEST_NAME} are taken`);
+  const { file: before } = await context.editor.look();
+  const { anew, base } = baseOf(before, { how, name });
+  const { file, faults: rows, notes, ...made } = await inPieces(fromListWork(bytes, base)).catch((error) => {
+    throw error instanceof ImportError ? badRequest(error.message) : error;
+  });
+  const list = { building: file.building, new: anew, ...made, notes: notes.slice(0, 100),
+    refused_count: rows.length, refused: rows.slice(0, 1000) };
+  if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
+  const faults = await faultsOf(file);
+  if (faults.length > 0) throw refused(faults);
+  const { etag, body: { version, in_use, set_aside } } = await write(context, file, who, 'import');
+  return { etag, body: { ...list, version, in_use, set_aside } };
+}
+
+/**
+ * A picture for a level's `plan`. The building is as before until it names it.
+ * @param {Context} context @param {Buffer} bytes
+ */
+async function putPicture({ pictures }, bytes) {
+  const plan = await pictures.put(bytes).catch((error) => {
+    if (error instanceof PictureError) throw badRequest(error.message);
+    throw error.code === undefined ? error : told(new NotWritable(error));
+  });
+  return { plan };
+}
+
 /** @param {Context} context */
 async function listVersions({ editor }) {
   const { digest, faults } = await editor.look();
@@ -154,5 +194,6 @@ async function restoreVersion(context, number, who) {
 }
 
 module.exports = {
-  getBuilding, validateBuilding, replaceBuilding, importList, listVersions, getVersion, restoreVersion, BUILDING_BYTES, LIST_BYTES,
+  getBuilding, validateBuilding, replaceBuilding, importList, fromList, putPicture, listVersions, getVersion, restoreVersion,
+  BUILDING_BYTES, LIST_BYTES,
 };

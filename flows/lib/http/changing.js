@@ -5,6 +5,7 @@ const express = require('express');
 const { callerOf } = require('./access');
 const { acknowledgeAlert, acknowledgeAlerts, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
+const { BOUNDS } = require('../editing/pictures');
 const { sendJson } = require('./v1/send');
 
 /**
@@ -54,7 +55,12 @@ function addChanging(router, context, door, { oneOf, send }) {
   router.all('/api/v1/building/validate', door('admin'), oneOf('POST'), whole, answering((request) =>
     plain(() => building.validateBuilding(bodyOf(request)))));
   router.all('/api/v1/building/import', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
-    building.importList(context, bodyOf(request), who(request, response), /^(1|true)$/.test(String(request.query.dry_run)))));
+    building.importList(context, bodyOf(request), who(request, response), isYes(request.query.dry_run))));
+  router.all('/api/v1/building/from-list', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
+    building.fromList(context, bodyOf(request), who(request, response), { dryRun: isYes(request.query.dry_run),
+      name: String(request.query.name ?? '').trim(), how: String(request.query.how ?? '') })));
+  router.all('/api/v1/building/pictures', change, oneOf('POST'), bytes(PICTURE_BYTES), answering((request) =>
+    plain(() => building.putPicture(context, bodyOf(request)))));
   router.all('/api/v1/building/versions', look, oneOf('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
   router.all('/api/v1/building/versions/:version', look, oneOf('GET', 'HEAD'),
     answering((request) => plain(() => building.getVersion(context, numberOf(request)))));
@@ -72,5 +78,11 @@ function addChanging(router, context, door, { oneOf, send }) {
   }));
   router.all('/api/v1/strangers', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
 }
+
+/** A little more than is taken, for its own message. */
+const PICTURE_BYTES = 2 * BOUNDS.bytes;
+
+/** @param {unknown} value of the query */
+const isYes = (value) => /^(1|true)$/.test(String(value));
 
 module.exports = { addChanging };

@@ -3,6 +3,7 @@
 
 const path = require('node:path');
 const express = require('express');
+const { NAME: UPLOADED } = require('../editing/pictures');
 const { loginDoor } = require('./access');
 const { ApiError } = require('./errors');
 
@@ -48,12 +49,25 @@ function createDashboard({ site, sessions, buildingFile }) {
       missing();
       return;
     }
-    // a picture may be SVG: opened by itself it must not run scripts
-    response.set({ 'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'", 'Cache-Control': 'private, no-cache' });
-    response.sendFile(plan, { root: path.dirname(buildingFile), dotfiles: 'deny' }, (error) => {
+    sendPicture(response, plan, 'private, no-cache', missing);
+  });
+  router.get('/pages/pictures/:name', login, (request, response, next) => {
+    const { name } = request.params;
+    const missing = () => next(new ApiError(404, `there is no picture ${name}`));
+    if (UPLOADED.test(name ?? '')) sendPicture(response, name ?? '', 'private, max-age=31536000, immutable', missing);
+    else missing();
+  });
+
+  /**
+   * A picture may be SVG: opened by itself it must not run scripts.
+   * @param {import('express').Response} response @param {string} name @param {string} caching @param {() => void} missing
+   */
+  function sendPicture(response, name, caching, missing) {
+    response.set({ 'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'", 'Cache-Control': caching });
+    response.sendFile(name, { root: path.dirname(buildingFile), dotfiles: 'deny', cacheControl: false }, (error) => {
       if (error && !response.headersSent) missing();
     });
-  });
+  }
   return router;
 }
 

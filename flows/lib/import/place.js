@@ -2,6 +2,7 @@
 'use strict';
 
 const { covers } = require('../geometry');
+const { fold } = require('./names');
 
 /**
  * Levels and rooms by the names people write. Compared without regard to case and spaces; what fits more than one is
@@ -15,8 +16,23 @@ const LISTED = 12;
 /** Grid over a room on which its middle is looked for: finer than anybody hangs a beacon by eye. */
 const STEPS = 24;
 
-/** @param {string} text */
-const fold = (text) => text.normalize('NFC').replace(/\s+/g, ' ').trim().toLowerCase();
+/**
+ * Indexes of lists by what may be written; lists are never changed in place.
+ * @type {WeakMap<object, {ids: Map<string, any>, folded: Map<string, Set<any>>}>}
+ */
+const indexes = new WeakMap();
+
+/** @param {{id: string, name: string}[]} all */
+function indexed(all) {
+  const known = indexes.get(all);
+  if (known) return known;
+  const index = { ids: new Map(all.map((one) => [one.id, one])), folded: new Map() };
+  for (const one of all) {
+    for (const key of [fold(one.id), fold(one.name)]) index.folded.set(key, (index.folded.get(key) ?? new Set()).add(one));
+  }
+  indexes.set(all, index);
+  return index;
+}
 
 /**
  * @template {{id: string, name: string}} T
@@ -25,8 +41,9 @@ const fold = (text) => text.normalize('NFC').replace(/\s+/g, ' ').trim().toLower
  * @returns {T[]} the one whose id it is, else those of that id or name
  */
 function named(all, written) {
-  const exact = all.filter(({ id }) => id === written);
-  return exact.length > 0 ? exact : all.filter(({ id, name }) => fold(id) === fold(written) || fold(name) === fold(written));
+  const { ids, folded } = indexed(all);
+  const exact = ids.get(written);
+  return exact ? [exact] : [...folded.get(fold(written)) ?? []];
 }
 
 /**

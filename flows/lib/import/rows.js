@@ -13,10 +13,13 @@ const { parse } = require('csv-parse/sync');
 
 const COLUMNS = /** @type {const} */ (['mac', 'location', 'level']);
 /** Other names under which a column is known. @type {Record<string, string>} */
-const ALSO = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', room: 'location', floor: 'level' };
-/** What stands before the first separator: a MAC with its own separators, or anything without one. */
-const FIRST = /^\s*(?:"[^"]*"|[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}|[^,;\t:]*)\s*([,;\t:])/i;
+const ALSO = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beacon id': 'mac', room: 'location', area: 'location', floor: 'level',
+  storey: 'level' };
+/** What stands before the first separator: a MAC with its own separators, be it a good one or not, or anything without one. */
+const FIRST = /^\s*(?:"[^"]*"|[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}|[^,;\t:]*)\s*([,;\t:])/i;
 const COLONS = /^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[^:]*):(.*)$/i;
+/** The first pieces of a MAC with colons that is not a good one, then location and level. */
+const BAD_COLONS = /^([0-9a-z]{1,3}(?::[0-9a-z]{1,3}){3,6}):([^:]*):([^:]*)$/i;
 
 /** The file as a whole cannot be read as a list of beacons. */
 class ImportError extends Error {
@@ -92,6 +95,9 @@ function readHeader(line) {
 function cellsOf(line, separator = FIRST.exec(line)?.[1] ?? ',') {
   if (separator === ':') {
     const [, mac = line, rest] = COLONS.exec(line) ?? [];
+    if ((line.split('"').length - 1) % 2 === 1) return { cells: [], kind: 'quotes', reason: 'quotes do not match' };
+    const bad = mac.length <= 3 ? BAD_COLONS.exec(line.trim()) : null;
+    if (bad) return { cells: bad.slice(1) };
     return { cells: rest === undefined ? [line] : [mac, ...rest.split(':')] };
   }
   try {

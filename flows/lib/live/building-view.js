@@ -15,7 +15,9 @@ function buildingView({ digest, name, levels, gateways, staff }) {
       name: level.name,
       width_m: level.width_m,
       height_m: level.height_m,
-      plan: level.plan !== undefined,
+      /** name of its picture, null: there is none */
+      plan: level.plan ?? null,
+      schematic: level.schematic === true,
       rooms: level.rooms.map(({ id, name: called, kind = 'room', limit = null, polygon, open_edges }) => (
         { id, name: called, kind, limit, polygon, open_edges })),
       gateways: all.filter((gateway) => gateway.level === level.id).map(({ id, room, x_m, y_m }) => ({ id, room, x_m, y_m })),

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { stepsDone } = require('./steps');
+
 /** What changes slowly is looked at this often. */
 const LOOK_MS = 1000;
 
@@ -8,7 +10,7 @@ const LOOK_MS = 1000;
  * How things stand, for every page: how many people are on each level, and what is not working.
  * @param {import('./topics').Context} context
  */
-function createStatus({ site, alerts, health }) {
+function createStatus({ site, alerts, health, keys }) {
   let lookedMs = -Infinity;
   let heard = { messages: 0, ms: /** @type {number|null} */ (null) };
   /** @type {{id: string, status: string, reason?: string, remedy?: string}[]} */
@@ -24,9 +26,9 @@ function createStatus({ site, alerts, health }) {
    * @param {number} nowMs
    * @param {import('./people').Presence[]} presences
    * @returns {{building: string, counts: Record<string, number>, lost: number, heard_ms: number|null, alerts: number,
-   *   parts: typeof parts}}
+   *   simulated: number, steps: import('./steps').Steps, parts: typeof parts}}
    *   counts by level id, without who is lost; heard_ms: when the last readings came in, null: none since the start; alerts: how many go on
-   *   that nobody has acknowledged
+   *   that nobody has acknowledged; simulated: how many of those who are here a simulator plays
    */
   return (nowMs, presences) => {
     if (nowMs - lookedMs >= LOOK_MS) look(nowMs);
@@ -39,7 +41,8 @@ function createStatus({ site, alerts, health }) {
       if (state === 'lost') lost += 1;
       else counts[level] = (counts[level] ?? 0) + 1;
     }
-    return { building: site.building().digest, counts, lost, heard_ms: heard.ms, alerts: alerts.open(), parts };
+    return { building: site.building().digest, counts, lost, heard_ms: heard.ms, alerts: alerts.open(),
+      simulated: site.simulated.count(presences, nowMs), steps: stepsDone(site, keys?.records() ?? [], nowMs), parts };
   };
 }
 

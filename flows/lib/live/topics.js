@@ -13,6 +13,7 @@ const { system } = require('./system');
  * makes the data, and a line here. Every snapshot carries the status, so that a page needs one topic only.
  * @typedef {{site: import('../site').Site, alerts: Pick<import('../alerts').Alerts, 'list'|'open'|'dropped'>,
  *   trend: Pick<import('../metrics/trend').Trend, 'samples'>,
+ *   keys?: {records: () => {rights: Iterable<string>, expires_ms: number|null}[]},
  *   losses?: Pick<import('../loss-ledger').LossLedger, 'byName'>,
  *   health: (nowMs: number) => {parts: Record<string, import('../health').Part>}}} Context
  * @typedef {{everyMs: number, data: (context: Context, argument: string, nowMs: number,

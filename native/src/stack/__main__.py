@@ -47,7 +47,8 @@ The whole pipeline is up.
   history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
-Next: make status, make logs, make down; a gateway's account: make account ARGS='add gateway <id>'""")
+Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
+      make status, make logs, make down""")
     if not settings.demo:
         print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
     return 0
@@ -138,6 +139,12 @@ def _rebuild(rest: list[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+def _building(rest: list[str]) -> int:
+    command: list[str | Path] = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", *rest]
+    environment = {**os.environ, "SDA_BUILDING": str(load().building)}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
 def _key(rest: list[str]) -> int:
     command: list[str | Path] = [node_folder() / "node", ROOT / "flows" / "bin" / "key.js", *rest]
     environment = {**os.environ, "SDA_USER_DIR": str(load().data_dir / "node-red")}
@@ -154,7 +161,7 @@ def _simulator(rest: list[str]) -> int:
 DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
 """What `up` makes below the data folder."""
 SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
-PASS_ON = {"account", "key", "rebuild", "simulator", "clean", "test", "bench", "accuracy"}
+PASS_ON = {"account", "building", "key", "rebuild", "simulator", "clean", "test", "bench", "accuracy"}
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "up": (_up, "install what is missing, start everything, wait until it is healthy"),
     "down": (_down, "stop everything, keep the data"),
@@ -163,6 +170,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "clean": (_clean, "delete data and secrets (asks first)"),
     "install": (_install, "install what running and testing need"),
     "account": (_account, "add, list, rotate or remove a gateway's or phone's broker account"),
+    "building": (_building, "make a building of an installer's list of beacons, or check it"),
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
     "simulator": (_simulator, "play SDAs, a recorded walk or HACS against the running stack"),

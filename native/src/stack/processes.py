@@ -158,7 +158,8 @@ def _simulator(settings: Settings) -> Process:
     return Process(
         name="simulator",
         version="demo",
-        command=(sys.executable, "-m", "simulator", "phones", "-n", "50", "--building", str(settings.building)),
+        command=(sys.executable, "-m", "simulator", "phones", "-n", "50", "--building", str(settings.building),
+                 "--when-changed", "follow" if settings["SIM"] == "1" else "leave"),
         directory=settings.data_dir,
         environment={
             "MQTT_HOST": settings.mqtt_host,
@@ -167,4 +168,4 @@ def _simulator(settings: Settings) -> Process:
             "PYTHONUNBUFFERED": "1",
         },
         healthy=functools.partial(health.demo, f"{settings.http_url}/retrieveformonitoring", settings["SDA_API_KEY"]),
-    )
+    )  # fmt: skip

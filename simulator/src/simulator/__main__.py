@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import gc
 import json
 import os
@@ -21,6 +22,7 @@ from simulator.manner import Manner, RefusedError, Stop, TooManyFilesError, Unre
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.scenario import Outgoing, Phones
+from simulator.watch import Watch
 
 
 def main() -> int:
@@ -42,12 +44,24 @@ def main() -> int:
 
 
 def _phones(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
-    broker, building = settings.broker(values), _building(options, values)
+    file = options.building or settings.building_file(values, Path.cwd())
+    watch = Watch(file, options.when_changed)
+    while True:
+        code = _walk(options, values, watch)
+        if not watch.changed:
+            return code
+        _tell(f"{file} is another building now: " + watch.says)
+        if not asyncio.run(watch.until_again(_stop_by_signal)):
+            return OK
+
+
+def _walk(options: argparse.Namespace, values: Mapping[str, str | None], watch: Watch) -> int:
+    broker, building = settings.broker(values), load(watch.take())
     phones = Phones(options.count, options.first, options.interval, options.readings, options.seed, options.duration)
     receivers = phones.receivers(building)
     ids = receivers[0].id if len(receivers) == 1 else f"{receivers[0].id} to {receivers[-1].id}"
     _tell(f"{len(receivers):,} phones (SDA {ids}) in {building.name}, seed {phones.seed}, to {broker}")
-    return _play(options, broker, receivers, phones.outgoing(building), about={"seed": phones.seed})
+    return _play(options, broker, receivers, phones.outgoing(building), about={"seed": phones.seed}, watch=watch)
 
 
 def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
@@ -86,6 +100,7 @@ def _play(
     *,
     refused_rows: int = 0,
     about: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
 ) -> int:
     """Send it all through a fleet and report."""
     allow_files(len(receivers))
@@ -97,7 +112,9 @@ def _play(
     async def run() -> tuple[Fleet, float]:
         fleet = Fleet(broker, receivers, manner, _tell)
         fleet.tally.refused_rows = refused_rows
-        return fleet, await fleet.run(outgoing, _stop_by_signal())
+        stop = _stop_by_signal()
+        async with watch.asking(stop) if watch else contextlib.nullcontext():
+            return fleet, await fleet.run(outgoing, stop)
 
     fleet, seconds = asyncio.run(run())
     _report(options, {**(about or {}), **fleet.tally.summary(seconds)})

@@ -120,6 +120,13 @@ def parser() -> argparse.ArgumentParser:
     add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most so many beacons in a batch (4)")
     add("--duration", metavar="S", type=_real(0.001, math.inf), help="make batches for so many seconds (no end)")
     add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
+    add(
+        "--when-changed",
+        choices=("stay", "leave", "follow"),
+        default="stay",
+        help="when the building file is another one: go on as before (stay), wait until it is as before (leave), or "
+        "walk the new one (follow)",
+    )
     _add_building(phones)
     _add_sending(phones)
 

@@ -42,9 +42,10 @@ def status_topic(gateway_id: str) -> str:
 
 
 def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:
-    """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds."""
+    """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It says that nobody
+    real is in it."""
     listed = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in readings]
-    return _encode({"v": 1, "ts": ts_ms, "seq": seq, "readings": listed}).encode()
+    return _encode({"v": 1, "ts": ts_ms, "seq": seq, "simulated": True, "readings": listed}).encode()
 
 
 def status(state: Literal["online", "offline"], ts_ms: int, version: str) -> bytes:

@@ -20,7 +20,8 @@ const APPROXIMATE = /** @type {const} */ ({ key: 'approximate', label: 'Position
 /** @type {Record<Kind, Field[]>} */
 export const FIELDS = {
   level: [ID, NAME, { key: 'width_m', label: 'Width (east)', type: 'number', unit: 'm' }, { key: 'height_m', label: 'Depth (north)', type: 'number', unit: 'm' },
-    { key: 'plan', label: 'Picture', type: 'text', hint: 'A file beside the building file, drawn below the rooms; may be empty' }],
+    { key: 'plan', label: 'Picture', type: 'text', hint: 'A file beside the building file, drawn below the rooms; may be empty' },
+    { key: 'schematic', label: 'Rooms are tiles, not measured', type: 'flag' }],
   room: [ID, NAME,
     { key: 'kind', label: 'Kind', type: 'choice', options: [{ value: '', text: 'ordinary room' }, { value: 'corridor', text: 'corridor' },
       { value: 'lobby', text: 'lobby' }, { value: 'core', text: 'core (lifts, stairs)' }] },

@@ -49,12 +49,12 @@ export const roomAt = (level, x, y) => level?.rooms
 
 /**
  * What changes of a device that is put on a point of a level: it is in the room that is there; where there is none, in the one
- * that it was in.
+ * that it was in. On a level of tiles no place is measured.
  * @param {Thing} level @param {Thing} device @param {number} x @param {number} y
  */
 export const standing = (level, device, x, y) => ({
   level: level.id, room: roomAt(level, x, y) ?? (device.level === level.id ? device.room : undefined),
-  x_m: x, y_m: y, approximate: undefined,
+  x_m: x, y_m: y, approximate: level.schematic || undefined,
 });
 
 /**

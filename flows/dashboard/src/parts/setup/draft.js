@@ -28,6 +28,8 @@ export const draft = shallowReactive({
   clashes: [],
   /** whether a click on the plan places what is chosen */
   placing: false,
+  /** the points between which the scale is set, [[x, y], …] in metres east and north; null: it is not being set */
+  scaling: null,
   busy: false,
   /** what was done, what went wrong */
   said: '',
@@ -52,20 +54,20 @@ export const text = computed(() => {
 /** Another building, with nothing changed in it. @param {object} building @param {string} etag */
 export function take(building, etag) {
   Object.assign(draft, { base: building, etag, steps: begin(building), typed: null, lines: [], faults: [], conflict: null, clashes: [],
-    placing: false, fault: '' });
+    placing: false, scaling: null, fault: '' });
 }
 
 /** A step. @param {object} next the file @param {string} [pointer] what is chosen then */
 export function edit(next, pointer) {
-  if (pointer !== undefined && pointer !== chosen.value) draft.placing = false;
+  if (pointer !== undefined && pointer !== chosen.value) Object.assign(draft, { placing: false, scaling: null });
   Object.assign(draft, { steps: step(draft.steps, next, pointer), said: '' });
 }
 
 /** @param {string} pointer of a thing, '' of none */
 export const choose = (pointer) => edit(file.value, pointer);
 
-export const back = () => Object.assign(draft, { steps: undo(draft.steps), said: '', placing: false });
-export const forth = () => Object.assign(draft, { steps: redo(draft.steps), said: '', placing: false });
+export const back = () => Object.assign(draft, { steps: undo(draft.steps), said: '', placing: false, scaling: null });
+export const forth = () => Object.assign(draft, { steps: redo(draft.steps), said: '', placing: false, scaling: null });
 /** All of it, which can be undone; unless somebody else has changed the building meanwhile. */
 export function discard() {
   if (draft.conflict) {

@@ -6,6 +6,7 @@ import { merge, same } from '../../lib/setup/merge.js';
 import { at, find, parts } from '../../lib/setup/things.js';
 import { mayChange, state } from '../../state.js';
 import { chosen, dirty, draft, edit, file, pending, take } from './draft.js';
+import { wish } from './use-made.js';
 
 /**
  * Between the draft and the server: it is loaded, checked while it is made, saved; what others do to the building meanwhile
@@ -137,6 +138,13 @@ export const importList = (list) => change('POST', '/import', { content: list, t
   return `${added.length} beacon${added.length === 1 ? ' was' : 's were'} imported${version === null ? '' : ` as version ${version}`}`;
 });
 
+/** Make a building of a list of beacons. @param {string} list */
+export const makeOfList = (list) => change('POST', '/from-list', { content: list, type: 'text/csv' }, async ({ building, added, version }) => {
+  await follow();
+  return version === null ? 'All of it is in the building already'
+    : `${building} is in use as version ${version}, with ${added.length} new beacon${added.length === 1 ? '' : 's'}`;
+}, wish());
+
 /** The building was changed by us, but not by saving the draft. */
 async function follow() {
   const { data, etag } = await call('/building', {}, {});
@@ -147,13 +155,14 @@ async function follow() {
 /**
  * @param {string} method @param {string} path below /building @param {{content?: string, type?: string}} what
  * @param {(data: any, etag: string) => string|Promise<string>} done what is said then
+ * @param {Record<string, string|undefined>} [query]
  * @returns {Promise<boolean>} whether it was done
  */
-async function change(method, path, what, done) {
+async function change(method, path, what, done, query = {}) {
   if (draft.busy) return false;
   Object.assign(draft, { busy: true, said: '', fault: '' });
   try {
-    const { data, etag } = await call(`/building${path}`, {}, { method, ifMatch: draft.etag, ...what });
+    const { data, etag } = await call(`/building${path}`, query, { method, ifMatch: draft.etag, ...what });
     draft.said = await done(data, etag);
     return true;
   } catch (error) {

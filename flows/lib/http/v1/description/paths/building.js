@@ -26,6 +26,9 @@ const IF_MATCH = { name: 'If-Match', in: 'header', required: true, description: 
   schema: { type: 'string', pattern: '^(W/)?"[0-9a-f]{32}"$' } };
 const VERSION = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 999_999_999 } };
 const file = { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Building' } } } };
+const OF_LIST = [{ ...IF_MATCH, required: false, description: `${IF_MATCH.description} Needed unless it is a dry run.` },
+  { name: 'dry_run', in: 'query', description: '`1`: only say what would be.', schema: { type: 'string', enum: ['0', '1', 'true', 'false'] } }];
+const LIST = { required: true, content: { 'text/csv': { schema: { type: 'string' } } } };
 const CHANGED = ['412', '413', '422', '428'];
 
 module.exports = {
@@ -41,10 +44,24 @@ module.exports = {
   '/api/v1/building/import': {
     post: { operationId: 'importBeacons', tags: BUILDING, 'x-right': 'admin', summary: 'Take a list of beacons in',
       description: 'A table `mac,location,level` or lines `MAC:location:level`. Rows that cannot be taken are listed, the others are taken.',
-      parameters: [{ ...IF_MATCH, required: false, description: `${IF_MATCH.description} Needed unless it is a dry run.` },
-        { name: 'dry_run', in: 'query', description: '`1`: only say what would be.', schema: { type: 'string', enum: ['0', '1', 'true', 'false'] } }],
-      requestBody: { required: true, content: { 'text/csv': { schema: { type: 'string' } } } },
+      parameters: OF_LIST, requestBody: LIST,
       responses: tagged(told('What was taken and what was not.', 'BeaconImport', CHANGED)) },
+  },
+  '/api/v1/building/from-list': {
+    post: { operationId: 'buildingFromList', tags: BUILDING, 'x-right': 'admin', summary: 'Make a building of a list of beacons',
+      description: 'As for the import, but the levels and rooms that the list names are made: rooms as tiles, which are marked `schematic`.',
+      parameters: [...OF_LIST, { name: 'name', in: 'query', description: 'What the building is called.', schema: { type: 'string', maxLength: 120 } },
+        { name: 'how', in: 'query', schema: { type: 'string', enum: ['new', 'add'] },
+          description: '`new`: what is there goes, but for the staff; `add`: it stays. Unless it says, the demo goes and an own building stays.' }],
+      requestBody: LIST,
+      responses: tagged(told('What was made, taken, and not taken.', 'BuildingFromList', CHANGED)) },
+  },
+  '/api/v1/building/pictures': {
+    post: { operationId: 'addPlanPicture', tags: BUILDING, 'x-right': 'admin', summary: 'Keep a plan picture beside the building',
+      description: 'PNG, JPEG or SVG, 8 MiB and 8,000 pixels a side at most. A level shows it when its `plan` names it.',
+      requestBody: { required: true, content: Object.fromEntries(['image/png', 'image/jpeg', 'image/svg+xml']
+        .map((type) => [type, { schema: { type: 'string', format: 'binary' } }])) },
+      responses: told('Its name, which comes from its content.', 'PlanPicture', ['413']) },
   },
   '/api/v1/building/versions': {
     get: { operationId: 'listBuildingVersions', tags: BUILDING, 'x-right': LOOK, summary: 'Earlier buildings', responses: answers('The newest first.', 'BuildingVersions') },

@@ -11,6 +11,10 @@ const version = { version: whole, ts: ms, by: orNull(text), how: { type: 'string
   of: orNull(whole), changes: ref('Changes') };
 const written = { version: orNull(whole), in_use: orNull(yes), set_aside: { ...orNull(text), description: 'Where a file with faults, which was overwritten, is now.' } };
 const row = object({ line: whole, text, kind: text, reason: text });
+const taken = { added: list(id), unchanged: list(id), refused_count: count, refused: list(row) };
+const fresh = { ...yes, description: 'Made by this list.' };
+const madeLevel = object({ id, name: text, fresh, schematic: { ...yes, description: 'Its rooms are tiles.' },
+  rooms: list(object({ id, name: text, fresh, beacons: count })) });
 
 module.exports = {
   Building: { ...object({ building: text, levels: list(open), beacons: list(open), gateways: list(open), staff: list(open) }),
@@ -20,7 +24,11 @@ module.exports = {
   BuildingChange: object({ ...written, changes: ref('Changes') }),
   BuildingCheck: object({ valid: yes, ...faults }),
   BuildingFaults: object({ error: text, ...faults }, ['faults_count', 'faults']),
-  BeaconImport: object({ added: list(id), unchanged: list(id), refused_count: count, refused: list(row), ...written }),
+  BeaconImport: object({ ...taken, ...written }),
+  BuildingFromList: object({ building: { ...text, description: 'Its name.' }, new: { ...yes, description: 'Nothing of before stays but staff.' },
+    levels: { ...list(madeLevel), description: 'Lowest first.' }, ...taken,
+    notes: { ...list(text), description: 'What looks odd and was taken as it stands.' }, ...written }),
+  PlanPicture: object({ plan: text }),
   BuildingVersions: object({ current: orNull(whole), dropped: count, ...faults, versions: list(object(version)) }),
   BuildingVersion: object({ ...version, restoring: ref('Changes'), building: ref('Building') }),
   Alert: object({ id: text, kind: text, subject: id, severity: { type: 'string', enum: ['critical', 'warning'] },

@@ -1,0 +1,13 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const path = require('node:path');
+const { test } = require('node:test');
+const { digestOf, loadBuilding } = require('../lib/building');
+const { isDemo } = require('../lib/demo');
+
+test('the demo building is known as it came, and only so', () => {
+  const { file } = loadBuilding(path.join(__dirname, '..', 'building', 'demo.json'));
+  assert.ok(isDemo(file), `demo.json was changed: put ${digestOf(file)} into lib/demo.js`);
+  assert.ok(!isDemo({ ...file, building: 'Mine' }));
+});
