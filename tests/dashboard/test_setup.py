@@ -504,7 +504,8 @@ def test_building_is_made_of_a_list_and_locates_people(
     made = building(http)
     assert [level["id"] for level in made["levels"]] == ["B1", "G", "1", "2", "3", "10"]
     assert (made["staff"], made["gateways"], all(level["schematic"] for level in made["levels"])) == ([], [], True)
-    for number in range(4):  # of two rooms
+    assert "6 levels, 60 rooms, 122 beacons" in stack.command("building", "check")
+    for number in range(4):
         publish(stack, ("phone/walker/readings", batch((made["beacons"][0]["id"], -50 - number))))
     page.goto(f"floor?level={made['beacons'][0]['level']}")
     expect(page.locator('[data-staff="walker"]')).to_be_visible()

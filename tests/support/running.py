@@ -126,11 +126,15 @@ def running_stack(
     """Run mosquitto, influxd, telegraf and Node-RED for the length of the block; the demo does not play.
 
     Args:
-        building: the building file.
+        building: the building file; of the demo's a copy is run, since pictures are kept beside it.
         environment: settings that differ from a fresh `.env`.
     """
     install(run_parts())
     folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
+    if building == DEMO_BUILDING:
+        building = folder / "building" / DEMO_BUILDING.name
+        building.parent.mkdir()
+        shutil.copy(DEMO_BUILDING, building)
     chosen = {key: str(port) for key, port in zip(PORT_KEYS, unused_ports(len(PORT_KEYS)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # for the account that tests publish with

@@ -79,6 +79,15 @@ def test_building_alerts_and_strangers_have_the_forms_that_are_described(api: Ap
         "/api/v1/building/import?dry_run=1", content="mac,location,level\n", headers={"Content-Type": "text/csv"}
     )
     api.check("importBeacons", dry)
+    listed = api.http.post(
+        "/api/v1/building/from-list?dry_run=1&how=new&name=Mine", content="C2A628384B08:Lobby:G\nC2A6:Lobby:G\n"
+    )
+    api.check("buildingFromList", listed)
+    assert [level["id"] for level in listed.json()["levels"]] == ["G"]
+    for content, status in ((b"no picture", 400), (b"x" * 17_000_000, 413)):  # nothing is left beside the demo building
+        answer = api.http.post("/api/v1/building/pictures", content=content, headers={"Content-Type": "image/png"})
+        assert answer.status_code == status
+        api.check("addPlanPicture", answer)
     for operation, method, path in (
         ("replaceBuilding", "PUT", "/api/v1/building"),
         ("restoreBuildingVersion", "POST", f"/api/v1/building/versions/{version}/restore"),
