@@ -91,7 +91,10 @@ function ofGateways({ gateways }, offs) {
   });
 }
 
-/** @param {BuildingFile} building @param {readonly (Off & {id: string})[]} offs @param {Heard['announced']} announced @returns {Proposal[]} */
+/**
+ * @param {BuildingFile} building @param {readonly (Off & {id: string})[]} offs @param {Heard['announced']} announced
+ * @returns {Proposal[]}
+ */
 function ofBeacons({ beacons }, offs, announced) {
   const common = commonOf(offs);
   const known = new Map(beacons.map((one) => [one.id, one.tx]));

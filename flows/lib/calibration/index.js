@@ -33,8 +33,10 @@ const PARTS = 5;
 /** Fewer visits teach nothing that would hold for others. */
 const VISITS = 4;
 const SECONDS = 60;
-/** Of all seconds; less is chance. */
+/** Of all seconds; less is not worth a change. */
 const GAIN = 0.01;
+/** What visits gain, by its own standard error: one visit that gains while others lose is chance. */
+const SURE = 1;
 /** Older ones tell of before. */
 const FRESH_S = 1;
 /** A level that is not known better is not learned from. */
@@ -76,10 +78,17 @@ function calibrate(walk) {
     visits: visits.length, seconds, before: sum(before), left_out: sum(after), same_walk: sum(visits.map((_, v) => rightOf(same, v))),
     rooms: roomScores(visits, scored.map((its) => its.length), before, after),
   };
-  const isBetter = proposals.length > 0 && told.left_out - told.before >= GAIN * seconds && told.same_walk > told.before;
+  const gains = visits.map((_, v) => Number(after[v]) - Number(before[v]));
+  const isBetter = proposals.length > 0 && isGain(gains, seconds) && told.same_walk > told.before;
   return isBetter ? { verdict: 'better', reason: 'Rooms that were left out of the learning were found more often with it.', ...told, proposals }
     : { verdict: 'no_gain', reason: proposals.length === 0 ? 'Nothing is off by 2 dB or more, as far as this walk tells.'
       : 'What could be changed would not make rooms that were left out more often right.', ...told, proposals: [] };
+}
+
+/** @param {readonly number[]} gains of each visit, seconds @param {number} seconds of all of them */
+function isGain(gains, seconds) {
+  const gain = gains.reduce((sum, one) => sum + one, 0);
+  return gain >= GAIN * seconds && gain >= SURE * Math.hypot(...gains);
 }
 
 /**
