@@ -53,7 +53,7 @@ def shot(what: Locator, file: Path) -> None:
 def test_a_walk_puts_the_building_right_once(phone: Page, calibrated: RunningStack, tmp_path: Path) -> None:
     before = offsets(calibrated.building)
     kept = phone.locator(f'[data-recording="{NAME}"]')
-    kept.get_by_role("button", name=f"Calibrate with {NAME}").tap()
+    kept.get_by_role("button", name=f"Calibrate the devices with {NAME}").tap()
     teaches = kept.get_by_role("region", name="What the walk teaches")
     expect(teaches).to_be_visible()
     expect(teaches.get_by_role("list", name="Changes")).to_contain_text(f"offset {WRONG_DB} →")
