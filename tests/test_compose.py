@@ -38,38 +38,6 @@ def _resolved(env_file: Path, **environment: str) -> dict[str, dict[str, Any]]:
     return resolved
 
 
-def test_https_is_published_and_its_key_reaches_only_who_makes_renews_and_shows_it(settings: Settings) -> None:
-    files = "compose.yaml:compose.https.yaml"
-    with_https = _resolved(settings.env_file, COMPOSE_FILE=files, HTTPS_PORT="8443")
-    holders = {
-        name: mount.get("read_only", False)
-        for name, one in with_https.items()
-        for mount in one.get("volumes", [])
-        if mount["source"] == "https"
-    }
-    assert holders == {"accounts": False, "certificates": False, "node-red": True}
-    told = with_https["node-red"]["environment"]
-    (published,) = [port for port in with_https["node-red"]["ports"] if port["published"] == "8443"]
-    assert (published["host_ip"], str(published["target"])) == ("0.0.0.0", told["HTTPS_PORT"])  # noqa: S104
-    assert told["HTTP_BIND"] == "127.0.0.1"
-    assert "--https-gid 1000" in with_https["accounts"]["environment"]["HTTPS"]
-    assert with_https["node-red"]["user"] == "1000:1000"
-    own = _resolved(settings.env_file, COMPOSE_FILE=files, HTTPS_PORT="8443", HTTPS_DIR="/etc/sda")["node-red"]
-    assert ("/etc/sda", "/https") in {(mount["source"], mount["target"]) for mount in own["volumes"]}
-
-
-def test_the_proxy_is_bounded_and_known_to_node_red_by_its_address(settings: Settings) -> None:
-    environment = {"PROXY_NAME": "sda.example.org", "PROXY_TLS": "internal", "SDA_TRUSTED_PROXIES": "192.0.2.1"}
-    services = _resolved(settings.env_file, COMPOSE_FILE="compose.yaml:compose.proxy.yaml", **environment)
-    proxy, told = services["proxy"], services["node-red"]["environment"]
-    assert proxy["restart"] == "unless-stopped"
-    assert proxy["cap_drop"] == ["ALL"]
-    assert int(proxy["mem_limit"]) > 0
-    assert told["SDA_TRUSTED_PROXIES"].split(",") == ["192.0.2.1", proxy["networks"]["default"]["ipv4_address"]]
-    assert "sda.example.org" in told["HTTP_NAMES"].split(",")
-    assert {port["published"] for port in proxy["ports"]} == {"80", "443"}
-
-
 def test_runs_the_same_services_as_the_native_list(services: dict[str, Any], settings: Settings) -> None:
     assert {NATIVE_NAME.get(name, name) for name in services.keys() - ONCE} == {one.name for one in processes(settings)}
 

@@ -17,6 +17,7 @@ SHELL_SCRIPTS = (
     "native/env.sh",
     "native/demo.sh",
     "native/compose",
+    "native/network.sh",
     "broker/run.sh",
     "native/build/influxd/rustc-cap-lints",
     "ingest/start",
