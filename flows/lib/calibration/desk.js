@@ -16,9 +16,10 @@ const { withProposals } = require('./estimate');
  * @typedef {ReturnType<typeof createCalibrationDesk>} CalibrationDesk
  */
 
-/** An hour of readings with a hundred gateways takes some ten seconds on a small machine. */
+/** An hour that 24 gateways heard takes ten seconds, and 90 MiB for so long: Node-RED's memory in a container is bounded. */
 const AT_MOST_MS = 90_000;
-const MEMORY_MB = 512;
+const MEMORY = Object.freeze({ maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 });
+const TOO_LONG = 'the walk is too long to be worked out: record a shorter one';
 const KEPT = 8;
 
 /** It cannot be done now; the message says why and what to do. */
@@ -54,13 +55,15 @@ function createCalibrationDesk({ work = inThread } = {}) {
 /** @param {Walk} walk @returns {Promise<Calibration>} */
 function inThread(walk) {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(path.join(__dirname, 'worker.js'), { workerData: walk, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB } });
+    const worker = new Worker(path.join(__dirname, 'worker.js'), { workerData: walk, resourceLimits: MEMORY });
     const timer = setTimeout(() => {
       worker.terminate();
-      reject(new CalibrationConflict('the walk takes too long to work out: record a shorter one'));
+      reject(new CalibrationConflict(TOO_LONG));
     }, AT_MOST_MS);
     worker.once('message', resolve);
-    worker.once('error', reject);
+    worker.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new CalibrationConflict(TOO_LONG) : error);
+    });
     worker.once('exit', () => {
       clearTimeout(timer);
       reject(new Error('the calibration ended without an answer')); // nothing happens where it has answered

@@ -17,11 +17,11 @@ SHELL_SCRIPTS = (
     "native/env.sh",
     "native/demo.sh",
     "native/compose",
-    "native/network.sh",
     "broker/run.sh",
     "native/build/influxd/rustc-cap-lints",
     "ingest/start",
     ".ci/run",
+    "native/network.sh",
 )
 PLACEHOLDERS = {
     "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "INFLUX_URL": "http://127.0.0.1:8086",
