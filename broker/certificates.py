@@ -33,8 +33,8 @@ def ensure_certificates(
     """Make what is missing, renew what is due; returns what was done, in sentences ([] when nothing was).
 
     ``folder`` afterwards holds server.crt and server.key, and where no other folder is the ``authority`` ca.crt and
-    ca.key too. Keys have mode 0600; in a folder with the setgid bit its group may read server.key. The server
-    certificate is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not fit the
+    ca.key too. Files have mode 0600; in a folder with the setgid bit its group may read the certificate and its key.
+    The server certificate is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not fit the
     authority or lacks one of ``names``.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,8 +125,8 @@ def _make_server(folder: Path, names: Sequence[str], authority: Path) -> None:
         files = ["-in", str(request), "-out", str(certificate), "-extfile", str(extensions)]
         _openssl("x509", "-req", *signed, *life, *files)
         shared = folder.stat().st_mode & stat.S_ISGID
-        certificate.chmod(0o644)
-        key.chmod(0o640 if shared else 0o600)
+        for path in (key, certificate):
+            path.chmod(0o640 if shared else 0o600)
         key.replace(folder / "server.key")
         certificate.replace(folder / "server.crt")
 

@@ -202,6 +202,6 @@ def test_the_certificate_of_https_is_for_the_group_that_is_named_and_renewed_for
     assert "made a server certificate" in renew_once(broker.folder)
     assert (https / "server.crt").read_bytes() != first
     modes = {name: stat.S_IMODE((https / name).stat().st_mode) for name in ("server.crt", "server.key")}
-    assert modes == {"server.crt": 0o644, "server.key": 0o640}
+    assert modes == {"server.crt": 0o640, "server.key": 0o640}
     assert (https / "server.key").stat().st_gid == gid
     assert broker.provision("--https", "--https-gid", str(gid)) == "broker: nothing to change\n"

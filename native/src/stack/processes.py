@@ -138,7 +138,7 @@ def _node_red(settings: Settings) -> Process:
             "SDA_USER_DIR": str(user_dir),
             "NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache"),  # a fifth of a start is compiling
         },
-        healthy=functools.partial(health.http, f"{settings.http_url}/health"),
+        healthy=functools.partial(health.node_red, f"{settings.http_url}/health"),
         ports=("HTTP_PORT", *(("HTTPS_PORT",) if settings["HTTPS_PORT"] else ())),
         configuration=digest([flows / "settings.js", flows / "flows.json", flows / "package-lock.json", *sources]),
     )  # fmt: skip
