@@ -34,8 +34,8 @@ def ensure_certificates(
 
     ``folder`` afterwards holds server.crt and server.key, and where no other folder is the ``authority`` ca.crt and
     ca.key too. Files have mode 0600; in a folder with the setgid bit its group may read the certificate and its key.
-    The server certificate is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not fit the
-    authority or lacks one of ``names``.
+    The server certificate is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not
+    fit the authority or lacks one of ``names``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     home = authority or folder
