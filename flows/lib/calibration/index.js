@@ -35,8 +35,6 @@ const VISITS = 4;
 const SECONDS = 60;
 /** Of all seconds; less is not worth a change. */
 const GAIN = 0.01;
-/** What visits gain, by its own standard error: one visit that gains while others lose is chance. */
-const SURE = 1;
 /** Older ones tell of before. */
 const FRESH_S = 1;
 /** A level that is not known better is not learned from. */
@@ -85,10 +83,13 @@ function calibrate(walk) {
       : 'What could be changed would not make rooms that were left out more often right.', ...told, proposals: [] };
 }
 
-/** @param {readonly number[]} gains of each visit, seconds @param {number} seconds of all of them */
+/**
+ * Whether it is worth it, and no more visits lose than gain: one that gains while others lose is chance.
+ * @param {readonly number[]} gains of each visit, seconds @param {number} seconds of all of them
+ */
 function isGain(gains, seconds) {
   const gain = gains.reduce((sum, one) => sum + one, 0);
-  return gain >= GAIN * seconds && gain >= SURE * Math.hypot(...gains);
+  return gain >= GAIN * seconds && gains.reduce((sum, one) => sum + Math.sign(one), 0) >= 0;
 }
 
 /**
