@@ -1,10 +1,14 @@
-"""The broker's own authority and server certificate, made with the openssl command (ECDSA P-256)."""
+"""The installation's own authority and its server certificates, made with the openssl command (ECDSA P-256).
+
+``tls`` holds the authority and the broker's certificate, ``https`` the one that Node-RED shows to callers.
+"""
 
 import ipaddress
 import math
 import secrets
 import shutil
 import ssl
+import stat
 import subprocess
 import tempfile
 import time
@@ -23,39 +27,45 @@ class CertificateError(Exception):
     """openssl is missing or refused; the message says what to do."""
 
 
-def ensure_certificates(folder: Path, names: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+def ensure_certificates(
+    folder: Path, names: Sequence[str], others: Sequence[str] = (), *, authority: Path | None = None
+) -> list[str]:
     """Make what is missing, renew what is due; returns what was done, in sentences ([] when nothing was).
 
-    ``folder`` afterwards holds ca.crt, ca.key, server.crt, server.key (keys mode 0600). The server certificate
-    is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not fit the authority or
-    lacks one of ``names``.
+    ``folder`` afterwards holds server.crt and server.key, and where no other folder is the ``authority`` ca.crt and
+    ca.key too. Files have mode 0600; in a folder with the setgid bit its group may read the certificate and its key.
+    The server certificate is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not
+    fit the authority or lacks one of ``names``.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    home = authority or folder
     done = []
-    ca, ca_key, server = folder / "ca.crt", folder / "ca.key", folder / "server.crt"
+    ca, ca_key, server = home / "ca.crt", home / "ca.key", folder / "server.crt"
     if not (ca.exists() and ca_key.exists()):
         _make_authority(ca, ca_key)
         done.append(f"made a certificate authority: give {ca} to every receiver that connects over TLS")
-    done += _warning(ca)
+    if authority is None:
+        done += _warning(ca)
     if not (server.exists() and (folder / "server.key").exists() and _fits(server, ca, names)):
-        _make_server(folder, [*names, *others])
+        _make_server(folder, [*names, *others], home)
         done.append(f"made a server certificate for {', '.join([*names, *others])}")
     return done
 
 
-def renew_certificate(folder: Path) -> list[str]:
+def renew_certificate(folder: Path, *, authority: Path | None = None) -> list[str]:
     """Renew the server certificate of ``folder`` for the names that it has, when it is due; as `ensure_certificates`.
 
     Raises:
         CertificateError: openssl is missing or refused; there is no certificate.
     """
-    ca, server = folder / "ca.crt", folder / "server.crt"
+    home = authority or folder
+    ca, server = home / "ca.crt", folder / "server.crt"
     if not (ca.exists() and server.exists()):
         raise CertificateError(f"there is no certificate in {folder} yet; `make up` makes one")
-    done = _warning(ca)
+    done = _warning(ca) if authority is None else []
     names = _names(server)
     if not _fits(server, ca, names):
-        _make_server(folder, names)
+        _make_server(folder, names, home)
         done.append(f"made a server certificate for {', '.join(names)}")
     return done
 
@@ -97,9 +107,11 @@ def _make_authority(ca: Path, key: Path) -> None:
     key.chmod(0o600)
 
 
-def _make_server(folder: Path, names: Sequence[str]) -> None:
+def _make_server(folder: Path, names: Sequence[str], authority: Path) -> None:
     alternatives = ",".join(("IP:" if _is_address(name) else "DNS:") + name for name in names)
-    days = max(1, min(SERVER_DAYS, math.floor(_days_left(folder / "ca.crt"))))  # so its end tells the authority's too
+    days = max(
+        1, min(SERVER_DAYS, math.floor(_days_left(authority / "ca.crt")))
+    )  # so its end tells the authority's too
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         request, extensions = Path(scratch, "server.csr"), Path(scratch, "extensions")
         key, certificate = Path(scratch, "server.key"), Path(scratch, "server.crt")
@@ -107,12 +119,14 @@ def _make_server(folder: Path, names: Sequence[str]) -> None:
             f"subjectAltName={alternatives}\nbasicConstraints=critical,CA:FALSE\n"
             "keyUsage=critical,digitalSignature\nextendedKeyUsage=serverAuth\n"
         )
-        _openssl("req", "-new", *_EC, "-keyout", str(key), "-out", str(request), "-subj", "/CN=SDA Locator broker")
-        authority = ["-CA", str(folder / "ca.crt"), "-CAkey", str(folder / "ca.key")]
+        _openssl("req", "-new", *_EC, "-keyout", str(key), "-out", str(request), "-subj", "/CN=SDA Locator")
+        signed = ["-CA", str(authority / "ca.crt"), "-CAkey", str(authority / "ca.key")]
         life = ["-days", str(days), "-set_serial", f"0x{secrets.token_hex(8)}"]
         files = ["-in", str(request), "-out", str(certificate), "-extfile", str(extensions)]
-        _openssl("x509", "-req", *authority, *life, *files)
-        key.chmod(0o600)
+        _openssl("x509", "-req", *signed, *life, *files)
+        shared = folder.stat().st_mode & stat.S_ISGID
+        for path in (key, certificate):
+            path.chmod(0o640 if shared else 0o600)
         key.replace(folder / "server.key")
         certificate.replace(folder / "server.crt")
 

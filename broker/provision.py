@@ -6,7 +6,8 @@ Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then start
     provision.py --data .data/broker && cd .data/broker && mosquitto -c ../../broker/mosquitto.conf
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
-where the simulator may connect. Receivers' accounts are added with accounts.py.
+where the simulator may connect. Receivers' accounts are added with accounts.py. With --https a certificate for
+Node-RED is made in the folder `https` too, for the names in HTTP_NAMES and MQTTS_NAMES.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import re
 import resource
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from certificates import CertificateError, ensure_certificates
@@ -94,22 +95,42 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")
         if options.tls_port:
             store.make_folder(options.data / "tls")
-            names = list(dict.fromkeys(["localhost", "127.0.0.1", *options.name, *given_names(environment)]))
+            names = list(
+                dict.fromkeys(["localhost", "127.0.0.1", *options.name, *given_names(environment, "MQTTS_NAMES")])
+            )
             # A container has another host name each time, which must not make another certificate each time.
             others = [] if options.name else [socket.gethostname()]
             done += ensure_certificates(options.data / "tls", names, others)
             for path in (options.data / "tls").iterdir():
                 store.own(path)
+            if options.https:
+                more = list(dict.fromkeys([*names, *given_names(environment, "HTTP_NAMES")]))
+                done += ensure_https(store, more, others, options.https_gid)
     return done
 
 
-def given_names(environment: Mapping[str, str]) -> list[str]:
-    """What MQTTS_NAMES lists, separated by spaces or commas. ValueError says which is neither name nor address."""
-    names = environment.get("MQTTS_NAMES", "").replace(",", " ").split()
+def ensure_https(store: Store, names: Sequence[str], others: Sequence[str], gid: int | None) -> list[str]:
+    """The certificate for Node-RED, under the broker's authority; group ``gid`` may read its key."""
+    folder = store.folder / "https"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    reader = store.owner if gid is None else Owner(store.owner.uid if store.owner else os.geteuid(), gid)
+    fresh = Store(store.folder, reader)
+    fresh.own(folder)
+    if gid is not None:
+        folder.chmod(0o2750)  # what is renewed here has the same group
+    done = ensure_certificates(folder, names, others, authority=store.folder / "tls")
+    for path in folder.iterdir():
+        fresh.own(path)
+    return [f"HTTPS: {line}" for line in done]
+
+
+def given_names(environment: Mapping[str, str], variable: str) -> list[str]:
+    """What ``variable`` lists, separated by spaces or commas. ValueError says which is neither name nor address."""
+    names = environment.get(variable, "").replace(",", " ").split()
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9.:_-]+", name):
             raise ValueError(
-                f"MQTTS_NAMES: {name!r} is no host name or address; give those under which receivers connect"
+                f"{variable}: {name!r} is no host name or address; give those under which this machine is reached"
             )
     return names
 
@@ -143,6 +164,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         default=[],
         help="name in the certificate; repeatable (default: host name)",
     )
+    add(
+        "--https", action="store_true", help="make a certificate for HTTPS too, in the folder `https`; needs a TLS port"
+    )
+    add("--https-gid", type=int, metavar="GID", help="group that may read its key, in numbers (default: nobody else)")
     add("--user", help="system user Mosquitto becomes when started as root (default: the one running this)")
     add("--owner", type=parse_owner, metavar="UID:GID", help="who owns the files (default: the one running this)")
     add(

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Renew the broker's server certificate when it is due, and look again every day.
+"""Renew the server certificates of broker and HTTPS when they are due, and look again every day.
 
     renew.py --data .data/broker
 
-The certificate keeps the names that it has. `run.sh` restarts Mosquitto with the new one. Ends on SIGTERM.
+A certificate keeps the names that it has. `run.sh` restarts Mosquitto with a new one; Node-RED takes a new one over
+while it runs. Ends on SIGTERM.
 """
 
 import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from certificates import CertificateError, renew_certificate
@@ -20,14 +22,22 @@ DAY_S = 86_400
 
 def renew(data: Path) -> None:
     """Renew once, where it is due; print what was done or why it cannot be."""
+    authority, https = data / "tls", data / "https"
+    look(data, "the certificate", lambda: renew_certificate(authority))
+    if https.is_dir() and any(https.iterdir()):  # not where HTTPS is off, or has a certificate of its own
+        look(data, "the certificate of HTTPS", lambda: renew_certificate(https, authority=authority))
+    sys.stdout.flush()
+
+
+def look(data: Path, what: str, renewal: Callable[[], list[str]]) -> None:
+    """One ``renewal``, told in a line."""
     try:
         with Store(data).locked():
-            done = renew_certificate(data / "tls")
+            done = renewal()
     except (CertificateError, StoreError, OSError) as error:
-        sys.stderr.write(f"broker: the certificate is not renewed, tried again in a day: {error}\n")
+        sys.stderr.write(f"broker: {what} is not renewed, tried again in a day: {error}\n")
     else:
         sys.stdout.write("".join(f"broker: {line}\n" for line in done))
-    sys.stdout.flush()
 
 
 def main() -> None:

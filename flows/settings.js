@@ -8,6 +8,7 @@ const { readConfig } = require('./lib/config');
 const { createClients } = require('./lib/http/clients');
 const { protect } = require('./lib/http/dashboard');
 const { createHosts } = require('./lib/http/hosts');
+const { createSecure } = require('./lib/http/secure');
 const { sameSecret } = require('./lib/keys');
 const { createHub } = require('./lib/live/hub');
 const { createSessions } = require('./lib/sessions');
@@ -38,10 +39,12 @@ const sessions = createSessions(config, Date.now, {
 });
 const hosts = createHosts(config.httpNames);
 const hub = createHub();
+const secure = config.httpsPort && createSecure({ host: config.httpsHost, port: config.httpsPort, certFile: config.httpsCert,
+  keyFile: config.httpsKey, clock: Date.now });
 const admin = { username: config.adminUser, permissions: '*' };
 
 module.exports = {
-  uiHost: config.httpHost,
+  uiHost: config.httpHost, // HTTPS listens beside it (lib/http/secure.js): health checks and tools of this machine stay with HTTP
   uiPort: config.httpPort,
   userDir: config.userDir,
   nodesDir: [path.join(__dirname, 'nodes'), path.join(__dirname, 'dashboard')],
@@ -79,5 +82,5 @@ module.exports = {
   },
   editorTheme: { tours: false, projects: { enabled: false }, multiplayer: { enabled: false } },
 
-  sda: { config, trusted, building, clients, hosts, sessions, hub }, // for our own nodes
+  sda: { config, trusted, building, clients, hosts, sessions, hub, secure }, // for our own nodes
 };

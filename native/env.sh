@@ -39,6 +39,12 @@ keep INFLUX_PORT 8086
 keep HTTP_PORT 1880
 keep HTTP_BIND 127.0.0.1
 keep HTTP_NAMES ''
+keep HTTPS_PORT ''
+keep HTTPS_BIND 0.0.0.0
+keep HTTPS_CERT ''
+keep HTTPS_KEY ''
+keep PROXY_NAME ''
+keep PROXY_TLS ''
 keep TELEGRAF_PORT 8088
 keep DATA_DIR .data
 keep SDA_API_KEY "$(secret)"

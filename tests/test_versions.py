@@ -36,6 +36,11 @@ def test_compose_pins_every_image() -> None:
     assert all(re.search(r":\d", service["image"]) for service in services.values())
 
 
+def test_the_proxy_is_the_pinned_image() -> None:
+    proxy = yaml.safe_load((ROOT / "compose.proxy.yaml").read_text())["services"]["proxy"]
+    assert proxy["image"] == f"caddy:{VERSIONS['CADDY_IMAGE_VERSION']}"
+
+
 @pytest.mark.parametrize(
     ("folder", "base"),
     [

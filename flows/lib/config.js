@@ -2,6 +2,7 @@
 'use strict';
 
 const path = require('node:path');
+const { isLoopback } = require('./trust');
 
 /**
  * Everything the flows are told from outside. `settings.js` makes it from process.env.
@@ -9,6 +10,10 @@ const path = require('node:path');
  * @property {string} httpHost listen address
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
+ * @property {string} httpsHost listen address of HTTPS
+ * @property {number|null} httpsPort null: there is no HTTPS
+ * @property {string} httpsCert file of the certificate, PEM, with what lies between it and its authority; '' without HTTPS
+ * @property {string} httpsKey file of its key, PEM; '' without HTTPS
  * @property {string[]} httpNames host names that are answered beside `localhost`, in lower case
  * @property {string|null} bridgeAddress gateway address of the container network, Compose only
  * @property {string} mqttsHost where the broker's listener for receivers is reached from here
@@ -114,11 +119,16 @@ function readConfig(env) {
   port('MQTT_PORT');
   text('MQTT_NODERED_PASSWORD');
   const httpHost = text('HTTP_HOST', '127.0.0.1');
+  const secure = (env.HTTPS_PORT ?? '').trim() !== '';
   const nets = text('SDA_TRUSTED_NETS', LOOPBACK);
   const config = {
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),
     httpBind: text('HTTP_BIND', httpHost),
+    httpsHost: text('HTTPS_HOST', '0.0.0.0'),
+    httpsPort: secure ? port('HTTPS_PORT') : null,
+    httpsCert: secure ? file('HTTPS_CERT') : '',
+    httpsKey: secure ? file('HTTPS_KEY') : '',
     httpNames: names('HTTP_NAMES'),
     bridgeAddress: (env.SDA_BRIDGE_ADDRESS ?? '').trim() || null,
     mqttsHost: text('MQTTS_HOST', '127.0.0.1'),
@@ -140,6 +150,9 @@ function readConfig(env) {
     editor: flag('SDA_EDITOR'),
     corsOrigins: origins('SDA_CORS_ORIGINS'),
   };
+  if (secure && !isLoopback(config.httpBind)) {
+    faults.push(`HTTP_BIND must be 127.0.0.1 while HTTPS_PORT is set, not "${config.httpBind}": plain HTTP is for this machine alone then`);
+  }
   if ((config.viewerUser === '') !== (config.viewerPassword === '')) faults.push('SDA_VIEWER_USER and SDA_VIEWER_PASSWORD go together: set both or none');
   if (config.viewerUser !== '' && config.viewerUser === config.adminUser) faults.push('SDA_VIEWER_USER must be another name than SDA_ADMIN_USER');
   if (faults.length > 0) throw new ConfigError(faults);

@@ -24,7 +24,7 @@ const SESSIONS = 10_000;
 const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () => {} });
 
 /**
- * The logins: a signed cookie that scripts cannot read and other sites cannot send, `Secure` where a configured proxy does TLS.
+ * The logins: a signed cookie that scripts cannot read and other sites cannot send, `Secure` over HTTPS.
  * Its secret comes from the passwords, so a new password throws everybody out. Which sessions there are is kept in a file: a
  * restart keeps everybody in but those who have logged out, and a file that is lost throws everybody out.
  * @typedef {'admin'|'viewer'} Role a viewer may see everything and change nothing

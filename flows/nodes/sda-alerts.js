@@ -13,7 +13,7 @@ module.exports = function register(RED) {
     const { site, certificate } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     this.alerts = createAlerts({
-      site, parts: (nowMs) => health.report(nowMs).parts, certificateEndsMs: certificate.endsMs,
+      site, parts: (nowMs) => health.report(nowMs).parts, certificates: certificate.shown,
       file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
     });
     const timer = setInterval(() => this.alerts.look(Date.now()), LOOK_MS);

@@ -21,6 +21,7 @@ module.exports = function register(RED) {
     this.health = createHealth({ site, probe, rebuild, version });
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);
+    if (RED.settings.sda.secure) this.health.addPart('https', RED.settings.sda.secure.part);
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const takenOff = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();

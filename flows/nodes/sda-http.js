@@ -12,6 +12,7 @@ const TICK_MS = 1000; // a key that is revoked by `make key` is refused after th
 
 module.exports = function register(RED) {
   const starting = createStarting(RED.httpNode, RED.settings.sda.hosts);
+  RED.settings.sda.secure?.serve(RED.server, (text) => RED.log.info(text)); // once, for as long as Node-RED runs
 
   /** Answers the HTTP routes of the contract beside the dashboard. */
   function SdaHttp(definition) {

@@ -24,7 +24,7 @@ module.exports = function register(RED) {
   /** One building at work; the other nodes of the flows refer to it. */
   function SdaSite(definition) {
     RED.nodes.createNode(this, definition);
-    const { config, building } = RED.settings.sda;
+    const { config, building, secure } = RED.settings.sda;
     const influx = createInflux({ url: config.influxUrl, token: config.influxToken });
     this.site = createSite(building, Date.now());
     const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, (text) => this.warn(text));
@@ -34,7 +34,7 @@ module.exports = function register(RED) {
     this.figures = createFigures();
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
-    this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, clock: Date.now });
+    this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn: (text) => this.warn(text) });
     for (const some of [storeFigures({ calm, history: this.site.history }), this.parts.figures, this.certificate.figures,

@@ -37,7 +37,7 @@ function house(change = () => {}) {
   change(data);
   const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
     presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, clock: { status: 'up' },
-    losses: { status: 'up' }, certificateEndsMs: null };
+    losses: { status: 'up' }, certificates: [] };
   const book = createBook(KINDS, T - START_MS);
   return { facts, book,
     at: (ms) => { book.look(facts, T + ms); return book.list().map(({ id, ended_ms: ended }) => (ended === null ? id : `(${id})`)); },
@@ -246,18 +246,31 @@ test('a certificate that is not renewed in time is told, until it is', () => {
   const DAY = 24 * HOUR;
   const told = (ms) => at(ms).filter((id) => id.includes('certificate'));
   const alert = () => book.list().find(({ kind }) => kind === 'certificate_ending');
-  facts.certificateEndsMs = T + 22 * DAY;
+  const broker = (endsMs) => { facts.certificates = [{ subject: 'broker', startsMs: null, endsMs }]; };
+  broker(T + 22 * DAY);
   assert.deepEqual(told(0), []);
   assert.deepEqual(told(DAY + 1), ['certificate_ending:broker']);
   assert.match(alert().text, /ends in 20 days and was not renewed/);
   assert.equal(alert().severity, 'critical');
-  facts.certificateEndsMs = null;
+  broker(null);
   assert.deepEqual(told(2 * DAY), ['certificate_ending:broker'], 'a broker that shows none ends nothing');
-  facts.certificateEndsMs = T + 22 * DAY;
+  broker(T + 22 * DAY);
   told(23 * DAY);
   assert.match(alert().text, /has ended and was not renewed/);
-  facts.certificateEndsMs = T + 400 * DAY;
+  broker(T + 400 * DAY);
   assert.deepEqual(told(23 * DAY + 1), ['(certificate_ending:broker)']);
+});
+
+test('so is that of HTTPS; one of few days counts as late in its last quarter only', () => {
+  const { facts, at, book } = house();
+  const DAY = 24 * HOUR;
+  const told = (ms) => at(ms).filter((id) => id.includes('certificate'));
+  facts.certificates = [{ subject: 'https', startsMs: T, endsMs: T + 8 * DAY }];
+  assert.deepEqual(told(6 * DAY), []);
+  assert.deepEqual(told(6 * DAY + 1), ['certificate_ending:https']);
+  assert.match(book.list()[0].text, /of HTTPS ends in 1 days/);
+  facts.certificates = [];
+  assert.deepEqual(told(7 * DAY), ['(certificate_ending:https)'], 'HTTPS was switched off');
 });
 
 test('who sends what is refused is told, until five minutes without', () => {

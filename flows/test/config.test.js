@@ -43,6 +43,18 @@ test('host names are names, without port or scheme', () => {
   }
 });
 
+test('HTTPS is off unless it has a port; then it needs a certificate, and plain HTTP is loopback\'s alone', () => {
+  assert.equal(readConfig(ENV).httpsPort, null);
+  const secure = { ...ENV, HTTPS_PORT: '8443', HTTPS_CERT: '/c.pem', HTTPS_KEY: '/k.pem' };
+  assert.deepEqual([readConfig(secure).httpsPort, readConfig(secure).httpsCert], [8443, '/c.pem']);
+  readConfig({ ...secure, HTTP_HOST: '0.0.0.0', HTTP_BIND: '127.0.0.1' }); // in a container, published on loopback
+  const refused = (change, words) => assert.throws(() => readConfig({ ...secure, ...change }),
+    (error) => error.message.includes(words), words);
+  refused({ HTTPS_KEY: '' }, 'HTTPS_KEY is not set');
+  refused({ HTTPS_PORT: 'https' }, 'HTTPS_PORT must be a port');
+  refused({ HTTP_BIND: '0.0.0.0' }, 'HTTP_BIND must be 127.0.0.1 while HTTPS_PORT is set');
+});
+
 test('secrets are not part of any message', () => {
   assert.throws(() => readConfig({ ...ENV, SDA_ADMIN_PASSWORD: 'hunter2', HTTP_PORT: 'x' }), (error) => !error.message.includes('hunter2'));
 });
@@ -89,4 +101,13 @@ test('a proxy that is none is named; the bridge is one where a proxy of this mac
   for (const env of [{}, { SDA_TRUSTED_PROXIES: '127.0.0.1' }, { SDA_TRUSTED_PROXIES: '192.0.2.9', HTTP_BIND: '127.0.0.1' }]) {
     assert.deepEqual(client('172.31.57.1', env), { address: '172.31.57.1', credible: false }, JSON.stringify(env));
   }
+});
+
+test('the bridge earns nothing over HTTPS, which is published for others too', () => {
+  const { clientOf } = createClients({ trustedProxies: ['127.0.0.1'], httpBind: '127.0.0.1', bridgeAddress: '172.31.57.1' });
+  const from = (headers, encrypted) => clientOf({ headers, socket: { remoteAddress: '172.31.57.1', encrypted } });
+  assert.deepEqual(from({}, false), { address: '172.31.57.1', credible: true });
+  assert.deepEqual(from({}, true), { address: '172.31.57.1', credible: false });
+  assert.equal(from({ 'x-forwarded-for': '198.51.100.7' }, false).address, '198.51.100.7');
+  assert.deepEqual(from({ 'x-forwarded-for': '198.51.100.7' }, true), { address: '172.31.57.1', credible: false });
 });

@@ -76,9 +76,30 @@ def test_empty_secret_is_refused_by_name(tmp_path: Path) -> None:
         ("HTTP_PORT", "70000", "HTTP_PORT=70000 .* is not a port"),
         ("HTTP_PORT", "8086", "8086 .* is used twice"),
         ("HTTP_BIND", "everywhere", "HTTP_BIND=everywhere .* is not an IP address"),
+        ("HTTPS_PORT", "1880", "1880 .* is used twice"),
+        ("HTTPS_BIND", "everywhere", "HTTPS_BIND=everywhere .* is not an IP address"),
+        ("HTTPS_CERT", "README.md", "HTTPS_CERT in .* stands alone"),
         ("SDA_BUILDING", "no/such.json", "SDA_BUILDING=no/such.json .* is no file"),
     ],
 )
 def test_bad_value_is_refused_by_key(tmp_path: Path, key: str, value: str, words: str) -> None:
     with pytest.raises(StackError, match=words):
         load(tmp_path / ".env", {key: value})
+
+
+def test_https_has_a_certificate_of_its_own_or_one_that_is_there_and_takes_plain_http_to_loopback(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / ".env"
+    assert "HTTPS_PORT" not in load(file, {}).port_keys
+    settings = load(file, {"HTTPS_PORT": "8443"})
+    assert settings.port_keys[-1] == "HTTPS_PORT"
+    assert settings.https_certificate[0] == settings.data_dir / "broker" / "https" / "server.crt"
+    with pytest.raises(StackError, match=r"HTTP_BIND=0\.0\.0\.0 .* must be 127\.0\.0\.1 while HTTPS_PORT is set"):
+        load(file, {"HTTPS_PORT": "8443", "HTTP_BIND": "0.0.0.0"})  # noqa: S104
+    own = {"HTTPS_CERT": str(tmp_path / "own.crt"), "HTTPS_KEY": str(tmp_path / "own.key")}
+    with pytest.raises(StackError, match=r"HTTPS_CERT=.*own\.crt .* is no file that this user can read"):
+        load(file, own)
+    for path in own.values():
+        Path(path).touch()
+    assert load(file, own).https_certificate == (tmp_path / "own.crt", tmp_path / "own.key")

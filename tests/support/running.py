@@ -16,7 +16,7 @@ from stack.layout import ROOT
 from stack.lifecycle import down, up
 from stack.pipeline import wait_until_whole
 from stack.processes import Process, processes
-from stack.settings import PORT_KEYS, Settings, load
+from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings, load
 from stack.supervisor import Supervisor
 from stack.wait import wait_for
 from unused_ports import unused_ports
@@ -36,9 +36,10 @@ class RunningStack:
         self.data_dir = settings.data_dir
         self.building = settings.building
         self.http_url = settings.http_url
+        self.authority = settings.data_dir / "broker" / "tls" / "ca.crt"
         self.influx_url = settings.influx_url
         self.ports = SimpleNamespace(
-            **{key.removesuffix("_PORT").lower(): settings.port(key) for key in PORT_KEYS},
+            **{key.removesuffix("_PORT").lower(): settings.port(key) for key in settings.port_keys},
         )
         self._supervisor = Supervisor(settings.data_dir)
 
@@ -135,8 +136,10 @@ def running_stack(
         building = folder / "building" / DEMO_BUILDING.name
         building.parent.mkdir()
         shutil.copy(DEMO_BUILDING, building)
-    chosen = {key: str(port) for key, port in zip(PORT_KEYS, unused_ports(len(PORT_KEYS)), strict=True)}
+    keys = PORT_KEYS + OPTIONAL_PORT_KEYS
+    chosen = {key: str(port) for key, port in zip(keys, unused_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
+    chosen["HTTPS_BIND"] = "127.0.0.1"
     chosen["SIM"] = "1"  # for the account that tests publish with
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:

@@ -160,3 +160,23 @@ def test_admins_alone_record_and_the_audit_log_says_so(api: Api, stack: RunningS
 
     kinds = ("recording_started", "recording_stopped", "recording_deleted")
     assert deeds() == [(kind, "SDA_API_KEY") for kind in kinds]
+
+
+def test_a_walk_of_a_few_seconds_teaches_nothing_and_says_so(api: Api, stack: RunningStack, demo: Building) -> None:
+    recording = api.ask("startRecording", 201, staff_id=WALKER, name="short").json()["id"]
+    running = api.ask("getCalibration", 409, recording=recording).json()["error"]
+    assert "stop it first" in running
+    api.ask("addTap", recording=recording, room=rooms_of(demo)[0])
+    walk(stack, demo, -60)
+    eventually(lambda: heard(api, recording) == 2, what="two readings")
+    api.ask("stopRecording", recording=recording)
+    calibration = api.get("getCalibration", recording=recording)
+    assert (calibration["verdict"], calibration["proposals"]) == ("too_little", [])
+    assert calibration["is_as_walked"] is True
+    before = api.get("getBuilding")
+    assert "nothing is proposed" in api.ask("applyCalibration", 409, recording=recording).json()["error"]
+    assert api.get("getBuilding") == before
+    api.ask("getCalibration", 404, recording="0123456789ab")
+    with asking(stack, named_key(stack, "onlooker", "presence", "history")) as caller:
+        assert caller.get(f"{RECORDINGS}/{recording}/calibration").status_code == 403
+        assert caller.post(f"{RECORDINGS}/{recording}/calibration").status_code == 403

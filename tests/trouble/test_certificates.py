@@ -4,11 +4,14 @@ import os
 import re
 import signal
 import ssl
+import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from ingest.private_broker import PrivateBroker
@@ -21,10 +24,11 @@ DAY_S = 86_400
 RENEW = [sys.executable, str(ROOT / "broker" / "renew.py")]
 
 
-def resign(tls: Path, days: int) -> None:
+def resign(tls: Path, days: int, authority: Path = Path()) -> None:
     """Give the server certificate `days` more to live, everything else as it is."""
     ask = "x509 -x509toreq -copy_extensions copyall -in server.crt -key server.key -out request"
-    sign = f"x509 -req -copy_extensions copyall -in request -CA ca.crt -CAkey ca.key -days {days} -out server.new"
+    ca = f"-CA {authority / 'ca.crt'} -CAkey {authority / 'ca.key'}"
+    sign = f"x509 -req -copy_extensions copyall -in request {ca} -days {days} -out server.new"
     for command in (ask, sign):
         subprocess.run(["openssl", *command.split()], cwd=tls, check=True, capture_output=True)
     (tls / "server.new").replace(tls / "server.crt")
@@ -130,3 +134,74 @@ def renew_once(folder: Path) -> str:
         [*RENEW, "--data", str(folder), "--once"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as running:
         return running.communicate(timeout=30)[0]
+
+
+def test_https_is_renewed_and_shown_without_anybody_noticing(stack: RunningStack) -> None:
+    https = stack.data_dir / "broker" / "https"
+    port = stack.ports.https
+
+    def shown() -> float:
+        return shown_days(port, stack.authority)
+
+    resign(https, days=29, authority=stack.authority.parent)
+    eventually(lambda: shown() < 30, within_s=30, what="HTTPS with the certificate that ends soon")
+    context = ssl.create_default_context(cafile=str(stack.authority))
+    with web.Client(transport=httpx.HTTPTransport(verify=context), base_url=f"https://localhost:{port}") as caller:
+        stack.stop("certificates")
+
+        def connection() -> object:
+            return caller.get("/health").extensions["network_stream"].get_extra_info("socket").getsockname()
+
+        before = connection()
+        threading.Thread(target=stack.start, args=["certificates"]).start()  # it looks at its start and every day
+        seen = set()
+
+        def renewed() -> bool:
+            seen.add(connection())
+            return shown() > 300
+
+        eventually(renewed, within_s=60, what="HTTPS with the new certificate")
+        assert seen | {connection()} == {before}, "who was connected was let go"
+    eventually(lambda: web.get(f"{stack.http_url}/health").json()["parts"]["https"] == {"status": "up"})
+    found = re.search(
+        r"^sda_https_certificate_expiry_timestamp_seconds (\S+)$",
+        web.get(f"{stack.http_url}/metrics").text,
+        re.MULTILINE,
+    )
+    assert found
+    assert (float(found[1]) - time.time()) / DAY_S > 300
+
+
+def test_a_certificate_of_https_that_cannot_be_used_is_said_and_the_one_of_before_stays(stack: RunningStack) -> None:
+    key = stack.data_dir / "broker" / "https" / "server.key"
+    good = key.read_bytes()
+
+    def told() -> dict[str, str]:
+        part: dict[str, str] = web.get(f"{stack.http_url}/health").json()["parts"]["https"]
+        return part
+
+    key.write_text("no key")
+    try:
+        eventually(lambda: told()["status"] == "degraded", within_s=30, what="https degraded")
+        assert "server.key cannot be used" in told()["reason"]
+        assert shown_days(stack.ports.https, stack.authority) > 0
+    finally:
+        key.write_bytes(good)
+    eventually(lambda: told()["status"] == "up", within_s=30, what="https up again")
+
+
+def test_the_certificate_of_https_is_for_the_group_that_is_named_and_renewed_for_it(tmp_path: Path) -> None:
+    broker = PrivateBroker(tmp_path / "broker")
+    gid = os.getgid()
+    said = broker.provision("--https", "--https-gid", str(gid))
+    assert "HTTPS: made a server certificate" in said
+    https = broker.folder / "https"
+    assert stat.S_IMODE(https.stat().st_mode) == 0o2750
+    resign(https, days=29, authority=broker.folder / "tls")
+    first = (https / "server.crt").read_bytes()
+    assert "made a server certificate" in renew_once(broker.folder)
+    assert (https / "server.crt").read_bytes() != first
+    modes = {name: stat.S_IMODE((https / name).stat().st_mode) for name in ("server.crt", "server.key")}
+    assert modes == {"server.crt": 0o640, "server.key": 0o640}
+    assert (https / "server.key").stat().st_gid == gid
+    assert broker.provision("--https", "--https-gid", str(gid)) == "broker: nothing to change\n"

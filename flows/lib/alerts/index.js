@@ -14,12 +14,12 @@ const { KINDS } = require('./kinds');
  * @param {object} means
  * @param {import('../site').Site} means.site
  * @param {(nowMs: number) => Record<string, import('../health').Part>} means.parts of health; those that are not there are up
- * @param {() => number|null} [means.certificateEndsMs] null: not known
+ * @param {() => import('./kinds/certificate').Certificate[]} [means.certificates] that are shown to others
  * @param {string} means.file
  * @param {() => number} means.clock
  * @param {(text: string) => void} means.warn
  */
-function createAlerts({ site, parts, certificateEndsMs = () => null, file, clock, warn }) {
+function createAlerts({ site, parts, certificates = () => [], file, clock, warn }) {
   const book = createBook(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
     if (event) site.tell(event, nowMs);
@@ -48,7 +48,7 @@ function createAlerts({ site, parts, certificateEndsMs = () => null, file, clock
     const { ingest = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     book.look({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
-      connected, watchedMs, ingest, clock: ownClock, losses, certificateEndsMs: certificateEndsMs(),
+      connected, watchedMs, ingest, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
       if (error.message !== warned) warn(`${file}: the alerts are not kept over a restart: ${error.message}`);

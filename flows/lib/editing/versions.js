@@ -9,7 +9,8 @@ const { moveFile, replaceFile } = require('../whole-file');
  * Earlier versions of the building file: one file each in a folder, first a line that says what it is, then the building.
  * What comes to be is written beside them first, so that after a kill at any moment the list still says what was in use.
  * @typedef {import('./changes').Changes} Changes
- * @typedef {'start'|'file'|'edit'|'import'|'restore'} How start: found so at a start of the flows; file: changed by hand while they ran
+ * @typedef {'start'|'file'|'edit'|'import'|'restore'|'calibration'} How start: found so at a start of the flows; file: changed by
+ *   hand while they ran; calibration: taken over from a walk
  * @typedef {{version: number, ts: number, by: string|null, how: How, of: number|null, digest: string, changes: Changes}} Version
  *   ts: epoch ms; by: who, if that is known; of: the version that was restored
  * @typedef {Awaited<ReturnType<typeof openVersions>>} Versions

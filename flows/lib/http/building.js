@@ -72,8 +72,16 @@ async function seen({ editor }, ifMatch) {
  * @param {import('../editing/versions').How} how @param {number|null} [of]
  */
 async function write(context, file, { ifMatch, by }, how, of = null) {
-  const digest = await seen(context, ifMatch);
-  const written = await context.editor.write(file, digest, { by, how, of }).catch((error) => { throw told(error); });
+  return writeOver(context, file, await seen(context, ifMatch), { by, how, of });
+}
+
+/**
+ * @param {Context} context @param {BuildingFile} file checked
+ * @param {string} digest of what it is to replace
+ * @param {{by: string, how: import('../editing/versions').How, of: number|null}} what
+ */
+async function writeOver(context, file, digest, what) {
+  const written = await context.editor.write(file, digest, what).catch((error) => { throw told(error); });
   await context.reload();
   const now = await context.editor.look();
   const { version, set_aside: aside } = written;
@@ -195,5 +203,5 @@ async function restoreVersion(context, number, who) {
 
 module.exports = {
   getBuilding, validateBuilding, replaceBuilding, importList, fromList, putPicture, listVersions, getVersion, restoreVersion,
-  BUILDING_BYTES, LIST_BYTES,
+  refused, writeOver, BUILDING_BYTES, LIST_BYTES,
 };

@@ -38,8 +38,10 @@ function createClients({ trustedProxies, httpBind = '', bridgeAddress = null }) 
     /** @param {import('node:http').IncomingMessage} request @returns {Client} */
     clientOf(request) {
       const peer = request.socket?.remoteAddress ?? '';
-      if (!Object.keys(request.headers).some((name) => FORWARDED.test(name))) return { address: peer, credible: true };
-      if (!isProxy(peer)) return { address: peer, credible: false };
+      // HTTPS is published for others too, who may appear under the bridge's address
+      const outside = Boolean(/** @type {import('node:tls').TLSSocket|undefined} */ (request.socket)?.encrypted) && isBridge(peer);
+      if (!Object.keys(request.headers).some((name) => FORWARDED.test(name))) return { address: peer, credible: !outside };
+      if (outside || !isProxy(peer)) return { address: peer, credible: false };
       const address = proxyaddr(request, isProxy);
       if (isIP(unmap(address)) === 0) return { address: peer, credible: false };
       return { address, credible: !isProxy(address) && !isBridge(address) && !isLoopback(unmap(address)) };

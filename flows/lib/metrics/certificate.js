@@ -15,8 +15,11 @@ const LOOK_MS = 600_000;
 const RETRY_MS = 15_000;
 const PATIENT_MS = 5000;
 
-/** @param {{host: string, port: number, clock: () => number}} means */
-function createCertificate({ host, port, clock }) {
+/**
+ * @param {{host: string, port: number, secure?: Pick<import('../http/secure').Secure, 'figures'|'life'>|null, clock: () => number}} means
+ *   secure: HTTPS, whose certificate is known here; null: there is none
+ */
+function createCertificate({ host, port, secure = null, clock }) {
   /** @type {number|null} */
   let endsMs = null;
   let nextMs = 0;
@@ -34,8 +37,14 @@ function createCertificate({ host, port, clock }) {
   /** @type {Figure[]} */
   const figures = [{ name: 'broker_certificate_expiry_timestamp_s', kind: 'gauge',
     help: 'Until when the certificate is good that the broker shows to receivers, epoch seconds',
-    read: () => (endsMs === null ? null : endsMs / 1000) }];
-  return { look, figures, /** Epoch ms; null: not known. */ endsMs: () => endsMs };
+    read: () => (endsMs === null ? null : endsMs / 1000) }, ...(secure?.figures ?? [])];
+  return {
+    look,
+    figures,
+    /** All that are shown to others. @returns {import('../alerts/kinds/certificate').Certificate[]} */
+    shown: () => [{ subject: 'broker', startsMs: null, endsMs },
+      ...(secure ? [{ subject: /** @type {const} */ ('https'), ...(secure.life() ?? { startsMs: null, endsMs: null }) }] : [])],
+  };
 }
 
 /** @param {string} host @param {number} port @returns {Promise<number|null>} epoch ms; null: nobody shows one */

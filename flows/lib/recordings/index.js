@@ -3,7 +3,7 @@
 
 const { randomBytes } = require('node:crypto');
 const { createFolder } = require('./folder');
-const { buildingOf, createSelection, filesOf, rowOf, withTap } = require('./recording');
+const { buildingOf, createSelection, filesOf, rowOf, walkOf, withTap } = require('./recording');
 
 /**
  * Recordings with known rooms: what receivers send about one person while somebody taps the rooms. One runs at a time, an hour
@@ -99,6 +99,12 @@ function createRecordings({ folder, clock, warn, ended = () => {}, limits = LIMI
     return saved.catch((error) => warn(`recording ${recording.name}: that it ended is not written: ${error.message}`));
   }
 
+  /** @param {Recording} recording @returns {Promise<string>} */
+  async function readingsOf(recording) {
+    if (recording.stopped_ms === null) throw new RecordingConflict(`"${recording.name}" is being recorded: stop it first`);
+    return inTurn(() => disk.readings(recording.id));
+  }
+
   /** @param {Recording} recording */
   async function erase(recording) {
     if (recording === running) {
@@ -164,11 +170,11 @@ function createRecordings({ folder, clock, warn, ended = () => {}, limits = LIMI
       if (recording === running) await end(clock(), 'asked');
     },
     /** @param {Recording} recording that is over @returns {Promise<Record<string, string>>} texts by file name */
-    async files(recording) {
-      if (recording.stopped_ms === null) throw new RecordingConflict(`"${recording.name}" is being recorded: stop it first`);
-      const rows = await inTurn(() => disk.readings(recording.id));
-      return filesOf(recording, buildingFor(recording), rows);
-    },
+    files: async (recording) => filesOf(recording, buildingFor(recording), await readingsOf(recording)),
+    /** To be played once more. @param {Recording} recording that is over */
+    walk: async (recording) => walkOf(recording, buildingFor(recording), await readingsOf(recording)),
+    /** Its building, as it was then. */
+    buildingFor,
     erase,
     /** @param {string} id @returns {Recording|null} */
     get: (id) => kept.get(id)?.recording ?? null,

@@ -37,11 +37,11 @@ const WALKER = 'Walker';
  * @returns {BuildingFile}
  */
 function buildingOf(file, staffId) {
-  const { tags } = file.staff.find(({ id }) => id === staffId) ?? {};
+  const { tags, tag_tx: tagTx } = file.staff.find(({ id }) => id === staffId) ?? {};
   return {
     ...file,
     levels: file.levels.map(({ plan: _, ...level }) => level),
-    staff: [{ id: staffId, name: WALKER, ...(tags ? { tags } : {}) }],
+    staff: [{ id: staffId, name: WALKER, ...(tags ? { tags } : {}), ...(tagTx === undefined ? {} : { tag_tx: tagTx }) }],
   };
 }
 
@@ -62,8 +62,8 @@ function createSelection(building) {
   };
 }
 
-/** A reading as it is kept. @param {Batch} batch @param {Batch['readings'][number]} reading */
-const rowOf = ({ ts, kind, receiver }, { beacon, rssi }) => `${ts},${kind},${receiver},${beacon},${rssi}\n`;
+/** A reading as it is kept; tx: where the beacon tells it. @param {Batch} batch @param {Batch['readings'][number]} reading */
+const rowOf = ({ ts, kind, receiver }, { beacon, rssi, tx }) => `${ts},${kind},${receiver},${beacon},${rssi}${tx === undefined ? '' : `,${tx}`}\n`;
 
 /** Where the person is at a time. @param {readonly Tap[]} taps @param {number} ts */
 const roomAt = (taps, ts) => taps.findLast((tap) => tap.ts <= ts)?.room ?? null;
@@ -93,14 +93,29 @@ function truthText({ started_ms: started, stopped_ms: stopped, taps }) {
 }
 
 /**
- * The readings of one kind in the order of their times, each once: receivers send again what the broker may have lost. Times
+ * The rows of one kind in the order of their times, each once: receivers send again what the broker may have lost. Times
  * have the same number of digits until 2286, so that rows in the order of their text are in that of their times.
  * @param {string} kept rows as `rowOf` writes them @param {Mode} mode
  */
-function readingsText(kept, mode) {
-  const wanted = `,${mode},`;
-  const rows = kept.split('\n').filter((row) => row.includes(wanted)).sort();
-  return HEADER + rows.map((row, i) => (row === rows[i - 1] ? '' : `${row.replace(wanted, ',')}\n`)).join('');
+function rowsOf(kept, mode) {
+  const rows = kept.split('\n').filter((row) => row.includes(`,${mode},`)).sort();
+  return rows.filter((row, i) => row !== rows[i - 1]).map((row) => row.split(','));
+}
+
+/** As a table, without what beacons say about their power. @param {string} kept @param {Mode} mode */
+const readingsText = (kept, mode) => HEADER + rowsOf(kept, mode)
+  .map(([ts, , receiver, beacon, rssi]) => `${ts},${receiver},${beacon},${rssi}\n`).join('');
+
+/**
+ * What is to be played once more.
+ * @param {Recording} recording that is over @param {BuildingFile} building its own @param {string} kept its readings
+ * @returns {import('../calibration').Walk}
+ */
+function walkOf(recording, building, kept) {
+  const mode = modeOf(recording, building);
+  const rows = rowsOf(kept, mode).map(([ts, , receiver = '', beacon = '', rssi, tx]) => (
+    { ts: Number(ts), receiver, beacon, rssi: Number(rssi), ...(tx === undefined ? {} : { tx: Number(tx) }) }));
+  return { building, mode, rows, taps: recording.taps, endMs: recording.stopped_ms ?? recording.started_ms };
 }
 
 /**
@@ -147,4 +162,4 @@ function filesOf(recording, building, kept) {
 /** @param {object} data */
 const json = (data) => `${JSON.stringify(data, null, 1)}\n`;
 
-module.exports = { buildingOf, createSelection, rowOf, roomAt, withTap, truthText, readingsText, filesOf };
+module.exports = { buildingOf, createSelection, rowOf, roomAt, withTap, truthText, readingsText, walkOf, filesOf };

@@ -13,7 +13,7 @@ from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, status, up
 from .pipeline import wait_until_whole
-from .settings import load
+from .settings import Settings, load
 
 
 def main() -> int:
@@ -47,11 +47,20 @@ The whole pipeline is up.
   history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
-Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
+{_https(settings)}Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
       make status, make logs, make down""")
     if not settings.demo:
         print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
     return 0
+
+
+def _https(settings: Settings) -> str:
+    """The line about HTTPS, empty without it."""
+    if not settings["HTTPS_PORT"]:
+        return ""
+    authority = settings.data_dir / "broker" / "tls" / "ca.crt"
+    trust = "" if settings["HTTPS_CERT"] else f", with the authority {authority}"
+    return f"  HTTPS      port {settings['HTTPS_PORT']}, for callers from elsewhere{trust}\n"
 
 
 def _down(_: list[str]) -> int:

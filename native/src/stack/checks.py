@@ -21,6 +21,7 @@ SHELL_SCRIPTS = (
     "native/build/influxd/rustc-cap-lints",
     "ingest/start",
     ".ci/run",
+    "native/network.sh",
 )
 PLACEHOLDERS = {
     "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "INFLUX_URL": "http://127.0.0.1:8086",

@@ -39,6 +39,16 @@ def http(url: str) -> Health:
         return Health(up=False, detail=f"{url}: {error}")
 
 
+def node_red(url: str) -> Health:
+    """Up when `url` answers 200 and HTTPS, where there is any, is open with a good certificate."""
+    try:
+        with urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310 - our own http:// addresses
+            https = json.load(answer)["parts"].get("https", {})
+    except (URLError, HTTPException, OSError, ValueError, KeyError) as error:
+        return Health(up=False, detail=f"{url}: {error}")
+    return Health(https.get("status", "up") == "up", str(https.get("reason", "")))
+
+
 def telegraf(url: str, registry: Path) -> Health:
     """Up when `url` answers 200, and while `ingest/start` waits for the clock, so that Node-RED can say so."""
     try:

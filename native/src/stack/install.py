@@ -20,6 +20,8 @@ from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program,
 BUILD_SPACE_BYTES = 4 * 2**30
 """Go's and cargo's caches and the build trees of InfluxDB and Telegraf, as measured, rounded up."""
 PROGRESS_EVERY_S = 15.0
+OWN_SERVICES = ("mosquitto", "nginx", "caddy")
+"""Packages that would start a service."""
 REMEDIES = {
     "go": "install Go 1.24 or newer (Debian backports, or go.dev/dl)",
     "cargo": "install Rust with cargo (rustup.rs); InfluxDB's query engine needs it to build",
@@ -84,6 +86,8 @@ def test_parts() -> list[Part]:
         _apt("Chromium", "chromium-headless-shell", "chromium-headless-shell"),
         _apt("D-Bus", "dbus-daemon", "dbus"),
         _apt("shellcheck", "shellcheck", "shellcheck"),
+        _apt("nginx, a proxy to test with", "nginx", "nginx-light"),
+        _apt("Caddy, another", "caddy", "caddy"),
         _apt("systemd-analyze", "systemd-analyze", "systemd"),
         _compose(),
     ]
@@ -162,9 +166,9 @@ def _apt(title: str, program: str, *packages: str) -> Part:
         environment = {"DEBIAN_FRONTEND": "noninteractive"}
         shell(*sudo, "apt-get", "update", "-q", env=environment)
         shell(*sudo, "apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=environment)
-        if program == "mosquitto" and Path("/run/systemd/system").exists():
-            # Debian starts its own broker on 1883; this installation runs one of its own.
-            shell(*sudo, "systemctl", "disable", "--now", "mosquitto")
+        if program in OWN_SERVICES and Path("/run/systemd/system").exists():
+            # Debian starts one of its own, on the usual port; this installation runs its own.
+            shell(*sudo, "systemctl", "disable", "--now", program)
 
     return Part(f"{title} (from apt)", (), lambda: _which(program) is not None, apt_install)
 

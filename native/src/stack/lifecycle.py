@@ -122,7 +122,10 @@ def provision_broker(settings: Settings) -> None:
         command += ["--user", "root"]  # else it becomes `mosquitto` and cannot read what only root may
     if not settings.demo:
         command += ["--no-simulator"]
-    variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key == "MQTTS_NAMES"}
+    if settings["HTTPS_PORT"] and not settings["HTTPS_CERT"]:
+        command += ["--https"]
+    names = {"MQTTS_NAMES", "HTTP_NAMES"}
+    variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key in names}
     _tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
 
 

@@ -110,9 +110,10 @@ def _telegraf(settings: Settings) -> Process:
 
 def _node_red(settings: Settings) -> Process:
     flows, user_dir = ROOT / "flows", settings.data_dir / "node-red"
+    certificate, key = settings.https_certificate
     passed_on = ("HTTP_PORT", "HTTP_BIND", "MQTT_PORT", "MQTT_NODERED_PASSWORD", "INFLUX_READ_TOKEN", "SDA_API_KEY",
                  "SDA_ADMIN_USER", "SDA_ADMIN_PASSWORD", "SDA_VIEWER_USER", "SDA_VIEWER_PASSWORD", "SDA_TRUSTED_NETS",
-                 "HTTP_NAMES", "SDA_TRUSTED_PROXIES", "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S",
+                 "HTTPS_PORT", "HTTP_NAMES", "SDA_TRUSTED_PROXIES", "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S",
         "SDA_EDITOR", "SDA_CORS_ORIGINS",
     )  # fmt: skip
     sources = [path for part in ("lib", "nodes", "building") for path in (flows / part).rglob("*") if path.is_file()]
@@ -125,6 +126,9 @@ def _node_red(settings: Settings) -> Process:
         directory=user_dir,
         environment={key: settings[key] for key in passed_on} | {
             "HTTP_HOST": settings["HTTP_BIND"],
+            "HTTPS_HOST": settings["HTTPS_BIND"],
+            "HTTPS_CERT": str(certificate),
+            "HTTPS_KEY": str(key),
             "MQTT_HOST": settings.mqtt_host,
             "MQTTS_HOST": reachable(settings["MQTTS_BIND"]),
             "MQTTS_PORT": settings["MQTTS_PORT"],
@@ -134,8 +138,8 @@ def _node_red(settings: Settings) -> Process:
             "SDA_USER_DIR": str(user_dir),
             "NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache"),  # a fifth of a start is compiling
         },
-        healthy=functools.partial(health.http, f"{settings.http_url}/health"),
-        ports=("HTTP_PORT",),
+        healthy=functools.partial(health.node_red, f"{settings.http_url}/health"),
+        ports=("HTTP_PORT", *(("HTTPS_PORT",) if settings["HTTPS_PORT"] else ())),
         configuration=digest([flows / "settings.js", flows / "flows.json", flows / "package-lock.json", *sources]),
     )  # fmt: skip
 

@@ -13,6 +13,8 @@ from .errors import StackError
 from .layout import ROOT
 
 PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT")
+OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
+"""Empty: nothing listens there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,18 @@ class Settings:
     @property
     def building(self) -> Path:
         return ROOT / self.values["SDA_BUILDING"]
+
+    @property
+    def port_keys(self) -> tuple[str, ...]:
+        """Keys of the ports that something listens on."""
+        return _port_keys(self.values)
+
+    @property
+    def https_certificate(self) -> tuple[Path, Path]:
+        """Certificate and key of HTTPS: one's own, or the one that the installation's authority gives."""
+        own = self.data_dir / "broker" / "https"
+        cert, key = self.values["HTTPS_CERT"], self.values["HTTPS_KEY"]
+        return (ROOT / cert, ROOT / key) if cert else (own / "server.crt", own / "server.key")
 
     @property
     def http_url(self) -> str:
@@ -97,21 +111,43 @@ def _demo(values: Mapping[str, str]) -> bool:
     return asked.returncode == 0
 
 
+def _port_keys(values: Mapping[str, str]) -> tuple[str, ...]:
+    return (*PORT_KEYS, *(key for key in OPTIONAL_PORT_KEYS if values[key]))
+
+
 def _check(values: Mapping[str, str], env_file: Path) -> None:
-    for key in PORT_KEYS:
+    port_keys = _port_keys(values)
+    for key in port_keys:
         if not (values[key].isascii() and values[key].isdecimal()) or not 0 < int(values[key]) < 65536:
             raise StackError(f"{key}={values[key]} in {env_file} is not a port; give a number from 1 to 65535")
-    ports = [values[key] for key in PORT_KEYS]
-    for key, port in zip(PORT_KEYS, ports, strict=True):
+    ports = [values[key] for key in port_keys]
+    for key, port in zip(port_keys, ports, strict=True):
         if ports.count(port) > 1:
             raise StackError(f"{key}={port} in {env_file} is used twice; give each part a port of its own")
-    for key in ("MQTT_BIND", "MQTTS_BIND", "HTTP_BIND"):
+    for key in ("MQTT_BIND", "MQTTS_BIND", "HTTP_BIND", "HTTPS_BIND"):
         try:
             ipaddress.ip_address(values[key])
         except ValueError:
             raise StackError(f"{key}={values[key]} in {env_file} is not an IP address (127.0.0.1, 0.0.0.0)") from None
+    _check_https(values, env_file)
     data_dir = (ROOT / values["DATA_DIR"]).resolve()
     if not values["DATA_DIR"] or data_dir == ROOT or data_dir in ROOT.parents:
         raise StackError(f"DATA_DIR={values['DATA_DIR']} in {env_file} must be a folder of its own, such as .data")
     if not (ROOT / values["SDA_BUILDING"]).is_file():
         raise StackError(f"SDA_BUILDING={values['SDA_BUILDING']} in {env_file} is no file; give a building file's path")
+
+
+def _check_https(values: Mapping[str, str], env_file: Path) -> None:
+    if values["HTTPS_PORT"] and not ipaddress.ip_address(values["HTTP_BIND"]).is_loopback:
+        raise StackError(
+            f"HTTP_BIND={values['HTTP_BIND']} in {env_file} must be 127.0.0.1 while HTTPS_PORT is set: "
+            "plain HTTP is for this machine alone then"
+        )
+    files = {key: values[key] for key in ("HTTPS_CERT", "HTTPS_KEY")}
+    if len(given := [key for key, value in files.items() if value]) == 1:
+        raise StackError(
+            f"{given[0]} in {env_file} stands alone; HTTPS_CERT and HTTPS_KEY go together: set both or none"
+        )
+    for key, value in files.items():
+        if value and not os.access(ROOT / value, os.R_OK):
+            raise StackError(f"{key}={value} in {env_file} is no file that this user can read; give a PEM file's path")

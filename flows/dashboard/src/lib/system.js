@@ -18,7 +18,7 @@ const PROGRAMS = [
 ];
 /** What the flows do. @type {Record<string, string>} */
 const DUTIES = { rebuild: 'Locating what was missed', building: 'Building file', keys: 'Keys', audit: 'Audit log', clock: 'Clock of this machine',
-  losses: 'Lost messages' };
+  losses: 'Lost messages', https: 'HTTPS' };
 
 /**
  * @param {Part[]} parts

@@ -4,6 +4,32 @@
 const DAY_MS = 86_400_000;
 /** It is renewed 30 days before its end, or tried to be, every day. */
 const OVERDUE_MS = 21 * DAY_MS;
+/** One that lives shorter is renewed later: this part of its life is left then. */
+const OVERDUE_PART = 0.25;
+
+/**
+ * A certificate that is shown to others.
+ * @typedef {{subject: 'broker'|'https', startsMs: number|null, endsMs: number|null}} Certificate epoch ms; null: not known
+ */
+
+const WORDS = Object.freeze({
+  broker: {
+    text: (/** @type {string} */ left) => `The broker's certificate ${left} and was not renewed. Without it no gateway and no phone is let in.`,
+    todo: 'Look at the log of certificates for the reason, then `make up`, which renews it too. If its authority is what ends, give all '
+      + 'receivers a new one (docs/operations.md).',
+  },
+  https: {
+    text: (/** @type {string} */ left) => `The certificate of HTTPS ${left} and was not renewed. Without it browsers and callers refuse to connect.`,
+    todo: 'With the installation\'s own one as for the broker: the log of certificates, then `make up`. With one of your own (HTTPS_CERT): '
+      + 'renew it into the same files, which are then taken over by themselves.',
+  },
+});
+
+/** @param {Certificate} certificate @param {number} nowMs */
+function isOverdue({ startsMs, endsMs }, nowMs) {
+  if (endsMs === null) return false;
+  return endsMs - nowMs < (startsMs === null ? OVERDUE_MS : Math.min(OVERDUE_MS, OVERDUE_PART * (endsMs - startsMs)));
+}
 
 /** @type {import('./index').Kind} */
 const certificateEnding = {
@@ -11,14 +37,15 @@ const certificateEnding = {
   severity: 'critical',
   raiseMs: 0,
   endMs: 0,
-  amiss({ certificateEndsMs: ends }, _active, nowMs) {
-    if (ends === null || ends - nowMs >= OVERDUE_MS) return [];
-    const left = ends > nowMs ? `ends in ${Math.floor((ends - nowMs) / DAY_MS)} days` : 'has ended';
-    return [{ subject: 'broker', text: `The broker's certificate ${left} and was not renewed. Without it no gateway and no phone is let in.`,
-      todo: 'Look at the log of certificates for the reason, then `make up`, which renews it too. If its authority is what ends, give all '
-        + 'receivers a new one (docs/operations.md).' }];
+  amiss: ({ certificates }, _active, nowMs) => certificates.filter((one) => isOverdue(one, nowMs)).map(({ subject, endsMs }) => {
+    const leftMs = Number(endsMs) - nowMs;
+    const left = leftMs > 0 ? `ends in ${Math.floor(leftMs / DAY_MS)} days` : 'has ended';
+    return { subject, text: WORDS[subject].text(left), todo: WORDS[subject].todo };
+  }),
+  well({ certificates }, { subject }, nowMs) {
+    const one = certificates.find((certificate) => certificate.subject === subject);
+    return one === undefined || (one.endsMs !== null && !isOverdue(one, nowMs));
   },
-  well: ({ certificateEndsMs: ends }, _alert, nowMs) => ends !== null && ends - nowMs >= OVERDUE_MS,
 };
 
 module.exports = { certificateEnding };

@@ -19,7 +19,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./
  * @property {import('../../health').Part} ingest
  * @property {import('../../health').Part} clock
  * @property {import('../../health').Part} losses
- * @property {number|null} certificateEndsMs until when the broker's certificate is good; null: not known
+ * @property {import('./certificate').Certificate[]} certificates that are shown to others
  * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null,
  *   subjects?: string[]}} Condition since: epoch ms, where it is known; subjects: all whom it is about, of one that stands for many
  * @typedef {object} Kind

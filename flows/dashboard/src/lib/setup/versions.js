@@ -5,4 +5,5 @@ export const HOW = {
   edit: 'edited',
   import: 'list imported',
   restore: 'back to version',
+  calibration: 'calibrated by walking',
 };

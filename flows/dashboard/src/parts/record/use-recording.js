@@ -113,5 +113,7 @@ export function useRecording() {
     stop: (id) => ask(() => api(`/recordings/${id}/stop`, {}, { method: 'POST' })),
     remove: (id) => ask(() => api(`/recordings/${id}`, {}, { method: 'DELETE' })),
     files: (id) => ask(() => api(`/recordings/${id}/files`)),
+    calibration: (id) => ask(() => api(`/recordings/${id}/calibration`)),
+    calibrate: (id) => ask(() => api(`/recordings/${id}/calibration`, {}, { method: 'POST' })),
   };
 }

@@ -2,6 +2,7 @@
 'use strict';
 
 const { createAuditAnswers } = require('../../audit');
+const { createCalibrationAnswers } = require('../../calibration');
 const { createKeyAnswers } = require('../../keys');
 const { requestRebuild } = require('../../rebuild');
 const { createRecordingAnswers } = require('../../recordings');
@@ -22,6 +23,8 @@ const { createVisitAnswers } = require('./visits');
  * @property {import('../../../access/keys').Keys} keys
  * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings
+ * @property {import('../../../editing/editor').Editor} editor
+ * @property {() => Promise<void>} reload
  * @property {() => number} clock
  * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete] locations
  * @property {import('../../../completeness').RefuseIncomplete} [refuseIncompleteStays]
@@ -43,6 +46,7 @@ function createAnswers(plain) {
     ...createKeyAnswers(context),
     ...createAuditAnswers(context),
     ...createRecordingAnswers(context),
+    ...createCalibrationAnswers(context),
   };
 }
 

@@ -54,6 +54,15 @@ module.exports = {
     post: { operationId: 'stopRecording', tags: TAGS, 'x-right': 'admin', summary: 'End a recording', parameters: [RECORDING],
       responses: told('It is over, or was before.', 'Recording', { 413: use('TooLarge') }) },
   },
+  '/api/v1/recordings/{recording}/calibration': {
+    get: { operationId: 'getCalibration', tags: TAGS, 'x-right': 'admin', summary: 'What the walk teaches about the devices', parameters: [RECORDING],
+      description: 'Offsets of gateways, power of beacons and of the walker\'s tag, and how many seconds are in the right room before and after. '
+        + 'Of one that is over; takes some seconds. Reading it is written to the audit log.',
+      responses: { ...answers('What would be changed, and what becomes of the rooms.', 'Calibration', { known: true }), 409: use('Conflict') } },
+    post: { operationId: 'applyCalibration', tags: TAGS, 'x-right': 'admin', summary: 'Take over what the walk teaches', parameters: [RECORDING],
+      description: 'Into the building file, as a version. 409 where nothing is proposed, or where the building was changed since the walk.',
+      responses: told('It is written.', 'BuildingChange', { 409: use('Conflict'), 412: use('Changed'), 413: use('TooLarge'), 422: use('Faulty') }) },
+  },
   '/api/v1/recordings/{recording}/files': {
     get: { operationId: 'getRecordingFiles', tags: TAGS, 'x-right': 'admin', summary: 'The files that `make accuracy DATA=…` reads', parameters: [RECORDING],
       description: 'Of one that is over. Written into one folder they are a set of recordings. Reading them is written to the audit log.',

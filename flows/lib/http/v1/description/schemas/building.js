@@ -7,7 +7,7 @@ const open = { type: 'object' };
 const counted = object({ added: count, removed: count, changed: count });
 const fault = object({ pointer: { ...text, description: 'JSON pointer into the file; empty: all of it.' }, reason: text });
 const faults = { faults_count: count, faults: list(fault) };
-const version = { version: whole, ts: ms, by: orNull(text), how: { type: 'string', enum: ['start', 'file', 'edit', 'import', 'restore'] },
+const version = { version: whole, ts: ms, by: orNull(text), how: { type: 'string', enum: ['start', 'file', 'edit', 'import', 'restore', 'calibration'] },
   of: orNull(whole), changes: ref('Changes') };
 const written = { version: orNull(whole), in_use: orNull(yes), set_aside: { ...orNull(text), description: 'Where a file with faults, which was overwritten, is now.' } };
 const row = object({ line: whole, text, kind: text, reason: text });

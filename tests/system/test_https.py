@@ -1,0 +1,73 @@
+"""HTTPS of the platform itself: everything that HTTP answers, under the installation's authority."""
+
+import re
+import ssl
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+from support import web
+from support.browser import log_in, whole
+from support.running import RunningStack
+from support.talk import eventually
+
+
+@pytest.fixture
+def url(stack: RunningStack) -> str:
+    return f"https://localhost:{stack.ports.https}"
+
+
+@pytest.fixture
+def way(stack: RunningStack) -> httpx.HTTPTransport:
+    """As somebody who trusts the installation's authority and no other."""
+    return httpx.HTTPTransport(verify=ssl.create_default_context(cafile=str(stack.authority)))
+
+
+def test_api_and_health_are_answered_under_the_installations_authority(url: str, way: httpx.HTTPTransport) -> None:
+    with web.Client(transport=way, base_url=url) as caller:
+        assert caller.get("/health").json()["parts"]["https"] == {"status": "up"}
+        assert caller.get("/api/v1/me").json()["kind"] == "trusted"  # this machine is this machine by TLS too
+        assert caller.get("/api/v1/me", headers={"X-API-Key": "wrong"}).status_code == 401
+        assert caller.get("/health", headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_who_does_not_know_the_authority_does_not_talk_to_it(url: str) -> None:
+    with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+        httpx.get(f"{url}/health")
+
+
+def test_plain_http_is_not_answered_on_its_port_nor_https_on_the_plain_one(stack: RunningStack) -> None:
+    with pytest.raises(httpx.HTTPError):
+        web.get(f"http://localhost:{stack.ports.https}/health")
+    with pytest.raises(httpx.HTTPError):
+        httpx.get(f"https://localhost:{stack.ports.http}/health")
+    assert web.get(f"{stack.http_url}/health").status_code == 200
+
+
+def test_the_cookie_is_secure_over_https_and_not_without(
+    stack: RunningStack, url: str, way: httpx.HTTPTransport
+) -> None:
+    login = {"user": stack.secrets["SDA_ADMIN_USER"], "password": stack.secrets["SDA_ADMIN_PASSWORD"]}
+    with web.Client(transport=way, base_url=url) as caller:
+        cookies = caller.post("/login", data=login).headers.get_list("set-cookie")
+    assert cookies
+    assert all("; secure" in cookie.lower() for cookie in cookies)
+    plain = web.post(f"{stack.http_url}/login", data=login).headers.get_list("set-cookie")
+    assert "secure" not in "".join(plain).lower()
+
+
+def test_the_dashboard_is_live_by_websocket(browser: Browser, stack: RunningStack, url: str) -> None:
+    sockets: list[str] = []
+    with whole(browser.new_context(ignore_https_errors=True)) as context:
+        page = context.new_page()
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda _: sockets.append(socket.url)))
+        page.goto(f"{url}/dashboard/floor?level=L1")
+        log_in(page, stack)
+        expect(page.locator(".live p")).to_have_text(re.compile("^Live"))
+
+        def heard() -> list[str]:
+            page.wait_for_timeout(100)  # events come while the page is waited for
+            return sockets
+
+        eventually(heard, within_s=20, what="a frame by WebSocket")
+        assert sockets[0].startswith(f"wss://localhost:{stack.ports.https}/dashboard/socket.io/")
