@@ -134,6 +134,7 @@ def running_stack(
     chosen = {key: str(port) for key, port in zip(PORT_KEYS, unused_ports(len(PORT_KEYS)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # for the account that tests publish with
+    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests look at topics with the rights of services, beside them
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
         settings = up(settings, tell=lambda _: None, leave_out=("simulator",))
