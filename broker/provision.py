@@ -6,8 +6,9 @@ Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then start
     provision.py --data .data/broker && cd .data/broker && mosquitto -c ../../broker/mosquitto.conf
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
-where the simulator may connect. Receivers' accounts are added with accounts.py. With --https a certificate for
-Node-RED is made in the folder `https` too, for the names in HTTP_NAMES and MQTTS_NAMES.
+where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes lets the services' accounts in over TLS too.
+Receivers' accounts are added with accounts.py. With --https a certificate for Node-RED is made in the folder
+`https` too, for the names in HTTP_NAMES and MQTTS_NAMES.
 """
 
 import argparse
@@ -21,9 +22,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from certificates import CertificateError, ensure_certificates
+from rights import SESSIONS, render_sessions
 from store import Owner, Store, StoreError, with_services
 
-REQUIRED = ("telegraf", "nodered")
+# Variable -> the services whose password it holds.
+REQUIRED = {
+    "MQTT_TELEGRAF_PASSWORD": tuple(name for name in SESSIONS if name.startswith("telegraf-")),
+    "MQTT_NODERED_PASSWORD": tuple(name for name in SESSIONS if name.startswith("nodered")),
+}
+SIMULATOR = {"MQTT_SIMULATOR_PASSWORD": ("simulator",)}
 # Open files that Mosquitto needs besides its connections: log, snapshot, sockets that listen (some 20).
 OWN_FILES = 64
 LEAST_OPEN_FILES = 256
@@ -34,18 +41,25 @@ RECEIVERS_PART = 0.4
 
 
 def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[str, str]:
-    """Service -> password from MQTT_<SERVICE>_PASSWORD. ValueError names the variable that is missing or unusable."""
-    passwords = {}
-    for service in (*REQUIRED, *(("simulator",) if simulator else ())):
-        variable = f"MQTT_{service.upper()}_PASSWORD"
+    """Service -> password from its variable. ValueError names the variable that is missing or unusable."""
+    passwords: dict[str, str] = {}
+    for variable, services in (REQUIRED | (SIMULATOR if simulator else {})).items():
         password = environment.get(variable, "")
-        if not password and service in REQUIRED:
+        if not password and variable in REQUIRED:
             raise ValueError(f"{variable} is not set: take it from .env (`make up` writes one) and export it")
         if password != password.strip() or not password.isprintable():
             raise ValueError(f"{variable} holds spaces at an end or control characters; choose another password")
         if password:
-            passwords[service] = password
+            passwords |= dict.fromkeys(services, password)
     return passwords
+
+
+def services_outside(environment: Mapping[str, str]) -> bool:
+    """Whether the services' accounts are to work over TLS and under any client id too. ValueError: it does not say."""
+    wanted = environment.get("MQTT_SERVICES_OUTSIDE", "")
+    if wanted not in {"", "yes"}:
+        raise ValueError(f"MQTT_SERVICES_OUTSIDE={wanted}: say yes, or leave it empty")
+    return bool(wanted)
 
 
 def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: str, open_files: int) -> str:
@@ -90,6 +104,9 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             for account in accounts
             if account not in hashes
         ]
+        bound = () if services_outside(environment) else SESSIONS
+        if store.replace(options.data / "sessions.json", render_sessions(bound)):
+            done.append("wrote sessions.json; restart Mosquitto for it")
         store.make_folder(options.data / "listeners.d")
         if store.replace(options.data / "listeners.d" / "listeners.conf", listeners):
             done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")

@@ -1,9 +1,21 @@
 """Which ids an account may have, and what each kind of account may publish and read. Pure."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-SERVICES = ("telegraf", "nodered", "simulator")
+TELEGRAF_INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
+# Service -> the only client id under which its account works. Over TLS the client id is the user name instead, so
+# these accounts are let in by the other listener alone; no id of an account holds a "/".
+SESSIONS: Mapping[str, str] = {
+    **{f"telegraf-{name}": f"telegraf/{name}" for name in TELEGRAF_INPUTS},
+    "nodered": "nodered/flows",
+    "nodered-operator": "nodered/operator",  # commands on this machine
+    # Asks whether the broker lets somebody in, and may do nothing. Its id was Node-RED's: it ends that old session.
+    "nodered-probe": "nodered",
+}
+# The simulator connects once for each receiver that it plays. No id of a receiver may be any of these.
+SERVICES = (*SESSIONS, "simulator", "telegraf")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -38,6 +50,13 @@ def check_id(account: str) -> None:
         )
     if account in SERVICES:
         raise ValueError(f"{account!r} is the name of one of the platform's own services; choose another id")
+
+
+def render_sessions(bound: Iterable[str]) -> str:
+    """What Mosquitto's dynamic security plugin reads: client ids of these services; rights are in the ACL."""
+    denied = dict.fromkeys(("publishClientSend", "publishClientReceive", "subscribe", "unsubscribe"), False)
+    clients = [{"username": name, "clientid": SESSIONS[name]} for name in bound]
+    return json.dumps({"defaultACLAccess": denied, "clients": clients, "groups": [], "roles": []}, indent=1) + "\n"
 
 
 def render_acl(services_acl: str, accounts: Mapping[str, str]) -> str:

@@ -32,6 +32,7 @@ keep() { # key value: appended where the key is missing
 }
 keep MQTT_PORT 1883
 keep MQTT_BIND 127.0.0.1
+keep MQTT_SERVICES_OUTSIDE ''
 keep MQTTS_PORT 8883
 keep MQTTS_BIND 0.0.0.0
 keep MQTTS_NAMES ''

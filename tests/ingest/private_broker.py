@@ -16,8 +16,17 @@ from stack.layout import ROOT
 from support.talk import eventually
 from unused_ports import unused_ports
 
-SERVICES = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
-ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in SERVICES.items()}
+PASSWORDS = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
+ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in PASSWORDS.items()}
+INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
+# Service -> its password, and the client id under which it is let in.
+SERVICES = {
+    **{f"telegraf-{name}": ("t-secret", f"telegraf/{name}") for name in INPUTS},
+    "nodered": ("n-secret", "nodered/flows"),
+    "nodered-operator": ("n-secret", "nodered/operator"),
+    "nodered-probe": ("n-secret", "nodered"),
+    "simulator": ("s-secret", ""),
+}
 
 
 def run_tool(
@@ -129,9 +138,10 @@ class PrivateBroker:
         self, username: str | None, password: str | None = None, *, tls: bool = False, **more: Any
     ) -> Iterator[Session]:
         """A client once the broker has answered it. `tls`: over the receivers' listener. `more`: as for Session."""
-        session = Session(**more)
+        own_password, own_id = SERVICES.get(username or "", (None, ""))
+        session = Session(**({"client_id": own_id} | more))
         if username is not None:
-            session.client.username_pw_set(username, password or SERVICES.get(username))
+            session.client.username_pw_set(username, password or own_password)
         if tls:
             session.client.tls_set(ca_certs=str(self.folder / "tls" / "ca.crt"))
         session.client.connect("localhost" if tls else "127.0.0.1", self.tls_port if tls else self.port)

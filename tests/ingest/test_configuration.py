@@ -56,6 +56,7 @@ def test_every_subscription_is_at_least_once_and_its_session_nobodys_else(path: 
     assert consumer["qos"] == 1
     assert consumer["persistent_session"] is True
     assert consumer["client_id"] == f"telegraf/{consumer['alias']}"
+    assert consumer["username"] == f"telegraf-{consumer['alias']}"
     assert consumer["password"] == "${MQTT_TELEGRAF_PASSWORD}"
     assert consumer["startup_error_behavior"] == "retry"
 

@@ -141,6 +141,7 @@ def running_stack(
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["HTTPS_BIND"] = "127.0.0.1"
     chosen["SIM"] = "1"  # for the account that tests publish with
+    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests look at topics with the rights of services, beside them
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
         settings = up(settings, tell=lambda _: None, leave_out=("simulator",))

@@ -36,7 +36,7 @@ def now_ms() -> int:
 def connect(stack: RunningStack, username: str = "simulator", password: str | None = None) -> mqtt.Client:
     """A connected client with its network loop running; the caller disconnects it."""
     client = mqtt.Client(CallbackAPIVersion.VERSION2)
-    client.username_pw_set(username, password or stack.secrets[f"MQTT_{username.upper()}_PASSWORD"])
+    client.username_pw_set(username, password or stack.secrets[f"MQTT_{username.split('-')[0].upper()}_PASSWORD"])
     client.connect("127.0.0.1", stack.ports.mqtt)
     client.loop_start()
     eventually(client.is_connected, what="MQTT connection")
@@ -46,7 +46,7 @@ def connect(stack: RunningStack, username: str = "simulator", password: str | No
 def forget_session(stack: RunningStack, client_id: str) -> None:
     """What the broker keeps for Telegraf under this id is gone."""
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=True)
-    client.username_pw_set("telegraf", stack.secrets["MQTT_TELEGRAF_PASSWORD"])
+    client.username_pw_set(client_id.replace("/", "-"), stack.secrets["MQTT_TELEGRAF_PASSWORD"])
     client.connect("127.0.0.1", stack.ports.mqtt)
     client.loop_start()
     eventually(client.is_connected, what="MQTT connection")

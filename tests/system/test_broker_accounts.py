@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ingest.private_broker import ENVIRONMENT, SERVICES, PrivateBroker, private_broker, run_tool
+from ingest.private_broker import ENVIRONMENT, PASSWORDS, SERVICES, PrivateBroker, private_broker, run_tool
 from support.talk import eventually
 
 
@@ -101,22 +101,22 @@ def test_a_changed_password_changes_only_its_own_line(tmp_path: Path) -> None:
     before = (tmp_path / "passwords").read_text().splitlines()
     broker.provision(environment=ENVIRONMENT | {"MQTT_NODERED_PASSWORD": "another"})
     after = (tmp_path / "passwords").read_text().splitlines()
-    assert [line.split(":")[0] for line in set(after) - set(before)] == ["nodered"]
+    assert {line.split(":")[0] for line in set(after) - set(before)} == {"nodered", "nodered-operator", "nodered-probe"}
 
 
 def test_no_simulator_account_where_it_is_not_enabled(broker: PrivateBroker) -> None:
-    assert accepted(broker, "simulator", SERVICES["simulator"])
+    assert accepted(broker, "simulator", PASSWORDS["simulator"])
     broker.provision("--no-simulator")
     assert "simulator" not in (broker.folder / "passwords").read_text()
     broker.restart()
-    eventually(lambda: not accepted(broker, "simulator", SERVICES["simulator"]), what="the simulator refused")
+    eventually(lambda: not accepted(broker, "simulator", PASSWORDS["simulator"]), what="the simulator refused")
 
 
 def test_only_its_owner_can_read_what_is_secret(tmp_path: Path) -> None:
     PrivateBroker(tmp_path / "data").provision()
     readable = [path for path in (tmp_path / "data").rglob("*") if stat.S_IMODE(path.stat().st_mode) & 0o077]
     assert readable == []
-    for password in SERVICES.values():
+    for password in PASSWORDS.values():
         assert password not in "".join(text for text in contents(tmp_path / "data").values())
 
 
@@ -140,11 +140,11 @@ def test_hashes_are_those_of_mosquitto_passwd(tmp_path: Path) -> None:
     """A file that mosquitto_passwd wrote is kept as it is: so both make and read the same hashes."""
     broker = PrivateBroker(tmp_path)
     broker.provision()
-    for name, password in SERVICES.items():
+    for name, (password, _) in SERVICES.items():
         subprocess.run(["mosquitto_passwd", "-b", tmp_path / "passwords", name, password], check=True)
     written = sorted((tmp_path / "passwords").read_text().splitlines())
     broker.provision()
-    assert (tmp_path / "passwords").read_text().splitlines() == written
+    assert sorted((tmp_path / "passwords").read_text().splitlines()) == written
 
 
 def test_server_certificate_is_renewed_before_it_ends_and_for_a_new_name(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Iterator
 
 import pytest
-from ingest.private_broker import PrivateBroker, Session, private_broker
+from ingest.private_broker import SERVICES, PrivateBroker, Session, private_broker
 from support.talk import eventually
 
 GATEWAYS, PHONES = ("gw-1", "gw-2"), ("17", "18")
@@ -23,7 +23,9 @@ FROM_FLOWS = {"sda/v1/locations", "sda/v1/rejected", "sda/v1/flows/health"}
 PHONE_READINGS = {f"sda/v1/phone/{name}/readings" for name in PHONES}
 
 MAY_PUBLISH = {
-    "telegraf": set(),
+    "telegraf-readings": set(),
+    "nodered-probe": set(),
+    "nodered-operator": {"sda/v1/staff/0/location"},
     "nodered": FROM_FLOWS | DERIVED | CONFIGS | PHONE_READINGS,
     "simulator": GATEWAYS_OWN | PHONE_READINGS,
     "gw-1": {f"sda/v1/gateway/gw-1/{leaf}" for leaf in ("readings", "status", "health")},
@@ -31,7 +33,15 @@ MAY_PUBLISH = {
     "wallboard": set(),
 }
 MAY_READ = {
-    "telegraf": READINGS | GATEWAYS_OWN | FROM_FLOWS | {"sda/v1/events"},
+    "telegraf-readings": READINGS,
+    "telegraf-gateway_status": {topic for topic in GATEWAYS_OWN if topic.endswith("/status")},
+    "telegraf-gateway_health": {topic for topic in GATEWAYS_OWN if topic.endswith("/health")},
+    "telegraf-locations": {"sda/v1/locations"},
+    "telegraf-events": {"sda/v1/events"},
+    "telegraf-rejected": {"sda/v1/rejected"},
+    "telegraf-flows_health": {"sda/v1/flows/health"},
+    "nodered-probe": set(),
+    "nodered-operator": set(),
     "nodered": READINGS | GATEWAYS_OWN | DERIVED | CONFIGS,
     "simulator": set(),
     "gw-1": {"sda/v1/gateway/gw-1/config"},
@@ -113,12 +123,27 @@ def test_only_nodered_reads_the_brokers_own_figures_but_for_its_uptime(broker: W
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 @pytest.mark.parametrize(
     ("username", "password"),
-    [(None, None), ("telegraf", "wrong"), ("gw-1", "wrong"), ("gw-1", ""), ("nobody", "x"), ("", "x")],
+    [(None, None), ("nodered", "wrong"), ("gw-1", "wrong"), ("gw-1", ""), ("nobody", "x"), ("", "x")],
 )
 def test_without_an_account_nobody_is_let_in(
     broker: Watched, tls: bool, username: str | None, password: str | None
 ) -> None:
     with broker.session(username, password, tls=tls) as session:
+        assert session.answer == "Not authorized"
+
+
+@pytest.mark.parametrize("client_id", ["", "own", "as the user"])
+@pytest.mark.parametrize("service", [name for name in SERVICES if name != "simulator"])
+def test_services_are_let_in_by_the_inner_listener_alone(broker: Watched, service: str, client_id: str) -> None:
+    with broker.session(service) as session:
+        assert session.answer == "Success"
+    names = {"own": SERVICES[service][1], "as the user": service, "": ""}
+    with broker.session(service, tls=True, client_id=names[client_id]) as session:
+        assert session.answer == "Not authorized"
+
+
+def test_a_service_is_let_in_under_its_own_client_id_only(broker: Watched) -> None:
+    with broker.session("nodered", client_id="other") as session:
         assert session.answer == "Not authorized"
 
 

@@ -112,7 +112,7 @@ def test_refused_message_is_kept_with_its_reason(stack: RunningStack, case: str)
     if isinstance(payload, dict) and isinstance(payload.get("ts"), int):
         payload = {**payload, "ts": payload["ts"] + now_ms()}
     receiver = f"bad-{case.replace(' ', '-')}"
-    with _listening(stack, "rejected", username="telegraf") as heard:
+    with _listening(stack, "rejected", username="telegraf-rejected") as heard:
         publish(stack, (f"phone/{receiver}/readings", payload))
         mine = eventually(lambda: [one for one in _topics(heard, "rejected") if one["receiver"] == receiver])
     assert [(one["reason"], one["kind"], one["topic"]) for one in mine] == [
@@ -128,7 +128,7 @@ def test_bad_reading_is_refused_and_its_neighbours_are_stored(stack: RunningStac
     first, second = demo.beacons_of_two_rooms()
     body = batch((first.id, -50), (second.id, -60))
     body["readings"].insert(1, {"beacon": first.id, "rssi": -200})
-    with _listening(stack, "rejected", username="telegraf") as heard:
+    with _listening(stack, "rejected", username="telegraf-rejected") as heard:
         publish(stack, ("phone/neighbours/readings", body))
         eventually(lambda: [one for one in _topics(heard, "rejected") if one["reason"] == "rssi_invalid"])
     query = "SELECT rssi FROM reading WHERE receiver = 'neighbours' GROUP BY beacon"

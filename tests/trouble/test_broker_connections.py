@@ -21,7 +21,7 @@ def test_services_come_in_while_the_port_of_receivers_is_full(tmp_path: Path) ->
             for _ in range(IDLE):
                 idle.enter_context(socket.create_connection(("127.0.0.1", broker.tls_port)))
             eventually(lambda: REFUSED.search(broker.log()), what="the first that is refused")
-            for service in ("telegraf", "nodered"):
+            for service in ("telegraf-readings", "nodered"):
                 with broker.session(service) as session:
                     assert session.answer == "Success"
         with broker.session("pi-1", password, tls=True) as receiver:

@@ -17,7 +17,7 @@ PAYLOAD_LIMIT = 64 * 1024
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[PrivateBroker]:
     with private_broker(tmp_path / "broker") as running:
-        with running.session("telegraf", client_id="telegraf/readings", keep=True) as absent:
+        with running.session("nodered", keep=True) as absent:
             absent.subscribe("sda/v1/+/+/readings")
         yield running
 
@@ -30,7 +30,7 @@ def test_orderly_restart_keeps_session_queue_and_retained(broker: PrivateBroker)
         sender.publish("sda/v1/gateway/gw-1/status", payload="online", retain=True)
     broker.stop()
     broker.start()
-    with broker.session("telegraf", client_id="telegraf/readings", keep=True) as back:
+    with broker.session("nodered", keep=True) as back:
         eventually(lambda: len(back.received) >= count, what="all that was queued")
         back.subscribe("sda/v1/gateway/+/status")
         eventually(lambda: back.topics(b"online"), what="the retained status")
@@ -46,14 +46,14 @@ def test_queue_ends_at_its_bound_and_the_log_says_so(broker: PrivateBroker) -> N
         for _ in range(count):
             sender.client.publish(LONGEST_TOPIC, bytes(PAYLOAD_LIMIT), qos=1)
         sender.publish("sda/v1/gateway/g/status", payload="end")
-    with broker.session("telegraf", client_id="telegraf/readings", keep=True) as back:
+    with broker.session("nodered", keep=True) as back:
         eventually(lambda: len(back.received) >= count - 20, within_s=60, what="what fits into the queue")
         back.subscribe("sda/v1/gateway/+/health")
         with broker.session("simulator") as sender:
             sender.publish("sda/v1/gateway/g/health", payload="end")
         eventually(lambda: back.topics(b"end"), what="a message after the queue")
     assert len(back.received) - 1 == pytest.approx(bound / PAYLOAD_LIMIT, abs=1)
-    assert "Outgoing messages are being dropped for client telegraf/readings" in broker.log()
+    assert "Outgoing messages are being dropped for client nodered/flows" in broker.log()
 
 
 def test_largest_payload_passes_and_a_larger_one_costs_the_connection(broker: PrivateBroker) -> None:
@@ -63,7 +63,7 @@ def test_largest_payload_passes_and_a_larger_one_costs_the_connection(broker: Pr
         sender.client.publish(LONGEST_TOPIC, b"x" * (PAYLOAD_LIMIT + 100), qos=1)
         eventually(lambda: sender.losses, what="the connection cut off")
     assert "disconnected due to oversize packet" in broker.log()
-    with broker.session("telegraf", client_id="telegraf/readings", keep=True) as back:
+    with broker.session("nodered", keep=True) as back:
         eventually(lambda: back.received, what="the largest payload")
     assert [len(body) for _, body in back.received] == [PAYLOAD_LIMIT]
 

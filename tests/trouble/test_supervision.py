@@ -90,8 +90,8 @@ def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> No
     changed = load(stack.settings.env_file, {**stack.settings.environment, "MQTT_TELEGRAF_PASSWORD": "another-one"})
     try:
         wait_until_whole(up(changed, tell=lambda _: None, leave_out=("simulator",)))
-        assert not health.broker("127.0.0.1", stack.ports.mqtt, "telegraf", old).up
-        assert health.broker("127.0.0.1", stack.ports.mqtt, "telegraf", "another-one").up
+        assert not health.broker("127.0.0.1", stack.ports.mqtt, "telegraf-readings", old).up
+        assert health.broker("127.0.0.1", stack.ports.mqtt, "telegraf-readings", "another-one").up
     finally:
         wait_until_whole(up(stack.settings, tell=lambda _: None, leave_out=("simulator",)))
     with reader(stack, keep=True) as after:

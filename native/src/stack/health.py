@@ -83,7 +83,7 @@ def certificate(host: str, port: int, authority: Path) -> Health:
     return Health(left_days > OVERDUE_DAYS, f"the broker's certificate ends in {left_days:.0f} days and is not renewed")
 
 
-def broker(host: str, port: int, username: str, password: str) -> Health:
+def broker(host: str, port: int, username: str, password: str, client_id: str = "") -> Health:
     """Up when the broker accepts this account."""
     answered = threading.Event()
     answer = ["no answer"]
@@ -92,7 +92,7 @@ def broker(host: str, port: int, username: str, password: str) -> Health:
         answer[0] = str(reason)
         answered.set()
 
-    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id)
     client.username_pw_set(username, password)
     client.on_connect = on_connect
     try:

@@ -79,7 +79,11 @@ def _stop_outdated_broker(settings: Settings, supervisor: Supervisor) -> bool:
     """
     folder = settings.data_dir / "broker"
     started = folder / "mosquitto.pid"
-    read = [folder / "passwords", folder / "acl", *(folder / "tls").glob("*.crt"), *(folder / "listeners.d").iterdir()]
+    read = [
+        *(folder / name for name in ("passwords", "acl", "sessions.json")),
+        *(folder / "tls").glob("*.crt"),
+        *(folder / "listeners.d").iterdir(),
+    ]
     if supervisor.info("mosquitto").get("statename") != "RUNNING":
         return False
     if started.exists() and all(file.stat().st_mtime_ns <= started.stat().st_mtime_ns for file in read):

@@ -43,17 +43,18 @@ def processes(settings: Settings) -> list[Process]:
 
 def _mosquitto(settings: Settings) -> Process:
     reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
-    account = ("nodered", settings["MQTT_NODERED_PASSWORD"])
+    account = ("nodered-probe", settings["MQTT_NODERED_PASSWORD"], "nodered")
+    data = settings.data_dir / "broker"
     start, configuration = ROOT / "broker" / "run.sh", ROOT / "broker" / "mosquitto.conf"
     return Process(
         name="mosquitto",
         version=VERSIONS["MOSQUITTO_SERIES"],
         command=("sh", str(start), mosquitto_program(), "-c", str(configuration)),
-        directory=settings.data_dir / "broker",  # every path in mosquitto.conf is relative to it
+        directory=data,  # every path in mosquitto.conf is relative to it
         environment={},
         healthy=functools.partial(health.broker, *reach, *account),
         ports=("MQTT_PORT", "MQTTS_PORT"),
-        configuration=digest([start, configuration, settings.data_dir / "broker" / "listeners.d" / "listeners.conf"]),
+        configuration=digest([start, configuration, data / "listeners.d" / "listeners.conf", data / "sessions.json"]),
     )
 
 
