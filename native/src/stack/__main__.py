@@ -41,6 +41,8 @@ def _up(_: list[str]) -> int:
     install.install(install.run_parts())
     settings = up(settings)
     wait_until_whole(settings)
+    if settings.env_file == ROOT / ".env":
+        (ROOT / ".native").touch()  # from now on, also when an engine is installed later
     print(f"""
 The whole pipeline is up.
   dashboard  {settings.http_url}/dashboard   user {settings["SDA_ADMIN_USER"]}, password: SDA_ADMIN_PASSWORD in .env
