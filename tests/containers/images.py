@@ -105,7 +105,9 @@ def _root() -> Path:
     uri, _ = packages.mirror()
     certificates = Path(os.environ["SSL_CERT_FILE"]) if os.environ.get("SSL_CERT_FILE") else None
     trusted = certificates.read_text() if certificates else ""
-    return built_once("root", [RELEASE, *PACKAGES, trusted], lambda folder: _bootstrap(folder, uri, trusted)) / "root.tar"
+    return (
+        built_once("root", [RELEASE, *PACKAGES, trusted], lambda folder: _bootstrap(folder, uri, trusted)) / "root.tar"
+    )
 
 
 def _bootstrap(folder: Path, uri: str, trusted: str) -> None:

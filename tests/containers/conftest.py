@@ -1,0 +1,45 @@
+"""The engine that these tests share: this machine's own, else a private one with stand-ins for the pinned images."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from . import images
+from .daemon import STORES, Engine, own_of_machine, private_engine
+from .installation import Installation, installation
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """SDA_ENGINE_STORE chooses the kind of image store of a private one."""
+    if own := own_of_machine():
+        yield own
+        return
+    with private_engine(os.environ.get("SDA_ENGINE_STORE", STORES[0])) as private:
+        images.provide(private)
+        yield private
+
+
+@pytest.fixture
+def fresh(engine: Engine) -> Iterator[Installation]:
+    """A clone that was never started."""
+    with installation(engine) as clone:
+        yield clone
+
+
+@pytest.fixture(scope="session")
+def whole_clone(engine: Engine) -> Iterator[Installation]:
+    """A clone that is up, without the demo, once for the whole run."""
+    with installation(engine) as clone:
+        clone.environment["SIM"] = "0"
+        clone.make("up")
+        yield clone
+
+
+@pytest.fixture
+def clone(whole_clone: Installation) -> Iterator[Installation]:
+    """The shared clone; what a test leaves stopped is up again before the next one begins."""
+    yield whole_clone
+    if not whole_clone.is_up():
+        whole_clone.make("up")
