@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from .packages import NoEngineError
 STORES = ("classic", "containerd")
 """How an engine keeps images; which it does is a setting of the machine."""
 START_WITHIN_S, STOP_WITHIN_S = 60.0, 90.0
+FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
 MARKED = re.compile(r"\b(docker|br-)", re.IGNORECASE)
 """Rules and chains that an engine makes name one or the other."""
 
@@ -31,8 +32,10 @@ class Engine:
 
     environment: dict[str, str]
     """What `docker` needs, over the caller's own environment."""
-    pid: int = 0
-    """Of its daemon; 0 where it is the machine's own."""
+    restart: Callable[[], None]
+    """The daemon ends and begins anew, as on an update of it; containers follow their policy."""
+    private: bool
+    """Then no registry answers, and the pinned images are stand-ins."""
 
     def docker(self, *arguments: object, check: bool = True) -> str:
         """What a `docker` command prints."""
@@ -49,7 +52,11 @@ def own_of_machine() -> Engine | None:
     if shutil.which("docker") is None:
         return None
     answers = subprocess.run(["docker", "version"], capture_output=True, check=False).returncode == 0
-    return Engine({}) if answers else None
+    return Engine({}, _restart_of_machine, private=False) if answers else None
+
+
+def _restart_of_machine() -> None:
+    subprocess.run(["sudo", "-n", "systemctl", "restart", "docker"], check=True)
 
 
 @contextmanager
@@ -70,26 +77,29 @@ def private_engine(store: str) -> Iterator[Engine]:
     log = CACHE / f"dockerd-{store}.log"
     environment |= {"DOCKER_HOST": f"unix://{run}/docker.sock", "DOCKER_CONFIG": str(programs), "DOCKER_BUILDKIT": "1"}
     with _only_one(), log.open("w") as output:
-        before = _forwarding()
-        process = subprocess.Popen(_command(store, root, run), env={**os.environ, **environment}, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
-        engine = Engine(environment, process.pid)
+        forwarding = FORWARDING.read_text()
+        daemons: list[subprocess.Popen[bytes]] = []
+
+        def start() -> None:
+            daemon = subprocess.Popen(_command(store, root, run), env={**os.environ, **environment}, stdout=output,
+                                      stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
+            daemons[:] = [daemon]
+            wait_for(lambda: daemon.poll() is not None or _answers(engine), START_WITHIN_S, "the engine")
+            if daemon.poll() is not None:
+                raise NoEngineError(f"dockerd does not start: {log.read_text()[-1500:]}")
+
+        def restart() -> None:
+            _stop(daemons[0])
+            start()
+
+        engine = Engine(environment, restart, private=True)
         try:
-            try:
-                wait_for(lambda: process.poll() is not None or _answers(engine), START_WITHIN_S, "the engine")
-            finally:
-                if not _answers(engine):
-                    raise NoEngineError(f"dockerd does not start: {log.read_text()[-1500:]}")
+            start()
             yield engine
         finally:
             _remove_containers(engine)
-            _stop(process)
-            _clean(environment, run, before)
-
-
-def restart(engine: Engine, store: str) -> Engine:
-    """The engine ends as on a restart of the machine's service, and comes again; containers follow their policy."""
-    raise NotImplementedError
+            _stop(daemons[0])
+            _clean(environment, run, forwarding)
 
 
 def _command(store: str, root: Path, run: Path) -> list[str]:
@@ -131,10 +141,6 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _forwarding() -> str:
-    return Path("/proc/sys/net/ipv4/ip_forward").read_text()
-
-
 def _clean(environment: dict[str, str], run: Path, forwarding: str) -> None:
     """Take away the engine's firewall rules, bridges and mounts."""
     whole = {**os.environ, **environment}
@@ -147,7 +153,7 @@ def _clean(environment: dict[str, str], run: Path, forwarding: str) -> None:
     for link in Path("/sys/class/net").iterdir():
         if link.name == "docker0" or re.fullmatch(r"br-[0-9a-f]{12}", link.name):
             subprocess.run(["ip", "link", "delete", link.name], check=False, capture_output=True)
-    Path("/proc/sys/net/ipv4/ip_forward").write_text(forwarding)
+    FORWARDING.write_text(forwarding)
     deadline = time.monotonic() + 10
     while (mounts := _mounts_below(run)) and time.monotonic() < deadline:
         for mount in mounts:

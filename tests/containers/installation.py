@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import paho.mqtt.client as mqtt
 from dotenv import dotenv_values
 from paho.mqtt.enums import CallbackAPIVersion
@@ -89,7 +90,7 @@ class Installation:
         """What /health says; `status` is `away` while nothing answers."""
         try:
             answer: dict[str, Any] = web.get(f"{self.http_url}/health", timeout=10).json()
-        except (OSError, ValueError, web.httpx.HTTPError):
+        except (OSError, ValueError, httpx.HTTPError):
             return {"status": "away", "parts": {}}
         return answer
 

@@ -50,7 +50,7 @@ def test_limits_sum_to_a_gibibyte_and_heaps_stay_below_theirs(clone: Installatio
     limits = {name: int(clone.inspect(name, "{{.HostConfig.Memory}}")) for name in clone.containers()}
     assert sum(limits.values()) <= 2**30
     for service, variable in (("influxdb", "GOMEMLIMIT="), ("telegraf", "GOMEMLIMIT="), ("node-red", "-size=")):
-        environment = clone.inspect(service, "{{join .Config.Env \"\\n\"}}")
+        environment = clone.inspect(service, '{{join .Config.Env "\\n"}}')
         heap_mib = int(environment.split(variable)[1].split("MiB")[0].split("\n")[0])
         assert heap_mib * 2**20 < limits[service], service
     clone.environment["MEMORY_MIB"] = "512"

@@ -1,39 +1,42 @@
 """Others on the same engine and machine: their networks, their clones, their rights."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from . import images
 from .daemon import Engine
 from .installation import Installation, installation
 
 NOBODY = 65534
 
 
-@pytest.fixture
-def taken(engine: Engine) -> str:
-    """The network that a clone takes first, taken by somebody else."""
-    return engine.docker("network", "create", "--subnet", "10.57.0.0/16", "sda-test-somebody-else").strip()
+def which(program: str, clone: Installation) -> str:
+    """Where the clone's own PATH has a program."""
+    return clone.command("sh", "-c", f"command -v {program}").stdout.strip()
 
 
-def test_another_network_is_found_where_the_first_is_taken(engine: Engine, taken: str, fresh: Installation) -> None:
+def test_another_network_is_found_where_the_first_is_taken(engine: Engine, fresh: Installation) -> None:
+    printed = fresh.make("env")
+    assert "docker compose up" in printed
+    first = fresh.secrets["BRIDGE_NET"]
+    other = f"{fresh.project}-somebody-else"
+    engine.docker("network", "create", "--subnet", f"{first}.0/25", other)
     try:
-        printed = fresh.make("env")
-        assert "docker compose up" in printed
-        assert fresh.secrets["BRIDGE_NET"] == "10.73.31"
+        fresh.make("env")
+        assert fresh.secrets["BRIDGE_NET"] != first
 
-        fresh.environment["BRIDGE_NET"] = "10.57.31"
+        fresh.environment["BRIDGE_NET"] = first
         refused = fresh.tried("up")
         assert refused.returncode
-        assert "BRIDGE_NET=10.57.31 overlaps with sda-test-somebody-else (10.57.0.0/16)" in refused.stdout
+        assert f"BRIDGE_NET={first} overlaps with {other} ({first}.0/25)" in refused.stdout
 
         fresh.environment["BRIDGE_NET"] = "10.57"
         assert "BRIDGE_NET=10.57 is not three numbers like 10.99.7" in fresh.tried("up").stdout
     finally:
-        engine.docker("network", "rm", taken)
+        engine.docker("network", "rm", other)
 
 
 def test_by_hand_after_make_env(fresh: Installation) -> None:
@@ -72,11 +75,33 @@ def test_a_second_clone_takes_another_name_and_neither_deletes_the_other(engine:
         env_file.unlink()
 
 
+def test_clean_takes_all_that_is_of_the_clone(engine: Engine, fresh: Installation) -> None:
+    fresh.environment["SIM"] = "0"
+    fresh.make("up")
+    try:
+        fresh.make("clean", YES="1")
+    finally:
+        images.provide(engine)
+    of_project = ("--filter", f"label=com.docker.compose.project={fresh.project}", "--quiet")
+    assert fresh.containers() == {}
+    assert engine.docker("volume", "ls", *of_project) == ""
+    assert engine.docker("network", "ls", *of_project) == ""
+    assert fresh.project not in engine.docker("images", "--format", "{{.Repository}}")
+    assert not {".env", ".compose"} & {path.name for path in fresh.folder.iterdir()}
+
+
 def test_who_may_not_use_the_engine_is_told_so_and_nothing_is_begun(fresh: Installation) -> None:
     os.chown(fresh.folder, NOBODY, NOBODY)
+    readable = fresh.folder / "client"
+    (readable / "cli-plugins").mkdir(parents=True)
+    shutil.copy(which("docker", fresh), readable / "docker")
+    plugin = fresh.engine.docker("info", "--format", "{{range .ClientInfo.Plugins}}{{.Name}} {{.Path}}\n{{end}}")
+    path = next(line.split()[1] for line in plugin.splitlines() if line.startswith("compose "))
+    shutil.copy(path, readable / "cli-plugins" / "docker-compose")
+    environment = fresh.environment | {"HOME": str(fresh.folder), "DOCKER_CONFIG": str(readable),
+                                       "PATH": f"{readable}:/usr/bin:/bin"}  # fmt: skip
     done = subprocess.run(["setpriv", f"--reuid={NOBODY}", "--clear-groups", "native/stack", "up"], cwd=fresh.folder,
-                          env=fresh.environment | {"HOME": str(fresh.folder)}, capture_output=True, text=True,
-                          check=False)  # fmt: skip
+                          env=environment, capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 2
     assert "Docker is installed, but" in done.stderr
     assert "may not use it: sudo usermod -aG docker" in done.stderr

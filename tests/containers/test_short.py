@@ -26,7 +26,7 @@ def places_of_sda_0(clone: Installation, key: str) -> object:
     return answer.json()["location"] if answer.status_code == 200 else None
 
 
-def test_from_nothing_to_clean_without_a_lost_reading(fresh: Installation) -> None:
+def test_up_down_up_loses_no_reading(fresh: Installation) -> None:
     printed = fresh.make("up")
     assert "The whole pipeline is up." in printed
     assert fresh.health()["status"] == "up"
@@ -54,11 +54,3 @@ def test_from_nothing_to_clean_without_a_lost_reading(fresh: Installation) -> No
     key = re.findall(r"^sda_\S+$", fresh.make("key", ARGS="add hacs --right history"), re.MULTILINE)[0]
     eventually(lambda: places_of_sda_0(fresh, key), what="where SDA 0 of the demo has been, for who has the key")
     assert "all parts are up" in fresh.make("status")
-
-    fresh.make("clean", YES="1")
-    of_project = ("--filter", f"label=com.docker.compose.project={fresh.project}", "--quiet")
-    assert fresh.containers() == {}
-    assert fresh.engine.docker("volume", "ls", *of_project) == ""
-    assert fresh.engine.docker("network", "ls", *of_project) == ""
-    assert fresh.project not in fresh.engine.docker("images", "--format", "{{.Repository}}")
-    assert not (fresh.folder / ".env").exists()
