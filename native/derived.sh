@@ -21,7 +21,7 @@ case $code in 0) profiles=demo without='' ;; 1) profiles='' without=--no-simulat
 whole=$(value MEMORY_MIB)
 case ${whole:=1024} in *[!0-9]*) fail "MEMORY_MIB=$whole is no number of MiB" ;; esac
 [ "$whole" -ge 1024 ] || fail "MEMORY_MIB=$whole is too little: 1024 are needed"
-# Of 1024; beside them 24 are for `certificates` and 40 for the demo. docs/performance.md has what was measured.
+# Of 1024; beside them 24 are for `certificates` and 40 for the demo. docs/operations.md says what was measured.
 share() { echo $((whole * $1 / 1024)); }
 heap() { echo $(($(share "$1") * $2 / 100)); }
 
@@ -38,7 +38,7 @@ SDA_GID=${owner#*:}
 BRIDGE_NET=$bridge
 MOSQUITTO_MIB=$(share 240)
 INFLUXDB_MIB=$(share 288)
-INFLUXDB_HEAP_MIB=$(heap 288 85)
+INFLUXDB_HEAP_MIB=$(heap 288 80)
 TELEGRAF_MIB=$(share 144)
 TELEGRAF_HEAP_MIB=$(heap 144 85)
 NODE_RED_MIB=$(share 288)

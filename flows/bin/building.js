@@ -34,8 +34,7 @@ rows and import the same list again: what is registered already is left as it is
   --output NEW.json  write there, and leave BUILDING.json as it is
   --dry-run          only say what would happen
 
-A running system takes the changed file over by itself within seconds. (Under Docker Compose the file itself is
-mounted and a replaced one is not seen: use --output, then copy the new content into the old file with cp.)
+A running system takes the changed file over by itself within seconds.
 
 Ends with 0 when every row is in the building, 1 when rows were refused or a checked file has faults, 2 when nothing
 could be done.`;
