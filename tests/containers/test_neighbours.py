@@ -41,11 +41,13 @@ def test_another_network_is_found_where_the_first_is_taken(engine: Engine, fresh
 
 def test_by_hand_after_make_env(fresh: Installation) -> None:
     fresh.make("env")
-    fresh.compose("up", "--detach", "--build", "--wait")
+    fresh.compose("up", "--detach", "--wait")
     assert "all parts are up" in fresh.compose("exec", "-T", "node-red", "node", "bin/health.js", "--wait", "60")
     before = fresh.containers()
     fresh.make("up")
-    assert fresh.containers() == before
+    after = fresh.containers()
+    built = {"node-red", "registry", "simulator"}  # by hand with attestations, which make another image of them
+    assert {name for name in after if after[name] != before[name]} <= built
 
 
 def test_a_second_clone_takes_another_name_and_neither_deletes_the_other(engine: Engine) -> None:
