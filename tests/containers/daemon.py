@@ -21,6 +21,8 @@ from .packages import NoEngineError
 STORES = ("classic", "containerd")
 """How an engine keeps images; which it does is a setting of the machine."""
 START_WITHIN_S, STOP_WITHIN_S = 60.0, 90.0
+TRACES = tuple(map(Path, ("/run/docker", "/run/containerd", "/opt/containerd")))
+"""Folders that an engine makes wherever its own lie."""
 FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
 MARKED = re.compile(r"\b(docker|br-)", re.IGNORECASE)
 """Rules and chains that an engine makes name one or the other."""
@@ -78,6 +80,7 @@ def private_engine(store: str) -> Iterator[Engine]:
     environment |= {"DOCKER_HOST": f"unix://{run}/docker.sock", "DOCKER_CONFIG": str(programs), "DOCKER_BUILDKIT": "1"}
     with _only_one(), log.open("w") as output:
         forwarding = FORWARDING.read_text()
+        traces = [folder for folder in TRACES if not folder.exists()]
         daemons: list[subprocess.Popen[bytes]] = []
 
         def start() -> None:
@@ -100,6 +103,8 @@ def private_engine(store: str) -> Iterator[Engine]:
             _remove_containers(engine)
             _stop(daemons[0])
             _clean(environment, run, forwarding)
+            for folder in traces:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _command(store: str, root: Path, run: Path) -> list[str]:

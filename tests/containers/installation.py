@@ -41,7 +41,7 @@ class Installation:
         chosen = {key: str(port) for key, port in ports}
         self.environment = {**os.environ, **engine.environment, **chosen, "MQTTS_BIND": "127.0.0.1", "SIM": "1",
                             "COMPOSE_PROJECT_NAME": self.project}  # fmt: skip
-        for variable in ("MODE", "STACK_ENV_FILE"):
+        for variable in ("MODE", "STACK_ENV_FILE", "MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL"):
             self.environment.pop(variable, None)
         self.ports = SimpleNamespace(**{key.removesuffix("_PORT").lower(): int(port) for key, port in chosen.items()})
         self.http_url = f"http://127.0.0.1:{self.ports.http}"
