@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from stack.wait import wait_for
 
 from . import packages
@@ -21,6 +22,8 @@ from .packages import NoEngineError
 STORES = ("classic", "containerd")
 """How an engine keeps images; which it does is a setting of the machine."""
 START_WITHIN_S, STOP_WITHIN_S = 60.0, 90.0
+RUN, NAME = Path("/run"), "sda-engine-"
+"""Where an engine's socket and pid file are: a folder with the process id of who runs it."""
 TRACES = tuple(map(Path, ("/run/docker", "/run/containerd", "/opt/containerd")))
 """Folders that an engine makes wherever its own lie."""
 FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
@@ -74,12 +77,15 @@ def private_engine(store: str) -> Iterator[Engine]:
     if own_of_machine():
         raise NoEngineError("this machine runs an engine; a second one would share its firewall rules")
     environment = packages.environment(programs := packages.fetch())
-    root, run = CACHE / f"data-{store}", Path("/run") / f"sda-engine-{os.getpid()}"
-    run.mkdir(mode=0o700)
+    root, run = CACHE / f"data-{store}", RUN / f"{NAME}{os.getpid()}"
     log = CACHE / f"dockerd-{store}.log"
     environment |= {"DOCKER_HOST": f"unix://{run}/docker.sock", "DOCKER_CONFIG": str(programs), "DOCKER_BUILDKIT": "1"}
     with _only_one(), log.open("w") as output:
         forwarding = FORWARDING.read_text()
+        for left in RUN.glob(f"{NAME}*"):  # by a run that was killed
+            _end_left(left)
+            _clean(environment, left, forwarding)
+        run.mkdir(mode=0o700)
         traces = [folder for folder in TRACES if not folder.exists()]
         daemons: list[subprocess.Popen[bytes]] = []
 
@@ -105,6 +111,15 @@ def private_engine(store: str) -> Iterator[Engine]:
             _clean(environment, run, forwarding)
             for folder in traces:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end_left(run: Path) -> None:
+    """End the daemon whose process id stands in its folder, and wait until it has ended."""
+    with suppress(OSError, ValueError, psutil.Error):
+        daemon = psutil.Process(int((run / "docker.pid").read_text()))
+        if str(run) in " ".join(daemon.cmdline()):
+            daemon.terminate()
+            daemon.wait(STOP_WITHIN_S)
 
 
 def _command(store: str, root: Path, run: Path) -> list[str]:
