@@ -8,7 +8,7 @@ import signal
 import sys
 
 from . import images
-from .daemon import STORES, own_of_machine, private_engine
+from .daemon import STORES, busy, own_of_machine, private_engine
 from .packages import NoEngineError
 
 
@@ -33,8 +33,10 @@ def stores() -> str:
     """What can be tested on; a private engine is started once, since only that shows whether it can be."""
     if own_of_machine():
         return "machine"
-    with private_engine(STORES[0]):
-        return " ".join(STORES)
+    if not busy():
+        with private_engine(STORES[0]):
+            pass
+    return " ".join(STORES)
 
 
 def run(store: str) -> None:

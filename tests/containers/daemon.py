@@ -131,6 +131,17 @@ def _command(store: str, root: Path, run: Path) -> list[str]:
     return [*command, "--storage-driver", "overlay2"]
 
 
+def busy() -> bool:
+    """Whether somebody runs a private engine; a second one waits."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "engine.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 @contextmanager
 def _only_one() -> Iterator[None]:
     """One private engine at a time: its bridge and rules are the machine's."""

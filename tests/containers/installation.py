@@ -27,7 +27,8 @@ from . import images
 from .daemon import Engine
 
 NODE_RED_USER = 1000
-UP_WITHIN_S = 280.0
+UP_WITHIN_S = 900.0
+"""The first build of the images takes minutes."""
 
 
 class Installation:
