@@ -104,6 +104,7 @@ def private_engine(store: str) -> Iterator[Engine]:
         engine = Engine(environment, restart, private=True)
         try:
             start()
+            _remove_containers(engine)  # of a run that was killed
             yield engine
         finally:
             _remove_containers(engine)
