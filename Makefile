@@ -1,6 +1,7 @@
 # Every target is one call; what it does lives in native/ (help: make help).
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean check test bench bench-api bench-dashboard accuracy account building key rebuild simulator
+.PHONY: help up down status logs clean env check test test-compose bench bench-api bench-dashboard accuracy account building key
+.PHONY: rebuild simulator
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,10 +15,14 @@ logs:            ## follow all logs
 	@native/stack logs
 clean:           ## delete data and secrets; asks first (YES=1: does not)
 	@native/stack clean $(if $(YES),--yes)
+env:             ## write .env only, for `docker compose up` by hand
+	@native/stack env
 check:           ## linters, type checkers, validation of the configuration
 	@native/stack check
 test:            ## all tests against real services; ARGS='tests/system -k kill' for some
 	@native/stack test $(ARGS)
+test-compose:    ## the containers on a real engine, on its two kinds of image store; ARGS='-k faulty' for some
+	@native/stack test-compose $(ARGS)
 bench-dashboard: ## how soon a marker moves, what ten open pages cost; ARGS='--heap-minutes 60': the page's heap
 	@native/stack bench dashboard $(ARGS)
 bench:           ## the benchmarks, a table on the screen and in docs/benchmarks.md

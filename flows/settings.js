@@ -3,7 +3,6 @@
 // Node-RED's settings, and the only file that reads the environment. What is missing or wrong ends the start
 // with every fault named.
 const path = require('node:path');
-const { loadBuilding } = require('./lib/building');
 const { readConfig } = require('./lib/config');
 const { createClients } = require('./lib/http/clients');
 const { protect } = require('./lib/http/dashboard');
@@ -12,6 +11,7 @@ const { createSecure } = require('./lib/http/secure');
 const { sameSecret } = require('./lib/keys');
 const { createHub } = require('./lib/live/hub');
 const { createSessions } = require('./lib/sessions');
+const { startBuilding } = require('./lib/start-building');
 const { createTrust } = require('./lib/trust');
 
 /** Refuse to start with a sentence, not with a stack. */
@@ -30,7 +30,8 @@ const GUESSABLE = 20;
 const config = orRefuse(() => readConfig(process.env));
 const trusted = orRefuse(() => createTrust(config));
 const clients = orRefuse(() => createClients(config));
-const building = orRefuse(() => loadBuilding(config.buildingFile));
+const versions = path.join(config.userDir, 'building-versions');
+const building = orRefuse(() => startBuilding(config.buildingFile, versions, console.warn));
 if (config.apiKey.length < GUESSABLE) {
   console.warn('SDA_API_KEY is short enough to be guessed: take 24 random bytes (openssl rand -hex 24), then `make up`');
 }

@@ -27,8 +27,13 @@ fi
 chmod 600 "$target"
 [ -z "$(tail -c 1 "$target")" ] || echo >>"$target"
 
-keep() { # key value: appended where the key is missing
-  if ! grep -q "^$1=" "$target"; then printf '%s=%s\n' "$1" "$2" >>"$target"; fi
+keep() { # key value: added where the key is missing, above what native/compose works out
+  ! grep -q "^$1=" "$target" || return 0
+  if grep -q '^# Worked out' "$target"; then
+    awk -v line="$1=$2" '/^# Worked out/ { print line } { print }' "$target" >"$target.kept" && mv "$target.kept" "$target"
+  else
+    printf '%s=%s\n' "$1" "$2" >>"$target"
+  fi
 }
 keep MQTT_PORT 1883
 keep MQTT_BIND 127.0.0.1
@@ -67,4 +72,5 @@ keep MQTT_SIMULATOR_PASSWORD "$(secret)"
 keep INFLUX_ADMIN_TOKEN "$(secret)"
 keep INFLUX_WRITE_TOKEN ''
 keep INFLUX_READ_TOKEN ''
+keep MEMORY_MIB 1024
 [ "$target" = "$file" ] || mv "$target" "$file"

@@ -38,6 +38,15 @@ def _resolved(env_file: Path, **environment: str) -> dict[str, dict[str, Any]]:
     return resolved
 
 
+def test_no_image_is_built_twice(services: dict[str, Any]) -> None:
+    built = [service["image"] for service in services.values() if "build" in service]
+    assert len(built) == len(set(built))
+
+
+def test_the_whole_with_the_demo_is_bounded_by_a_gibibyte(services: dict[str, dict[str, Any]]) -> None:
+    assert sum(int(service.get("mem_limit", 0)) for service in services.values()) <= 2**30
+
+
 def test_runs_the_same_services_as_the_native_list(services: dict[str, Any], settings: Settings) -> None:
     assert {NATIVE_NAME.get(name, name) for name in services.keys() - ONCE} == {one.name for one in processes(settings)}
 
@@ -98,7 +107,7 @@ def test_data_live_in_named_volumes(services: dict[str, dict[str, Any]]) -> None
     kept = {
         mount["source"] for one in services.values() for mount in one.get("volumes", []) if mount["type"] == "volume"
     }
-    assert kept == {"broker", "influxdb", "registry", "node-red"}
+    assert kept == {"broker", "influxdb", "registry", "tokens", "node-red"}
 
 
 def test_services_get_no_secret_they_do_not_need(services: dict[str, dict[str, Any]], settings: Settings) -> None:
@@ -106,7 +115,7 @@ def test_services_get_no_secret_they_do_not_need(services: dict[str, dict[str, A
     held = {name: secrets & set((one.get("environment") or {}).values()) for name, one in services.items()}
     assert held["influxdb"] == set()
     assert held["registry"] == set()
-    assert held["telegraf"] == {settings["MQTT_TELEGRAF_PASSWORD"]}  # and its token, once it is issued
+    assert held["telegraf"] == {settings["MQTT_TELEGRAF_PASSWORD"]}  # its token it reads from a volume
     assert held["simulator"] == {settings["MQTT_SIMULATOR_PASSWORD"]}
 
 
@@ -166,4 +175,4 @@ def test_missing_secret_is_refused_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / ".env").touch()
     with pytest.raises(subprocess.CalledProcessError) as refused:
         _resolved(tmp_path / ".env")
-    assert "run make up" in refused.value.stderr
+    assert "run make env" in refused.value.stderr

@@ -22,7 +22,7 @@ SPOKEN = {
     r"InfluxDB \*{0,2}v?(\d+\.\d+\.\d+)": "INFLUXDB_VERSION",
     r"Node-RED \*{0,2}v?(\d+\.\d+\.\d+)": "NODE_RED_VERSION",
     r"Dashboard \*{0,2}v?(1\.\d+\.\d+)": "DASHBOARD_VERSION",
-    r"eclipse-mosquitto:(\d[\d.]*\d)": "MOSQUITTO_IMAGE_VERSION",
+    r"eclipse-mosquitto:([\w.-]*\w)": "MOSQUITTO_IMAGE_VERSION",
 }
 
 

@@ -48,6 +48,8 @@ rows and give the same list again: what is registered already is left as it is.
   --output NEW.json  write there, and leave the building file as it is
   --dry-run          only say what would happen
 
+A running system takes the changed file over by itself within seconds.
+
 Ends with 0 when it was done (import: with every row; from-list: refused rows are listed), 1 when import refused rows,
 when nobody agreed to from-list, or a checked file has faults, 2 when nothing could be done.`;
 

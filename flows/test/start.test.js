@@ -44,6 +44,28 @@ test('a building that cannot be used ends the start with its faults', async (t) 
   assert.match(red.output, /is refused:\n.*levels/);
 });
 
+test('a building file with a fault after a restart: the building that was in use last goes on, and /health says it', async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'start-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const env = await environment(folder);
+  const before = nodeRed(env);
+  t.after(() => before.stop('SIGKILL'));
+  await before.ready();
+  const versions = path.join(env.SDA_USER_DIR, 'building-versions');
+  await until('a version', () => fs.existsSync(versions) && fs.readdirSync(versions).some((name) => /^\d+\.ndjson$/.test(name)));
+  await before.stop('SIGTERM');
+  fs.writeFileSync(env.SDA_BUILDING, '{"building":"x"}');
+  const after = nodeRed(env);
+  t.after(() => after.stop('SIGKILL'));
+  await after.ready();
+  assert.match(after.output, /is refused:\n.*levels[^]*was in use last goes on/);
+  const building = await until('the faults', async () => {
+    const { parts } = await (await fetch(`${after.url}/health`)).json();
+    return parts.building.status === 'degraded' && parts.building;
+  });
+  assert.ok(building.rooms > 0);
+});
+
 test('it starts without broker and database, and says that they are away', async (t) => {
   const red = await start(t);
   await red.ready();

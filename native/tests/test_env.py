@@ -34,6 +34,15 @@ def test_missing_key_of_a_newer_version_is_added_and_the_rest_kept(tmp_path: Pat
     assert file.read_text().splitlines()[: len(kept)] == kept
 
 
+def test_missing_key_stands_above_what_is_worked_out_for_containers(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    load(file, {})
+    own = [line for line in file.read_text().splitlines() if not line.startswith("TELEGRAF_PORT=")]
+    file.write_text("\n".join([*own, "# Worked out by make up", "SDA_UID=1000", ""]))
+    load(file, {})
+    assert file.read_text().splitlines() == [*own, "TELEGRAF_PORT=8088", "# Worked out by make up", "SDA_UID=1000"]
+
+
 def test_group_readable_file_is_made_private_again(tmp_path: Path) -> None:
     load(tmp_path / ".env", {})
     (tmp_path / ".env").chmod(0o644)

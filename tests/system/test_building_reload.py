@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from ingest.steady import SteadySender
+from stack.errors import StackError
+from stack.lifecycle import status, up
 from support import web
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
@@ -158,6 +160,24 @@ def test_bad_file_is_refused_with_every_fault_while_the_old_one_works_on(site: S
     assert "faults" not in told, "what stands in the file only to callers that are known"
     site.write(add_annex)
     site.takes(status="up", rooms=61)
+
+
+def test_status_tells_the_faults_and_a_start_touches_nothing(site: Site, stack: RunningStack) -> None:
+    site.file.write_text('{"building": "Half a')
+    site.takes(status="degraded")
+    lines, all_up = status(stack.settings)
+    assert not all_up
+    (told,) = [line for line in lines if line.startswith("building is degraded: ")]
+    assert "/ is not JSON" in told
+    assert "-> correct the file" in told
+
+    before = [stack.pid(name) for name in ("mosquitto", "telegraf", "node-red")]
+    with pytest.raises(StackError, match=r"(?s)/ is not JSON.*Nothing was changed, what runs goes on"):
+        up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+    assert [stack.pid(name) for name in ("mosquitto", "telegraf", "node-red")] == before
+    site.write()
+    site.takes(status="up")
+    assert status(stack.settings)[0][-1] == "all parts are up"
 
 
 def test_history_keeps_the_name_of_a_room_that_is_gone(site: Site, stack: RunningStack) -> None:

@@ -107,15 +107,14 @@ def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> Non
     """With a stand-in for the engine: what the archive holds, its mode, and that `make up` comes last."""
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
     volumes, installation, programs = tmp_path / "volumes", tmp_path / "installation", tmp_path / "bin"
-    kept = {
-        f"{compose['name']}_{name}": name for name in compose["volumes"] if name != "registry"
-    }  # made at each start
+    made_at_each_start = ("registry", "tokens")
+    kept = {f"sda-locator-2_{name}": name for name in compose["volumes"] if name not in made_at_each_start}
     for volume, name in kept.items():
         (volumes / volume).mkdir(parents=True)
         (volumes / volume / "file").write_text(f"in {name}")
     (installation / "flows" / "building").mkdir(parents=True)
     (installation / "flows" / "building" / "house.json").write_text("{}")
-    (installation / ".env").write_text("A=1\n")
+    (installation / ".env").write_text("COMPOSE_PROJECT_NAME=sda-locator-2\n")
     (installation / "Makefile").write_text("up down:\n\t@echo $@ >>steps\n")
     programs.mkdir()
     (programs / "docker").write_text(f"#!{sys.executable}\n{ENGINE}")
@@ -137,7 +136,7 @@ def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> Non
     run("restore under Compose", installation, environment, archive.name)
     for volume, name in kept.items():
         assert (volumes / volume / "file").read_text() == f"in {name}"
-    assert (installation / ".env").read_text() == "A=1\n"
+    assert (installation / ".env").read_text() == "COMPOSE_PROJECT_NAME=sda-locator-2\n"
     assert (installation / "flows" / "building" / "house.json").exists()
     assert (installation / "steps").read_text().split() == ["down", "up", "up"]
 

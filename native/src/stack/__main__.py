@@ -41,6 +41,8 @@ def _up(_: list[str]) -> int:
     install.install(install.run_parts())
     settings = up(settings)
     wait_until_whole(settings)
+    if settings.env_file == ROOT / ".env":
+        (ROOT / ".native").touch()  # from now on, also when an engine is installed later
     print(f"""
 The whole pipeline is up.
   dashboard  {settings.http_url}/dashboard   user {settings["SDA_ADMIN_USER"]}, password: SDA_ADMIN_PASSWORD in .env
@@ -130,6 +132,12 @@ def _test(rest: list[str]) -> int:
     return checks.test(rest)
 
 
+def _test_compose(rest: list[str]) -> int:
+    if not checks.has_engine():
+        _install([])  # a private one takes the programs that run natively
+    return checks.test_compose(rest)
+
+
 def _bench(rest: list[str]) -> int:
     _install([])
     install.install(install.load_parts())
@@ -170,7 +178,7 @@ def _simulator(rest: list[str]) -> int:
 DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
 """What `up` makes below the data folder."""
 SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
-PASS_ON = {"account", "building", "key", "rebuild", "simulator", "clean", "test", "bench", "accuracy"}
+PASS_ON = {"account", "building", "key", "rebuild", "simulator", "clean", "test", "test-compose", "bench", "accuracy"}
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "up": (_up, "install what is missing, start everything, wait until it is healthy"),
     "down": (_down, "stop everything, keep the data"),
@@ -186,6 +194,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
+    "test-compose": (_test_compose, "the containers on a real engine, its own or a private one"),
     "test": (_test, "all tests, against real services on free ports"),
 }
 

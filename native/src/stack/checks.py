@@ -1,6 +1,7 @@
 """What `make check` and `make test` run; each command as a person would type it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,12 @@ SHELL_SCRIPTS = (
     "native/stack",
     "native/env.sh",
     "native/demo.sh",
+    "native/bridge.sh",
     "native/compose",
+    "native/derived.sh",
+    "native/mode.sh",
+    "native/value.sh",
+    "influx/tokens.sh",
     "broker/run.sh",
     "native/build/influxd/rustc-cap-lints",
     "ingest/start",
@@ -28,7 +34,7 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values with which a configuration is validated without an installation."""
-NOT_OF_SYSTEM = ("accuracy", "dashboard", "trouble", "system/test_api_schemathesis.py")
+NOT_OF_SYSTEM = ("accuracy", "containers", "dashboard", "trouble", "system/test_api_schemathesis.py")
 """Of `tests`, what does not run together with the rest of it."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
@@ -73,6 +79,7 @@ def test(arguments: list[str]) -> int:
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:
         return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
+    engines, no_engine = _engines()
     lanes: list[list[tuple[str, list[str]]]] = [
         [
             ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"]),
@@ -86,6 +93,7 @@ def test(arguments: list[str]) -> int:
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
+            *([("containers", [pytest, "-q", "tests/containers/test_short.py"])] if engines else []),
         ],
         [
             ("accuracy", [pytest, "-q", "tests/accuracy"]),
@@ -107,7 +115,37 @@ def test(arguments: list[str]) -> int:
     say("each part shows its output when it is through; the longest take some minutes")
     with ThreadPoolExecutor(len(lanes)) as pool:
         failed = [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
+    if no_engine:
+        say(f"NOT RUN: containers ({no_engine}); where there is an engine, make test-compose runs them")
     return _verdict(failed)
+
+
+def test_compose(arguments: list[str]) -> int:
+    """The containers on a real engine: this machine's own, else private ones, one for each kind of image store.
+
+    Args:
+        arguments: go to pytest too.
+    """
+    stores, no_engine = _engines()
+    if no_engine:
+        say(f"error: {no_engine}")
+        return 2
+    pytest = str(Path(sys.executable).parent / "pytest")
+    command = [pytest, "-q", "tests/containers", *arguments]
+    return _run_all([(f"containers, {store}", command, {"SDA_ENGINE_STORE": store}) for store in stores])
+
+
+def has_engine() -> bool:
+    """Whether this machine runs a container engine."""
+    docker = shutil.which("docker")
+    return bool(docker) and subprocess.run([str(docker), "info"], capture_output=True, check=False).returncode == 0
+
+
+def _engines() -> tuple[list[str], str]:
+    """The kinds of image store to test on, and why there is none."""
+    command = (sys.executable, "-m", "containers", "stores")
+    found = subprocess.run(command, cwd=ROOT, env=_with_tests(), capture_output=True, text=True, check=False)
+    return found.stdout.split(), found.stderr.strip() if found.returncode else ""
 
 
 def bench(arguments: list[str]) -> int:
@@ -123,8 +161,11 @@ def accuracy(arguments: list[str]) -> int:
 
 def _package(name: str, arguments: list[str]) -> int:
     command = (sys.executable, "-m", name, *arguments)
-    folders = f"{ROOT / 'tests'}:{ROOT / 'gateway-agent' / 'tests' / 'kit'}"
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": folders}, check=False).returncode
+    return subprocess.run(command, cwd=ROOT, env=_with_tests(), check=False).returncode
+
+
+def _with_tests() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'gateway-agent' / 'tests' / 'kit'}"}
 
 
 def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:

@@ -16,6 +16,7 @@ from .errors import StackError
 from .install import say
 from .layout import ROOT, node_folder
 from .orphans import end_orphans
+from .pipeline import reasons
 from .processes import Process, processes
 from .settings import Settings, load
 from .supervisor import Supervisor, open_files
@@ -48,6 +49,7 @@ def up(settings: Settings, tell: Callable[[str], None] = say, leave_out: Collect
 def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[str]) -> Settings:
     supervisor = Supervisor(settings.data_dir)
     _check_ports(settings, supervisor)
+    _check_building(settings)
     provision_broker(settings)
     _stop_outdated_broker(settings, supervisor)
     wanted = _wanted(settings, leave_out)
@@ -114,6 +116,9 @@ def status(settings: Settings) -> tuple[list[str], bool]:
             state, detail = ("up", _usage(int(info["pid"]))) if answer.up else ("unhealthy", answer.detail)
         all_up &= state == "up"
         lines.append(f"{process.name:<12}  {process.version:<8}  {state:<9}  {detail}".rstrip())
+    if running:
+        lines += (said := reasons(settings)) or ["all parts are up"]
+        all_up &= not said
     return lines, all_up
 
 
@@ -189,6 +194,14 @@ def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
     for process in processes(settings):
         for key in process.ports:
             ports.check_free(key, settings.port(key), ours)
+
+
+def _check_building(settings: Settings) -> None:
+    """Refuse a building file with faults before anything is touched: what runs goes on."""
+    check = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", "check", settings.building]
+    done = subprocess.run([str(part) for part in check], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise StackError(f"{(done.stderr or done.stdout).strip()}\nNothing was changed, what runs goes on")
 
 
 def _check_space(settings: Settings) -> None:

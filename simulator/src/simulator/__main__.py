@@ -39,7 +39,10 @@ def main() -> int:
         _tell(f"simulator: {error}. Does it run (make status), and do MQTT_HOST and MQTT_PORT say where?")
         return UNREACHABLE
     except RefusedError as error:
-        _tell(f"simulator: {error}. Is MQTT_SIMULATOR_PASSWORD the one that broker was set up with?")
+        _tell(
+            f"simulator: {error}. Is MQTT_SIMULATOR_PASSWORD the one that broker was set up with? "
+            "Where the demo does not play (SIM=0, an own building) there is no such account: SIM=1 make up"
+        )
         return REFUSED
 
 

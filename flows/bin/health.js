@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+'use strict';
+
+// Says what /health says is not up, and what to do. Exit code 0: all is up.
+const { setTimeout: later } = require('node:timers/promises');
+const { parseArgs } = require('node:util');
+
+const HELP = `Whether everything works, in words: node bin/health.js [--wait SECONDS] [--alive]
+
+  --wait SECONDS  waits so long at most until all of it is up
+  --alive         only whether Node-RED answers: what another part lacks does not count`;
+const ANSWER_WITHIN_MS = 3000;
+const LOOK_EVERY_MS = 500;
+
+/** @returns {Promise<{status: string, parts: Record<string, {status: string, reason?: string, remedy?: string, faults?: string[]}>}>} */
+async function ask() {
+  const url = `http://127.0.0.1:${process.env.HTTP_PORT || 1880}/health`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
+  return answer.json();
+}
+
+/** @param {Awaited<ReturnType<typeof ask>>} report @returns {string[]} one line for each part that is not up */
+function reasons({ parts }) {
+  return Object.entries(parts).filter(([, part]) => part.status !== 'up').map(([name, part]) =>
+    [`${name} is ${part.status}: ${part.reason ?? 'no reason is given'}`, ...part.faults ?? [], ...part.remedy ? [`-> ${part.remedy}`] : []].join('\n  '));
+}
+
+async function main() {
+  const { values } = parseArgs({ options: { wait: { type: 'string', default: '0' }, alive: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const deadlineMs = Date.now() + Number(values.wait) * 1000;
+  for (;;) {
+    const said = await ask().then((report) => (values.alive ? [] : reasons(report)), (error) => [`node-red does not answer: ${error.message}`]);
+    if (said.length === 0) {
+      if (!values.alive) console.log('all parts are up');
+      return 0;
+    }
+    if (Date.now() >= deadlineMs) {
+      for (const line of said) console.error(line);
+      return 1;
+    }
+    await later(LOOK_EVERY_MS);
+  }
+}
+
+main().then((code) => { process.exitCode = code; }, (error) => {
+  console.error(`error: ${error.message}`);
+  process.exitCode = 2;
+});

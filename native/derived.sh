@@ -1,0 +1,56 @@
+#!/bin/sh
+# What compose.yaml needs beside the settings, as KEY=value lines: demo, building folder and its owner, memory, network, and
+# a digest of the files that each service reads, so that it is made anew when one of them has changed.
+# Usage: native/derived.sh, from the repository
+set -eu
+value() { sh native/value.sh "$1"; }
+fail() { printf 'error: %s\n' "$1" >&2; exit 2; }
+digest() { cat "$@" | cksum | tr ' ' -; }
+
+building=$(value SDA_BUILDING) # relative to the repository, or absolute
+building=${building:-flows/building/demo.json}
+[ -f "$building" ] || fail "SDA_BUILDING=$building is no file; give a building file's path, in .env"
+folder=$(dirname "$building")
+# shellcheck disable=SC2012 # stat has other options on each system
+owner=$(ls -nd "$folder" | awk '{ print $3 ":" $4 }')
+[ "${owner%:*}" != 0 ] || owner=1000:1000 # nothing that answers the network runs as root
+code=0
+sh native/demo.sh "$(value SIM)" "$building" || code=$?
+case $code in 0) profiles=demo without='' ;; 1) profiles='' without=--no-simulator ;; *) exit 2 ;; esac
+
+whole=$(value MEMORY_MIB)
+case ${whole:=1024} in *[!0-9]*) fail "MEMORY_MIB=$whole is no number of MiB" ;; esac
+[ "$whole" -ge 1024 ] || fail "MEMORY_MIB=$whole is too little: 1024 are needed"
+# Of 1024; beside them 24 are for `certificates` and 40 for the demo. docs/operations.md says what was measured.
+share() { echo $((whole * $1 / 1024)); }
+heap() { echo $(($(share "$1") * $2 / 100)); }
+
+changed=leave # what simulated people do when somebody changes the building
+[ "$(value SIM)" != 1 ] || changed=follow
+network=$(sh native/network.sh "$(value HTTPS_PORT)" "$(value HTTPS_CERT)" "$(value HTTPS_KEY)" "$(value PROXY_NAME)")
+bridge=$(sh native/bridge.sh "$(value COMPOSE_PROJECT_NAME)" "$(value BRIDGE_NET)")
+
+cat <<VALUES
+COMPOSE_PROFILES=$profiles
+NO_SIMULATOR=$without
+DEMO_WHEN_CHANGED=$changed
+$network
+HOST_NAME=$(uname -n)
+SDA_BUILDING_DIR=$folder
+SDA_BUILDING_NAME=$(basename "$building")
+SDA_UID=${owner%:*}
+SDA_GID=${owner#*:}
+BRIDGE_NET=$bridge
+MOSQUITTO_MIB=$(share 240)
+INFLUXDB_MIB=$(share 336)
+INFLUXDB_HEAP_MIB=$(heap 336 75)
+TELEGRAF_MIB=$(share 128)
+TELEGRAF_HEAP_MIB=$(heap 128 85)
+NODE_RED_MIB=$(share 256)
+NODE_RED_HEAP_MIB=$(heap 256 60)
+MOSQUITTO_CONFIGURATION=$(digest broker/mosquitto.conf broker/run.sh)
+CERTIFICATES_CONFIGURATION=$(digest broker/*.py)
+INFLUXDB_CONFIGURATION=$(digest influx/influxd.toml)
+TELEGRAF_CONFIGURATION=$(digest ingest/start ingest/telegraf.conf ingest/telegraf.d/*.conf influx/tokens.json)
+NODE_RED_CONFIGURATION=$(digest influx/tokens.json)
+VALUES

@@ -1,0 +1,143 @@
+"""Stand-ins for the pinned images where no registry answers: the vendors' users, folders and tools around the programs
+that run natively here."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from stack.install import Shell, telegraf_program
+from stack.layout import ROOT, VERSIONS, influxd_program, node_folder
+
+from . import packages
+from .cache import CACHE, built_once
+from .daemon import Engine
+
+RELEASE = "unstable"
+"""Of Debian: it has Mosquitto in the series of the pinned image."""
+PACKAGES = ("ca-certificates", "curl", "mosquitto", "mosquitto-clients", "openssl", "python3", "python3-pip", "procps")
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+"""Where Debian keeps those that are trusted; in the stand-ins those of SSL_CERT_FILE too, if it is set here."""
+NPM = "11.6.2"
+BASE = "stand-in/base:1"
+
+INFLUXDB = """
+RUN useradd --uid 1000 --create-home influxdb && mkdir -p /var/lib/influxdb2 /etc/influxdb2 \\
+  && chown influxdb: /var/lib/influxdb2 /etc/influxdb2
+VOLUME ["/var/lib/influxdb2", "/etc/influxdb2"]
+ENTRYPOINT ["influxd"]
+"""
+TELEGRAF = """
+RUN useradd --uid 999 --create-home telegraf
+ENTRYPOINT ["telegraf"]
+"""
+MOSQUITTO = """
+RUN userdel mosquitto && groupadd --gid 1883 mosquitto && useradd --uid 1883 --gid 1883 --no-create-home mosquitto \\
+  && mkdir -p /mosquitto/config /mosquitto/data /mosquitto/log && chown -R mosquitto: /mosquitto
+VOLUME ["/mosquitto/data", "/mosquitto/log"]
+CMD ["mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]
+"""
+PYTHON = """
+RUN ln -s python3 /usr/bin/python && rm -f /usr/lib/python3*/EXTERNALLY-MANAGED
+CMD ["python"]
+"""
+NODE = """
+RUN useradd --uid 1000 --create-home node && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+CMD ["node"]
+"""
+
+
+def provide(engine: Engine) -> None:
+    """Give a private engine every pinned image that it lacks; another one asks its registry."""
+    if not engine.private:
+        return
+    known = engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
+    for name, (programs, lines) in _recipes().items():
+        if name not in known:
+            if BASE not in known:
+                engine.docker("import", _root(), BASE)
+                known.append(BASE)
+            _build(engine, name, programs, lines)
+
+
+def pinned() -> list[str]:
+    """The names that compose.yaml and the Dockerfiles pin."""
+    return list(_recipes())
+
+
+def _recipes() -> dict[str, tuple[dict[Path, str], str]]:
+    """Image -> (program here -> its place there), lines of its Dockerfile."""
+    node = {node_folder() / "node": "usr/local/bin/node"}
+    return {
+        f"influxdb:{VERSIONS['INFLUXDB_VERSION']}": ({influxd_program(): "usr/local/bin/influxd"}, INFLUXDB),
+        f"telegraf:{VERSIONS['TELEGRAF_VERSION']}": ({telegraf_program(): "usr/bin/telegraf"}, TELEGRAF),
+        f"eclipse-mosquitto:{VERSIONS['MOSQUITTO_IMAGE_VERSION']}": ({}, MOSQUITTO),
+        f"python:{VERSIONS['PYTHON_IMAGE_VERSION']}": ({}, PYTHON),
+        f"node:{VERSIONS['NODE_VERSION']}-bookworm-slim": ({**node, _npm(): "usr/local/lib/node_modules/npm"}, NODE),
+    }
+
+
+def _build(engine: Engine, name: str, programs: dict[Path, str], lines: str) -> None:
+    context = CACHE / "context"
+    shutil.rmtree(context, ignore_errors=True)
+    (context / "files").mkdir(parents=True)
+    for source, place in programs.items():
+        target = context / "files" / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, symlinks=True)
+        else:
+            shutil.copy(source.resolve(), target)
+    (context / "Dockerfile").write_text(f"FROM {BASE}\nCOPY files /\n{_trust()}\n{lines}")
+    engine.docker("build", "--quiet", "--provenance=false", "--tag", name, context)
+    shutil.rmtree(context)
+
+
+def _trust() -> str:
+    """Tells the programs inside which authorities to trust, where this machine's own are other than Debian's."""
+    if not os.environ.get("SSL_CERT_FILE"):
+        return ""
+    variables = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE")
+    return f"ENV {' '.join(f'{variable}={CERTIFICATES}' for variable in variables)}"
+
+
+def _root() -> Path:
+    """A small Debian as a tar archive."""
+    uri, _ = packages.mirror()
+    certificates = Path(os.environ["SSL_CERT_FILE"]) if os.environ.get("SSL_CERT_FILE") else None
+    trusted = certificates.read_text() if certificates else ""
+    return (
+        built_once("root", [RELEASE, *PACKAGES, trusted], lambda folder: _bootstrap(folder, uri, trusted)) / "root.tar"
+    )
+
+
+def _bootstrap(folder: Path, uri: str, trusted: str) -> None:
+    programs = packages.fetch()
+    root = folder / "root"
+    environment = packages.environment(programs) | {"DEBOOTSTRAP_DIR": str(programs / "usr" / "share" / "debootstrap")}
+    shell = Shell(CACHE / "root.log")
+    shell("debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", RELEASE, root, uri, env=environment)
+    shutil.rmtree(root / "var" / "cache" / "apt")
+    shutil.rmtree(root / "var" / "lib" / "apt" / "lists")
+    if trusted:
+        (root / CERTIFICATES.lstrip("/")).write_text(trusted)
+    with (folder / "root.tar").open("wb") as archive:
+        subprocess.run(["tar", "-c", "--exclude=./dev/*", "-C", root, "."], stdout=archive, check=True)
+    shutil.rmtree(root)
+
+
+def _npm() -> Path:
+    def fetch(folder: Path) -> None:
+        Shell(CACHE / "npm.log")("npm", "install", "--no-audit", "--no-fund", "--prefix", folder, f"npm@{NPM}")
+
+    return built_once("npm", [NPM], fetch) / "node_modules" / "npm"
+
+
+def tracked() -> Iterator[Path]:
+    """The repository's files, as a clone has them, with what is changed or new here."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, check=True).stdout  # fmt: skip
+    for name in listed.decode().split("\0"):
+        if name and (ROOT / name).is_file():
+            yield Path(name)

@@ -1,0 +1,48 @@
+"""The building file under Compose: changed over HTTP it is the file here; a fault in it stops nothing that runs."""
+
+import json
+
+from support import web
+from support.talk import eventually
+
+from .installation import Installation
+
+
+def admin(clone: Installation) -> dict[str, str]:
+    return {"X-API-Key": clone.secrets["SDA_API_KEY"]}
+
+
+def test_an_edit_is_saved_in_the_file_of_the_clone(clone: Installation) -> None:
+    url = f"{clone.http_url}/api/v1/building"
+    before = web.get(url, headers=admin(clone))
+    changed = before.json() | {"building": "Edited House"}
+    file = clone.folder / "flows" / "building" / "demo.json"
+    answer = web.request("PUT", url, headers=admin(clone) | {"If-Match": before.headers["ETag"]}, json=changed)
+    assert answer.status_code == 200, answer.text
+    assert json.loads(file.read_text())["building"] == "Edited House"
+    assert clone.health()["parts"]["building"]["name"] == "Edited House"
+
+
+def test_a_faulty_file_stops_nothing_and_is_told(clone: Installation) -> None:
+    file = clone.folder / "flows" / "building" / "demo.json"
+    good, before = file.read_text(), clone.containers()
+    try:
+        file.write_text('{"building": "x"}')
+        refused = clone.tried("up")
+        assert refused.returncode
+        assert "levels" in refused.stdout
+        assert "nothing was changed, what runs goes on" in refused.stdout
+        assert clone.containers() == before
+        assert web.get(f"{clone.http_url}/retrieveformonitoring", headers=admin(clone)).status_code == 200
+
+        eventually(lambda: clone.degraded() == {"building"}, what="health tells it")
+        status = clone.tried("status")
+        assert status.returncode
+        assert "building is degraded: the building file was changed and is refused" in status.stdout
+        assert "-> correct the file" in status.stdout
+
+        clone.engine.docker("restart", before["node-red"])  # as with the machine
+        eventually(lambda: clone.degraded() == {"building"}, what="the building of before")
+    finally:
+        file.write_text(good)
+    eventually(clone.is_up, what="all of it is up again")
