@@ -24,6 +24,7 @@ const { createVisitAnswers } = require('./visits');
  * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings
  * @property {import('../../../editing/editor').Editor} editor
+ * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
  * @property {() => Promise<void>} reload
  * @property {() => number} clock
  * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete] locations
