@@ -79,6 +79,8 @@ def test_a_native_installation_is_backed_up_and_restored(stack: RunningStack, de
     (folder / "make.py").write_text(MAKE)
     (folder / "flows" / "building").mkdir(parents=True)
     shutil.copy(stack.building, folder / "flows" / "building")
+    picture = folder / "flows" / "building" / "plan-0123456789abcdef.png"
+    picture.write_text("a plan")
     environment = {**stack.settings.environment, "STACK_ENV_FILE": str(stack.settings.env_file)}
     password = stack.command("account", "add", "phone", "backed-up").strip()
     beacon, ts = demo.beacons_of_two_rooms()[0], now_ms()
@@ -94,10 +96,12 @@ def test_a_native_installation_is_backed_up_and_restored(stack: RunningStack, de
         down(stack.settings)
         shutil.rmtree(stack.data_dir)
         stack.settings.env_file.unlink()
+        picture.unlink()
         run("restore natively", folder, environment, archive.name)
     finally:
         up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
     stack.wait_until_whole()
+    assert picture.read_text() == "a plan"
     assert health.broker("127.0.0.1", stack.ports.mqtt, "backed-up", password).up
     eventually(stored, what="the location again, from the restored database")
     stack.command("account", "remove", "backed-up")
