@@ -162,6 +162,6 @@ async function restoreVersion(context, number, who) {
 }
 
 module.exports = {
-  getBuilding, validateBuilding, replaceBuilding, importList, listVersions, getVersion, restoreVersion, refused, writeOver, BUILDING_BYTES,
-  LIST_BYTES,
+  refused, writeOver,
+  getBuilding, validateBuilding, replaceBuilding, importList, listVersions, getVersion, restoreVersion, BUILDING_BYTES, LIST_BYTES,
 };
