@@ -76,7 +76,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
 }
 
 /**
- * @param {Context} context @param {BuildingFile} file checked
+ * @param {Pick<Context, 'editor'|'reload'|'site'>} context @param {BuildingFile} file checked
  * @param {string} digest of what it is to replace
  * @param {{by: string, how: import('../editing/versions').How, of: number|null}} what
  */

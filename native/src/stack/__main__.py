@@ -46,10 +46,10 @@ def _up(_: list[str]) -> int:
     print(f"""
 The whole pipeline is up.
   dashboard  {settings.http_url}/dashboard   user {settings["SDA_ADMIN_USER"]}, password: SDA_ADMIN_PASSWORD in .env
-  history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
+{_https(settings)}  history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
-{_https(settings)}Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
+Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
       make status, make logs, make down""")
     if not settings.demo:
         print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
