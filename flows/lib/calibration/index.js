@@ -35,6 +35,8 @@ const VISITS = 4;
 const SECONDS = 60;
 /** Of all seconds; less is not worth a change. */
 const GAIN = 0.01;
+/** Of a visit, s: a second or two is when a tap was made. */
+const NOTICED_S = 3;
 /** Older ones tell of before. */
 const FRESH_S = 1;
 /** A level that is not known better is not learned from. */
@@ -84,12 +86,13 @@ function calibrate(walk) {
 }
 
 /**
- * Whether it is worth it, and no more visits lose than gain: one that gains while others lose is chance.
+ * Whether it is worth it, and no more visits lose noticeably than gain: one that gains while others lose is chance.
  * @param {readonly number[]} gains of each visit, seconds @param {number} seconds of all of them
  */
 function isGain(gains, seconds) {
   const gain = gains.reduce((sum, one) => sum + one, 0);
-  return gain >= GAIN * seconds && gains.reduce((sum, one) => sum + Math.sign(one), 0) >= 0;
+  const noticed = gains.filter((one) => Math.abs(one) >= NOTICED_S);
+  return gain >= GAIN * seconds && noticed.filter((one) => one > 0).length >= noticed.length / 2;
 }
 
 /**
