@@ -24,7 +24,7 @@ const CONSTANTS = Object.freeze({
   movedSigma: 1, // they moved when what is heard of late is so many standard deviations off
   walkLooks: 3, // who moves is somewhere else with each reading: evidence counts so much more
   powerNats: 0.6, // a room whose devices are heard with e times the power is so much likelier: what walls and distances say may be wrong
-  unplacedPowerNats: 1.5, // … where it is not known where in their rooms the devices are
+  unplacedPowerNats: 1.2, // … where it is not known where in their rooms the devices are
   powerFolds: 4, // … down to so many factors of e; a room without a device of its own counts as one factor below the strongest
   lostShare: 0.15, // windows lost although the transmitter is near
   hearableDbm: -94, // weaker ones are received by half at most
