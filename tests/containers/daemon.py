@@ -1,6 +1,7 @@
 """A private container engine: its daemon on a socket of its own, and nothing of it left behind afterwards."""
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -124,9 +125,14 @@ def _end_left(run: Path) -> None:
 
 
 def _command(store: str, root: Path, run: Path) -> list[str]:
-    command = ["dockerd", "--host", f"unix://{run}/docker.sock", "--data-root", str(root), "--exec-root",
-               str(run / "exec"), "--pidfile", str(run / "docker.pid"), "--mtu", "1400",
-               "--default-address-pool", "base=172.17.0.0/16,size=24"]  # fmt: skip
+    kept = {"builder": {"gc": {"enabled": True, "defaultKeepStorage": "4GB"}}}
+    (run / "daemon.json").write_text(json.dumps(kept))
+    options = {
+        "config-file": run / "daemon.json", "host": f"unix://{run}/docker.sock", "data-root": root,
+        "exec-root": run / "exec", "pidfile": run / "docker.pid", "mtu": 1400,
+        "default-address-pool": "base=172.17.0.0/16,size=24",
+    }  # fmt: skip
+    command = ["dockerd", *(part for key, value in options.items() for part in (f"--{key}", str(value)))]
     if store == "containerd":
         return [*command, "--feature", "containerd-snapshotter=true"]
     return [*command, "--storage-driver", "overlay2"]
