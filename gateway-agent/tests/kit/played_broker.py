@@ -26,6 +26,7 @@ class Broker:
         self._log = folder / "mosquitto.log"
         self._process: subprocess.Popen[bytes] | None = None
         environment = {**os.environ, **{f"MQTT_{name.upper()}_PASSWORD": word for name, word in PASSWORDS.items()}}
+        environment["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests listen and publish with the flows' account, side by side
         ports = ["--port", str(self.port), "--tls-port", str(self.tls_port), "--tls-bind", "127.0.0.1"]
         self._script("provision.py", *ports, environment=environment)
 

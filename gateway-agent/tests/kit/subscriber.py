@@ -93,7 +93,7 @@ class Subscriber:
 
     def _new_client(self) -> mqtt.Client:
         client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id="test-ingest", clean_session=False)
-        client.username_pw_set("telegraf", PASSWORDS["telegraf"])
+        client.username_pw_set("nodered", PASSWORDS["nodered"])
         client.reconnect_delay_set(1, 1)
         client.on_connect = self._on_connect
         client.on_subscribe = lambda *_: self.connected.set()
