@@ -203,8 +203,10 @@ def test_colours_are_chosen_and_remembered(live_page: Page) -> None:
 
 
 def test_keyboard_skips_the_menu(live_page: Page) -> None:
+    skip = live_page.get_by_role("link", name="Skip to the content")
+    expect(skip).to_be_attached()
     live_page.keyboard.press("Tab")
-    expect(live_page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(skip).to_be_focused()
     live_page.keyboard.press("Enter")
     expect(live_page.get_by_role("main")).to_be_focused()
 
