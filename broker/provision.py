@@ -98,14 +98,16 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
     done = []
     with store.locked():
         accounts, hashes = store.accounts(), store.hashes()
-        done += [f"wrote {name}" for name in store.save(accounts, with_services(hashes, passwords))]
+        known = with_services(hashes, passwords)
+        done += [f"wrote {name}" for name in store.save(accounts, known)]
         done += [
             f"WARNING: {account} has no password; give it one: accounts.py rotate {account}"
             for account in accounts
             if account not in hashes
         ]
         bound = () if services_outside(environment) else SESSIONS
-        if store.replace(options.data / "sessions.json", render_sessions(bound)):
+        sessions = render_sessions({name: known[name] for name in bound})
+        if store.replace(options.data / "sessions.json", sessions):
             done.append("wrote sessions.json; restart Mosquitto for it")
         store.make_folder(options.data / "listeners.d")
         if store.replace(options.data / "listeners.d" / "listeners.conf", listeners):

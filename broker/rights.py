@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 TELEGRAF_INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
 # Service -> the only client id under which its account works. Over TLS the client id is the user name instead, so
@@ -52,10 +52,16 @@ def check_id(account: str) -> None:
         raise ValueError(f"{account!r} is the name of one of the platform's own services; choose another id")
 
 
-def render_sessions(bound: Iterable[str]) -> str:
-    """What Mosquitto's dynamic security plugin reads: client ids of these services; rights are in the ACL."""
+def render_sessions(bound: Mapping[str, str]) -> str:
+    """What Mosquitto's dynamic security plugin reads: client ids and password hashes of services (name -> hash).
+
+    Rights are in the ACL. Mosquitto 2.1 refuses a client that has no password here; 2.0 would ask the password file."""
     denied = dict.fromkeys(("publishClientSend", "publishClientReceive", "subscribe", "unsubscribe"), False)
-    clients = [{"username": name, "clientid": SESSIONS[name]} for name in bound]
+    clients = []
+    for name, hashed in bound.items():
+        _, _, iterations, salt, password = hashed.split("$")
+        secret = {"password": password, "salt": salt, "iterations": int(iterations)}
+        clients.append({"username": name, "clientid": SESSIONS[name], **secret})
     return json.dumps({"defaultACLAccess": denied, "clients": clients, "groups": [], "roles": []}, indent=1) + "\n"
 
 
