@@ -40,7 +40,7 @@ def _here(stack: RunningStack, demo: Building) -> None:
 
     def seen() -> bool:
         publish(stack, ("phone/0/readings", batch((demo.beacons[0].id, -45))))
-        return bool(history(stack, "0", time.time() - 15, time.time() - 6))
+        return bool(history(stack, "0", time.time() - 20, time.time() - 12))
 
     eventually(seen, 60)
 

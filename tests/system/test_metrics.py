@@ -18,7 +18,8 @@ WITHIN_S = 60.0
 PROMETHEUS_ALONE = ("http_callers", "key_expiry_timestamp", "http_request_duration", "build_info")
 """As the operations page says."""
 IN_SECONDS = {"uptime_seconds": "uptime_s", "stored_timestamp_seconds": "stored_timestamp_s",
-              "broker_certificate_expiry_timestamp_seconds": "broker_certificate_expiry_timestamp_s"}  # fmt: skip
+              "broker_certificate_expiry_timestamp_seconds": "broker_certificate_expiry_timestamp_s",
+              "https_certificate_expiry_timestamp_seconds": "https_certificate_expiry_timestamp_s"}  # fmt: skip
 
 
 def _field(sample: str) -> str | None:
@@ -114,7 +115,10 @@ def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
     def lacking() -> set[str]:
         return wanted - {row["fieldKey"] for row in influx(stack, "health", "SHOW FIELD KEYS FROM flows_health")}
 
-    eventually(lambda: not lacking(), WITHIN_S, "every figure as a field")
+    try:
+        eventually(lambda: not lacking(), WITHIN_S, "every figure as a field")
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {sorted(lacking())}") from error
 
     def caught_up() -> dict[str, Any]:
         stored = _newest(stack)  # a query may see some fields of a point before the others

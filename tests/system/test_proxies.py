@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Browser, expect
 from support import proxies, web
 from support.browser import CHROMIUM_FLAGS, log_in
 from support.keys import admin, named_key
@@ -78,12 +78,14 @@ def test_another_name_is_not_answered(behind: RunningStack, proxy: Proxy) -> Non
     assert ask(proxy, "/health").json()["version"] == web.get(f"{behind.http_url}/health").json()["version"]
 
 
-def test_the_dashboard_is_live_by_websocket_after_a_login(behind: RunningStack, proxy: Proxy) -> None:
+def test_the_dashboard_is_live_by_websocket_after_a_login(browser: Browser, behind: RunningStack, proxy: Proxy) -> None:
     sockets: list[str] = []
     flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=flags)
-        page = browser.new_context(ignore_https_errors=True).new_page()
+    told = browser.browser_type.launch(
+        executable_path="/usr/bin/chromium-headless-shell", args=flags
+    )  # where the name is
+    try:
+        page = told.new_context(ignore_https_errors=True).new_page()
         page.on("websocket", lambda socket: socket.on("framereceived", lambda _: sockets.append(socket.url)))
         page.goto(f"{proxy.url}/dashboard/floor?level=L1")
         log_in(page, behind)
@@ -97,4 +99,5 @@ def test_the_dashboard_is_live_by_websocket_after_a_login(behind: RunningStack, 
         eventually(heard, within_s=20, what="a frame by WebSocket")
         assert sockets[0].startswith(f"wss://{NAME}:{proxy.port}/dashboard/socket.io/")
         assert page.evaluate("fetch('/api/v1/me').then((answer) => answer.json())")["kind"] == "login"
-        browser.close()
+    finally:
+        told.close()
