@@ -46,3 +46,21 @@ def test_a_faulty_file_stops_nothing_and_is_told(clone: Installation) -> None:
     finally:
         file.write_text(good)
     eventually(clone.is_up, what="all of it is up again")
+
+
+def test_an_installers_list_becomes_the_building(clone: Installation) -> None:
+    file = clone.folder / "flows" / "building" / "demo.json"
+    before = file.read_text()
+    rows = [f"C2A62838{n:04X}:Room {n % 12}:{('B1', 'G', '1')[n % 3]}" for n in range(40)]
+    listed = clone.folder / "installer's list.csv"
+    listed.write_text("\n".join([*rows, "C2A6283804G1:Car Park:B1"]) + "\n")
+    try:
+        printed = clone.make("building", ARGS=f'from-list "{listed}" --new --name Listed --yes')
+        assert "line 41" in printed
+        eventually(lambda: clone.health()["parts"]["building"].get("name") == "Listed", what="the building of the list")
+        levels = web.get(f"{clone.http_url}/api/v1/levels", headers=admin(clone)).json()["levels"]
+        assert [level["name"] for level in levels] == ["B1", "G", "1"]
+    finally:
+        file.write_text(before)
+        listed.unlink()
+    eventually(clone.is_up, what="all of it is up again")
