@@ -11,7 +11,7 @@ from support import web
 from support.api import Api
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, influx, now_ms, publish
+from support.talk import batch, eventually, history, influx, now_ms, publish
 from support.walks import Walks
 
 pytestmark = pytest.mark.usefixtures("stack")
@@ -65,14 +65,18 @@ def test_how_strongly_people_are_heard_outlives_a_restart(api: Api, stack: Runni
         one for one in tagged if api.get("getStaff", staff_id=one["id"])["presence"] is None
     )  # no other test's
     tag, begin_ms = walker["tags"][0], now_ms() - 330_000
-    publish(
-        stack,
-        *[
-            (f"gateway/{gateway}/readings", batch((tag, rssi), ts=begin_ms + second * 1000))
-            for second in range(330)
-            for gateway, rssi in ((near, -50), (other, -65))
-        ],
-    )
+    for part in range(0, 330, 66):  # of hundreds of moments at once only some are learned from
+        seconds = range(part, part + 66)
+        publish(
+            stack,
+            *[
+                (f"gateway/{gateway}/readings", batch((tag, rssi), ts=begin_ms + second * 1000))
+                for second in seconds
+                for gateway, rssi in ((near, -50), (other, -65))
+            ],
+        )
+        located_s = begin_ms // 1000 + seconds[-3]
+        eventually(lambda: history(stack, walker["id"], located_s, located_s + 3), what="where they are")  # noqa: B023
     learned = eventually(lambda: api.get("getGateway", gateway=near)["rssi_bias_db"], what="300 readings")
     stack.stop("node-red")
     kept = json.loads((stack.data_dir / "node-red" / "receivers.json").read_text())["receivers"]
