@@ -64,9 +64,9 @@ def test_how_strongly_people_are_heard_outlives_a_restart(api: Api, stack: Runni
     walker = next(
         one for one in tagged if api.get("getStaff", staff_id=one["id"])["presence"] is None
     )  # no other test's
-    tag, begin_ms = walker["tags"][0], now_ms() - 330_000
-    for part in range(0, 330, 66):  # of hundreds of moments at once only some are learned from
-        seconds = range(part, part + 66)
+    tag, begin_ms = walker["tags"][0], now_ms() - 780_000
+    for part in range(0, 780, 78):  # of hundreds of moments in a second only some are learned from
+        seconds = range(part, part + 78)
         publish(
             stack,
             *[
