@@ -134,8 +134,8 @@ test('without InfluxDB the present goes on, and the past follows when it is back
   world = await disturbed(sent, [{ fromMs: T + 4 * MIN, toMs: T + 5 * MIN, session: false }], (one) => {
     world = one;
     one.away = () => {
-      const allTold = one.now > T + 5 * MIN + 2000 + DEFAULTS.arriveMs;
-      if (one.now < T + 6 * MIN && allTold) checked.push([one.site.presences().length, one.rebuild.part().status]);
+      const allPublished = one.now > T + 5 * MIN + 2000 + DEFAULTS.arriveMs;
+      if (one.now < T + 6 * MIN && allPublished) checked.push([one.site.presences().length, one.rebuild.part().status]);
       return one.now < T + 6 * MIN;
     };
     one.breakOff = 3;

@@ -69,5 +69,5 @@ def test_what_cannot_be_is_said_and_nothing_is_begun(
     assert re.search(words, said.stderr), said.stderr
 
 
-def test_an_engine_that_does_not_run_is_told_at_a_start(tmp_path: Path) -> None:
+def test_an_engine_that_does_not_run_is_reported_at_a_start(tmp_path: Path) -> None:
     assert "its engine does not run: without it, as native processes" in mode(tmp_path, AWAY).stderr

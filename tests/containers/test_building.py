@@ -23,7 +23,7 @@ def test_an_edit_is_saved_in_the_file_of_the_clone(clone: Installation) -> None:
     assert clone.health()["parts"]["building"]["name"] == "Edited House"
 
 
-def test_a_faulty_file_stops_nothing_and_is_told(clone: Installation) -> None:
+def test_a_faulty_file_stops_nothing_and_is_reported(clone: Installation) -> None:
     file = clone.folder / "flows" / "building" / "demo.json"
     good, before = file.read_text(), clone.containers()
     try:

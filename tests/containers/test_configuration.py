@@ -38,7 +38,7 @@ def test_each_changed_file_is_taken_over_and_nothing_else_is_made_anew(clone: In
     assert {name for name in last if last[name] != after[name]} == {"influxdb"}
 
 
-def test_a_setting_reaches_whom_it_is_about(clone: Installation) -> None:
+def test_a_setting_reaches_the_services_that_read_it(clone: Installation) -> None:
     before = clone.containers()
     clone.environment["SDA_CORS_ORIGINS"] = "https://hacs.example.org"
     clone.make("up")

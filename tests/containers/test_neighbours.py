@@ -92,7 +92,7 @@ def test_clean_takes_all_that_is_of_the_clone(engine: Engine, fresh: Installatio
     assert not {".env", ".compose"} & {path.name for path in fresh.folder.iterdir()}
 
 
-def test_who_may_not_use_the_engine_is_told_so_and_nothing_is_begun(fresh: Installation) -> None:
+def test_without_the_right_to_use_the_engine_nothing_is_begun(fresh: Installation) -> None:
     os.chown(fresh.folder, NOBODY, NOBODY)
     readable = fresh.folder / "client"
     (readable / "cli-plugins").mkdir(parents=True)
@@ -123,7 +123,7 @@ def test_what_runs_in_containers_is_known_by_them_not_by_a_marker(clone: Install
     assert "this installation runs under Docker Compose, and the engine cannot be asked" in lost.stdout
 
 
-def test_a_folder_that_nobody_may_write_is_told_with_the_remedy(clone: Installation) -> None:
+def test_a_folder_that_nobody_may_write_is_reported_with_the_remedy(clone: Installation) -> None:
     folder = clone.folder / "flows" / "building"
     owner = folder.stat()
     os.chown(folder, 0, 0)

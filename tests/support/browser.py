@@ -1,7 +1,7 @@
 """A real browser on the dashboard: logged in once, and axe-core to judge what it shows."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from stack.layout import ROOT
 
 from .running import RunningStack
+from .talk import eventually
 
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                   "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 AXE = ROOT / "flows" / "node_modules" / "axe-core" / "axe.min.js"
@@ -27,11 +29,33 @@ SAYS_WITHIN_MS = 5_000 + 2_000
 @contextmanager
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
         try:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def chromium_beside(browser: Browser, *flags: str) -> Iterator[Browser]:
+    """Another Chromium, with flags of its own, beside the run's."""
+    other = browser.browser_type.launch(executable_path=CHROMIUM, args=[*CHROMIUM_FLAGS, *flags])
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+def watch_frames(page: Page) -> Callable[[], str]:
+    """Before a page is opened; what is returned waits for a frame by WebSocket and says from which address it came."""
+    addresses: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda _: addresses.append(socket.url)))
+
+    def heard() -> list[str]:
+        page.wait_for_timeout(100)  # events come while the page is waited for
+        return addresses
+
+    return lambda: eventually(heard, within_s=20, what="a frame by WebSocket")[0]
 
 
 def log_in(page: Page, stack: RunningStack, role: str = "ADMIN") -> None:

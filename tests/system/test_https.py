@@ -7,9 +7,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 from support import web
-from support.browser import log_in, whole
+from support.browser import log_in, watch_frames, whole
 from support.running import RunningStack
-from support.talk import eventually
 
 
 @pytest.fixture
@@ -57,17 +56,11 @@ def test_the_cookie_is_secure_over_https_and_not_without(
 
 
 def test_the_dashboard_is_live_by_websocket(browser: Browser, stack: RunningStack, url: str) -> None:
-    sockets: list[str] = []
     with whole(browser.new_context(ignore_https_errors=True)) as context:
         page = context.new_page()
-        page.on("websocket", lambda socket: socket.on("framereceived", lambda _: sockets.append(socket.url)))
+        frame_from = watch_frames(page)
         page.goto(f"{url}/dashboard/floor?level=L1")
         log_in(page, stack)
         expect(page.locator(".live p")).to_have_text(re.compile("^Live"))
 
-        def heard() -> list[str]:
-            page.wait_for_timeout(100)  # events come while the page is waited for
-            return sockets
-
-        eventually(heard, within_s=20, what="a frame by WebSocket")
-        assert sockets[0].startswith(f"wss://localhost:{stack.ports.https}/dashboard/socket.io/")
+        assert frame_from().startswith(f"wss://localhost:{stack.ports.https}/dashboard/socket.io/")

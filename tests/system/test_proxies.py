@@ -9,11 +9,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 from support import proxies, web
-from support.browser import CHROMIUM_FLAGS, log_in
+from support.browser import chromium_beside, log_in, watch_frames
 from support.keys import admin, named_key
 from support.proxies import NAME, Proxy
 from support.running import RunningStack, running_stack
-from support.talk import eventually
 
 CALLER = "127.0.0.5"
 
@@ -79,25 +78,13 @@ def test_another_name_is_not_answered(behind: RunningStack, proxy: Proxy) -> Non
 
 
 def test_the_dashboard_is_live_by_websocket_after_a_login(browser: Browser, behind: RunningStack, proxy: Proxy) -> None:
-    sockets: list[str] = []
-    flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
-    told = browser.browser_type.launch(
-        executable_path="/usr/bin/chromium-headless-shell", args=flags
-    )  # where the name is
-    try:
-        page = told.new_context(ignore_https_errors=True).new_page()
-        page.on("websocket", lambda socket: socket.on("framereceived", lambda _: sockets.append(socket.url)))
+    with chromium_beside(browser, f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as resolving:
+        page = resolving.new_context(ignore_https_errors=True).new_page()
+        frame_from = watch_frames(page)
         page.goto(f"{proxy.url}/dashboard/floor?level=L1")
         log_in(page, behind)
         expect(page).to_have_url(re.compile("/dashboard/floor.*level=L1"))
         expect(page.locator(".live p")).to_have_text(re.compile("^Live"))
 
-        def heard() -> list[str]:
-            page.wait_for_timeout(100)  # events come while the page is waited for
-            return sockets
-
-        eventually(heard, within_s=20, what="a frame by WebSocket")
-        assert sockets[0].startswith(f"wss://{NAME}:{proxy.port}/dashboard/socket.io/")
+        assert frame_from().startswith(f"wss://{NAME}:{proxy.port}/dashboard/socket.io/")
         assert page.evaluate("fetch('/api/v1/me').then((answer) => answer.json())")["kind"] == "login"
-    finally:
-        told.close()

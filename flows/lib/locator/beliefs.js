@@ -2,8 +2,8 @@
 'use strict';
 
 const { createEvidence } = require('./evidence');
-const { longer } = require('./hearing');
 const { thresholdOf } = require('./sightings');
+const { longer, slotsFor } = require('./slots');
 const { createSpread } = require('./spread');
 
 /**
@@ -34,7 +34,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
   function open() {
     const slot = free.pop() ?? opened++;
     if (slot >= held.length) {
-      const slots = Math.ceil((slot + 1) * 1.0625); // a sixteenth more: people come in thousands, and each costs
+      const slots = slotsFor(slot);
       held = longer(held, new Uint8Array(slots));
       cell = longer(cell, new CellIndex(slots * kept));
       share = longer(share, new Uint8Array(slots * kept));

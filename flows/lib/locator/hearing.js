@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { longer, slotsFor } = require('./slots');
+
 /**
  * What is remembered of a person's readings. Of each of the strongest devices: its level of late, averaged over `hearingS` (or
  * over `gaps` of its gaps where it is heard more rarely than in each window), and its level since they moved the last time,
@@ -31,7 +33,7 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
   function open(slot) {
     const end = (slot + 1) * remembered;
     if (end > source.length) {
-      const slots = Math.ceil((slot + 1) * 1.0625);
+      const slots = slotsFor(slot);
       const length = slots * remembered;
       source = longer(source, new Uint16Array(length));
       level = longer(level, new Int16Array(length));
@@ -170,15 +172,4 @@ const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
 /** @param {number} ms */
 const stampOf = (ms) => Math.floor((ms * HUNDREDTHS) / 1000) >>> 0;
 
-/**
- * @template {Uint8Array|Int8Array|Uint16Array|Uint32Array|Int16Array|Float32Array|Float64Array} T
- * @param {T} array
- * @param {T} into
- * @returns {T}
- */
-function longer(array, into) {
-  into.set(array);
-  return into;
-}
-
-module.exports = { createHearing, longer };
+module.exports = { createHearing };

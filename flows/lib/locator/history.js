@@ -2,7 +2,7 @@
 'use strict';
 
 const { neededOf } = require('./choose');
-const { longer } = require('./hearing');
+const { longer, slotsFor } = require('./slots');
 
 /**
  * The room of each second as history tells it: chosen once `lookaheadS` more seconds are known, by the mean of the log
@@ -85,7 +85,7 @@ function createHistory(settings) {
     /** Somebody in this slot. @param {number} slot @param {number} [known] the room they are in @param {number} [enteredMs] */
     open(slot, known = -1, enteredMs = 0) {
       if (slot >= held.length) {
-        const slots = Math.ceil((slot + 1) * 1.0625);
+        const slots = slotsFor(slot);
         room = longer(room, new Int16Array(slots));
         sinceMs = longer(sinceMs, new Float64Array(slots));
         held = longer(held, new Uint8Array(slots));

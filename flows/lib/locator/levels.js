@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { longer } = require('./hearing');
+const { longer, slotsFor } = require('./slots');
 
 /**
  * How much stronger or weaker each person's tag or phone is than its calibrated power says, in dB: learned from what is heard,
@@ -20,7 +20,7 @@ function createLevels({ levelDb, carriedDb, levelS, levelDriftDb }) {
     /** Somebody in this slot. @param {number} slot @param {Level} [known] where their level was learned before */
     open(slot, known = { meanDb: 0, variance: levelDb ** 2 }) {
       if (slot >= mean.length) {
-        const length = Math.ceil((slot + 1) * 1.0625);
+        const length = slotsFor(slot);
         mean = longer(mean, new Float32Array(length));
         variance = longer(variance, new Float32Array(length));
       }

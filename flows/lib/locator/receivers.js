@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { expectedIn } = require('./source');
+
 /**
  * How much stronger or weaker than expected each gateway hears people, and each beacon is heard by them, dB: an exponential mean over all
  * people, for display only. Nobody is located by it.
@@ -62,9 +64,9 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, level
       if (variance > (KNOWN_SHARE * levelDb) ** 2) return;
       for (let k = 0; k < remembered.count; k += 1) {
         if (remembered.ages[k] > 0) continue; // learned from when it came
-        const { first, expected } = sources[remembered.sources[k]];
+        const source = sources[remembered.sources[k]];
         let wanted = meanDb;
-        for (const [cell, probability] of cells) wanted += probability * (expected[cell - first] ?? weakestDbm);
+        for (const [cell, probability] of cells) wanted += probability * expectedIn(source, cell, weakestDbm);
         if (wanted < hearableDbm) continue; // only the strongest of such readings come through: they would tell too much
         add(learned[remembered.sources[k]], remembered.levels[k] - wanted, ms);
       }

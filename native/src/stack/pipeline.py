@@ -17,10 +17,10 @@ def reasons(settings: Settings) -> list[str]:
         report = _report(settings)
     except (URLError, OSError, ValueError) as error:
         return [f"node-red does not answer: {error}"]
-    return [_told(name, part) for name, part in report["parts"].items() if part["status"] != "up"]
+    return [_sentence(name, part) for name, part in report["parts"].items() if part["status"] != "up"]
 
 
-def _told(name: str, part: dict[str, Any]) -> str:
+def _sentence(name: str, part: dict[str, Any]) -> str:
     lines = [f"{name} is {part['status']}: {part.get('reason', 'no reason is given')}", *part.get("faults", [])]
     return "\n  ".join([*lines, *([f"-> {part['remedy']}"] if "remedy" in part else [])])
 
