@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * What the broker has acknowledged within the last minute, oldest first. Of retained topics only that they were cleared:
+ * What the broker has acknowledged within the last minute, oldest first. Of retained topics only those that are still cleared:
  * of the others whoever publishes them knows the newest. Pure.
  * @typedef {import('./outbox').Message} Message
  * @param {{keptMs: number, bytes: number}} bounds
@@ -12,12 +12,18 @@ function createReplay({ keptMs, bytes: most }) {
   let kept = [];
   let first = 0;
   let bytes = 0;
+  /** When each retained topic was cleared. @type {Map<string, number>} */
+  const cleared = new Map();
 
   /** @param {number} nowMs of a time with a connection: while there is none nothing grows old */
   function trim(nowMs) {
     for (let oldest = kept[first]; oldest && (nowMs - oldest.ms > keptMs || bytes > most); oldest = kept[first]) {
       bytes -= oldest.message.payload.length;
       first += 1;
+    }
+    for (const [topic, ms] of cleared) {
+      if (nowMs - ms <= keptMs) break; // in the order of time
+      cleared.delete(topic);
     }
     if (first < 1000 && first < kept.length) return;
     kept = kept.slice(first);
@@ -27,7 +33,11 @@ function createReplay({ keptMs, bytes: most }) {
   return {
     /** @param {Message} message @param {number} nowMs */
     keep({ topic, payload, retain = false }, nowMs) {
-      if (retain && payload !== '') return;
+      if (retain) {
+        cleared.delete(topic);
+        if (payload === '') cleared.set(topic, nowMs);
+        return;
+      }
       kept.push({ message: { topic, payload, retain }, ms: nowMs });
       bytes += payload.length;
       trim(nowMs);
@@ -35,7 +45,11 @@ function createReplay({ keptMs, bytes: most }) {
     trim,
     /** All of it, which is not kept any more. @returns {Message[]} */
     take() {
-      const taken = kept.slice(first).map(({ message }) => message);
+      const taken = [
+        ...kept.slice(first).map(({ message }) => message),
+        ...[...cleared.keys()].map((topic) => ({ topic, payload: '', retain: true })),
+      ];
+      cleared.clear();
       kept = [];
       first = 0;
       bytes = 0;

@@ -189,6 +189,19 @@ test('a retained topic that was cleared is cleared again after a reconnect, but 
   assert.equal(r.outbox.counters().waiting, 0);
 });
 
+test('a retained topic that was cleared and is in use again is not cleared by a later reconnect', () => {
+  const r = rig({ replayMs: 60_000 });
+  let current = {};
+  r.outbox.attach({ send: (one) => r.sent.push(one), connected: () => true, connection: () => current });
+  for (const payload of ['', 'settings']) {
+    r.outbox.put(message(payload, 'config', true), 1000);
+    for (const { sda_id: id } of r.sent.splice(0)) r.outbox.acknowledge(id, 1001);
+  }
+  current = {};
+  r.outbox.pump(3000);
+  assert.deepEqual(r.sent, []);
+});
+
 test('what may come again is bounded in bytes, too', () => {
   const r = rig({ replayMs: 60_000, replayBytes: 3 });
   for (const text of ['1', '2', '3', '4']) {
