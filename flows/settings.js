@@ -4,15 +4,15 @@
 // with every fault named.
 const path = require('node:path');
 const { readConfig } = require('./lib/config');
-const { createClients } = require('./lib/http/clients');
+const { createClients } = require('./lib/access/clients');
 const { protect } = require('./lib/http/dashboard');
-const { createHosts } = require('./lib/http/hosts');
+const { createHosts } = require('./lib/access/hosts');
 const { createSecure } = require('./lib/http/secure');
-const { sameSecret } = require('./lib/keys');
-const { createHub } = require('./lib/live/hub');
-const { createSessions } = require('./lib/sessions');
-const { startBuilding } = require('./lib/start-building');
-const { createTrust } = require('./lib/trust');
+const { sameSecret } = require('./lib/access/secrets');
+const { createHub } = require('./lib/dashboard/hub');
+const { createSessions } = require('./lib/access/sessions');
+const { startBuilding } = require('./lib/building/start');
+const { createTrust } = require('./lib/access/trust');
 
 /** Refuse to start with a sentence, not with a stack. */
 function orRefuse(work) {

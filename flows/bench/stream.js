@@ -7,7 +7,7 @@ const { expectedIn } = require('../lib/locator/source');
 /**
  * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones tell their nine
  * strongest beacons every 1 to 4 s, every gateway tells each second which tags it heard; about eight hear each tag.
- * @typedef {import('../lib/readings').Batch} Batch
+ * @typedef {import('../lib/intake/readings').Batch} Batch
  */
 
 const PHONE_READINGS = 9;

@@ -7,12 +7,12 @@ const path = require('node:path');
 const { parseArgs } = require('node:util');
 const readline = require('node:readline/promises');
 const { BuildingError, createBuilding, loadBuilding } = require('../lib/building');
-const { importBeacons } = require('../lib/import/beacons');
-const { baseOf, fromListWork } = require('../lib/import/from-list');
-const { layout } = require('../lib/import/layout');
-const { inWords } = require('../lib/import/preview');
-const { ImportError } = require('../lib/import/rows');
-const { inOneGo } = require('../lib/pieces');
+const { importBeacons } = require('../lib/building/import/beacons');
+const { baseOf, fromListWork } = require('../lib/building/import/from-list');
+const { layout } = require('../lib/building/import/layout');
+const { inWords } = require('../lib/building/import/preview');
+const { ImportError } = require('../lib/building/import/rows');
+const { inOneGo } = require('../lib/shared/pieces');
 
 const HELP = `Make a building out of an installer's list of beacons, take such a list into a building file, or check one.
 

@@ -4,7 +4,7 @@
 // Writes the registry files for Telegraf from the building file: `node bin/registry.js`,
 // with SDA_BUILDING and SDA_REGISTRY_DIR set, or as its two arguments.
 const { loadBuilding } = require('../lib/building');
-const { writeRegistry } = require('../lib/registry');
+const { writeRegistry } = require('../lib/building/registry');
 
 const [file = process.env.SDA_BUILDING, folder = process.env.SDA_REGISTRY_DIR] = process.argv.slice(2);
 if (!file || !folder) {

@@ -3,9 +3,9 @@
  * typed arrays, where an index is never checked for undefined), and is held to this page there.
  */
 import type { Building } from './building';
-import type { Batch } from './readings';
+import type { Batch } from './intake/readings';
 import type { Settings } from './locator/constants';
-import type { Work } from './pieces';
+import type { Work } from './shared/pieces';
 
 export type { Settings };
 /** What follows from a building; what that is, the locators alone know. */

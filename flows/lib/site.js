@@ -1,16 +1,16 @@
 // @ts-check
 'use strict';
 
-const { eventMessage } = require('./derived');
+const { eventMessage } = require('./outbox/messages');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
-const { createDoor } = require('./door');
+const { createDoor } = require('./intake/admission');
 const { createHistory } = require('./history');
 const { createLocator, emptyOutcome } = require('./locator');
 const { createOutbox } = require('./outbox');
-const { createSimulated } = require('./simulated');
-const { createCrowding } = require('./views/crowding');
-const { createWhereabouts } = require('./whereabouts');
+const { createSimulated } = require('./intake/simulated');
+const { createCrowding } = require('./history/views/crowding');
+const { createWhereabouts } = require('./intake/whereabouts');
 
 /**
  * One building at work: readings in, locations to memory and to the outbox. Owns no socket and no timer;
@@ -34,7 +34,7 @@ function createSite(building, startedMs) {
   outbox.onReconnect(whereabouts.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
-  /** @type {(batch: import('./readings').Batch, nowMs: number) => void} */
+  /** @type {(batch: import('./intake/readings').Batch, nowMs: number) => void} */
   let onReadings = () => {};
 
   /**

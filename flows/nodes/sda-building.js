@@ -2,11 +2,11 @@
 
 const fs = require('node:fs/promises');
 const path = require('node:path');
-const { createReloader } = require('../lib/building-reload');
-const { createEditor } = require('../lib/editing/editor');
-const { createPictures } = require('../lib/editing/pictures');
-const { writeRegistry } = require('../lib/registry');
-const { createRoomNames } = require('../lib/room-names');
+const { createReloader } = require('../lib/building/reload');
+const { createEditor } = require('../lib/building/editing/editor');
+const { createPictures } = require('../lib/building/editing/pictures');
+const { writeRegistry } = require('../lib/building/registry');
+const { createRoomNames } = require('../lib/building/room-names');
 
 const LOOK_MS = 2000; // a changed building file is in use after this, a bad one refused after twice this
 

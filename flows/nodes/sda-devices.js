@@ -1,6 +1,6 @@
 'use strict';
 
-const { StoreUnavailable } = require('../lib/influx');
+const { StoreUnavailable } = require('../lib/store/influx');
 
 /** A beacon that nobody heard for longer counts as silent: what was before is of no interest. */
 const RECALLED_MS = 24 * 3_600_000;

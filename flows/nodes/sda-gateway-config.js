@@ -1,6 +1,6 @@
 'use strict';
 
-const { createGatewayConfigKeeper } = require('../lib/gateway-config-keeper');
+const { createGatewayConfigKeeper } = require('../lib/devices/gateway-config-publisher');
 
 const LOOK_MS = 500; // the connection to the broker is away for twice that at least
 

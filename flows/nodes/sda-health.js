@@ -1,9 +1,9 @@
 'use strict';
 
 const { createHealth, healthFigures, heartbeat } = require('../lib/health');
-const { createProcessFigures } = require('../lib/metrics/process-figures');
-const { createTrend } = require('../lib/metrics/trend');
-const { createProbe, HEARTBEAT_MS } = require('../lib/probe');
+const { createProcessFigures } = require('../lib/health/metrics/process-figures');
+const { createTrend } = require('../lib/health/metrics/trend');
+const { createProbe, HEARTBEAT_MS } = require('../lib/health/heartbeat');
 const { version } = require('../package.json');
 
 /** While a heartbeat is on its way InfluxDB is asked this often: the figure for the store lag is as fine as that. */

@@ -1,11 +1,11 @@
 'use strict';
 
-const { refuseHalves } = require('../lib/completeness');
-const { createDoorkeepers } = require('../lib/http/doorkeepers');
+const { refuseHalves } = require('../lib/history/completeness');
+const { createDoorkeepers } = require('../lib/access');
 const { createRouter } = require('../lib/http/router');
 const { createStarting } = require('../lib/http/starting');
 const { attachRecordings } = require('../lib/recordings/attach');
-const { createTelemetry } = require('../lib/telemetry');
+const { createTelemetry } = require('../lib/devices/telemetry');
 const { version } = require('../package.json');
 
 const TICK_MS = 1000; // a key that is revoked by `make key` is refused after this

@@ -3,7 +3,7 @@
 const path = require('node:path');
 const { FILE } = require('../lib/access/key-file');
 const { createKeyLook } = require('../lib/access/key-look');
-const { createTopics } = require('../lib/live/topics');
+const { createTopics } = require('../lib/dashboard/topics');
 
 const TICK_MS = 200; // five times a second at most: faster than that nobody can follow
 

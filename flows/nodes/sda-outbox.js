@@ -1,6 +1,6 @@
 'use strict';
 
-const { gatherWrites } = require('../lib/gather-writes');
+const { gatherWrites } = require('../lib/outbox/gather-writes');
 
 const LOOK_MS = 1000;
 

@@ -1,6 +1,6 @@
 'use strict';
 
-const { createInbox } = require('../lib/inbox');
+const { createInbox } = require('../lib/intake/inbox');
 
 module.exports = function register(RED) {
   /** Takes messages of readings, as they come from the broker, into the site. */

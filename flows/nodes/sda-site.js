@@ -1,19 +1,19 @@
 'use strict';
 
 const path = require('node:path');
-const { createArchive } = require('../lib/archive');
-const { ALIVE_MS, createArrival } = require('../lib/arrival');
-const { createCalm } = require('../lib/calm');
-const { createKnownTime } = require('../lib/known-time');
-const { createInflux } = require('../lib/influx');
-const { createLossLedger } = require('../lib/loss-ledger');
-const { createCertificate } = require('../lib/metrics/certificate');
-const { createFigures } = require('../lib/metrics/figures');
-const { lossFigures } = require('../lib/metrics/loss-figures');
-const { createParts } = require('../lib/metrics/parts');
-const { siteFigures } = require('../lib/metrics/site-figures');
-const { storeFigures } = require('../lib/metrics/store-figures');
-const { createReceiverOffsets } = require('../lib/receiver-offsets');
+const { createArchive } = require('../lib/store/archive');
+const { ALIVE_MS, createArrival } = require('../lib/history/arrival');
+const { createCalm } = require('../lib/store/store-guard');
+const { createKnownTime } = require('../lib/intake/known-time');
+const { createInflux } = require('../lib/store/influx');
+const { createLossLedger } = require('../lib/health/loss-ledger');
+const { createCertificate } = require('../lib/health/metrics/certificate');
+const { createFigures } = require('../lib/health/metrics/figures');
+const { lossFigures } = require('../lib/health/metrics/loss-figures');
+const { createParts } = require('../lib/health/metrics/parts');
+const { siteFigures } = require('../lib/health/metrics/site-figures');
+const { storeFigures } = require('../lib/health/metrics/store-figures');
+const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
 const { createSite } = require('../lib/site');
 const { createStore } = require('../lib/store');
 

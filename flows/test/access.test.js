@@ -6,10 +6,10 @@ const { test } = require('node:test');
 const express = require('express');
 const { createKeyRing, makeKey } = require('../lib/access/key-ring');
 const { createLimits } = require('../lib/access/limits');
-const { createAccess, callerOf, lookUpOf } = require('../lib/http/access');
+const { createAccess, callerOf, lookUpOf } = require('../lib/access/guard');
 const { createRouter } = require('../lib/http/router');
-const { RIGHTS } = require('../lib/rights');
-const { createSessions } = require('../lib/sessions');
+const { RIGHTS } = require('../lib/access/rights');
+const { createSessions } = require('../lib/access/sessions');
 const { doorkeepers } = require('./support/doors');
 
 const KEY = 'key-of-the-test';

@@ -2,8 +2,8 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { ALIVE_MS, createArrival, INTERRUPTED_MS } = require('../lib/arrival');
-const { refuseHalves } = require('../lib/completeness');
+const { ALIVE_MS, createArrival, INTERRUPTED_MS } = require('../lib/history/arrival');
+const { refuseHalves } = require('../lib/history/completeness');
 
 const T = 1_700_000_000_000;
 

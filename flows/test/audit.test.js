@@ -6,9 +6,9 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createAudit, PRESENT_MS, SINGLE_MAX } = require('../lib/audit');
-const { readAudit } = require('../lib/audit/read');
-const { compact, covers, size } = require('../lib/audit/whom');
+const { createAudit, PRESENT_MS, SINGLE_MAX } = require('../lib/access/audit');
+const { readAudit } = require('../lib/access/audit/read');
+const { compact, covers, size } = require('../lib/access/audit/subjects');
 const { createAuditAnswers } = require('../lib/http/audit');
 
 const NOW = Date.UTC(2026, 10, 21, 12);

@@ -6,8 +6,8 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding, BuildingError } = require('../lib/building');
-const { createReloader } = require('../lib/building-reload');
-const { createRoomNames, mergeNames } = require('../lib/room-names');
+const { createReloader } = require('../lib/building/reload');
+const { createRoomNames, mergeNames } = require('../lib/building/room-names');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 

@@ -6,11 +6,11 @@ const http = require('node:http');
 const { test } = require('node:test');
 const express = require('express');
 const { createBuilding } = require('../lib/building');
-const { StoreBusy } = require('../lib/calm');
+const { StoreBusy } = require('../lib/store/store-guard');
 const { PiecedJson } = require('../lib/http/answer');
 const { extractBeacon } = require('../lib/http/hacs');
 const { createRecords } = require('../lib/http/records');
-const { StoreUnavailable } = require('../lib/influx');
+const { StoreUnavailable } = require('../lib/store/influx');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 

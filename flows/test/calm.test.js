@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { createCalm, StoreBusy } = require('../lib/calm');
-const { StoreUnavailable } = require('../lib/influx');
+const { createCalm, StoreBusy } = require('../lib/store/store-guard');
+const { StoreUnavailable } = require('../lib/store/influx');
 const { playInflux, rows } = require('./support/influx');
 
 /** Long enough that an answer at once is in time, and a rest not over, on a busy machine. */

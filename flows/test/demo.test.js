@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const path = require('node:path');
 const { test } = require('node:test');
 const { digestOf, loadBuilding } = require('../lib/building');
-const { isDemo } = require('../lib/demo');
+const { isDemo } = require('../lib/building/demo');
 
 test('the demo building is known as it came, and only so', () => {
   const { file } = loadBuilding(path.join(__dirname, '..', 'building', 'demo.json'));

@@ -7,7 +7,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const assert = require('node:assert/strict');
-const { FileLockError, withFileLock } = require('../lib/file-lock');
+const { FileLockError, withFileLock } = require('../lib/shared/file-lock');
 
 const PATIENT_MS = 60_000;
 
@@ -34,7 +34,7 @@ test('one at a time, also when the one before fails', async (t) => {
 
 test('another process holds it, until it is killed', async (t) => {
   const file = lockFile(t);
-  const holder = spawn(process.execPath, ['-e', `require(${JSON.stringify(require.resolve('../lib/file-lock'))})
+  const holder = spawn(process.execPath, ['-e', `require(${JSON.stringify(require.resolve('../lib/shared/file-lock'))})
     .withFileLock(${JSON.stringify(file)}, 0, () => { console.log('held'); return new Promise(() => setInterval(() => {}, 1000)); });`],
   { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => holder.kill('SIGKILL'));

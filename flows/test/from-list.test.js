@@ -8,9 +8,9 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { blank, fromListWork } = require('../lib/import/from-list');
-const { inOrder, storeyOf } = require('../lib/import/storeys');
-const { inOneGo } = require('../lib/pieces');
+const { blank, fromListWork } = require('../lib/building/import/from-list');
+const { inOrder, storeyOf } = require('../lib/building/import/storeys');
+const { inOneGo } = require('../lib/shared/pieces');
 const { smallBuilding, TAG } = require('./support/building');
 
 const make = (text, base = blank('House')) => inOneGo(fromListWork(Buffer.from(text), base));

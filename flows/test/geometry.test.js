@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { covers, overlap } = require('../lib/geometry');
+const { covers, overlap } = require('../lib/building/geometry');
 
 const box = (x, y, w, h) => [[x, y], [x + w, y], [x + w, y + h], [x, y + h]];
 const L = [[0, 0], [4, 0], [4, 2], [2, 2], [2, 4], [0, 4]];

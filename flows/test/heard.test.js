@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createHeard, STEP_MS, STEPS } = require('../lib/heard');
+const { createHeard, STEP_MS, STEPS } = require('../lib/intake/heard');
 
 const T = 1_700_000_000_000;
 const batch = (ts, receiver = '1', kind = 'phone') => ({ kind, receiver, ts, readings: [] });

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createHosts } = require('../lib/http/hosts');
+const { createHosts } = require('../lib/access/hosts');
 
 test('addresses, localhost and configured names are answered, at any port and in any case', () => {
   const { isAnswered } = createHosts(['sda.example.org']);

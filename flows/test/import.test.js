@@ -8,11 +8,11 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { covers } = require('../lib/geometry');
-const { importBeacons } = require('../lib/import/beacons');
-const { layout } = require('../lib/import/layout');
-const { middle } = require('../lib/import/place');
-const { ImportError } = require('../lib/import/rows');
+const { covers } = require('../lib/building/geometry');
+const { importBeacons } = require('../lib/building/import/beacons');
+const { layout } = require('../lib/building/import/layout');
+const { middle } = require('../lib/building/import/place');
+const { ImportError } = require('../lib/building/import/rows');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 
 const DEMO = path.join(__dirname, '..', 'building', 'demo.json');

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createInbox, MOST, PIECE_MS } = require('../lib/inbox');
+const { createInbox, MOST, PIECE_MS } = require('../lib/intake/inbox');
 
 /** An inbox whose turns and clock are played: each item takes its milliseconds. */
 function played() {

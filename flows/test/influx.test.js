@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { createCalm } = require('../lib/calm');
-const { createInflux, StoreUnavailable } = require('../lib/influx');
+const { createCalm } = require('../lib/store/store-guard');
+const { createInflux, StoreUnavailable } = require('../lib/store/influx');
 const { createStore } = require('../lib/store');
 const { fault, piece, playInflux, rows } = require('./support/influx');
 

@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { createKnownTime, FILE } = require('../lib/known-time');
+const { createKnownTime, FILE } = require('../lib/intake/known-time');
 
 const T = 1_700_000_000_000;
 

@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { createLossLedger } = require('../lib/loss-ledger');
+const { createLossLedger } = require('../lib/health/loss-ledger');
 
 const T = Date.UTC(2026, 0, 10, 12);
 const MIN = 60_000;

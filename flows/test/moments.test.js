@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createMoments } = require('../lib/moments');
+const { createMoments } = require('../lib/shared/moments');
 
 test('moments of one key differ, and none is far from the clock', () => {
   let now = 1000;

@@ -8,9 +8,9 @@ const path = require('node:path');
 const { after, before, beforeEach, afterEach, test } = require('node:test');
 const helper = require('node-red-node-test-helper');
 const { createBuilding } = require('../lib/building');
-const { DIRECT } = require('../lib/http/clients');
-const { createHosts } = require('../lib/http/hosts');
-const { createSessions } = require('../lib/sessions');
+const { DIRECT } = require('../lib/access/clients');
+const { createHosts } = require('../lib/access/hosts');
+const { createSessions } = require('../lib/access/sessions');
 const { smallBuilding, BEACONS } = require('./support/building');
 
 const NODES = ['sda-site', 'sda-building', 'sda-alerts', 'sda-readings', 'sda-devices', 'sda-parts', 'sda-outbox', 'sda-rebuild', 'sda-health', 'sda-http'].map((name) => require(`../nodes/${name}`));

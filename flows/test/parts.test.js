@@ -2,11 +2,11 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { StoreUnavailable } = require('../lib/influx');
-const { createFigures } = require('../lib/metrics/figures');
-const { createParts } = require('../lib/metrics/parts');
-const { createTrend, growth, KEPT_MS, percentile, rates } = require('../lib/metrics/trend');
-const { system } = require('../lib/live/system');
+const { StoreUnavailable } = require('../lib/store/influx');
+const { createFigures } = require('../lib/health/metrics/figures');
+const { createParts } = require('../lib/health/metrics/parts');
+const { createTrend, growth, KEPT_MS, percentile, rates } = require('../lib/health/metrics/trend');
+const { system } = require('../lib/dashboard/system');
 const { playInflux } = require('./support/influx');
 
 const NOW = 1_800_000_000_000;

@@ -5,9 +5,9 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { normaliseBeacon } = require('../lib/ids');
-const { OddNumber, parse } = require('../lib/json');
-const { readMessage, BOUNDS } = require('../lib/readings');
+const { normaliseBeacon } = require('../lib/building/ids');
+const { OddNumber, parse } = require('../lib/shared/json');
+const { readMessage, BOUNDS } = require('../lib/intake/readings');
 const { BEACONS } = require('./support/building');
 
 const NOW = 1_637_396_919_123;

@@ -3,9 +3,9 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createCalm } = require('../lib/calm');
+const { createCalm } = require('../lib/store/store-guard');
 const { moment, requestRebuild } = require('../lib/http/rebuild');
-const { StoreUnavailable } = require('../lib/influx');
+const { StoreUnavailable } = require('../lib/store/influx');
 const { emptyOutcome } = require('../lib/locator');
 const { createArrivals } = require('../lib/rebuild/arrivals');
 const { createGrouping } = require('../lib/rebuild/batches');

@@ -11,7 +11,7 @@ const { createLocator, emptyOutcome, DEFAULTS } = require('../lib/locator');
 const { createModel } = require('../lib/locator/model');
 const { expectedIn } = require('../lib/locator/source');
 const { createReceivers } = require('../lib/locator/receivers');
-const { createReceiverOffsets } = require('../lib/receiver-offsets');
+const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
 const { createSite } = require('../lib/site');
 
 const T = 1_800_000_000_000;

@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { createSessions } = require('../lib/sessions');
+const { createSessions } = require('../lib/access/sessions');
 
 const ACCOUNTS = { adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' };
 const REQUEST = { headers: {}, socket: { remoteAddress: '192.0.2.7' } };

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { stepsDone } = require('../lib/live/steps');
+const { stepsDone } = require('../lib/dashboard/steps');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 

@@ -3,9 +3,9 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createCompleteness } = require('../lib/completeness');
+const { createCompleteness } = require('../lib/history/completeness');
 const { createHistory } = require('../lib/history');
-const { trailOf, trailsOf } = require('../lib/trails');
+const { trailOf, trailsOf } = require('../lib/history/lookup');
 
 const T = 1_700_000_000_000;
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];

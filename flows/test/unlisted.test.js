@@ -7,7 +7,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
 const { createSite } = require('../lib/site');
-const { createUnlisted } = require('../lib/unlisted');
+const { createUnlisted } = require('../lib/intake/unlisted');
 const { smallBuilding } = require('./support/building');
 
 const T = 1_700_000_000_000;

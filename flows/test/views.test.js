@@ -5,11 +5,11 @@ const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { createSite } = require('../lib/site');
-const { contacts } = require('../lib/views/contacts');
-const { createCrowding, REARM_MS } = require('../lib/views/crowding');
-const { topRooms, topStaff } = require('../lib/views/rankings');
-const { lastPatrolled, occupancy, visits } = require('../lib/views/rooms');
-const { allStays, within } = require('../lib/views/stays');
+const { contacts } = require('../lib/history/views/contacts');
+const { createCrowding, REARM_MS } = require('../lib/history/views/crowding');
+const { topRooms, topStaff } = require('../lib/history/views/rankings');
+const { lastPatrolled, occupancy, visits } = require('../lib/history/views/rooms');
+const { allStays, within } = require('../lib/history/views/stays');
 const { smallBuilding, BEACONS } = require('./support/building');
 
 const building = createBuilding(smallBuilding());

@@ -14,7 +14,7 @@ from gateway_agent.window import Window
 from hypothesis import given
 from hypothesis import strategies as st
 
-# As flows/lib/bloom.js makes it of these three.
+# As flows/lib/devices/bloom.js makes it of these three.
 IDS = ["C2A628384B08", "E2C56DB5DFFB48D2B060D0F5A71096E0-1-7", "00112233445566778899-AABBCCDDEEFF"]
 MADE: dict[str, Any] = {"ids": 3, "k": 11, "bits": "JluHvHX2"}
 

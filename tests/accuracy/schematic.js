@@ -1,9 +1,9 @@
 'use strict';
 
 // A building file on standard input, the same one with its rooms as tiles and no device measured on standard output: what a
-// list of beacons would have made of it (flows/lib/import).
+// list of beacons would have made of it (flows/lib/building/import).
 const fs = require('node:fs');
-const { spread, tiled } = require('../../flows/lib/import/tiles');
+const { spread, tiled } = require('../../flows/lib/building/import/tiles');
 
 const file = JSON.parse(fs.readFileSync(0, 'utf8'));
 const { beacons = [], gateways = [] } = file;

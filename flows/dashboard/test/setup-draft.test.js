@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { layout } from '../../lib/import/layout.js';
+import { layout } from '../../lib/building/import/layout.js';
 import { changesText, clashText, differences, inWords } from '../src/lib/setup/differences.js';
 import { asked } from '../src/lib/setup/links.js';
 import { merge, same } from '../src/lib/setup/merge.js';

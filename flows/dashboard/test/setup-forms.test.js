@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import checks from '../../lib/building-checks.js';
-import told from '../../lib/editing/faults.js';
-import { layout } from '../../lib/import/layout.js';
+import checks from '../../lib/building/checks.js';
+import told from '../../lib/building/editing/faults.js';
+import { layout } from '../../lib/building/import/layout.js';
 import { decode, isBuilding, summary } from '../src/lib/setup/beacon-list.js';
 import { faultsOf, placeFaults, sentence } from '../src/lib/setup/faults.js';
 import { FIELDS, shown, valueOf } from '../src/lib/setup/fields.js';

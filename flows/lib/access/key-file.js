@@ -4,8 +4,8 @@
 const fs = require('node:fs');
 const { mkdir } = require('node:fs/promises');
 const path = require('node:path');
-const { FileLockError, withFileLock } = require('../file-lock');
-const { replaceFile } = require('../whole-file');
+const { FileLockError, withFileLock } = require('../shared/file-lock');
+const { replaceFile } = require('../shared/whole-file');
 const { KeyFileError, parseKeys, writeKeys } = require('./key-ring');
 
 /**

@@ -27,7 +27,7 @@ function createLimits({ ratePerS, trustedRatePerS }) {
   return {
     /**
      * One request more.
-     * @param {import('../http/access').Caller} caller
+     * @param {import('./guard').Caller} caller
      * @returns {Promise<number>} seconds to wait; 0: it may
      */
     async waitS({ name, kind, ratePerS: own }) {

@@ -2,7 +2,7 @@
 'use strict';
 
 const fs = require('node:fs');
-const { replaceFile } = require('../whole-file');
+const { replaceFile } = require('../shared/whole-file');
 const { createBook } = require('./book');
 const { eventOf } = require('./events');
 const { KINDS } = require('./kinds');

@@ -27,7 +27,7 @@ function createBeacons() {
   const strangers = new Map();
 
   /**
-   * @param {import('../readings').Batch} batch
+   * @param {import('../intake/readings').Batch} batch
    * @param {Building} building
    * @param {number} nowMs
    * @returns {number} how many of its readings are of beacons that nobody registered
@@ -103,7 +103,7 @@ const fresh = (ts) => ({
   measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null,
 });
 
-/** @param {Sighting} sighting @param {import('../readings').Reading} reading @param {number} ts */
+/** @param {Sighting} sighting @param {import('../intake/readings').Reading} reading @param {number} ts */
 function measure(sighting, { battery_mv: battery, temperature_c: temperature, humidity_pct: humidity }, ts) {
   if (battery === undefined && temperature === undefined && humidity === undefined) return;
   sighting.measured_ms = ts;

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ID } = require('../ids');
+const { ID } = require('../building/ids');
 const { createLosses } = require('./losses');
 
 /**
@@ -108,7 +108,10 @@ function createGateways() {
     return { gateway: id, up: state === 'online' };
   }
 
-  /** @param {import('../readings').Batch} batch of a gateway @param {import('../building').Building} building @param {number} nowMs */
+  /**
+   * @param {import('../intake/readings').Batch} batch of a gateway @param {import('../building').Building} building
+   * @param {number} nowMs
+   */
   function hear({ receiver, ts, readings }, building, nowMs) {
     const known = touch(receiver, building);
     known.rate = rateOf(known, nowMs) + readings.length / (RATE_MS / 1000);

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { grown } = require('../metrics/grown');
+const { grown } = require('../health/metrics/grown');
 
 /**
  * What gateways collected and lost, added up since our start. Each tells counters of its own, which begin anew with it.

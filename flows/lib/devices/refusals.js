@@ -1,13 +1,14 @@
 // @ts-check
 'use strict';
 
-const { ID } = require('../ids');
+const { ID } = require('../building/ids');
 
 /**
  * What was refused of the readings: how much for each reason, and of the 256 receivers that were refused something last, how
  * much, when, and the newest reason.
- * @typedef {import('../readings').Rejection} Rejection
- * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: import('../readings').Reason, detail: string}} Refused
+ * @typedef {import('../intake/readings').Rejection} Rejection
+ * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: import('../intake/readings').Reason,
+ *   detail: string}} Refused
  *   count: readings since the start, and 1 for a message that was refused as a whole
  */
 

@@ -3,7 +3,7 @@
 
 const { createPages } = require('./pages');
 const { Track } = require('./track');
-const { createWords } = require('./words');
+const { createWords } = require('./interned');
 
 /**
  * The last minutes of every staff member's locations, in memory, so that a recent window needs no database. Bounded in
@@ -35,9 +35,9 @@ function createHistory(startedMs, overrides = {}) {
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
   const people = new Map();
-  /** @type {import('./words').Words<Place>} */
+  /** @type {import('./interned').Words<Place>} */
   let places = createWords(bounds.places);
-  /** @type {import('./words').Words<string>} */
+  /** @type {import('./interned').Words<string>} */
   let beacons = createWords(bounds.beacons);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
   let strangersFloorMs = 0;
@@ -167,11 +167,11 @@ function createHistory(startedMs, overrides = {}) {
 
   /**
    * The words in use, under new numbers.
-   * @template T @param {import('./words').Words<T>} words @param {number} limit
+   * @template T @param {import('./interned').Words<T>} words @param {number} limit
    * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'} which
    */
   function renewed(words, limit, read, which) {
-    /** @type {import('./words').Words<T>} */
+    /** @type {import('./interned').Words<T>} */
     const next = createWords(limit);
     for (const track of people.values()) {
       for (let index = 0; index < track.count; index += 1) {

@@ -2,20 +2,20 @@
 'use strict';
 
 const { faultsOf } = require('../building');
-const { changesBetween } = require('../editing/changes');
-const { Conflict, NotWritable } = require('../editing/editor');
-const { toldFaults } = require('../editing/faults');
-const { PictureError } = require('../editing/pictures');
-const { importWork } = require('../import/beacons');
-const { baseOf, fromListWork } = require('../import/from-list');
-const { ImportError } = require('../import/rows');
-const { inPieces } = require('../pieces');
+const { changesBetween } = require('../building/editing/changes');
+const { Conflict, NotWritable } = require('../building/editing/editor');
+const { toldFaults } = require('../building/editing/faults');
+const { PictureError } = require('../building/editing/pictures');
+const { importWork } = require('../building/import/beacons');
+const { baseOf, fromListWork } = require('../building/import/from-list');
+const { ImportError } = require('../building/import/rows');
+const { inPieces } = require('../shared/pieces');
 const { ApiError, badRequest } = require('./errors');
 
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
  * from, in `If-Match`, so that two editors do not overwrite each other.
- * @typedef {{editor: import('../editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
+ * @typedef {{editor: import('../building/editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
  *   reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
  *   the changed file over now
  * @typedef {{ifMatch: string|undefined, by: string}} Who
@@ -69,7 +69,7 @@ async function seen({ editor }, ifMatch) {
 
 /**
  * @param {Context} context @param {BuildingFile} file checked @param {Who} who
- * @param {import('../editing/versions').How} how @param {number|null} [of]
+ * @param {import('../building/editing/versions').How} how @param {number|null} [of]
  */
 async function write(context, file, { ifMatch, by }, how, of = null) {
   return writeOver(context, file, await seen(context, ifMatch), { by, how, of });
@@ -78,7 +78,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
 /**
  * @param {Pick<Context, 'editor'|'reload'|'site'>} context @param {BuildingFile} file checked
  * @param {string} digest of what it is to replace
- * @param {{by: string, how: import('../editing/versions').How, of: number|null}} what
+ * @param {{by: string, how: import('../building/editing/versions').How, of: number|null}} what
  */
 async function writeOver(context, file, digest, what) {
   const written = await context.editor.write(file, digest, what).catch((error) => { throw told(error); });
@@ -177,7 +177,7 @@ async function listVersions({ editor }) {
     faults_count: faults.length, faults: toldFaults(faults), versions: list.map(toldVersion) };
 }
 
-/** @param {import('../editing/versions').Version} version */
+/** @param {import('../building/editing/versions').Version} version */
 const toldVersion = ({ digest: _, ...version }) => version;
 
 /** @param {Context} context @param {number} number */

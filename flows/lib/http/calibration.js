@@ -11,7 +11,7 @@ const { ApiError } = require('./errors');
  * `/api/v1/recordings/{recording}/calibration`: what a walk with known rooms teaches about the devices, and taking it over into the
  * building file, as a version like any other change. For admins; reading it is in the audit log, for it tells where somebody was.
  * @typedef {Pick<import('./building').Context, 'editor'|'reload'|'site'> & {recordings: import('../recordings').Recordings,
- *   clock: () => number, audit: Pick<import('../audit').Audit, 'lookedUp'>}} Context
+ *   clock: () => number, audit: Pick<import('../access/audit').Audit, 'lookedUp'>}} Context
  */
 
 const ROUTE = '/api/v1/recordings/{recording}/calibration';

@@ -2,17 +2,17 @@
 'use strict';
 
 const express = require('express');
-const { callerOf } = require('./access');
+const { callerOf } = require('../access/guard');
 const { acknowledgeAlert, acknowledgeAlerts, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
-const { BOUNDS } = require('../editing/pictures');
+const { BOUNDS } = require('../building/editing/pictures');
 const { sendJson } = require('./v1/send');
 
 /**
  * The routes of the set-up and the devices page: the building with its versions, alerts, strangers, and who is asking.
  * @param {import('express').Router} router
  * @param {import('./building').Context & import('./alerts').Context} context
- * @param {ReturnType<typeof import('./access').createAccess>['door']} door
+ * @param {ReturnType<typeof import('../access/guard').createAccess>['door']} door
  * @param {{oneOf: (...methods: string[]) => import('express').RequestHandler,
  *   send: (response: import('express').Response, status: number, body: object|string) => void}} plumbing
  */

@@ -3,8 +3,8 @@
 
 const path = require('node:path');
 const express = require('express');
-const { NAME: UPLOADED } = require('../editing/pictures');
-const { loginDoor } = require('./access');
+const { NAME: UPLOADED } = require('../building/editing/pictures');
+const { loginDoor } = require('../access/guard');
 const { ApiError } = require('./errors');
 
 /** The built pages: `npm run build` makes them out of dashboard/src. */
@@ -27,7 +27,8 @@ function protect(_request, response, next) {
 
 /**
  * The classic view, and what the pages fetch below /pages beside the live data: their code, and the plan pictures of levels.
- * @param {{site: import('../site').Site, sessions: ReturnType<typeof import('../sessions').createSessions>, buildingFile: string}} context
+ * @param {{site: import('../site').Site, sessions: ReturnType<typeof import('../access/sessions').createSessions>,
+ *   buildingFile: string}} context
  */
 function createDashboard({ site, sessions, buildingFile }) {
   const router = express.Router();

@@ -1,12 +1,12 @@
 // @ts-check
 'use strict';
 
-const { StoreBusy } = require('../calm');
-const { ID, normaliseBeacon } = require('../ids');
-const { StoreUnavailable } = require('../influx');
+const { StoreBusy } = require('../store/store-guard');
+const { ID, normaliseBeacon } = require('../building/ids');
+const { StoreUnavailable } = require('../store/influx');
 const { BrokerAway } = require('../outbox');
-const { BOUNDS } = require('../readings');
-const { AHEAD_MS, trailOf, trailsOf } = require('../trails');
+const { BOUNDS } = require('../intake/readings');
+const { AHEAD_MS, trailOf, trailsOf } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { epochSeconds, id, number, one, text } = require('./params');
@@ -16,8 +16,10 @@ const { createRecords } = require('./records');
  * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   refuseIncomplete?: import('../completeness').RefuseIncomplete, latest: ReturnType<typeof import('../latest').createLatest>,
- *   unlisted: Pick<import('../unlisted').Unlisted, 'admit'|'most'>, moment: ReturnType<typeof import('../moments').createMoments>}} Context
+ *   refuseIncomplete?: import('../history/completeness').RefuseIncomplete,
+ *   latest: ReturnType<typeof import('../history/latest').createLatest>,
+ *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
+ *   moment: ReturnType<typeof import('../shared/moments').createMoments>}} Context
  * @typedef {Record<string, unknown>} Params
  */
 
@@ -36,7 +38,7 @@ const textOf = createRecords();
  * `/extractbeacon`: where somebody was, newest first; of several people or of all (`*`) one after the other.
  * @param {Context} context
  * @param {Params} params
- * @param {import('./access').LookUp} lookUp
+ * @param {import('../access/guard').LookUp} lookUp
  */
 function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp) {
   const staffIds = staffOf(params);

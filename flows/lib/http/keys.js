@@ -8,7 +8,7 @@ const { ApiError, badRequest } = require('./errors');
 /**
  * `/api/v1/keys`: the named keys, for admins. A key itself is told once, by the answer that makes it.
  * @typedef {import('../access/key-ring').KeyRecord} KeyRecord
- * @typedef {{keys: import('../access/keys').Keys, audit: Pick<import('../audit').Audit, 'deed'>, clock: () => number}} Context
+ * @typedef {{keys: import('../access/keys').Keys, audit: Pick<import('../access/audit').Audit, 'deed'>, clock: () => number}} Context
  */
 
 /** What may be told of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ID } = require('../ids');
+const { ID } = require('../building/ids');
 const { badRequest } = require('./errors');
 
 /** Epoch seconds stay below this until the year 5138; milliseconds are above it since 1973. */

@@ -12,7 +12,7 @@ const { id, text, whole } = require('./params');
  * @typedef {import('../recordings').Recordings} Recordings
  * @typedef {import('../recordings/recording').Recording} Recording
  * @typedef {{recordings: Recordings, site: import('../site').Site, clock: () => number,
- *   audit: Pick<import('../audit').Audit, 'deed'|'lookedUp'>}} Context
+ *   audit: Pick<import('../access/audit').Audit, 'deed'|'lookedUp'>}} Context
  */
 
 /** A file's name, on every system. */
@@ -57,9 +57,9 @@ function createRecordingAnswers(context) {
     if (!found) throw new ApiError(404, `there is no recording ${recording}`);
     return found;
   }
-  /** @param {import('./callers').Caller} caller @param {string} kind @param {Recording} recording */
+  /** @param {import('../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
   const deed = (caller, kind, { name, id: its, staff_id: staff }) => audit.deed(kind, caller, `${name} (${its}): staff ${staff}`);
-  /** @param {import('./callers').Caller} caller @param {string} route @param {Recording} recording */
+  /** @param {import('../access/callers').Caller} caller @param {string} route @param {Recording} recording */
   const lookedUp = (caller, route, { staff_id: staff, started_ms: fromMs, stopped_ms: toMs }) =>
     audit.lookedUp(caller, route, staff, fromMs, toMs ?? clock());
 

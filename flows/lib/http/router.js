@@ -2,27 +2,29 @@
 'use strict';
 
 const express = require('express');
-const { accounted, createAccess, loginDoor, lookUpOf, openDoor } = require('./access');
+const { accounted, createAccess, loginDoor, lookUpOf, openDoor } = require('../access/guard');
 const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
 const { unavailable } = require('./errors');
-const { createLatest } = require('../latest');
-const { createMoments } = require('../moments');
+const { createLatest } = require('../history/latest');
+const { createMoments } = require('../shared/moments');
 const { extractBeacon, newBeaconDetect, retrieveForMonitoring } = require('./hacs');
-const { createLogin } = require('./login');
+const { createLogin } = require('../access/login');
 const { readParams } = require('./params');
 const { BODY_BYTES, bodyOf, failing, oneOf, send, unknown } = require('./plumbing');
 const { addTransport } = require('./transport');
-const { createUnlisted } = require('../unlisted');
+const { createUnlisted } = require('../intake/unlisted');
 const { createApi } = require('./v1');
 
 /**
  * Everything the flows answer over HTTP but the dashboard itself. Each route begins with its door, which declares the
  * right it needs (a test holds this).
- * @param {Omit<import('./hacs').Context, 'latest'|'moment'|'unlisted'> & import('./v1').Context & import('./access').Context &
+ * @param {Omit<import('./hacs').Context, 'latest'|'moment'|'unlisted'> & import('./v1').Context & import('../access/guard').Context &
  *   import('./building').Context & import('./alerts').Context & {
- *   dashboardPath: string, buildingFile: string, corsOrigins?: string[], sessions: ReturnType<typeof import('../sessions').createSessions>,
- *   health: import('../health').Health['report'], unlisted?: import('../unlisted').Unlisted, pressure?: import('../pressure').Pressure,
+ *   dashboardPath: string, buildingFile: string, corsOrigins?: string[],
+ *   sessions: ReturnType<typeof import('../access/sessions').createSessions>,
+ *   health: import('../health').Health['report'], unlisted?: import('../intake/unlisted').Unlisted,
+ *   pressure?: import('../access/pressure').Pressure,
  *   metrics: {watch: import('express').RequestHandler, contentType: string, text: () => Promise<string>}}} context
  */
 function createRouter(context) {
@@ -45,8 +47,8 @@ function createRouter(context) {
 
   /**
    * @param {string} path
-   * @param {import('./access').Needed} needs
-   * @param {(context: import('./hacs').Context, params: Record<string, unknown>, lookUp: import('./access').LookUp) =>
+   * @param {import('../access/guard').Needed} needs
+   * @param {(context: import('./hacs').Context, params: Record<string, unknown>, lookUp: import('../access/guard').LookUp) =>
    *   Promise<object|string>|object} answer
    * @param {string[]} methods
    * @param {object} [onError] part of every error's answer
@@ -87,7 +89,7 @@ function createRouter(context) {
 const SHEDDABLE = ['/extractbeacon', '/newbeacondetect', '/retrieveformonitoring', '/api/v1'];
 const AGAIN_S = 1;
 
-/** @param {import('../pressure').Pressure} pressure @returns {import('express').RequestHandler} */
+/** @param {import('../access/pressure').Pressure} pressure @returns {import('express').RequestHandler} */
 const shedding = (pressure) => (_request, _response, next) => {
   next(pressure.sheds() ? unavailable('requests come faster than they can be answered', AGAIN_S) : undefined);
 };

@@ -16,7 +16,7 @@ const refuse = failing(() => {}, { location: [] });
 
 /**
  * @param {any} app Express's, as Node-RED has it
- * @param {Pick<import('./hosts').Hosts, 'guard'>} hosts stand before everything
+ * @param {Pick<import('../access/hosts').Hosts, 'guard'>} hosts stand before everything
  */
 function createStarting(app, hosts) {
   const now = guarded.get(app) ?? { router: null };

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { inOneGo } = require('../pieces');
+const { inOneGo } = require('../shared/pieces');
 const { isPassable } = require('./plan');
 const { bounds, inside } = require('./raster');
 const { roomAt } = require('./storey');
@@ -35,7 +35,7 @@ const squareM = (cellM) => REACH * Math.max(1, cellM);
 /**
  * @param {import('./storey').Storey} storey
  * @param {import('./constants').Settings} settings
- * @returns {import('../pieces').Work<Places>}
+ * @returns {import('../shared/pieces').Work<Places>}
  */
 function* placesIn(storey, { cellM }) {
   /** @type {{x: number, y: number, size: number, room: number}[]} */
@@ -86,7 +86,7 @@ function around({ grid }, x, y, withinM, cellM) {
  * @param {Level[]} levels
  * @param {number} k which of them
  * @param {import('./constants').Settings} settings
- * @returns {import('../pieces').Work<Steps>}
+ * @returns {import('../shared/pieces').Work<Steps>}
  */
 function* stepsOf(levels, k, settings) {
   const { cells } = levels[k];
@@ -119,7 +119,7 @@ function* stepsOf(levels, k, settings) {
  * The cells of all levels.
  * @param {{cells: Places, steps: Steps}[]} levels
  * @param {number[]} firstRoom index of the first room of each
- * @returns {import('../pieces').Work<Cells>}
+ * @returns {import('../shared/pieces').Work<Cells>}
  */
 function* joinCells(levels, firstRoom) {
   /** @type {Cell[]} */

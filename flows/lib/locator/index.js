@@ -7,8 +7,8 @@ const { createParts } = require('./parts');
 const { linkCells, move, roomIn } = require('./move');
 const { beganAt, emptyOutcome, newPerson, presenceOf } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
-const { inOneGo } = require('../pieces');
-const { tuningOf } = require('../building-tuning');
+const { inOneGo } = require('../shared/pieces');
+const { tuningOf } = require('../building/tuning');
 const { traceOf } = require('./trace');
 const { flush, joinGateway, joinPhone, pass } = require('./steps');
 
@@ -80,7 +80,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
 
   /**
    * Take one checked batch.
-   * @param {import('../readings').Batch} batch
+   * @param {import('../intake/readings').Batch} batch
    * @param {number} nowMs
    * @param {Outcome} outcome is added to
    */

@@ -13,7 +13,7 @@ const UNHEARD_DBM = -999;
  * @param {number[]} which ascending; of equals the first comes first
  * @param {import('./source').Source[]} sources
  * @param {import('./model').Levels} building
- * @returns {import('../pieces').Work<Loudest>}
+ * @returns {import('../shared/pieces').Work<Loudest>}
  */
 function* loudestOf(which, sources, { cells: { all, firstOf }, settings: { quietSources: most, weakestDbm } }) {
   const who = new Int32Array(all.length * most).fill(-1);

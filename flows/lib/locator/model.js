@@ -4,7 +4,7 @@
 const { isDeepStrictEqual } = require('node:util');
 const { joinCells, placesIn, stepsOf } = require('./cells');
 const { checkSize, joinStoreys } = require('./plan');
-const { inOneGo } = require('../pieces');
+const { inOneGo } = require('../shared/pieces');
 const { radioOf } = require('./radio');
 const { storeyOf } = require('./storey');
 
@@ -25,7 +25,7 @@ const { storeyOf } = require('./storey');
  * @param {import('../building').Building} building
  * @param {import('./constants').Settings} settings
  * @param {Model|null} [former] of another state of the building
- * @returns {import('../pieces').Work<Model>} the former one itself if nothing is different
+ * @returns {import('../shared/pieces').Work<Model>} the former one itself if nothing is different
  */
 function* modelOf(building, settings, former = null) {
   checkSize(building);
@@ -51,7 +51,7 @@ function* modelOf(building, settings, former = null) {
 /**
  * @param {import('../building').Building} building @param {Level[]} levels @param {import('./constants').Settings} settings
  * @param {Model|null} before
- * @returns {import('../pieces').Work<Omit<Model, 'radio'>>}
+ * @returns {import('../shared/pieces').Work<Omit<Model, 'radio'>>}
  */
 function* joinLevels(building, levels, settings, before) {
   /** @type {import('./cells').Steps[]} */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { inOneGo } = require('../pieces');
+const { inOneGo } = require('../shared/pieces');
 const { storeyOf, wallsBetween } = require('./storey');
 
 /**

@@ -22,7 +22,7 @@ const { reachOf, sourceOf } = require('./source');
  * @param {Pick<import('../building').Building, 'beacons'|'gateways'>} devices
  * @param {import('./model').Levels} building
  * @param {import('./model').Model|null} before with the same settings
- * @returns {import('../pieces').Work<Radio>} that of before if nothing is different
+ * @returns {import('../shared/pieces').Work<Radio>} that of before if nothing is different
  */
 function* radioOf({ beacons, gateways }, building, before) {
   const { plan, cells, settings } = building;

@@ -16,7 +16,7 @@ const placeAt = ({ width, height }, x, y) => clamp(Math.floor(y / RASTER_M), hei
 /** @param {number} value @param {number} size */
 const clamp = (value, size) => Math.min(size - 1, Math.max(0, value));
 
-/** @param {Room[]} rooms @param {number} width @param {number} height @returns {import('../pieces').Work<Int16Array>} */
+/** @param {Room[]} rooms @param {number} width @param {number} height @returns {import('../shared/pieces').Work<Int16Array>} */
 function* rasterOf(rooms, width, height) {
   const raster = new Int16Array(width * height).fill(-1);
   for (const [r, { polygon }] of rooms.entries()) {
@@ -36,7 +36,7 @@ function* rasterOf(rooms, width, height) {
 
 /**
  * @param {Int16Array} raster @param {number} width @param {number} count of rooms
- * @returns {import('../pieces').Work<Set<number>[]>} which rooms share at least DOOR_M of wall
+ * @returns {import('../shared/pieces').Work<Set<number>[]>} which rooms share at least DOOR_M of wall
  */
 function* neighbours(raster, width, count) {
   /** @type {Map<number, number>} metres of common wall, by a · count + b */
@@ -67,7 +67,7 @@ function* neighbours(raster, width, count) {
 /**
  * The chessboard distance to the next wall, in two passes (Rosenfeld and Pfaltz, "Distance functions on digital pictures", 1968).
  * @param {Int16Array} raster @param {number} width @param {Room[]} rooms
- * @returns {import('../pieces').Work<Uint8Array>}
+ * @returns {import('../shared/pieces').Work<Uint8Array>}
  */
 function* distancesIn(raster, width, rooms) {
   const zones = [-1, ...rooms.map(({ open }, r) => (open ? rooms.length : r))];
@@ -98,7 +98,7 @@ function* distancesIn(raster, width, rooms) {
 
 /**
  * @param {Int16Array} raster @param {number} width @param {number} count of rooms
- * @returns {import('../pieces').Work<number[][]>}
+ * @returns {import('../shared/pieces').Work<number[][]>}
  */
 function* touchingOf(raster, width, count) {
   /** @type {Set<number>[]} */

@@ -3,7 +3,7 @@
 
 /**
  * What a batch says about staff members, in the locator's terms. Pure.
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {import('../building').Building} Building
  * @typedef {{kind: 'phone'|'gateway', sources: number[], rssis: number[], tag: string}} Heard what was heard of one
  *   person at one moment, strongest first; rssis in dBm, corrected; tag: which one gateways heard best, '' for phones

@@ -25,7 +25,7 @@ function createSilence(radio, { aliveMs, beaconDeadMs }) {
     },
     /**
      * Whether a gateway sent this batch before: gateways send again what the broker may have lost.
-     * @param {number} source @param {import('../readings').Batch} batch parts of one window differ in their beacons
+     * @param {number} source @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons
      */
     knows(source, { ts, readings }) {
       const key = `${ts} ${readings[0]?.beacon}`;

@@ -33,7 +33,7 @@ const reachOf = (storey, count) => [Math.max(0, storey - FLOORS), Math.min(count
  * @param {number} room
  * @param {Building} building
  * @param {Float32Array} scratch of each cell; weakestDbm everywhere, before and after
- * @returns {import('../pieces').Work<Source>}
+ * @returns {import('../shared/pieces').Work<Source>}
  */
 function* sourceOf(device, room, building, scratch) {
   const { plan, cells: { all, firstOf }, levels, settings: { txDbm, weakestDbm, strayCells } } = building;
@@ -67,7 +67,7 @@ function* sourceOf(device, room, building, scratch) {
  * those of its own room.
  * @param {Building} building @param {number} storey @param {Point[]} places where it may be @param {number} room its own
  * @param {number} tx dBm @param {(cell: number, meanDb: number, squares: number) => void} put
- * @returns {import('../pieces').Work<void>}
+ * @returns {import('../shared/pieces').Work<void>}
  */
 function* lossesOn({ plan: { firstRoom }, cells: { firstOf }, levels, settings }, storey, places, room, tx, put) {
   const { cells: { x, y, room: rooms, under }, storey: its } = levels[storey];

@@ -19,7 +19,7 @@ const { distancesIn, neighbours, placeAt, rasterOf, touchingOf, DOOR_M, FAR, RAS
  * @property {number[][]} touching rooms that lie next to each other, if only at a corner; what is no room counts as one, the last
  */
 
-/** @param {import('../building').Level} level @returns {import('../pieces').Work<Storey>} */
+/** @param {import('../building').Level} level @returns {import('../shared/pieces').Work<Storey>} */
 function* storeyOf(level) {
   const rooms = level.rooms.map((room) => {
     const { id, kind = 'room', polygon } = room;

@@ -4,7 +4,7 @@
 /**
  * What arrives while the past is being rebuilt. What arrived before a batch that the database has, the database has too:
  * Telegraf keeps the order. What arrived after it is kept here, so that both together are everything. Pure.
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  */
 
 const KEPT_BATCHES = 50_000; // 20 s of 10,000 phones: the database is rarely a second behind

@@ -3,7 +3,7 @@
 
 /**
  * Rows of readings, as the database gives them in the order of time, back to the batches that receivers sent. Pure.
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {[ts: number, rssi: number, kind: 'gateway'|'phone', receiver: string, beacon: string]} Row
  */
 

@@ -2,7 +2,7 @@
 'use strict';
 
 const { createGrouping } = require('./batches');
-const { inPieces } = require('../pieces');
+const { inPieces } = require('../shared/pieces');
 
 /**
  * Stored readings into a replay, slice by slice: a slice is one question to the database, small enough to ask again.
@@ -58,7 +58,7 @@ function createFeed(store, toil, onRows) {
     let count = 0;
     await toil.insist(async () => {
       const grouping = createGrouping();
-      /** @param {import('../readings').Batch[]} batches */
+      /** @param {import('../intake/readings').Batch[]} batches */
       const hear = async (batches) => {
         toil.begin();
         for (const batch of batches) {

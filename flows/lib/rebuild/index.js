@@ -144,7 +144,7 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
 
   /**
    * Readings of a time that is over, which the locator did not take.
-   * @param {string} staffId @param {number} ts @param {import('../readings').Batch['kind']} kind
+   * @param {string} staffId @param {number} ts @param {import('../intake/readings').Batch['kind']} kind
    */
   function hearLate(staffId, ts, kind) {
     const byGateways = kind === 'gateway' || hasTags(site.building(), staffId);

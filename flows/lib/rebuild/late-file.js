@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createStateFile } = require('../state-file');
+const { createStateFile } = require('../shared/state-file');
 
 /**
  * Keeps, over a restart, which times of which receivers are still to be located. Whatever else is settled stays settled.

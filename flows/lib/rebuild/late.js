@@ -64,7 +64,7 @@ function createLateTimes() {
 /** A location may carry the beginning of its second. @param {LateTime} time @returns {number} epoch ms */
 const beginOf = ({ fromMs }) => Math.floor((fromMs - ASIDE_MS) / 1000) * 1000;
 
-/** Whom a batch concerns. @param {import('../readings').Batch} batch @param {import('../building').Building} building */
+/** Whom a batch concerns. @param {import('../intake/readings').Batch} batch @param {import('../building').Building} building */
 function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
   if (kind === 'phone') return new Set([receiver]);
   return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);

@@ -1,12 +1,12 @@
 // @ts-check
 'use strict';
 
-const { createHeard } = require('../heard');
+const { createHeard } = require('../intake/heard');
 
 /**
  * What comes in while the past is located again after a start, and is of a time that is read already: the backlog of a phone
  * that was away, say. The rebuild has not heard it, and nobody else tells of the past. So it is noted, to be located as late. Pure.
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  */
 
 /** Batches; of more it is not waited whether they are heard yet, which costs at most a rebuild that finds nothing new. */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ALIVE_MS, GIVEN_UP_MS } = require('../arrival');
+const { ALIVE_MS, GIVEN_UP_MS } = require('../history/arrival');
 const { byTime, createGrouping } = require('./batches');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
@@ -31,7 +31,7 @@ const LATER_MS = 1000;
 const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {object} Means what a recovery works with
  * @property {import('../site').Site} site
  * @property {import('../store').Store} store

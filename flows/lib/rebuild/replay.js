@@ -1,12 +1,12 @@
 // @ts-check
 'use strict';
 
-const { inOneGo } = require('../pieces');
+const { inOneGo } = require('../shared/pieces');
 
 /**
  * Past readings through a locator of their own, on their own time. What it tells within the window is collected; what
  * lies before only brings the locator to the state it had then. Pure.
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay
@@ -51,7 +51,7 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
     sift();
   }
 
-  /** Let event time pass. @param {number} ms @returns {import('../pieces').Work<void>} another building takes its time */
+  /** Let event time pass. @param {number} ms @returns {import('../shared/pieces').Work<void>} another building takes its time */
   function* passing(ms) {
     for (let turn = turns[turned]; turn && turn.ms <= ms; turn = turns[turned]) {
       tickTo(Math.max(nowMs, turn.ms));

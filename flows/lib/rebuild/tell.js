@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { locationMessages } = require('../derived');
+const { locationMessages } = require('../outbox/messages');
 const { reconciled } = require('./stays');
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('../influx');
+const { StoreUnavailable } = require('../store/influx');
 const { BrokerAway } = require('../outbox');
 
 /**

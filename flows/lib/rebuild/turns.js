@@ -10,7 +10,7 @@ const { makeBuilding } = require('../building');
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../building').Building} Building
  * @typedef {import('../locator').Prepared} Prepared
- * @typedef {{ms: number, prepare?: (locator: Locator) => import('../pieces').Work<Prepared>,
+ * @typedef {{ms: number, prepare?: (locator: Locator) => import('../shared/pieces').Work<Prepared>,
  *   take: (locator: Locator, ms: number, outcome: Outcome, prepared?: Prepared) => void}} Turn prepare: of another building, before it
  *   is taken
  */
@@ -30,7 +30,7 @@ const toGateway = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGate
  * @param {Pick<import('../site').Site, 'building'|'buildingSinceMs'|'tellTurn'>} means.site
  * @param {Pick<import('../store').Store, 'gatewayStates'>} means.store
  * @param {import('./toil').Toil} means.toil
- * @param {() => Promise<Pick<import('../editing/versions').Versions, 'list'|'read'>|null>} means.versions of the building;
+ * @param {() => Promise<Pick<import('../building/editing/versions').Versions, 'list'|'read'>|null>} means.versions of the building;
  *   null: none are kept
  * @param {(text: string) => void} means.warn
  */

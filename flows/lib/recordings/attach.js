@@ -10,7 +10,7 @@ const TICK_MS = 1000; // a kill costs a recording what came since
  * The recordings of a site: they hear what it hears, and what ends by itself is in the audit log.
  * @param {import('../site').Site} site
  * @param {{userDir: string}} config
- * @param {Pick<import('../audit').Audit, 'deed'>} audit
+ * @param {Pick<import('../access/audit').Audit, 'deed'>} audit
  * @param {(text: string) => void} warn
  */
 function attachRecordings(site, { userDir }, audit, warn) {

@@ -3,7 +3,7 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
-const { replaceFile } = require('../whole-file');
+const { replaceFile } = require('../shared/whole-file');
 
 /**
  * Recordings on disk: a folder each, with what is known of it, its building, and the readings as they came. For their owner's

@@ -54,7 +54,7 @@ function createRecordings({ folder, clock, warn, ended = () => {}, limits = LIMI
   /** @param {Recording} recording as it is when its turn comes */
   const save = (recording) => inTurn(() => disk.save(recording));
 
-  /** One accepted batch of any receiver. @param {import('../readings').Batch} batch @param {number} nowMs */
+  /** One accepted batch of any receiver. @param {import('../intake/readings').Batch} batch @param {number} nowMs */
   function hear(batch, nowMs) {
     if (!running || !selection) return;
     const readings = selection(batch);

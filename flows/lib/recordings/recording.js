@@ -5,7 +5,7 @@
  * One recording of one person: which readings belong to it, where the taps say that the person was, and the files it becomes.
  * Pure.
  * @typedef {import('../building').BuildingFile} BuildingFile
- * @typedef {import('../readings').Batch} Batch
+ * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {'gateway'|'phone'} Mode who receives: gateways that hear a tag, or a phone that hears beacons
  * @typedef {{tap: string, ts: number, room: string|null}} Tap from `ts` (epoch ms) on the person is in `room`; null: in none
  * @typedef {object} Recording times in epoch ms

@@ -6,7 +6,7 @@ const { Validator } = require('@seriousme/openapi-schema-validator');
 const { createRouter } = require('../../lib/http/router');
 const { createApi } = require('../../lib/http/v1');
 const { createDescription } = require('../../lib/http/v1/description');
-const { createSessions } = require('../../lib/sessions');
+const { createSessions } = require('../../lib/access/sessions');
 const { doorkeepers } = require('../support/doors');
 
 const description = createDescription('1.2.3');

@@ -28,7 +28,7 @@ function createScene(building = house()) {
     told,
     wait,
     now: () => nowMs,
-    /** @param {import('../../lib/readings').Batch} batch @param {number} [delayMs] */
+    /** @param {import('../../lib/intake/readings').Batch} batch @param {number} [delayMs] */
     hear(batch, delayMs = 20) {
       if (batch.ts + delayMs > nowMs) wait(batch.ts + delayMs - nowMs);
       locator.hear(batch, nowMs, told);
@@ -40,7 +40,10 @@ function createScene(building = house()) {
   };
 }
 
-/** A batch as of a transmitter that is so much stronger. @param {number} addedDb @param {import('../../lib/readings').Batch} batch */
+/**
+ * A batch as of a transmitter that is so much stronger. @param {number} addedDb
+ * @param {import('../../lib/intake/readings').Batch} batch
+ */
 const louder = (addedDb, batch) => ({ ...batch, readings: batch.readings.map((one) => ({ ...one, rssi: one.rssi + addedDb })) });
 
 /** Somebody's phone for some seconds at each place. @param {ReturnType<typeof createScene>} scene @param {[string, number][]} walk */

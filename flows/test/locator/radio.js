@@ -8,7 +8,7 @@ const { expectedIn } = require('../../lib/locator/source');
 /**
  * Readings that the locator's own picture of radio would give, with noise: for tests of logic, not of accuracy.
  * @typedef {{room: string, x: number, y: number}} Place
- * @typedef {import('../../lib/readings').Batch} Batch
+ * @typedef {import('../../lib/intake/readings').Batch} Batch
  */
 
 const AUDIBLE_DBM = -96;

@@ -3,7 +3,7 @@
 const { once } = require('node:events');
 const http = require('node:http');
 const { encode } = require('@msgpack/msgpack');
-const { createInflux } = require('../../lib/influx');
+const { createInflux } = require('../../lib/store/influx');
 
 /** A database that answers as told: `answer(request, response, form)`. */
 async function playInflux(t, answer, options = {}) {

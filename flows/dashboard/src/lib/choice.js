@@ -1,4 +1,4 @@
-import { ID } from '../../../lib/ids.js';
+import { ID } from '../../../lib/building/ids.js';
 import { stamp } from './csv.js';
 
 /**

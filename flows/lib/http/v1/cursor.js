@@ -2,7 +2,7 @@
 'use strict';
 
 const { createHash, createHmac, hkdfSync } = require('node:crypto');
-const { sameSecret } = require('../../keys');
+const { sameSecret } = require('../../access/secrets');
 const { badRequest } = require('../errors');
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const path = require('node:path');
-const { openDoor } = require('../access');
+const { openDoor } = require('../../access/guard');
 const { oneOf } = require('../plumbing');
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf, openDoor } = require('../access');
+const { accounted, callerOf, lookUpOf, openDoor } = require('../../access/guard');
 const { readParams } = require('../params');
 const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
@@ -24,7 +24,7 @@ const PREFIX = '/api/v1';
 
 /**
  * @param {Context} context
- * @param {ReturnType<typeof import('../access').createAccess>['door']} door
+ * @param {ReturnType<typeof import('../../access/guard').createAccess>['door']} door
  */
 function createApi(context, door) {
   const router = express.Router();

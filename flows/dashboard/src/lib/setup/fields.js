@@ -1,4 +1,4 @@
-import { normaliseBeacon } from '../../../../lib/ids.js';
+import { normaliseBeacon } from '../../../../lib/building/ids.js';
 
 /**
  * The fields of the forms, and what is typed into them as values of the building file.

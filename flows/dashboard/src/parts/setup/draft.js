@@ -1,5 +1,5 @@
 import { computed, shallowReactive } from 'vue';
-import { layout } from '../../../../lib/import/layout.js';
+import { layout } from '../../../../lib/building/import/layout.js';
 import { setQuery } from '../../io/route.js';
 import { differences } from '../../lib/setup/differences.js';
 import { placeFaults } from '../../lib/setup/faults.js';

@@ -2,9 +2,9 @@
 'use strict';
 
 const { biases } = require('../../../devices/bias');
-const { normaliseBeacon } = require('../../../ids');
-const { encode } = require('../../../telemetry/day');
-const { compareIds } = require('../../../views/stays');
+const { normaliseBeacon } = require('../../../building/ids');
+const { encode } = require('../../../devices/telemetry/day');
+const { compareIds } = require('../../../history/views/stays');
 const { badRequest } = require('../../errors');
 const { pageById } = require('../ask');
 const { readPage } = require('../pages');
@@ -61,7 +61,7 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
     const head = { beacon, every, ...span(window), columns: ['ts', ...(every === 'raw' ? ['receiver'] : []), ...VALUES] };
     if (every === 'raw') {
       const part = possible(window, nowMs, READINGS_KEPT_DAYS);
-      /** @type {import('../pages').Read<import('../../../archive/telemetry').RawPoint>} */
+      /** @type {import('../pages').Read<import('../../../store/telemetry').RawPoint>} */
       const read = (from, to, count) => stored(archive.rawPoints(beacon, from, to, count));
       const { items, last } = await readPage(read, part, after, limit, { ts: ([ts]) => ts, id: ([, receiver]) => receiver });
       return bodyOf(head, [Buffer.from(items.map((point) => `,${encode(point)}`).join(''))], next(last));

@@ -13,7 +13,7 @@ const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowd
 function createEventAnswers({ archive, refuseIncompleteEvents = () => {} }) {
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
-    /** @type {import('../pages').Read<import('../../../archive/devices').StoredEvent>} */
+    /** @type {import('../pages').Read<import('../../../store/devices').StoredEvent>} */
     const read = (from, to, count) => stored(archive.events({ type, subject }, from, to, count));
     const part = possible(window, nowMs, KEPT_DAYS);
     if (part.fromMs < part.toMs) await stored(async () => refuseIncompleteEvents(part.fromMs, part.toMs - 1, nowMs));

@@ -1,13 +1,13 @@
 // @ts-check
 'use strict';
 
-const { allStays, createMerge, within } = require('../../../views/stays');
+const { allStays, createMerge, within } = require('../../../history/views/stays');
 const { badRequest } = require('../../errors');
 const { stored } = require('./known');
 
 /**
  * Questions about the stays of everybody, taken in pieces, so that the live path keeps its pace.
- * @typedef {import('../../../views/stays').Stay} Stay
+ * @typedef {import('../../../history/views/stays').Stay} Stay
  * @typedef {import('../window').Window} Window
  */
 
@@ -24,7 +24,7 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs - 1, clock());
     const merge = createMerge(site.openStays());
-    const take = (/** @type {import('../../../views/stays').StoredStay} */ one) => {
+    const take = (/** @type {import('../../../history/views/stays').StoredStay} */ one) => {
       const stay = merge.take(one);
       if (stay) add(stay);
     };

@@ -17,19 +17,19 @@ const { createVisitAnswers } = require('./visits');
  * Answers by operationId. Each takes what is asked and gives what is told, in the form of its description.
  * @typedef {object} Context
  * @property {import('../../../site').Site} site
- * @property {import('../../../archive').Archive} archive
- * @property {ReturnType<typeof import('../../../telemetry').createTelemetry>} telemetry
+ * @property {import('../../../store/archive').Archive} archive
+ * @property {ReturnType<typeof import('../../../devices/telemetry').createTelemetry>} telemetry
  * @property {import('../../../rebuild').Rebuild} rebuild
  * @property {import('../../../access/keys').Keys} keys
- * @property {Pick<import('../../../audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
+ * @property {Pick<import('../../../access/audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings
- * @property {import('../../../editing/editor').Editor} editor
+ * @property {import('../../../building/editing/editor').Editor} editor
  * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
  * @property {() => Promise<void>} reload
  * @property {() => number} clock
- * @property {import('../../../completeness').RefuseIncomplete} [refuseIncomplete] locations
- * @property {import('../../../completeness').RefuseIncomplete} [refuseIncompleteStays]
- * @property {import('../../../completeness').RefuseIncomplete} [refuseIncompleteEvents]
+ * @property {import('../../../history/completeness').RefuseIncomplete} [refuseIncomplete] locations
+ * @property {import('../../../history/completeness').RefuseIncomplete} [refuseIncompleteStays]
+ * @property {import('../../../history/completeness').RefuseIncomplete} [refuseIncompleteEvents]
  * @typedef {(ask: import('../ask').Ask) => object|Promise<object>} Answer
  */
 

@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
-const { StoreBusy } = require('../../../calm');
-const { StoreUnavailable } = require('../../../influx');
+const { StoreBusy } = require('../../../store/store-guard');
+const { StoreUnavailable } = require('../../../store/influx');
 const { ApiError, unavailable } = require('../../errors');
 
 /** What the answers share. */

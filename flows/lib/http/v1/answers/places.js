@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
-const { occupancy } = require('../../../views/rooms');
-const { compareIds } = require('../../../views/stays');
+const { occupancy } = require('../../../history/views/rooms');
+const { compareIds } = require('../../../history/views/stays');
 const { pageById } = require('../ask');
 const { unknown } = require('./known');
 

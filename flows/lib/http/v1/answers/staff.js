@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
-const { contacts } = require('../../../views/contacts');
-const { allStays, compareIds, within } = require('../../../views/stays');
+const { contacts } = require('../../../history/views/contacts');
+const { allStays, compareIds, within } = require('../../../history/views/stays');
 const { pageById, several } = require('../ask');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
@@ -61,7 +61,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
   /** What memory holds completely is not asked of the database. @param {Ask} ask */
   async function listLocations({ params: { staff_id: id }, window, after, limit, nowMs, next }) {
     const memoryMs = site.history.completeFrom(id, nowMs);
-    /** @type {import('../pages').Read<import('../../../archive/people').Placed>} */
+    /** @type {import('../pages').Read<import('../../../store/people').Placed>} */
     const read = async (from, to, count) => {
       const storedTo = Math.min(to, memoryMs);
       const older = from < storedTo ? await stored(async () => {
@@ -86,7 +86,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
     if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
     const now = site.openStays().filter(wanted);
-    /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
+    /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const into = from < fromMs ? await stored(archive.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
@@ -130,7 +130,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
 /** @param {number} [db] @returns {number|null} to a tenth */
 const round = (db) => (db === undefined ? null : Math.round(db * 10) / 10);
 
-/** @param {import('../../../views/stays').Stay} stay */
+/** @param {import('../../../history/views/stays').Stay} stay */
 const told = ({ level, room, enter_ms, leave_ms, open }) =>
   ({ level, room, enter_ms, leave_ms, duration_s: (leave_ms - enter_ms) / 1000, ongoing: open });
 

@@ -1,9 +1,9 @@
 // @ts-check
 'use strict';
 
-const { createRoomRanking, createStaffRanking } = require('../../../views/rankings');
-const { createPatrols, visits } = require('../../../views/rooms');
-const { allStays, within } = require('../../../views/stays');
+const { createRoomRanking, createStaffRanking } = require('../../../history/views/rankings');
+const { createPatrols, visits } = require('../../../history/views/rooms');
+const { allStays, within } = require('../../../history/views/stays');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
 const { KEPT_DAYS, span, stored, unknown } = require('./known');
@@ -21,7 +21,7 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
     const now = site.openStays().filter((presence) => presence.room === room);
-    /** @type {import('../pages').Read<import('../../../views/stays').Stay>} */
+    /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);
       const found = since < to ? await stored(archive.staysIn(room, since, to, count)) : [];

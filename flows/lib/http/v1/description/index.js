@@ -58,7 +58,7 @@ const withSecurity = (paths) => Object.fromEntries(Object.entries(paths).map(([p
  * @property {string} id
  * @property {'get'|'post'|'put'|'patch'|'delete'} method
  * @property {string} path as OpenAPI writes it
- * @property {import('../../access').Needed} right that it needs
+ * @property {import('../../../access/guard').Needed} right that it needs
  * @property {boolean} audited whether it looks somebody up
  * @property {import('../checks').Parameter[]} parameters in full
  * @property {number} status of success

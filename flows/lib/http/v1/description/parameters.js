@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ID } = require('../../../ids');
+const { ID } = require('../../../building/ids');
 
 /** The parameters of more than one operation. */
 

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { RIGHTS } = require('../../../../rights');
+const { RIGHTS } = require('../../../../access/rights');
 const { ID, limit, query, use: shared, window } = require('../parameters');
 const { answers, COMMON, use } = require('../responses');
 

@@ -1,0 +1,116 @@
+// @ts-check
+'use strict';
+
+const fs = require('node:fs');
+const { dayOf, daysOf, fileOf } = require('./day-files');
+const { covers } = require('./subjects');
+
+/**
+ * Reads the audit log back, oldest first, a page at a time.
+ * @typedef {{day: string, offset: number}} Place behind the last line that was told
+ * @typedef {Record<string, any> & {ts: number, kind: string}} Entry
+ * @typedef {{fromMs: number, toMs: number, who?: string|undefined, whom?: string|undefined}} Question
+ */
+
+/** So much is looked through for one page: what is left is for the next, and nobody waits long. */
+const SCAN_BYTES = 16 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * The lines of a file.
+ * @param {string} file
+ * @param {number} from offset of a line's beginning
+ * @returns {AsyncGenerator<{text: string, end: number}>} end: offset behind the line; a last line without an end is not told
+ */
+async function* linesOf(file, from) {
+  let rest = Buffer.alloc(0);
+  let end = from;
+  for await (const chunk of fs.createReadStream(file, { start: from, highWaterMark: CHUNK_BYTES })) {
+    const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    let begin = 0;
+    for (let at = data.indexOf(10); at >= 0; at = data.indexOf(10, begin)) {
+      end += at + 1 - begin;
+      yield { text: data.toString('utf8', begin, at), end };
+      begin = at + 1;
+    }
+    rest = data.subarray(begin);
+  }
+}
+
+/** @param {string} text @returns {any} null: a line that a kill broke off */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The sets that are written before an offset. @param {string} file @param {number} to @returns {Promise<Map<string, any>>} */
+async function setsBefore(file, to) {
+  const sets = new Map();
+  for await (const { text, end } of linesOf(file, 0)) {
+    if (end > to) break;
+    const data = text.startsWith('{"set"') ? parse(text) : null;
+    if (data) sets.set(data.set, data.whom);
+  }
+  return sets;
+}
+
+/** A line as an entry, its people in full. @param {any} data @param {Map<string, any>|null} sets @returns {Entry|null} */
+function entryOf(data, sets) {
+  if (typeof data?.ts !== 'number') return null;
+  const { whom_set: set, ...entry } = data;
+  return set === undefined ? entry : { ...entry, whom: sets?.get(set) ?? '*' }; // a set that is lost may have been anybody
+}
+
+/** @param {Entry} entry @param {Question} question */
+function isAsked(entry, { fromMs, toMs, who, whom }) {
+  if (entry.ts < fromMs || entry.ts >= toMs) return false;
+  if (who !== undefined && entry.who !== who) return false;
+  return whom === undefined || (entry.whom !== undefined && covers(entry.whom, whom));
+}
+
+/**
+ * @param {string} folder
+ * @param {Question} question [fromMs, toMs) of the time of writing
+ * @param {Place|null} after
+ * @param {number} limit
+ * @returns {Promise<{entries: Entry[], next: Place|null}>} whom in full; next null: that was all. A page may be shorter, even
+ *   empty, and still have a next
+ */
+async function readAudit(folder, question, after, limit) {
+  /** @type {Entry[]} */
+  const entries = [];
+  const [first, last] = [after?.day ?? dayOf(question.fromMs), dayOf(question.toMs)];
+  let left = SCAN_BYTES;
+  for (const day of (await daysOf(folder)).filter((one) => one >= first && one <= last)) {
+    const from = after?.day === day ? after.offset : 0;
+    const { at, all } = await readDay(fileOf(folder, day), from, question, entries, limit, left);
+    if (!all) return { entries, next: { day, offset: at } };
+    left -= at - from;
+  }
+  return { entries, next: null };
+}
+
+/**
+ * @param {string} file @param {number} from offset @param {Question} question
+ * @param {Entry[]} entries grows @param {number} limit @param {number} left bytes to look through
+ * @returns {Promise<{at: number, all: boolean}>} behind the last line that was looked at; whether it was the file's last
+ */
+async function readDay(file, from, question, entries, limit, left) {
+  let sets = from === 0 ? new Map() : null;
+  let at = from;
+  for await (const { text, end } of linesOf(file, from)) {
+    if (entries.length >= limit || end - from > left) return { at, all: false };
+    at = end;
+    const data = parse(text);
+    if (data?.set) sets?.set(data.set, data.whom);
+    if (data?.whom_set) sets ??= await setsBefore(file, end);
+    const entry = entryOf(data, sets);
+    if (entry && isAsked(entry, question)) entries.push(entry);
+  }
+  return { at, all: true };
+}
+
+module.exports = { readAudit };

@@ -1,0 +1,195 @@
+// @ts-check
+'use strict';
+
+const { randomUUID, scryptSync } = require('node:crypto');
+const { setTimeout: sleep } = require('node:timers/promises');
+const cookieSession = require('cookie-session');
+const { createAttempts } = require('./attempts');
+const { DIRECT } = require('./clients');
+const { basicCredentials, sameSecret } = require('./secrets');
+const { createStateFile } = require('../shared/state-file');
+
+/**
+ * An admin works a day: nobody logs in twice in one, and a forgotten browser is out by the next. A viewer, who can change
+ * nothing, may be a screen on a wall.
+ */
+const SESSION_MS = Object.freeze({ admin: 12 * 3600 * 1000, viewer: 30 * 24 * 3600 * 1000 });
+
+/** A timer cannot wait for thirty days. */
+const LOOK_MS = 60_000;
+const COOKIE = 'sda_session';
+/** More than this are a program that logs in each time. */
+const SESSIONS = 10_000;
+/** An answer that takes no cookie: a wrong signature has one set, which must not throw where there is no answer. */
+const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () => {} });
+
+/**
+ * The logins: a signed cookie that scripts cannot read and other sites cannot send, `Secure` over HTTPS.
+ * Its secret comes from the passwords, so a new password throws everybody out. Which sessions there are is kept in a file: a
+ * restart keeps everybody in but those who have logged out, and a file that is lost throws everybody out.
+ * @typedef {'admin'|'viewer'} Role a viewer may see everything and change nothing
+ * @typedef {{id: string, until: number, role: Role}} Session
+ * @param {{adminUser: string, adminPassword: string, viewerUser?: string, viewerPassword?: string}} accounts
+ * @param {() => number} [clock]
+ * @param {{clientOf?: import('./clients').Clients['clientOf'], attempts?: ReturnType<typeof createAttempts>, file?: string|null,
+ *   warn?: (text: string) => void}} [means] file: of the sessions; null: they end with the process
+ */
+function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now,
+  { clientOf = DIRECT.clientOf, attempts = createAttempts(), file = null, warn = console.warn } = {}) {
+  const secret = scryptSync(JSON.stringify([adminPassword, viewerPassword]), 'sda-locator session cookie', 32).toString('hex');
+  const readCookie = cookieSession({ name: COOKIE, keys: [secret], maxAge: SESSION_MS.viewer, httpOnly: true, sameSite: 'lax' });
+  const stateFile = createStateFile(file, warn);
+  /** @type {Map<string, number>} sessions that there are → end of their life, epoch ms; the oldest first */
+  const live = new Map(recordsOf(stateFile.read()));
+  /** @type {Map<string, Set<{disconnect: (close: boolean) => void}>>} open dashboard sockets by session */
+  const sockets = new Map();
+  /** @type {NodeJS.Timeout|undefined} */
+  let again;
+
+  /** @param {any} request whose cookie was read @returns {Session|null} */
+  function sessionOf(request) {
+    const { id, until, role } = request.session ?? {};
+    if (typeof id !== 'string' || typeof until !== 'number' || until <= clock() || !live.has(id)) return null;
+    return role === 'admin' || role === 'viewer' ? { id, until, role } : null;
+  }
+
+  /**
+   * Passwords are what people choose, and can be guessed: from an address with many wrong ones each check waits for its turn.
+   * @param {import('node:http').IncomingMessage} request
+   * @param {string} user
+   * @param {string} password
+   * @returns {Promise<{role: Role|null, waitS: number, checked: boolean}>} null: neither of them; waitS: for how long checks from there
+   *   take turns; checked: false, too many wait
+   */
+  async function check(request, user, password) {
+    const { address } = clientOf(request);
+    const turnMs = attempts.turn(address, clock());
+    const waitS = attempts.waitS(address, clock());
+    if (turnMs === null) return { role: null, waitS, checked: false };
+    if (turnMs > 0) await sleep(turnMs);
+    const admin = [sameSecret(user, adminUser), sameSecret(password, adminPassword)].every(Boolean);
+    const viewer = [viewerUser !== '', sameSecret(user, viewerUser), sameSecret(password, viewerPassword)].every(Boolean);
+    const role = admin ? 'admin' : viewer ? 'viewer' : null;
+    if (!role) attempts.failed(address, clock());
+    return { role, waitS, checked: true };
+  }
+
+  /** @param {Role} role */
+  const userOf = (role) => (role === 'admin' ? adminUser : viewerUser);
+
+  /** As whom the request comes, by cookie or by Basic credentials. @param {any} request @returns {Promise<Role|null>} */
+  async function roleOf(request) {
+    const session = sessionOf(request);
+    if (session) return session.role;
+    const basic = basicCredentials(request.headers.authorization);
+    return basic && (await check(request, basic.user, basic.password)).role;
+  }
+
+  /**
+   * Whose login a request carries, where no answer takes a cookie back.
+   * @param {any} request
+   * @returns {{user: string, role: Role}|null}
+   */
+  function loggedIn(request) {
+    if (!request.headers.cookie?.includes(COOKIE)) return null;
+    /** @type {Session|null} */
+    let session = null;
+    readCookie(request, NOWHERE, () => { session = sessionOf(request); });
+    const { role } = /** @type {Session} */ (/** @type {unknown} */ (session) ?? {});
+    return role ? { role, user: userOf(role) } : null;
+  }
+
+  /** @param {any} request @param {Role} role @returns {Promise<void>} when it outlives a restart */
+  async function start(request, role) {
+    const session = { id: randomUUID(), until: clock() + SESSION_MS[role], role };
+    request.session = session;
+    for (const [id, until] of live) if (until <= clock()) live.delete(id);
+    live.set(session.id, session.until);
+    if (live.size > SESSIONS) {
+      const [oldest = ''] = live.keys();
+      live.delete(oldest);
+      disconnect(oldest);
+      warn(`there are more than ${SESSIONS} logins: the oldest was logged out`);
+    }
+    await save();
+  }
+
+  /** @param {any} request @returns {Promise<void>} when it stays ended after a restart */
+  async function end(request) {
+    const session = sessionOf(request);
+    request.session = null;
+    if (!session) return;
+    live.delete(session.id);
+    disconnect(session.id);
+    await save();
+  }
+
+  /** What cannot be written now is tried again. */
+  async function save() {
+    clearTimeout(again);
+    if (await stateFile.write({ v: 1, sessions: [...live].map(([id, until]) => ({ id, until_ms: until })) })) return;
+    again = setTimeout(save, LOOK_MS);
+    again.unref();
+  }
+
+  /** @param {string} id */
+  function disconnect(id) {
+    for (const socket of sockets.get(id) ?? []) socket.disconnect(true);
+  }
+
+  /**
+   * Express middleware for pages: people are led to the login, programs are told.
+   * @type {import('express').RequestHandler}
+   */
+  function guard(request, response, next) {
+    readCookie(request, response, () => {
+      roleOf(request).then((role) => {
+        if (role) next();
+        else if (request.method === 'GET' && request.accepts(['json', 'html']) === 'html') {
+          response.redirect(302, `/login?next=${encodeURIComponent(request.originalUrl)}`);
+        } else response.status(401).json({ error: 'a login is needed' });
+      }).catch(next);
+    });
+  }
+
+  /**
+   * socket.io middleware: without login a socket gets nothing, and it ends with its session.
+   * @param {any} socket
+   * @param {(error?: Error) => void} next
+   */
+  function guardSocket(socket, next) {
+    readCookie(socket.request, NOWHERE, () => {
+      roleOf(socket.request).then((role) => {
+        if (!role) {
+          next(new Error('a login is needed'));
+          return;
+        }
+        socket.data = { ...socket.data, login: { role, user: userOf(role) } };
+        const session = sessionOf(socket.request);
+        if (session) hold(socket, session);
+        next();
+      }).catch(next);
+    });
+  }
+
+  /** @param {any} socket @param {Session} session */
+  function hold(socket, { id, until }) {
+    const open = sockets.get(id) ?? new Set();
+    sockets.set(id, open.add(socket));
+    const timer = setInterval(() => { if (until <= clock()) socket.disconnect(true); }, LOOK_MS);
+    timer.unref();
+    socket.on('disconnect', () => {
+      clearInterval(timer);
+      open.delete(socket);
+      if (open.size === 0) sockets.delete(id);
+    });
+  }
+
+  return { readCookie, check, start, end, sessionOf, loggedIn, guard, guardSocket };
+}
+
+/** @param {any} state of the file @returns {[string, number][]} */
+const recordsOf = (state) => (Array.isArray(state?.sessions) ? state.sessions : [])
+  .flatMap((/** @type {any} */ one) => (typeof one?.id === 'string' && typeof one.until_ms === 'number' ? [[one.id, one.until_ms]] : []));
+
+module.exports = { createSessions };

@@ -1,0 +1,165 @@
+// @ts-check
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const Ajv = require('ajv/dist/2020').default;
+const { covers, overlap, TOLERANCE_M } = require('./geometry');
+const { inOneGo } = require('../shared/pieces');
+
+/**
+ * What is wrong with a building file: what the schema says, and what a schema cannot say. All checks run on whatever
+ * is well formed enough for them, so that one look shows every fault. Values come from outside, hence `any`.
+ */
+
+/** A beacon or gateway may hang on the far side of a wall. */
+const WALL_M = 0.5;
+const SCHEMA = path.join(__dirname, '..', '..', 'building', 'building.schema.json');
+
+/** @type {import('ajv').ValidateFunction|undefined} */
+let validate;
+
+/**
+ * @param {any} data a parsed building file
+ * @returns {import('../shared/pieces').Work<string[]>} each fault as `<JSON pointer> <what and why>`; none when the file is good
+ */
+function* checkBuilding(data) {
+  validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(JSON.parse(fs.readFileSync(SCHEMA, 'utf8')));
+  const faults = validate(data) ? [] : (validate.errors ?? []).map(told);
+  yield;
+  faults.push(...crossFaults(data));
+  yield;
+  for (const fault of yield* planFaults(data)) faults.push(fault);
+  return faults;
+}
+
+/** @param {any} data @returns {string[]} */
+const buildingFaults = (data) => inOneGo(checkBuilding(data));
+
+/** @param {import('ajv').ErrorObject} error */
+function told({ instancePath, message, params, data }) {
+  const extra = params.additionalProperty ?? params.allowedValues?.join(', ');
+  const value = data !== null && typeof data === 'object' ? '' : `, not ${String(JSON.stringify(data)).slice(0, 80)}`;
+  return `${instancePath || '/'} ${message}${extra === undefined ? '' : `: ${extra}`}${value}`;
+}
+
+/**
+ * The objects of a list with their places; whatever else stands there the schema has named.
+ * @param {any} list
+ * @param {string} place of the list
+ * @returns {[any, string][]}
+ */
+const objects = (list, place) => (Array.isArray(list) ? list : [])
+  .flatMap((one, i) => (one !== null && typeof one === 'object' ? [/** @type {[any, string]} */ ([one, `${place}/${i}`])] : []));
+
+/** @param {any} file @returns {{level: any, room: any, place: string}[]} */
+const roomsOf = (file) => objects(file?.levels, '/levels')
+  .flatMap(([level, at]) => objects(level.rooms, `${at}/rooms`).map(([room, place]) => ({ level, room, place })));
+
+/** @param {any} file @returns {[any, string][]} */
+const standing = (file) => [...objects(file?.beacons, '/beacons'), ...objects(file?.gateways, '/gateways')];
+
+/**
+ * Ids that occur twice, rooms and levels that do not exist.
+ * @param {any} file
+ * @returns {string[]}
+ */
+function crossFaults(file) {
+  /** @type {string[]} */
+  const faults = [];
+  /** @param {string} what @param {[any, string][]} idsAndPlaces */
+  const unique = (what, idsAndPlaces) => {
+    const seen = new Map();
+    for (const [id, place] of idsAndPlaces) {
+      if (typeof id !== 'string') continue;
+      if (seen.has(id)) faults.push(`${place} ${what} "${id}" is already at ${seen.get(id)}`);
+      else seen.set(id, place);
+    }
+  };
+  /** @param {[any, string][]} list @returns {[any, string][]} */
+  const ids = (list) => list.map(([{ id }, place]) => [id, place]);
+  const levels = objects(file?.levels, '/levels');
+  const staff = objects(file?.staff, '/staff');
+  const rooms = new Map(roomsOf(file).map(({ level, room }) => [room.id, level.id]));
+  unique('level id', ids(levels));
+  unique('room id', roomsOf(file).map(({ room, place }) => [room.id, place]));
+  unique('beacon id', [
+    ...ids(objects(file?.beacons, '/beacons')),
+    ...staff.flatMap(([{ tags }, at]) => (Array.isArray(tags) ? tags : []).map((tag, j) => pair(tag, `${at}/tags/${j}`))),
+  ]);
+  // a gateway's and a phone's account have the same namespace at the broker
+  unique('receiver id', ids([...objects(file?.gateways, '/gateways'), ...staff]));
+  for (const [{ room, level }, place] of standing(file)) {
+    if (typeof room !== 'string') continue;
+    if (!rooms.has(room)) faults.push(`${place}/room there is no room "${room}"`);
+    else if (rooms.get(room) !== level) faults.push(`${place}/level room "${room}" is on level "${rooms.get(room)}", not "${level}"`);
+  }
+  return faults;
+}
+
+/**
+ * Rooms that are no area, leave their level or lie on one another; beacons and gateways that stand outside their room.
+ * @param {any} file
+ * @returns {import('../shared/pieces').Work<string[]>}
+ */
+function* planFaults(file) {
+  /** @type {string[]} */
+  const faults = [];
+  const drawn = roomsOf(file).filter(({ room }) => isPolygon(room.polygon)).map((one) => ({ ...one, box: boxOf(one.room.polygon) }));
+  /** @type {Map<any, typeof drawn>} those before, by level */
+  const before = new Map();
+  for (const one of drawn) {
+    const { level, room, place, box } = one;
+    const { width_m: width, height_m: height } = level;
+    if (area(room.polygon) < TOLERANCE_M ** 2) faults.push(`${place}/polygon is no area`);
+    const out = room.polygon.find((/** @type {[number, number]} */ [x, y]) => Math.min(x, y, width - x, height - y) < -TOLERANCE_M);
+    if (out) faults.push(`${place}/polygon corner ${JSON.stringify(out)} lies outside the level of ${width} x ${height} m`);
+    const earlier = before.get(level) ?? [];
+    before.set(level, earlier);
+    for (const other of earlier) {
+      if (!meet(other.box, box)) continue;
+      yield;
+      if (!overlap(other.room.polygon, room.polygon)) continue;
+      faults.push(`${place}/polygon room "${room.id}" overlaps room "${other.room.id}"`);
+      break;
+    }
+    earlier.push(one);
+    yield;
+  }
+  const polygons = new Map(drawn.map(({ room }) => [room.id, room.polygon]));
+  for (const [{ id, room, x_m: x, y_m: y }, place] of standing(file)) {
+    const polygon = polygons.get(room);
+    if (polygon && Number.isFinite(x) && Number.isFinite(y) && !covers(polygon, [x, y], WALL_M)) {
+      faults.push(`${place} "${id}" at ${x}, ${y} m stands outside room "${room}"`);
+    }
+    yield;
+  }
+  return faults;
+}
+
+/** @param {any} corners */
+const isPolygon = (corners) => Array.isArray(corners) && corners.length >= 3
+  && corners.every((corner) => Array.isArray(corner) && corner.length === 2 && corner.every(Number.isFinite));
+
+/** Shoelace formula, m². @param {[number, number][]} polygon */
+const area = (polygon) => Math.abs(polygon.reduce((sum, [x, y], i) => {
+  const [nextX, nextY] = /** @type {[number, number]} */ (polygon[(i + 1) % polygon.length]);
+  return sum + x * nextY - nextX * y;
+}, 0)) / 2;
+
+/** @param {[number, number][]} polygon @returns {[number, number, number, number]} west, south, east, north */
+function boxOf(polygon) {
+  const [xs, ys] = [polygon.map(([x]) => x), polygon.map(([, y]) => y)];
+  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+}
+
+/**
+ * Whether rooms in these boxes can overlap: neighbours, which touch, cannot.
+ * @param {ReturnType<typeof boxOf>} a @param {ReturnType<typeof boxOf>} b
+ */
+const meet = (a, b) => a[2] - b[0] > TOLERANCE_M && b[2] - a[0] > TOLERANCE_M && a[3] - b[1] > TOLERANCE_M && b[3] - a[1] > TOLERANCE_M;
+
+/** @param {any} id @param {string} place @returns {[any, string]} */
+const pair = (id, place) => [id, place];
+
+module.exports = { buildingFaults, checkBuilding };

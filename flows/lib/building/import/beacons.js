@@ -1,0 +1,112 @@
+// @ts-check
+'use strict';
+
+const { createBuilding, indexBuilding } = require('..');
+const { inOneGo } = require('../../shared/pieces');
+const { readMac } = require('./mac');
+const { findRoom, middle } = require('./place');
+const { decode, readRows } = require('./rows');
+
+/**
+ * Takes an installer's list of beacons into a building file. A row is taken as it stands or reported with its line and
+ * reason; nothing is guessed and nothing is left out in silence.
+ * @typedef {import('..').BuildingFile} BuildingFile
+ * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `duplicate`,
+ *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `columns`, `quotes`
+ * @typedef {object} Imported
+ * @property {BuildingFile} file the building with the new beacons
+ * @property {string[]} added beacon ids; each stands in the middle of its room, marked `approximate`
+ * @property {string[]} unchanged beacon ids that were registered in just that room already
+ * @property {Fault[]} faults rows that were not taken, by line
+ */
+
+/**
+ * @param {Uint8Array} bytes the list
+ * @param {unknown} building a parsed building file; it is left as it is
+ * @returns {Imported}
+ * @throws {import('..').BuildingError} when the building itself is not good
+ * @throws {import('./rows').ImportError} when the list cannot be read at all
+ */
+function importBeacons(bytes, building) {
+  createBuilding(building, 'the building file');
+  const imported = inOneGo(importWork(bytes, /** @type {BuildingFile} */ (building)));
+  createBuilding(imported.file, 'the building with the new beacons');
+  return imported;
+}
+
+/**
+ * As `importBeacons`, without the checks of the building before and after.
+ * @param {Uint8Array} bytes @param {BuildingFile} building checked
+ * @returns {import('../../shared/pieces').Work<Imported>}
+ * @throws {import('./rows').ImportError}
+ */
+function* importWork(bytes, building) {
+  const before = indexBuilding(building);
+  const { rows, faults } = yield* readRows(decode(bytes));
+  const file = { ...building, beacons: [...building.beacons] };
+  /** @type {Map<string, number>} line on which a beacon was taken */
+  const taken = new Map();
+  /** @type {string[]} */
+  const added = [];
+  /** @type {string[]} */
+  const unchanged = [];
+
+  const placeOf = remembering((/** @type {import('./rows').Row} */ { level, location }) => findRoom(file.levels, level, location), ({ level, location }) => `${level}\n${location}`);
+  const middleOf = remembering((/** @type {import('..').Room} */ { polygon }) => middle(polygon), ({ id }) => id);
+
+  for (const row of rows) {
+    yield;
+    const { line, text } = row;
+    const mac = readMac(row.mac);
+    const place = placeOf(row);
+    const wrong = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
+    if ('beacon' in mac) {
+      const known = standsAt(mac.beacon, before);
+      const first = taken.get(mac.beacon);
+      if (first !== undefined) wrong.push({ kind: 'duplicate', reason: `${mac.beacon} is already on line ${first}, which counts` });
+      else if (known && !('room' in place && known.room === place.room.id)) wrong.push({ kind: 'registered', reason: known.reason });
+    }
+    if (wrong.length > 0 || !('beacon' in mac) || !('room' in place)) {
+      faults.push({ line, text, kind: wrong[0]?.kind ?? 'columns', reason: wrong.map(({ reason }) => reason).join('; ') });
+      continue;
+    }
+    taken.set(mac.beacon, line);
+    if (before.beacons.has(mac.beacon)) {
+      unchanged.push(mac.beacon);
+      continue;
+    }
+    const [x, y] = middleOf(place.room);
+    file.beacons.push({ id: mac.beacon, level: place.level.id, room: place.room.id, x_m: x, y_m: y, approximate: true });
+    added.push(mac.beacon);
+  }
+  return { file, added, unchanged, faults: faults.sort((a, b) => a.line - b.line) };
+}
+
+/**
+ * Lists name the same rooms again and again.
+ * @template I, O @param {(input: I) => O} work @param {(input: I) => string} keyOf @returns {(input: I) => O}
+ */
+function remembering(work, keyOf) {
+  /** @type {Map<string, O>} */
+  const known = new Map();
+  return (input) => {
+    const key = keyOf(input);
+    const result = known.get(key) ?? work(input);
+    known.set(key, result);
+    return result;
+  };
+}
+
+/**
+ * @param {string} beacon
+ * @param {import('..').Building} building
+ * @returns {{room: string|null, reason: string}|null}
+ */
+function standsAt(beacon, building) {
+  const fixed = building.beacons.get(beacon);
+  if (fixed) return { room: fixed.room, reason: `${beacon} is registered in "${building.roomName(fixed.room)}" on level ${fixed.level} already` };
+  const owner = building.tagOwner.get(beacon);
+  return owner === undefined ? null : { room: null, reason: `${beacon} is the tag of staff member ${owner}` };
+}
+
+module.exports = { importBeacons, importWork };

@@ -1,0 +1,106 @@
+// @ts-check
+'use strict';
+
+const { covers } = require('../geometry');
+const { fold } = require('./names');
+
+/**
+ * Levels and rooms by the names people write. Compared without regard to case and spaces; what fits more than one is
+ * not taken.
+ * @typedef {import('..').Level} Level
+ * @typedef {import('..').Room} Room
+ */
+
+/** So many names are listed in a message. */
+const LISTED = 12;
+/** Grid over a room on which its middle is looked for: finer than anybody hangs a beacon by eye. */
+const STEPS = 24;
+
+/**
+ * Indexes of lists by what may be written; lists are never changed in place.
+ * @type {WeakMap<object, {ids: Map<string, any>, folded: Map<string, Set<any>>}>}
+ */
+const indexes = new WeakMap();
+
+/** @param {{id: string, name: string}[]} all */
+function indexed(all) {
+  const known = indexes.get(all);
+  if (known) return known;
+  const index = { ids: new Map(all.map((one) => [one.id, one])), folded: new Map() };
+  for (const one of all) {
+    for (const key of [fold(one.id), fold(one.name)]) index.folded.set(key, (index.folded.get(key) ?? new Set()).add(one));
+  }
+  indexes.set(all, index);
+  return index;
+}
+
+/**
+ * @template {{id: string, name: string}} T
+ * @param {T[]} all
+ * @param {string} written
+ * @returns {T[]} the one whose id it is, else those of that id or name
+ */
+function named(all, written) {
+  const { ids, folded } = indexed(all);
+  const exact = ids.get(written);
+  return exact ? [exact] : [...folded.get(fold(written)) ?? []];
+}
+
+/**
+ * @param {Level[]} levels
+ * @param {string} level as written
+ * @param {string} location as written
+ * @returns {{level: Level, room: Room}|{kind: string, reason: string}}
+ */
+function findRoom(levels, level, location) {
+  const lacking = [...(level === '' ? ['level'] : []), ...(location === '' ? ['location'] : [])];
+  if (lacking.length > 0) return { kind: `${lacking[0]}_missing`, reason: `the ${lacking.join(' and the ')} ${lacking.length > 1 ? 'are' : 'is'} missing` };
+  const [found, ...others] = named(levels, level);
+  if (!found) return { kind: 'level_unknown', reason: `there is no level "${level}"; there is ${list(levels.map((one) => one.id))}` };
+  if (others.length > 0) return { kind: 'level_unknown', reason: `"${level}" may be ${list([found, ...others].map((one) => one.id))}` };
+  const [room, ...more] = named(found.rooms, location);
+  if (room && more.length === 0) return { level: found, room };
+  if (room) return { kind: 'location_unknown', reason: `"${location}" may be ${list([room, ...more].map((one) => one.id))}` };
+  const elsewhere = levels.filter((one) => named(one.rooms, location).length > 0).map((one) => one.id);
+  const hint = elsewhere.length > 0 ? `it is on ${list(elsewhere)}` : `there is ${list(found.rooms.map((one) => one.name))}`;
+  return { kind: 'location_unknown', reason: `there is no room "${location}" on level ${found.id}; ${hint}` };
+}
+
+/** @param {string[]} names */
+const list = (names) => names.slice(0, LISTED).join(', ') + (names.length > LISTED ? ` and ${names.length - LISTED} more` : '');
+
+/**
+ * A point well inside a room: of a grid the one farthest from the walls.
+ * @param {[number, number][]} polygon
+ * @returns {[number, number]} metres, to the decimetre where that is inside
+ */
+function middle(polygon) {
+  const [xs, ys] = [polygon.map(([x]) => x), polygon.map(([, y]) => y)];
+  const [west, south] = [Math.min(...xs), Math.min(...ys)];
+  const [width, height] = [Math.max(...xs) - west, Math.max(...ys) - south];
+  /** @type {{point: [number, number], clear: number}} */
+  let best = { point: /** @type {[number, number]} */ (polygon[0]), clear: -1 };
+  for (let i = 1; i < STEPS; i += 1) {
+    for (let j = 1; j < STEPS; j += 1) {
+      /** @type {[number, number]} */
+      const point = [west + (width * i) / STEPS, south + (height * j) / STEPS];
+      const clear = covers(polygon, point, 0) ? clearance(polygon, point) : -1;
+      if (clear > best.clear) best = { point, clear };
+    }
+  }
+  /** @type {[number, number]} */
+  const round = [Math.round(best.point[0] * 10) / 10, Math.round(best.point[1] * 10) / 10];
+  return covers(polygon, round, 0) ? round : best.point;
+}
+
+/** Distance to the nearest wall. @param {[number, number][]} polygon @param {[number, number]} point */
+function clearance(polygon, [x, y]) {
+  return Math.min(...polygon.map(([ax, ay], i) => {
+    const [bx, by] = /** @type {[number, number]} */ (polygon[(i + 1) % polygon.length]);
+    const [dx, dy] = [bx - ax, by - ay];
+    const along = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
+    return Math.hypot(x - ax - along * dx, y - ay - along * dy);
+  }));
+}
+
+module.exports = { findRoom, middle };

@@ -1,0 +1,112 @@
+// @ts-check
+'use strict';
+
+const { parse } = require('csv-parse/sync');
+
+/**
+ * A list of beacons as installers write it, taken apart: a table with the header `mac,location,level` (columns in any
+ * order; comma, semicolon or tab; quotes as in RFC 4180), or lines `MAC:location:level`. One row is one line, so an
+ * unbalanced quote costs its own line only.
+ * @typedef {{line: number, text: string, mac: string, location: string, level: string}} Row line: from 1
+ * @typedef {{line: number, text: string, kind: string, reason: string}} Fault
+ */
+
+const COLUMNS = /** @type {const} */ (['mac', 'location', 'level']);
+/** Other names under which a column is known. @type {Record<string, string>} */
+const ALSO = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beacon id': 'mac', room: 'location', area: 'location', floor: 'level',
+  storey: 'level' };
+/** What stands before the first separator: a MAC with its own separators, be it a good one or not, or anything without one. */
+const FIRST = /^\s*(?:"[^"]*"|[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}|[^,;\t:]*)\s*([,;\t:])/i;
+const COLONS = /^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[^:]*):(.*)$/i;
+/** The first pieces of a MAC with colons that is not a good one, then location and level. */
+const BAD_COLONS = /^([0-9a-z]{1,3}(?::[0-9a-z]{1,3}){3,6}):([^:]*):([^:]*)$/i;
+
+/** The file as a whole cannot be read as a list of beacons. */
+class ImportError extends Error {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = 'ImportError';
+  }
+}
+
+/**
+ * @param {Uint8Array} bytes UTF-8, or UTF-16 with its mark, as spreadsheets save it
+ * @returns {string}
+ * @throws {ImportError}
+ */
+function decode(bytes) {
+  const wide = bytes[0] === 0xff && bytes[1] === 0xfe;
+  try {
+    return new TextDecoder(wide ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ImportError('the file is not UTF-8; save it as "CSV UTF-8"');
+  }
+}
+
+/**
+ * @param {string} text
+ * @returns {import('../../shared/pieces').Work<{rows: Row[], faults: Fault[]}>} every line that is not empty is a row or a fault,
+ *   but for the header
+ * @throws {ImportError} when the header does not fit
+ */
+function* readRows(text) {
+  const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
+    .map((line, i) => ({ line: i + 1, text: line })).filter((line) => line.text.trim() !== '');
+  const header = lines[0] && readHeader(lines[0].text);
+  /** @type {Row[]} */
+  const rows = [];
+  /** @type {Fault[]} */
+  const faults = [];
+  for (const { line, text: written } of header ? lines.slice(1) : lines) {
+    yield;
+    const { cells, kind, reason } = cellsOf(written, header?.separator);
+    if (kind || cells.length > COLUMNS.length) {
+      const many = `${cells.length} columns where 3 are needed: ${COLUMNS.join(', ')}`;
+      faults.push({ line, text: written, kind: kind ?? 'columns', reason: reason ?? many });
+      continue;
+    }
+    const order = header?.order ?? COLUMNS;
+    const row = Object.fromEntries(order.map((column, i) => [column, (cells[i] ?? '').trim()]));
+    rows.push(/** @type {Row} */ ({ line, text: written, ...row }));
+  }
+  return { rows, faults };
+}
+
+/**
+ * @param {string} line the first one
+ * @returns {{separator: string, order: string[]}|null} null: it is no header but the first row
+ */
+function readHeader(line) {
+  const separator = FIRST.exec(line)?.[1];
+  if (!separator) return null;
+  const order = (cellsOf(line, separator).cells).map((cell) => cell.trim().toLowerCase()).map((cell) => ALSO[cell] ?? cell);
+  if (!order.includes('mac')) return null;
+  const missing = COLUMNS.filter((column) => !order.includes(column));
+  if (missing.length > 0) throw new ImportError(`the header "${line}" lacks the column ${missing.join(' and ')}`);
+  if (order.length > COLUMNS.length) throw new ImportError(`the header "${line}" has other columns than ${COLUMNS.join(', ')}; take them out`);
+  return { separator, order };
+}
+
+/**
+ * @param {string} line
+ * @param {string} [separator] without a header each line shows its own
+ * @returns {{cells: string[], kind?: string, reason?: string}}
+ */
+function cellsOf(line, separator = FIRST.exec(line)?.[1] ?? ',') {
+  if (separator === ':') {
+    const [, mac = line, rest] = COLONS.exec(line) ?? [];
+    if ((line.split('"').length - 1) % 2 === 1) return { cells: [], kind: 'quotes', reason: 'quotes do not match' };
+    const bad = mac.length <= 3 ? BAD_COLONS.exec(line.trim()) : null;
+    if (bad) return { cells: bad.slice(1) };
+    return { cells: rest === undefined ? [line] : [mac, ...rest.split(':')] };
+  }
+  try {
+    const [cells = []] = parse(line, { delimiter: separator, relax_column_count: true, ltrim: true, rtrim: true });
+    return { cells };
+  } catch (error) {
+    return { cells: [], kind: 'quotes', reason: `quotes do not match: ${error instanceof Error ? error.message : error}` };
+  }
+}
+
+module.exports = { readRows, decode, ImportError };

@@ -1,0 +1,167 @@
+// @ts-check
+'use strict';
+
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const { setImmediate: breathe } = require('node:timers/promises');
+const { LRUCache } = require('lru-cache');
+const checks = require('./checks');
+const { inPieces } = require('../shared/pieces');
+
+/**
+ * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number,
+ *   open_edges?: number[]}} Room
+ * @typedef {{id: string, name: string, width_m: number, height_m: number, plan?: string, schematic?: boolean,
+ *   rooms: Room[]}} Level schematic: its rooms are tiles, nothing of it is measured
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number,
+ *   approximate?: boolean}} Beacon
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, rssi_offset?: number, min_rssi?: number,
+ *   window_ms?: number, approximate?: boolean}} Gateway
+ * @typedef {{id: string, name: string, tags?: string[], tag_tx?: number}} Staff
+ * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[],
+ *   tuning?: Record<string, number>}} BuildingFile tuning: numbers of the locator, see tuning.js
+ */
+
+/** The building file cannot be used; `faults` lists every one, each with its place. */
+class BuildingError extends Error {
+  /** @param {string} source @param {string[]} faults */
+  constructor(source, faults) {
+    super(`${source} is refused:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'BuildingError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * A checked building, looked up by id.
+ * @typedef {object} Building
+ * @property {BuildingFile} file what it was made from
+ * @property {string} name
+ * @property {Level[]} levels in the file's order
+ * @property {Map<string, Room & {level: string}>} rooms by room id
+ * @property {Map<string, Beacon>} beacons fixed ones, by id
+ * @property {Map<string, Gateway>} gateways by id
+ * @property {Map<string, Staff>} staff by id
+ * @property {Map<string, string>} tagOwner beacon id of a tag → staff id
+ * @property {(beacon: string) => boolean} isRegistered
+ * @property {Map<string, string>} formerRooms names of rooms that the file no longer lists, by room id
+ * @property {(room: string) => string} roomName of a room of today or of earlier; of neither: the id itself
+ * @property {string} digest the same for the same content, however it is written down
+ */
+
+/**
+ * Digests of contents that were checked and are good: a change goes through several hands, and checking is what costs.
+ * @type {LRUCache<string, true>}
+ */
+const good = new LRUCache({ max: 16 });
+
+/** @param {unknown} data a parsed building file @returns {string} the same for the same content, however it is written down */
+const digestOf = (data) => createHash('sha256').update(JSON.stringify(data) ?? '').digest('hex');
+
+/**
+ * Check a parsed building file and index it.
+ * @param {unknown} data
+ * @param {string} [source] name for messages
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+function createBuilding(data, source = 'the building') {
+  const digest = digestOf(data);
+  const faults = good.has(digest) ? [] : checks.buildingFaults(data);
+  if (faults.length > 0) throw new BuildingError(source, faults);
+  good.set(digest, true);
+  return indexBuilding(/** @type {BuildingFile} */ (data), digest);
+}
+
+/**
+ * What is wrong with a parsed building file, found in pieces between which others get their turn.
+ * @param {unknown} data
+ * @param {string} [digest]
+ * @returns {Promise<string[]>} as `buildingFaults` gives them
+ */
+async function faultsOf(data, digest = digestOf(data)) {
+  if (good.has(digest)) return [];
+  const faults = await inPieces(checks.checkBuilding(data));
+  if (faults.length === 0) good.set(digest, true);
+  return faults;
+}
+
+/** @param {BuildingFile} file checked @param {string} [digest] @returns {Building} */
+function indexBuilding(file, digest = digestOf(file)) {
+  const beacons = new Map(file.beacons.map((beacon) => [beacon.id, beacon]));
+  const tagOwner = new Map(file.staff.flatMap(({ id, tags = [] }) => tags.map((tag) => [tag, id])));
+  const rooms = new Map(file.levels.flatMap((level) => level.rooms.map((room) => [room.id, { ...room, level: level.id }])));
+  /** @type {Map<string, string>} */
+  const formerRooms = new Map();
+  return {
+    file,
+    name: file.building,
+    levels: file.levels,
+    rooms,
+    beacons,
+    gateways: new Map(file.gateways.map((gateway) => [gateway.id, gateway])),
+    staff: new Map(file.staff.map((person) => [person.id, person])),
+    tagOwner,
+    isRegistered: (beacon) => beacons.has(beacon) || tagOwner.has(beacon),
+    formerRooms,
+    roomName: (room) => rooms.get(room)?.name ?? formerRooms.get(room) ?? room,
+    digest,
+  };
+}
+
+/**
+ * @param {string} text content of a building file
+ * @param {string} source name for messages
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+const parseBuilding = (text, source) => createBuilding(parse(text, source), source);
+
+/**
+ * As `parseBuilding`, in pieces between which others get their turn.
+ * @param {string} text
+ * @param {string} source
+ * @returns {Promise<Building>}
+ * @throws {BuildingError}
+ */
+const readBuilding = async (text, source) => makeBuilding(parse(text, source), source);
+
+/**
+ * As `createBuilding`, in pieces between which others get their turn.
+ * @param {any} data @param {string} source @returns {Promise<Building>} @throws {BuildingError}
+ */
+async function makeBuilding(data, source) {
+  const digest = digestOf(data);
+  const faults = await faultsOf(data, digest);
+  if (faults.length > 0) throw new BuildingError(source, faults);
+  await breathe();
+  return indexBuilding(data, digest);
+}
+
+/** @param {string} text @param {string} source @returns {any} @throws {BuildingError} */
+function parse(text, source) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new BuildingError(source, [`/ is not JSON: ${error instanceof Error ? error.message : error}`]);
+  }
+}
+
+/**
+ * @param {string} file
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+function loadBuilding(file) {
+  let text;
+  try {
+    text = fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new BuildingError(file, [`/ cannot be read: ${error instanceof Error ? error.message : error}`]);
+  }
+  return parseBuilding(text, file);
+}
+
+module.exports = {
+  createBuilding, makeBuilding, parseBuilding, readBuilding, loadBuilding, indexBuilding, faultsOf, digestOf, BuildingError,
+};

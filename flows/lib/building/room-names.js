@@ -1,0 +1,66 @@
+// @ts-check
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+
+/**
+ * History holds room ids. This remembers, over restarts, what rooms were called that the building file no longer lists,
+ * so that a record of such a room still goes by the room's last name.
+ * @typedef {Record<string, {name: string, until_ms?: number}>} Names by room id; until_ms: when it was seen to be gone
+ * @typedef {import('./index').Building} Building
+ */
+
+/** Far more than any building loses within the retention of locations; the ones gone longest go first. */
+const KEPT = 5000;
+
+/**
+ * @param {Names} known
+ * @param {Building} building
+ * @param {number} nowMs
+ * @returns {Names}
+ */
+function mergeNames(known, building, nowMs) {
+  const gone = Object.entries(known).filter(([id]) => !building.rooms.has(id))
+    .map(([id, { name, until_ms: until = nowMs }]) => /** @type {const} */ ([id, { name, until_ms: until }]))
+    .sort(([, a], [, b]) => b.until_ms - a.until_ms).slice(0, KEPT);
+  return Object.fromEntries([...[...building.rooms].map(([id, { name }]) => [id, { name }]), ...gone]);
+}
+
+/**
+ * @param {string} file where the names are kept
+ * @param {(text: string) => void} warn
+ */
+function createRoomNames(file, warn) {
+  let known = read();
+
+  /** @returns {Names} */
+  function read() {
+    try {
+      const names = Object.entries(JSON.parse(fs.readFileSync(file, 'utf8')) ?? {});
+      return Object.fromEntries(names.filter(([, value]) => typeof value?.name === 'string'));
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file}: names of former rooms are lost: ${error}`);
+      return {};
+    }
+  }
+
+  /** Tell the building the names of former rooms, and keep its own. @param {Building} building @param {number} nowMs */
+  function remember(building, nowMs) {
+    const next = mergeNames(known, building, nowMs);
+    for (const [id, { name }] of Object.entries(next)) if (!building.rooms.has(id)) building.formerRooms.set(id, name);
+    if (JSON.stringify(next) === JSON.stringify(known)) return;
+    known = next;
+    try {
+      fs.mkdirSync(path.dirname(file), { recursive: true });
+      fs.writeFileSync(`${file}.new`, `${JSON.stringify(next, null, 1)}\n`);
+      fs.renameSync(`${file}.new`, file);
+    } catch (error) {
+      warn(`${file}: names of rooms are not kept over a restart: ${error}`);
+    }
+  }
+
+  return { remember };
+}
+
+module.exports = { createRoomNames, mergeNames };

@@ -1,0 +1,100 @@
+// @ts-check
+'use strict';
+
+/**
+ * Whether everything the flows depend on works.
+ * @typedef {{status: 'up'|'degraded', reason?: string, remedy?: string, [key: string]: unknown}} Part
+ */
+
+/**
+ * The answer of /health.
+ * @typedef {ReturnType<typeof createHealth>} Health
+ * @param {{site: import('../site').Site, probe: import('./heartbeat').Probe, rebuild: Pick<import('../rebuild').Rebuild, 'part'>,
+ *   version: string}} context
+ */
+function createHealth({ site, probe, rebuild, version }) {
+  /** @type {Map<string, (nowMs: number) => Part>} */
+  const more = new Map();
+
+  /** @returns {Part} */
+  function broker() {
+    const { waiting, in_flight: inFlight } = site.outbox.counters();
+    const part = { waiting: waiting + inFlight };
+    return site.outbox.connected() ? { status: 'up', ...part } : {
+      status: 'degraded', ...part, reason: 'there is no connection to the broker', remedy: 'look at `make status` and at the log of mosquitto',
+    };
+  }
+
+  /** @param {boolean} stranger @param {number} nowMs @returns {Part} */
+  function building(stranger, nowMs) {
+    const now = site.building();
+    return {
+      ...buildingState(site.buildingFaults(), stranger),
+      name: now.name, levels: now.levels.length, rooms: now.rooms.size,
+      beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
+      unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
+    };
+  }
+
+  return {
+    /** Another part that may be degraded. @param {string} name @param {(nowMs: number) => Part} look */
+    addPart: (name, look) => { more.set(name, look); },
+    /**
+     * @param {number} nowMs
+     * @param {{stranger?: boolean}} [options] a stranger learns how many faults the building file has, not what stands in it
+     */
+    report(nowMs, { stranger = false } = {}) {
+      /** @type {Record<string, Part>} */
+      const parts = {
+        broker: broker(), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
+        building: building(stranger, nowMs),
+        ...Object.fromEntries([...more].map(([name, look]) => [name, look(nowMs)])),
+      };
+      const up = Object.values(parts).every((part) => part.status === 'up');
+      return { status: up ? 'up' : 'degraded', version, uptime_s: Math.round((nowMs - site.startedMs) / 1000), parts };
+    },
+  };
+}
+
+/** So many faults are listed one by one; the log has the rest. */
+const FAULTS_SHOWN = 100;
+
+/** @param {string[]} faults of the building file @param {boolean} stranger @returns {Part & {faults?: string[]}} */
+function buildingState(faults, stranger) {
+  if (faults.length === 0) return { status: 'up' };
+  return {
+    status: 'degraded',
+    reason: 'the building file was changed and is refused; the building of before stays in use',
+    remedy: 'correct the file, it is read again by itself; to check one: node bin/building.js check FILE',
+    faults_count: faults.length,
+    ...(stranger ? {} : { faults: faults.slice(0, FAULTS_SHOWN) }),
+  };
+}
+
+/**
+ * What health itself tells in figures.
+ * @param {Health} health
+ * @param {import('./heartbeat').Probe} probe
+ * @param {() => number} clock
+ * @returns {import('./metrics/figures').Figure[]}
+ */
+const healthFigures = (health, probe, clock) => [
+  { name: 'part_up', kind: 'gauge', label: 'part', help: '1: the part is up, 0: it is degraded; /health says why',
+    read: () => Object.fromEntries(Object.entries(health.report(clock()).parts).map(([name, { status }]) => [name, Number(status === 'up')])) },
+  { name: 'store_lag_ms', kind: 'gauge', help: 'From the broker into InfluxDB and out again, of the newest heartbeat that came back',
+    read: () => /** @type {number|null} */ (probe.ingest(clock()).store_lag_ms ?? null) },
+];
+
+/**
+ * The heartbeat's payload. `settled_ms`: everything before is located; 0 is "not known".
+ * @param {import('./metrics/figures').Figures} figures
+ * @param {Pick<import('../rebuild').Rebuild, 'settledMs'>} rebuild
+ * @param {number} nowMs
+ * @returns {Record<string, number> & {ts: number}}
+ */
+function heartbeat(figures, rebuild, nowMs) {
+  figures.roll();
+  return { ts: nowMs, settled_ms: rebuild.settledMs(nowMs), ...figures.flat() };
+}
+
+module.exports = { createHealth, healthFigures, heartbeat };

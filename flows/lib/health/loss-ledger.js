@@ -1,0 +1,122 @@
+// @ts-check
+'use strict';
+
+const { grown } = require('./metrics/grown');
+const { createStateFile } = require('../shared/state-file');
+
+/**
+ * What was lost within the last 30 days, by the day and by who lost it, in a small file: counters begin anew with each start
+ * of whoever counts, and a loss must not be forgotten with it.
+ * @typedef {{v: 1, days: Record<string, Record<string, number>>, seen: Record<string, number>, looked_ms: number,
+ *   last_ms: number|null}} Kept
+ *   days: by date (UTC) and figure; seen: the counters of others as they were; last_ms: when something was lost last of what the
+ *   broker had acknowledged
+ * @typedef {ReturnType<typeof createLossLedger>} LossLedger
+ */
+
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** A loss counts as going on for so long. */
+const FRESH_MS = 30_000;
+/** Broker and Telegraf tell their counters one by one after a start. */
+const START_MS = 20_000;
+/** Figures of those who count for themselves, over our restarts, and our own. */
+const OF_OTHERS = /^(broker_dropped|ingest_dropped_.+)$/;
+const OURS = /^(outbox_dropped|audit_dropped|gateway_dropped_.+)$/;
+/** What the broker had acknowledged. */
+const ACKNOWLEDGED = /^(broker_dropped|ingest_dropped_.+|outbox_dropped)$/;
+
+/**
+ * @param {object} means
+ * @param {string} means.file
+ * @param {number} means.startedMs
+ * @param {() => number|null} [means.brokerStartedMs] epoch ms; null: not told yet
+ * @param {(text: string) => void} means.warn
+ */
+function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn }) {
+  const stateFile = createStateFile(file, warn,
+    { unread: 'what was lost before is not known', unwritten: 'what was lost is not kept over a restart' });
+  const kept = keptOf(stateFile.read());
+  /** Our own counters. @type {Record<string, number>} */
+  const ours = {};
+  let first = true;
+
+  /**
+   * Take what was lost since the last look; with each heartbeat.
+   * @param {Record<string, number>} figures @param {number} nowMs
+   * @returns {Promise<void>} when it is kept
+   */
+  async function look(figures, nowMs) {
+    if (nowMs - startedMs < START_MS) return;
+    // a broker that was started since begins at 0, however much it has lost since then
+    if (first && (brokerStartedMs() ?? 0) > kept.looked_ms) delete kept.seen.broker_dropped;
+    first = false;
+    let changed = false;
+    for (const [name, value] of Object.entries(figures)) {
+      const seen = OF_OTHERS.test(name) ? kept.seen : OURS.test(name) ? ours : null;
+      if (!seen || !Number.isFinite(value)) continue;
+      const lost = grown(seen[name] ?? 0, value);
+      changed ||= value !== (seen[name] ?? 0);
+      seen[name] = value;
+      if (lost > 0) add(name, lost, nowMs);
+    }
+    kept.looked_ms = nowMs;
+    if (changed) await stateFile.write(kept);
+  }
+
+  /** @param {string} name @param {number} lost @param {number} nowMs */
+  function add(name, lost, nowMs) {
+    const day = dayOf(nowMs);
+    const of = kept.days[day] ??= {};
+    of[name] = (of[name] ?? 0) + lost;
+    if (ACKNOWLEDGED.test(name)) kept.last_ms = nowMs;
+    for (const old of Object.keys(kept.days)) if (old < dayOf(nowMs - KEPT_DAYS * DAY_MS)) delete kept.days[old];
+  }
+
+  /** Of the last 30 days. @param {number} nowMs @returns {Record<string, number>} by figure */
+  function byName(nowMs) {
+    const oldest = dayOf(nowMs - KEPT_DAYS * DAY_MS);
+    /** @type {Record<string, number>} */
+    const sums = {};
+    for (const [day, of] of Object.entries(kept.days)) {
+      if (day < oldest) continue;
+      for (const [name, lost] of Object.entries(of)) sums[name] = (sums[name] ?? 0) + lost;
+    }
+    return sums;
+  }
+
+  return {
+    look,
+    byName,
+    /** For /health. @param {number} nowMs @returns {import('./index').Part} */
+    part(nowMs) {
+      const by = byName(nowMs);
+      const acknowledged = Object.entries(by).filter(([name]) => ACKNOWLEDGED.test(name));
+      const total = acknowledged.reduce((sum, [, lost]) => sum + lost, 0);
+      const known = { lost_30_days: total, by, last_ms: kept.last_ms };
+      if (kept.last_ms === null || nowMs - kept.last_ms > FRESH_MS) return { status: 'up', ...known };
+      return { status: 'degraded', ...known,
+        reason: `messages that were acknowledged are being lost: ${acknowledged.map(([name, lost]) => `${lost} by ${WHO(name)}`).join(', ')} `
+          + 'within 30 days',
+        remedy: 'more comes in than is stored: look whether InfluxDB and Telegraf work and whether the machine is too small' };
+    },
+  };
+}
+
+/** @param {string} name of a figure */
+const WHO = (name) => (name === 'broker_dropped' ? 'the broker' : name === 'outbox_dropped' ? 'the flows'
+  : `Telegraf for ${name.slice('ingest_dropped_'.length)}`);
+
+/** @param {number} ms */
+const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
+
+/** @param {any} state of the file @returns {Kept} */
+const keptOf = (state) => ({
+  v: 1,
+  days: { ...state?.days },
+  seen: { ...state?.seen },
+  looked_ms: Number(state?.looked_ms) || 0,
+  last_ms: Number.isFinite(state?.last_ms) ? state.last_ms : null,
+});
+
+module.exports = { createLossLedger, OF_OTHERS };

@@ -1,0 +1,123 @@
+// @ts-check
+'use strict';
+
+const { StoreUnavailable } = require('../../store/influx');
+
+/**
+ * What the parts beside us tell of themselves, where each is sure to tell it: the broker under `$SYS`, Telegraf in the
+ * bucket `health`, InfluxDB under its `/metrics`. What is not told is not known: Mosquitto counts its memory only where it
+ * was built with glibc, as Debian's is and the image is not.
+ * @typedef {import('./figures').Figure} Figure
+ * @typedef {ReturnType<typeof createParts>} Parts
+ */
+
+/** Telegraf looks at itself every 10 s. */
+const FRESH_MS = 40_000;
+/** It works in the background and has time. */
+const PATIENT_MS = 20_000;
+
+/** The uptime is told every 10 s, the others when they have changed. @type {Record<string, 'uptime'|'heap'|'dropped'>} */
+const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'heap', '$SYS/broker/publish/messages/dropped': 'dropped' };
+
+/**
+ * @typedef {{timestamp_s: number, stored: number, waiting: number, dropped: Record<string, number>}} Outputs of Telegraf
+ * @param {object} means
+ * @param {import('../../store/influx').Influx['query']} means.query
+ * @param {import('../../store/influx').Influx['metrics']} means.metrics
+ * @param {() => boolean} means.connected with the broker
+ * @param {() => number} means.clock
+ */
+function createParts({ query, metrics, connected, clock }) {
+  /** @type {Partial<Record<'uptime'|'heap'|'dropped', number>>} */
+  const broker = {};
+  let brokerStartedMs = /** @type {number|null} */ (null);
+  const known = {
+    outputs: /** @type {Outputs|null} */ (null), telegraf: /** @type {number|null} */ (null), influxd: /** @type {number|null} */ (null),
+  };
+  let looking = false;
+
+  /** Ask Telegraf's and InfluxDB's figures; every few seconds. */
+  async function look() {
+    if (looking) return;
+    looking = true;
+    await askAll().finally(() => { looking = false; });
+  }
+
+  async function askAll() {
+    const since = { from: new Date(clock() - FRESH_MS).toISOString() };
+    const [outputs, memory, text] = await Promise.all([
+      orNull(query('health', 'SELECT "metrics_written", "metrics_dropped", "metrics_rejected", "buffer_size" FROM "internal_write" '
+        + 'WHERE time >= $from AND "output" = \'influxdb_v2\' GROUP BY "alias" ORDER BY time DESC LIMIT 1', since, PATIENT_MS)),
+      orNull(query('health', 'SELECT "sys_bytes", "heap_released_bytes" FROM "internal_memstats" WHERE time >= $from ORDER BY time DESC LIMIT 1',
+        since, PATIENT_MS)),
+      orNull(metrics(PATIENT_MS)),
+    ]);
+    known.outputs = outputs && outputsOf(outputs);
+    known.telegraf = heldOf(memory?.[0]?.rows[0]?.slice(1) ?? []);
+    known.influxd = heldOf(text ? ['sys', 'heap_released'].map((name) => sampleOf(text, `go_memstats_${name}_bytes`)) : []);
+  }
+
+  /** What there is of it. @param {Record<string, number|null>} all @returns {Record<string, number>} */
+  const told = (all) => Object.fromEntries(Object.entries(all).flatMap(([part, value]) => (value === null ? [] : [[part, value]])));
+  const heap = () => (connected() && broker.heap !== undefined ? broker.heap : null);
+  /** Of a broker that tells of itself: what it has not told has not changed since it was 0, or since we came. */
+  const dropped = () => (connected() && broker.uptime !== undefined ? broker.dropped ?? 0 : null);
+
+  /** @type {Figure[]} */
+  const figures = [
+    { name: 'memory_bytes', kind: 'gauge', label: 'part', help: 'Memory of the other parts: heap of the broker, what the Go runtimes of '
+      + 'Telegraf and InfluxDB hold',
+    read: () => told({ broker: heap(), ingest: known.telegraf, influxdb: known.influxd }) },
+    { name: 'broker_dropped', kind: 'counter', help: 'Messages that the broker dropped because too many waited for somebody',
+      read: dropped },
+    { name: 'stored_readings', kind: 'counter', help: 'Readings that InfluxDB has taken from Telegraf', read: () => known.outputs?.stored ?? null },
+    { name: 'stored_timestamp_s', kind: 'gauge', help: 'When Telegraf counted them, epoch seconds', read: () => known.outputs?.timestamp_s ?? null },
+    { name: 'ingest_waiting', kind: 'gauge', help: 'Points that wait in Telegraf', read: () => known.outputs?.waiting ?? null },
+    { name: 'ingest_dropped', kind: 'counter', label: 'bucket', flat: 'sum', help: 'Points that Telegraf could not get into InfluxDB and gave up',
+      read: () => known.outputs?.dropped ?? null },
+  ];
+
+  return {
+    /** A message of the broker about itself. @param {{topic: string, payload: Buffer}} message */
+    tell({ topic, payload }) {
+      const which = TOPICS[topic];
+      const value = Number.parseInt(payload.toString(), 10);
+      if (which && Number.isFinite(value)) broker[which] = value;
+      if (which === 'uptime' && Number.isFinite(value)) brokerStartedMs = clock() - value * 1000;
+    },
+    look,
+    figures,
+    /** As it told with its uptime, epoch ms; null: it has told nothing yet. */
+    brokerStartedMs: () => brokerStartedMs,
+  };
+}
+
+/** @template T @param {Promise<T>} work @returns {Promise<T|null>} null: the database is away */
+const orNull = (work) => work.catch((error) => {
+  if (error instanceof StoreUnavailable) return null;
+  throw error;
+});
+
+/** @param {import('../../store/influx').Series[]} series one for each output @returns {Outputs|null} */
+function outputsOf(series) {
+  const outputs = series.flatMap(({ tags, rows }) => rows.map(([ms, written, dropped = 0, rejected = 0, waiting = 0]) => (
+    { bucket: tags.alias ?? '', ms, written, dropped: dropped + rejected, waiting })));
+  const readings = outputs.find(({ bucket }) => bucket === 'readings');
+  return readings ? {
+    timestamp_s: readings.ms / 1000,
+    stored: readings.written,
+    waiting: outputs.reduce((sum, { waiting }) => sum + waiting, 0),
+    dropped: Object.fromEntries(outputs.map(({ bucket, dropped }) => [bucket, dropped])),
+  } : null;
+}
+
+/** What a Go runtime has from the system and has not given back. @param {(number|null)[]} bytes */
+const heldOf = ([system = null, released = null]) => (system === null || released === null ? null : system - released);
+
+/** A sample without labels. @param {string} text in Prometheus' format @param {string} name @returns {number|null} */
+function sampleOf(text, name) {
+  const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text);
+  return found ? Number(found[1]) : null;
+}
+
+module.exports = { createParts };

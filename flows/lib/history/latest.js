@@ -1,0 +1,63 @@
+// @ts-check
+'use strict';
+
+const { isTaskCancelledError, timeout, TimeoutStrategy } = require('cockatiel');
+const { StoreBusy } = require('../store/store-guard');
+const { LATEST_MS } = require('./index');
+
+/**
+ * Everybody's latest location of the last quarter of an hour: from memory, and of whom it does not know from the database. That
+ * is asked about the time before memory alone, once for all who call, and not again for some seconds: what was before a start
+ * changes only while the past is located again.
+ * @typedef {import('../locator').Location} Location
+ * @typedef {{locations: Location[], completeMs: number}} Before completeMs: up to when everybody is among them, epoch ms
+ */
+
+const KEPT_MS = 5000;
+/** So long a caller waits for the first answer; who comes later finds it. */
+const patience = timeout(800, TimeoutStrategy.Aggressive);
+
+/**
+ * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number}} means
+ */
+function createLatest({ site, store, clock }) {
+  /** @type {Before|null} */
+  let before = null;
+  /** @type {Promise<Before>|null} */
+  let asking = null;
+  let askedMs = -Infinity;
+
+  /** @param {number} fromMs @param {number} completeMs */
+  function ask(fromMs, completeMs) {
+    askedMs = clock();
+    asking = store.latest(fromMs, completeMs).then((locations) => (before = { locations, completeMs }));
+    asking.catch(() => {}).finally(() => { asking = null; });
+    return asking;
+  }
+
+  /** @param {number} fromMs @returns {Promise<Before>} */
+  async function lookBefore(fromMs) {
+    const completeMs = site.history.latestCompleteFrom();
+    if (before && before.completeMs >= completeMs) {
+      if (!asking && clock() - askedMs >= KEPT_MS) ask(fromMs, completeMs);
+      return before;
+    }
+    return patience.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
+      throw isTaskCancelledError(error) ? new StoreBusy('InfluxDB is still looking for them') : error;
+    });
+  }
+
+  /** @returns {Promise<Location[]>} in no order */
+  return async function latest() {
+    const fromMs = clock() - LATEST_MS;
+    const found = new Map(site.history.latestSince(fromMs).map((location) => [location.staff_id, location]));
+    if (fromMs >= site.history.latestCompleteFrom()) return [...found.values()];
+    for (const location of (await lookBefore(fromMs)).locations) {
+      const known = found.get(location.staff_id);
+      if (location.ts >= fromMs && !(known && known.ts >= location.ts)) found.set(location.staff_id, location);
+    }
+    return [...found.values()];
+  };
+}
+
+module.exports = { createLatest };

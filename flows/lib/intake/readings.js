@@ -1,0 +1,147 @@
+// @ts-check
+'use strict';
+
+const { ID, BEACON } = require('../building/ids');
+const { OddNumber, parse } = require('../shared/json');
+
+/** The contract's bounds on one message. */
+const BOUNDS = Object.freeze({
+  payloadBytes: 65_664, // of a packet (broker/mosquitto.conf): what passes the broker is no larger, and ingest takes it
+  readings: 500,
+  rssiMin: -127,
+  rssiMax: 20,
+  pastMs: (7 * 24 * 60 - 1) * 60 * 1000, // a minute less than the database keeps: what it drops on arrival would block the rest
+  aheadMs: 5 * 60 * 1000,
+});
+
+const TOPIC = /^sda\/v1\/(gateway|phone)\/([^/]+)\/readings$/;
+/** Optional values and what they may be; the same bounds as in `ingest/`. @type {[Optional, number, number][]} */
+const OPTIONAL = [
+  ['n', 0, 1_000_000],
+  ['tx', -127, 20],
+  ['battery_mv', 0, 65_535],
+  ['temperature_c', -100, 200],
+  ['humidity_pct', 0, 100],
+];
+
+/**
+ * @typedef {'n'|'tx'|'battery_mv'|'temperature_c'|'humidity_pct'} Optional
+ * @typedef {{beacon: string, rssi: number, n?: number, tx?: number, battery_mv?: number, temperature_c?: number,
+ *   humidity_pct?: number}} Reading rssi and tx in dBm
+ * @typedef {{kind: 'gateway'|'phone', receiver: string, ts: number, readings: Reading[], simulated?: true}} Batch ts: epoch ms
+ *   on the receiver's clock; simulated: a simulator has made it up
+ * @typedef {'not_json'|'not_a_batch'|'too_large'|'too_many_readings'|'version'|'ts_missing'|'ts_invalid'|'ts_too_old'|
+ *   'ts_ahead'|'beacon_invalid'|'rssi_invalid'|'optional_invalid'} Reason
+ * @typedef {{kind: string, receiver: string, reason: Reason, detail: string, count: number}} Rejection count: readings
+ *   refused, or 1 where it is the whole message
+ */
+
+/**
+ * Check one message at the door. Good readings are kept whatever their neighbours are.
+ * @param {string} topic
+ * @param {Buffer} payload
+ * @param {number} nowMs
+ * @returns {{batch: Batch|null, rejections: Rejection[]}}
+ */
+function readMessage(topic, payload, nowMs) {
+  const match = TOPIC.exec(topic);
+  const kind = /** @type {'gateway'|'phone'} */ (match?.[1] ?? 'unknown');
+  const receiver = match?.[2] ?? 'unknown';
+  /** @param {Reason} reason @param {string} detail */
+  const refuse = (reason, detail) => ({ batch: null, rejections: [{ kind, receiver, reason, detail, count: 1 }] });
+
+  if (!match || !ID.test(receiver)) return refuse('not_a_batch', `"${topic}" is no topic of readings`);
+  const { data, fault } = open(payload, nowMs);
+  if (fault) return refuse(...fault);
+
+  /** @type {Map<Reason, Rejection>} */
+  const rejections = new Map();
+  /** @param {Reason} reason @param {string} detail */
+  const refuseOne = (reason, detail) => {
+    const earlier = rejections.get(reason);
+    if (earlier) earlier.count += 1;
+    else rejections.set(reason, { kind, receiver, reason, detail, count: 1 });
+  };
+  /** @type {Reading[]} */
+  const kept = [];
+  for (const reading of data.readings) {
+    const good = readOne(reading, refuseOne);
+    if (good) kept.push(good);
+  }
+  /** @type {Batch} */
+  const batch = { kind, receiver, ts: data.ts, readings: kept };
+  if (data.simulated === true) batch.simulated = true;
+  return { batch, rejections: [...rejections.values()] };
+}
+
+/**
+ * The envelope of a message.
+ * @param {Buffer} payload
+ * @param {number} nowMs
+ * @returns {{data?: any, fault?: [Reason, string]}}
+ */
+function open(payload, nowMs) {
+  if (payload.length > BOUNDS.payloadBytes) {
+    return { fault: ['too_large', `${payload.length} bytes, at most ${BOUNDS.payloadBytes} are taken`] };
+  }
+  let data;
+  try {
+    data = parse(payload);
+  } catch (error) {
+    return { fault: ['not_json', error instanceof Error ? error.message : String(error)] };
+  }
+  if (data === null || typeof data !== 'object' || Array.isArray(data)) return { fault: ['not_a_batch', 'not a JSON object'] };
+  if (data.v !== undefined && data.v !== 1) return { fault: ['version', `version ${show(data.v)} is not 1`] };
+  const late = timeFault(data.ts, nowMs);
+  if (late) return { fault: late };
+  if (!Array.isArray(data.readings)) return { fault: ['not_a_batch', 'readings is not a list'] };
+  if (data.readings.length > BOUNDS.readings) {
+    return { fault: ['too_many_readings', `${data.readings.length} readings, at most ${BOUNDS.readings} are taken`] };
+  }
+  return { data };
+}
+
+/** @param {any} ts @param {number} nowMs @returns {[Reason, string]|null} */
+function timeFault(ts, nowMs) {
+  if (ts === undefined || ts === null) return ['ts_missing', 'there is no ts'];
+  if (!Number.isInteger(ts)) return ['ts_invalid', `ts is ${show(ts)}, not a whole number of milliseconds`];
+  if (ts < nowMs - BOUNDS.pastMs) return ['ts_too_old', `ts ${ts} is more than 7 days (less a minute) ago`];
+  if (ts > nowMs + BOUNDS.aheadMs) return ['ts_ahead', `ts ${ts} is more than 5 minutes ahead`];
+  return null;
+}
+
+/**
+ * @param {any} reading
+ * @param {(reason: Reason, detail: string) => void} refuse
+ * @returns {Reading|null}
+ */
+function readOne(reading, refuse) {
+  const beacon = reading?.beacon;
+  const rssi = reading?.rssi;
+  if (typeof beacon !== 'string' || !BEACON.test(beacon)) {
+    refuse('beacon_invalid', `beacon ${show(beacon)} is no beacon id`);
+    return null;
+  }
+  if (!Number.isInteger(rssi) || !(rssi >= BOUNDS.rssiMin && rssi <= BOUNDS.rssiMax)) {
+    refuse('rssi_invalid', `rssi ${show(rssi)} of ${beacon} is no whole number from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax}`);
+    return null;
+  }
+  /** @type {Reading} */
+  const good = { beacon, rssi };
+  for (const [key, min, max] of OPTIONAL) {
+    const written = reading[key];
+    if (written === undefined || written === null) continue;
+    const value = written instanceof OddNumber ? Number(written.source) : written;
+    if (typeof value === 'number' && value >= min && value <= max) good[key] = key === 'battery_mv' ? Math.trunc(value) : value;
+    else refuse('optional_invalid', `${key} ${show(value)} of ${beacon} is no number from ${min} to ${max}`);
+  }
+  return good;
+}
+
+/** A value as it appears in a message to people. @param {unknown} value */
+function show(value) {
+  if (value === undefined) return 'missing';
+  return (value instanceof OddNumber ? value.source : JSON.stringify(value)).slice(0, 80);
+}
+
+module.exports = { readMessage, BOUNDS };

@@ -1,0 +1,191 @@
+// @ts-check
+'use strict';
+
+const { locationMessages, presenceMessage } = require('../outbox/messages');
+const { createHeard } = require('./heard');
+const { createLocator, emptyOutcome } = require('../locator');
+const { createSpread } = require('../health/metrics/spread');
+const { inPieces } = require('../shared/pieces');
+const { inOrder } = require('../rebuild/batches');
+const { toBuilding, toGateway } = require('../rebuild/turns');
+
+/**
+ * The locator at work on the present: what it finds goes into memory and to the outbox. While the past is rebuilt it shares
+ * its readings; in the end the locator of the rebuild, which knows what was before the start, takes its place.
+ * @typedef {import('../building').Building} Building
+ * @typedef {import('../locator').Location} Location
+ * @typedef {import('../rebuild/turns').Turn} Turn
+ * @typedef {(batch: import('./readings').Batch, nowMs: number, stored: boolean) => void} Listener stored: the database takes it
+ * @param {object} means
+ * @param {Building} means.building
+ * @param {number} means.startedMs
+ * @param {ReturnType<typeof import('../history').createHistory>} means.history
+ * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox
+ * @param {{locations: number, late: number, late_known: number, stays: number}} means.counters are counted up
+ * @param {(event: import('../locator').LocationEvent, nowMs: number) => void} means.tell
+ */
+function createWhereabouts({ building, startedMs, history, outbox, counters, tell }) {
+  let locator = createLocator(building);
+  let found = emptyOutcome();
+  let remembered = 0;
+  /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
+  const fresh = [];
+  const heard = createHeard();
+  /** @type {Map<string, boolean>} gateways by what they said last */
+  const online = new Map();
+  const liveLag = createSpread();
+  let newestToldMs = 0;
+  let version = 0;
+  let buildingSinceMs = startedMs;
+  /** @type {Listener|null} while the past is rebuilt */
+  let past = null;
+  /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number, kind: 'gateway'|'phone') => void} */
+  let onLate = () => {};
+  /** @type {(turn: Turn) => void} */
+  let onTurn = () => {};
+
+  /** @param {import('./readings').Batch} batch @param {number} nowMs */
+  function hear(batch, nowMs) {
+    const again = heard.again(batch);
+    locator.hear(inOrder(batch), nowMs, found);
+    past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
+    for (const { staff_id: staffId, ts } of found.late.splice(0)) {
+      counters[again ? 'late_known' : 'late'] += 1;
+      if (!again) onLate(staffId, ts, batch.kind);
+    }
+    remember(nowMs);
+  }
+
+  /** What was found goes into memory at once, so that an answer never waits for the next batch. @param {number} nowMs */
+  function remember(nowMs) {
+    for (; remembered < found.locations.length; remembered += 1) {
+      const location = /** @type {Location} */ (found.locations[remembered]);
+      if (!isOurs(location)) continue;
+      if (!history.knowsSecond(location.staff_id, location.ts)) fresh.push(location.ts); // what is corrected does not lag
+      history.add(location, nowMs);
+    }
+    if (found.presences.length > 0 || found.events.length > 0) version += 1;
+    for (const presence of found.presences.splice(0)) outbox.put(presenceMessage(presence), nowMs);
+    for (const event of found.events.splice(0)) tell(event, nowMs);
+  }
+
+  /** While the past is rebuilt what was before the start is told by the rebuild alone. @param {Location} location */
+  const isOurs = ({ ts }) => !past || ts >= startedMs;
+
+  /** Let the locator's time pass and hand what it found to the outbox; several times a second. @param {number} nowMs */
+  function flush(nowMs) {
+    locator.tick(nowMs, found);
+    remember(nowMs);
+    if (past) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild tells them
+      found.stays = [];
+      found.locations = found.locations.filter(isOurs);
+    }
+    counters.locations += found.locations.length;
+    counters.stays += found.stays.length;
+    for (const ts of fresh.splice(0)) liveLag.add(nowMs - ts);
+    for (const { ts } of found.locations) newestToldMs = Math.max(newestToldMs, ts);
+    for (const message of locationMessages(found)) outbox.put(message, nowMs);
+    found = emptyOutcome();
+    remembered = 0;
+  }
+
+  /**
+   * Use another building from now on; what was found with the old one stays.
+   * @param {Building} next @param {number} nowMs @param {import('../locator').Prepared} [prepared]
+   */
+  function setBuilding(next, nowMs, prepared) {
+    building = next;
+    buildingSinceMs = nowMs;
+    locator.setBuilding(next, nowMs, found, prepared);
+    remember(nowMs);
+    onTurn(toBuilding(next, nowMs, prepared));
+    version += 1;
+  }
+
+  /**
+   * What the broker says about a gateway: that one hears nothing means nothing while it is out.
+   * @param {string} id @param {boolean} up @param {number} nowMs
+   */
+  function setGateway(id, up, nowMs) {
+    online.set(id, up);
+    locator.setGateway(id, up);
+    onTurn(toGateway(id, up, nowMs));
+  }
+
+  /**
+   * Somebody is where they are since another time than it seemed.
+   * @param {string} id @param {string} room @param {number} sinceMs @param {number} nowMs
+   */
+  function began(id, room, sinceMs, nowMs) {
+    const presence = locator.began(id, room, sinceMs);
+    if (presence) outbox.put(presenceMessage(presence), nowMs);
+  }
+
+  /**
+   * The rebuild has caught up: its locator, which knows what was before the start, takes over.
+   * @param {ReturnType<typeof import('../rebuild/replay').createReplay>} replay
+   * @param {number} nowMs
+   */
+  function adopt(replay, nowMs) {
+    flush(nowMs);
+    past = null;
+    const here = locator.presences();
+    const told = new Map(here.map((presence) => [presence.staff_id, JSON.stringify(presence)]));
+    replay.pass(nowMs);
+    const known = new Set(replay.locator.presences().map(({ staff_id: id }) => id));
+    for (const presence of here) if (!known.has(presence.staff_id)) replay.locator.resume(presence); // of a backlog, which follows
+    replay.locator.restoreReceivers(locator.receivers()); // what was learned before the start too
+    locator = replay.locator;
+    for (const [id, up] of online) locator.setGateway(id, up);
+    for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
+    for (const [id, presence] of replay.presences) {
+      if (told.get(id) !== JSON.stringify(presence)) outbox.put(presenceMessage(presence), nowMs);
+    }
+    const rest = replay.take(() => true);
+    for (const location of rest.locations) history.correct(location, nowMs);
+    for (const message of locationMessages(rest)) outbox.put(message, nowMs);
+    version += 1;
+  }
+
+  return {
+    hear, flush, setBuilding, setGateway, began, adopt,
+    /** What follows from another building, made while the one of now stays in use. @param {Building} next */
+    prepare: (next) => inPieces(locator.prepare(next)),
+    /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
+    publishPresences(nowMs) {
+      for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);
+    },
+    /** Forget receivers that are gone. @param {number} nowMs */
+    sweep: (nowMs) => heard.sweep(nowMs),
+    /** Until `adopt` another one hears every batch too, and tells what needs to know the past. @param {Listener} listener */
+    holdBack: (listener) => { past = listener; },
+    /** @param {typeof onLate} listener */
+    tellLate: (listener) => { onLate = listener; },
+    /** @param {typeof onTurn} listener hears of other buildings and of gateways that come and go */
+    tellTurn: (listener) => { onTurn = listener; },
+    /** Since when the building is in use as far as is known here, epoch ms. */
+    buildingSinceMs: () => buildingSinceMs,
+    presences: () => locator.presences(),
+    /** Everybody's stay that goes on, as history has it. */
+    openStays: () => locator.openStays(),
+    /** Why somebody is said to be where they are; null: not heard of late. @param {string} id */
+    trace(id) {
+      const trace = locator.trace(id);
+      return trace && Number.isFinite(trace.ts) ? trace : null; // of somebody new the first readings may still be gathered
+    },
+    /** How much stronger than calibrated the tag or phone of each is who was heard of late. */
+    levels: () => locator.levels(),
+    /** How much stronger than expected each gateway hears people, and each beacon is heard. */
+    receivers: () => locator.receivers(),
+    /** What `receivers` said before the start. @param {import('../locator').Receiver[]} list */
+    restoreReceivers: (list) => locator.restoreReceivers(list),
+    /** Grows whenever somebody moved, came or went. */
+    version: () => version,
+    /** Time of the newest location that was told, epoch ms. */
+    newestToldMs: () => newestToldMs,
+    /** How old locations are when they are told, from the beginning of the second that they are about. */
+    liveLag,
+  };
+}
+
+module.exports = { createWhereabouts };

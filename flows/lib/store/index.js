@@ -1,0 +1,214 @@
+// @ts-check
+'use strict';
+
+/**
+ * The questions the flows ask the database.
+ * @typedef {import('../locator').Location} Location
+ * @typedef {import('../locator').Stay} Stay
+ */
+
+const FIELDS = '"level", "room", "beacon", "rssi"';
+const STAY_FIELDS = '"level", "room", "enter_ms", "leave_ms", "duration_s"';
+
+/** What works in the background has time. */
+const PATIENT_MS = 20_000;
+/** Ten thousand people take it a second or two. */
+const EVERYBODY_MS = 8000;
+/** More records than this of one answer may keep its caller, and so the database, busy for a while. */
+const LONG_RECORDS = 20_000;
+
+/**
+ * @typedef {import('../history').Trail & {staffId: string}} TrailOf
+ * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
+ * @typedef {ReturnType<typeof createStore>} Store
+ * @param {Pick<import('./store-guard').Calm, 'query'|'pieces'|'probe'>} influx
+ */
+function createStore(influx) {
+  /**
+   * Where people were, one after the other by falling `staff_id`, each newest first, piece by piece.
+   * @param {string[]|null} staffIds null: everybody
+   * @param {number} fromMs inclusive
+   * @param {number} toMs inclusive
+   * @param {number} records so many there may be
+   * @returns {AsyncGenerator<TrailOf, void, void>}
+   */
+  async function* trails(staffIds, fromMs, toMs, records) {
+    const who = staffIds?.map((_, i) => `"staff_id" = $staff${i}`).join(' OR ');
+    const bound = Object.fromEntries(staffIds?.map((id, i) => [`staff${i}`, id]) ?? []);
+    const found = influx.pieces('locations',
+      `SELECT "level", "room" FROM "location" WHERE ${who ? `(${who}) AND ` : ''}time >= $from AND time <= $to GROUP BY "staff_id" ORDER BY time DESC`,
+      { ...bound, from: time(fromMs), to: time(toMs) }, { long: records > LONG_RECORDS });
+    for await (const piece of found) for (const { tags, rows } of piece) yield { staffId: tags.staff_id ?? '', ...toTrail(rows) };
+  }
+
+  /**
+   * The latest location of everybody within a time.
+   * @param {number} fromMs inclusive
+   * @param {number} toMs exclusive
+   * @returns {Promise<Location[]>}
+   */
+  async function latest(fromMs, toMs) {
+    const series = await influx.query('locations',
+      `SELECT ${FIELDS} FROM "location" WHERE time >= $from AND time < $to GROUP BY "staff_id" ORDER BY time DESC LIMIT 1`,
+      { from: time(fromMs), to: time(toMs) }, EVERYBODY_MS);
+    return series.flatMap(({ tags, rows }) => rows.map((row) => toLocation(tags.staff_id ?? '', row)));
+  }
+
+  /**
+   * Time of the newest heartbeat of the flows that was stored, epoch ms.
+   * @param {number} fromMs
+   * @returns {Promise<number|null>}
+   */
+  async function newestHeartbeat(fromMs) {
+    const series = await influx.probe(({ query }) => query('health',
+      'SELECT "uptime_s" FROM "flows_health" WHERE time >= $from ORDER BY time DESC LIMIT 1', { from: time(fromMs) }));
+    return series[0]?.rows[0]?.[0] ?? null;
+  }
+
+  /**
+   * Up to when everything was located, as the flows said last; 0 in a heartbeat is "not known yet".
+   * @param {number} fromMs @param {number} toMs of the heartbeats to look at
+   * @returns {Promise<number|null>} epoch ms
+   */
+  async function settledMs(fromMs, toMs) {
+    const series = await influx.query('health',
+      'SELECT last("settled_ms") FROM "flows_health" WHERE time >= $from AND time < $to AND "settled_ms" > 0',
+      { from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+    return series[0]?.rows[0]?.[1] ?? null;
+  }
+
+  /**
+   * All readings of a time, in its order; the next piece is read when `take` is done with the one before.
+   * @param {number} fromMs inclusive
+   * @param {number} toMs exclusive
+   * @param {(rows: import('../rebuild/batches').Row[]) => Promise<void>} take
+   * @param {Only|null} [only]
+   */
+  async function readings(fromMs, toMs, take, only = null) {
+    const found = influx.pieces('readings',
+      `SELECT "rssi", "kind", "receiver", "beacon" FROM "reading" WHERE ${ofReceivers(only)}time >= $from AND time < $to`,
+      { ...receivers(only), from: time(fromMs), to: time(toMs) }, { firstMs: PATIENT_MS });
+    for await (const piece of found) for (const { rows } of piece) await take(/** @type {any} */ (rows));
+  }
+
+  /**
+   * Time of the first reading, epoch ms.
+   * @param {number} fromMs @param {number} toMs exclusive @param {Only|null} [only] @returns {Promise<number|null>}
+   */
+  async function firstReading(fromMs, toMs, only = null) {
+    const series = await influx.query('readings',
+      `SELECT first("rssi") FROM "reading" WHERE ${ofReceivers(only)}time >= $from AND time < $to`,
+      { ...receivers(only), from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+    return series[0]?.rows[0]?.[0] ?? null;
+  }
+
+  /**
+   * What was last heard of each beacon.
+   * @param {number} fromMs
+   * @returns {Promise<{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}[]>}
+   */
+  async function lastHeard(fromMs) {
+    const series = await influx.query('readings',
+      'SELECT last("rssi"), "kind", "receiver" FROM "reading" WHERE time >= $from GROUP BY "beacon"', { from: time(fromMs) }, PATIENT_MS);
+    return series.flatMap(({ tags, rows }) => rows.map(([ts, rssi, kind, receiver]) => ({ beacon: tags.beacon ?? '', ts, kind, receiver, rssi })));
+  }
+
+  /** Time of the newest location, epoch ms. @param {number} fromMs @returns {Promise<number|null>} */
+  async function newestLocation(fromMs) {
+    const series = await influx.query('locations', 'SELECT last("rssi") FROM "location" WHERE time >= $from',
+      { from: time(fromMs) }, PATIENT_MS);
+    return series[0]?.rows[0]?.[0] ?? null;
+  }
+
+  /** Whether something of a batch is stored. @param {import('../intake/readings').Batch} batch @returns {Promise<boolean>} */
+  async function hasReading({ receiver, ts }) {
+    const series = await influx.query('readings', 'SELECT "rssi" FROM "reading" WHERE "receiver" = $receiver AND time = $ts',
+      { receiver, ts: time(ts) }, PATIENT_MS);
+    return series.length > 0;
+  }
+
+  /**
+   * What gateways said of themselves since a time, and what each had said last before it.
+   * @param {number} fromMs
+   * @returns {Promise<{gateway: string, up: boolean, ts: number}[]>}
+   */
+  async function gatewayStates(fromMs) {
+    const since = { from: time(fromMs) };
+    const [before, after] = await Promise.all([
+      influx.query('health', 'SELECT last("state") FROM "gateway_status" WHERE time < $from GROUP BY "gateway"', since, PATIENT_MS),
+      influx.query('health', 'SELECT "state" FROM "gateway_status" WHERE time >= $from GROUP BY "gateway"', since, PATIENT_MS)]);
+    return [...before, ...after].flatMap(({ tags, rows }) =>
+      rows.map(([ts, state]) => ({ gateway: tags.gateway ?? '', up: state === 'online', ts })));
+  }
+
+  /**
+   * Stays that began within a time; those taken back are not among them.
+   * @param {number} fromMs inclusive @param {number} toMs exclusive
+   * @param {string} [staffId] everybody's, if not given
+   * @returns {Promise<Stay[]>} ascending for each person
+   */
+  async function stays(fromMs, toMs, staffId) {
+    const series = await influx.query('locations',
+      `SELECT ${STAY_FIELDS} FROM "stay" WHERE time >= $from AND time < $to AND "duration_s" > 0` +
+      `${staffId === undefined ? '' : ' AND "staff_id" = $staff'} GROUP BY "staff_id"`,
+      { from: time(fromMs), to: time(toMs), ...(staffId === undefined ? {} : { staff: staffId }) }, PATIENT_MS);
+    return series.flatMap(({ tags, rows }) => rows.map((row) => toStay(tags.staff_id ?? '', row)));
+  }
+
+  /** Somebody's newest stay that began within a time. @param {string} staffId @param {number} fromMs @param {number} toMs exclusive */
+  async function lastStay(staffId, fromMs, toMs) {
+    const [series] = await influx.query('locations',
+      `SELECT ${STAY_FIELDS} FROM "stay" WHERE "staff_id" = $staff AND time >= $from AND time < $to AND "duration_s" > 0 ` +
+      'ORDER BY time DESC LIMIT 1', { staff: staffId, from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+    return series?.rows[0] ? toStay(staffId, series.rows[0]) : null;
+  }
+
+  /** Somebody's first location within a time. @param {string} staffId @param {number} fromMs @param {number} toMs exclusive */
+  async function firstLocation(staffId, fromMs, toMs) {
+    const [series] = await influx.query('locations',
+      `SELECT ${FIELDS} FROM "location" WHERE "staff_id" = $staff AND time >= $from AND time < $to ORDER BY time ASC LIMIT 1`,
+      { staff: staffId, from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+    return series?.rows[0] ? toLocation(staffId, series.rows[0]) : null;
+  }
+
+  return {
+    trails, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
+    readings, firstReading, hasReading, lastHeard, stays, lastStay, firstLocation,
+  };
+}
+
+/** @param {Only|null} only */
+function ofReceivers(only) {
+  if (only === null) return '';
+  const phones = only.phones.map((_, i) => `"receiver" = $phone${i}`).join(' OR ');
+  return `(${[...(only.gateways ? ['"kind" = \'gateway\''] : []), ...(phones ? [`"kind" = 'phone' AND (${phones})`] : [])].join(' OR ')}) AND `;
+}
+
+/** @param {Only|null} only */
+const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`phone${i}`, id]) ?? []);
+
+/** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
+const time = (ms) => new Date(ms).toISOString();
+
+/** @param {any[][]} rows @returns {import('../history').Trail} */
+function toTrail(rows) {
+  /** @type {import('../history').Trail} */
+  const trail = { ms: [], places: [] };
+  let place = { level: '', room: '' };
+  for (const [ms, level, room] of rows) {
+    if (room !== place.room || level !== place.level) place = { level, room };
+    trail.ms.push(ms);
+    trail.places.push(place);
+  }
+  return trail;
+}
+
+/** @param {string} staffId @param {any[]} row @returns {Location} */
+const toLocation = (staffId, [ts, level, room, beacon, rssi]) => ({ ts, staff_id: staffId, level, room, beacon, rssi });
+
+/** @param {string} staffId @param {any[]} row @returns {Stay} */
+const toStay = (staffId, [ts, level, room, enterMs, leaveMs, durationS]) => ({
+  ts, staff_id: staffId, level, room, enter_ms: enterMs, leave_ms: leaveMs, duration_s: durationS,
+});
+
+module.exports = { createStore };

@@ -1,0 +1,69 @@
+// @ts-check
+'use strict';
+
+const { atMost, between, BETWEEN } = require('./influxql');
+
+/**
+ * @typedef {[ts: number, batteryMv: number|null, temperatureC: number|null, humidityPct: number|null]} Point ts: epoch ms
+ * @typedef {[ts: number, receiver: string, batteryMv: number|null, temperatureC: number|null, humidityPct: number|null]} RawPoint
+ */
+
+const FIELDS = ['battery_mv', 'temperature_c', 'humidity_pct'];
+const NAMED = FIELDS.map((name) => `"${name}"`).join(', ');
+/** A month of minutes is 44,640 rows. */
+const PATIENT_MS = 3000;
+
+/** @param {import('./archive').Influx} influx */
+function createMeasured(influx) {
+  /**
+   * Each minute, as the task of `influx/` has worked it out, piece by piece.
+   * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive
+   * @returns {AsyncGenerator<Point[], void, void>} ascending
+   */
+  async function* minutes(beacon, fromMs, toMs) {
+    const found = influx.pieces('telemetry', `SELECT ${NAMED} FROM "telemetry" WHERE "beacon" = $beacon AND ${BETWEEN}`,
+      { beacon, ...between(fromMs, toMs) });
+    for await (const piece of found) for (const { rows } of piece) yield /** @type {any} */ (rows);
+  }
+
+  /**
+   * The minutes that the task has not come to yet, by its rule: the mean of the receivers' means.
+   * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive; both at the beginning of a minute
+   * @returns {Promise<Point[]>} ascending
+   */
+  async function freshMinutes(beacon, fromMs, toMs) {
+    const means = FIELDS.map((name) => `mean("${name}")`).join(', ');
+    const series = await influx.query('readings',
+      `SELECT ${means} FROM "reading" WHERE "beacon" = $beacon AND ${BETWEEN} GROUP BY time(1m), "kind", "receiver" fill(none)`,
+      { beacon, ...between(fromMs, toMs) });
+    /** @type {Map<number, number[][]>} minute → values of each field */
+    const heard = new Map();
+    for (const { rows } of series) {
+      for (const [ts, ...values] of rows) {
+        let lists = heard.get(ts);
+        if (!lists) heard.set(ts, lists = [[], [], []]);
+        values.forEach((value, i) => { if (value !== null) lists[i]?.push(value); });
+      }
+    }
+    return [...heard].sort(([a], [b]) => a - b).map(([ts, lists]) => /** @type {Point} */ ([ts, ...lists.map(mean)]));
+  }
+
+  /**
+   * Every reading that measured something.
+   * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<RawPoint[]>} ascending
+   */
+  async function rawPoints(beacon, fromMs, toMs, count) {
+    const [series] = await influx.query('readings',
+      `SELECT "receiver", ${NAMED} FROM "reading" WHERE "beacon" = $beacon AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { beacon, ...between(fromMs, toMs) }, PATIENT_MS);
+    return /** @type {any} */ (series?.rows ?? []);
+  }
+
+  return { minutes, freshMinutes, rawPoints };
+}
+
+/** @param {number[]} values */
+const mean = (values) => (values.length === 0 ? null : values.reduce((sum, one) => sum + one, 0) / values.length);
+
+module.exports = { createMeasured };
