@@ -62,7 +62,7 @@ keep SDA_TRUSTED_NETS 127.0.0.0/8,::1/128
 keep SDA_TRUSTED_PROXIES ''
 keep SDA_RATE_PER_S 3000
 keep SDA_RATE_TRUSTED_PER_S 10000
-keep SDA_BUILDING flows/building/demo.json
+keep SDA_BUILDING building/building.json
 keep SIM ''
 keep SDA_EDITOR ''
 keep SDA_CORS_ORIGINS ''

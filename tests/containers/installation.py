@@ -26,7 +26,6 @@ from unused_ports import unused_ports
 from . import images
 from .daemon import Engine
 
-NODE_RED_USER = 1000
 UP_WITHIN_S = 900.0
 """The first build of the images takes minutes."""
 
@@ -152,9 +151,6 @@ def installation(engine: Engine) -> Iterator[Installation]:
     for path in images.tracked():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, folder / path)
-    if os.geteuid() == 0:  # as a clone of somebody who is not root
-        for path in [folder / "flows" / "building", *(folder / "flows" / "building").iterdir()]:
-            os.chown(path, NODE_RED_USER, NODE_RED_USER)
     clone = Installation(engine, folder)
     try:
         yield clone

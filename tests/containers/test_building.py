@@ -16,7 +16,7 @@ def test_an_edit_is_saved_in_the_file_of_the_clone(clone: Installation) -> None:
     url = f"{clone.http_url}/api/v1/building"
     before = web.get(url, headers=admin(clone))
     changed = before.json() | {"building": "Edited House"}
-    file = clone.folder / "flows" / "building" / "demo.json"
+    file = clone.folder / "building" / "building.json"
     answer = web.request("PUT", url, headers=admin(clone) | {"If-Match": before.headers["ETag"]}, json=changed)
     assert answer.status_code == 200, answer.text
     assert json.loads(file.read_text())["building"] == "Edited House"
@@ -24,7 +24,7 @@ def test_an_edit_is_saved_in_the_file_of_the_clone(clone: Installation) -> None:
 
 
 def test_a_faulty_file_stops_nothing_and_is_reported(clone: Installation) -> None:
-    file = clone.folder / "flows" / "building" / "demo.json"
+    file = clone.folder / "building" / "building.json"
     good, before = file.read_text(), clone.containers()
     try:
         file.write_text('{"building": "x"}')
@@ -49,7 +49,7 @@ def test_a_faulty_file_stops_nothing_and_is_reported(clone: Installation) -> Non
 
 
 def test_an_installers_list_becomes_the_building(clone: Installation) -> None:
-    file = clone.folder / "flows" / "building" / "demo.json"
+    file = clone.folder / "building" / "building.json"
     before = file.read_text()
     rows = [f"C2A62838{n:04X}:Room {n % 12}:{('B1', 'G', '1')[n % 3]}" for n in range(40)]
     listed = clone.folder / "installer's list.csv"

@@ -124,19 +124,20 @@ def test_what_runs_in_containers_is_known_by_them_not_by_a_marker(clone: Install
 
 
 def test_a_folder_that_nobody_may_write_is_reported_with_the_remedy(clone: Installation) -> None:
-    folder = clone.folder / "flows" / "building"
+    folder = clone.folder / "building"
     owner = folder.stat()
     os.chown(folder, 0, 0)
     try:
         printed = clone.make("status")
-        assert "The page Set-up cannot save: flows/building belongs to root" in printed
-        assert "sudo chown -R 1000:1000 'flows/building'" in printed
+        assert "The page Set-up cannot save: building belongs to root" in printed
+        assert "sudo chown -R 1000:1000 'building'" in printed
     finally:
         os.chown(folder, owner.st_uid, owner.st_gid)
 
 
 def test_a_folder_of_another_user_is_written_as_that_user(fresh: Installation) -> None:
-    folder = fresh.folder / "flows" / "building"
+    folder = fresh.folder / "building"
+    folder.mkdir(exist_ok=True)
     for path in (folder, *folder.iterdir()):
         os.chown(path, 1234, 1234)
     fresh.environment["SIM"] = "0"

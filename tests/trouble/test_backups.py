@@ -77,9 +77,8 @@ def test_a_native_installation_is_backed_up_and_restored(stack: RunningStack, de
     folder = stack.settings.env_file.parent
     (folder / "Makefile").write_text(f"up down:\n\t@'{sys.executable}' make.py $@\n")
     (folder / "make.py").write_text(MAKE)
-    (folder / "flows" / "building").mkdir(parents=True)
-    shutil.copy(stack.building, folder / "flows" / "building")
-    picture = folder / "flows" / "building" / "plan-0123456789abcdef.png"
+    picture = stack.building.parent / "plan-0123456789abcdef.png"
+    assert picture.parent == folder / "building"
     picture.write_text("a plan")
     environment = {**stack.settings.environment, "STACK_ENV_FILE": str(stack.settings.env_file)}
     password = stack.command("account", "add", "phone", "backed-up").strip()
@@ -116,8 +115,8 @@ def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> Non
     for volume, name in kept.items():
         (volumes / volume).mkdir(parents=True)
         (volumes / volume / "file").write_text(f"in {name}")
-    (installation / "flows" / "building").mkdir(parents=True)
-    (installation / "flows" / "building" / "house.json").write_text("{}")
+    (installation / "building").mkdir(parents=True)
+    (installation / "building" / "house.json").write_text("{}")
     (installation / ".env").write_text("COMPOSE_PROJECT_NAME=sda-locator-2\n")
     (installation / "Makefile").write_text("up down:\n\t@echo $@ >>steps\n")
     programs.mkdir()
@@ -132,16 +131,16 @@ def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> Non
     archive = archive_in(installation)
     with tarfile.open(archive) as opened:
         files = {member.name for member in opened if member.isfile()}
-    assert files == {*(f"{name}/file" for name in kept.values()), ".env", "flows/building/house.json"}
+    assert files == {*(f"{name}/file" for name in kept.values()), ".env", "building/house.json"}
     shutil.rmtree(volumes)
     volumes.mkdir()
     (installation / ".env").unlink()
-    shutil.rmtree(installation / "flows")
+    shutil.rmtree(installation / "building")
     run("restore under Compose", installation, environment, archive.name)
     for volume, name in kept.items():
         assert (volumes / volume / "file").read_text() == f"in {name}"
     assert (installation / ".env").read_text() == "COMPOSE_PROJECT_NAME=sda-locator-2\n"
-    assert (installation / "flows" / "building" / "house.json").exists()
+    assert (installation / "building" / "house.json").exists()
     assert (installation / "steps").read_text().split() == ["down", "up", "up"]
 
 

@@ -18,6 +18,7 @@ SHELL_SCRIPTS = (
     "native/env.sh",
     "native/demo.sh",
     "native/bridge.sh",
+    "native/building.sh",
     "native/compose",
     "native/derived.sh",
     "native/mode.sh",

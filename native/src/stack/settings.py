@@ -99,6 +99,7 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
     except UnicodeDecodeError:
         raise StackError(f"{env_file} is no text; restore it, or move it away and begin anew") from None
     values = from_file | {key: environment[key] for key in from_file if environment.get(key)}
+    subprocess.run(["sh", "native/building.sh", values["SDA_BUILDING"]], cwd=ROOT, check=True)
     _check(values, env_file)
     return Settings(env_file, values, environment, _demo(values))
 
