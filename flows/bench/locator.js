@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * How fast the locator alone is and what a staff member costs it: half of them carry phones, half carry tags, in the
- * demo building. Making the stream is not counted. Prints one line of JSON.
+ * Benchmark of the locator alone: readings a second and memory a person, half of them with phones, half with tags, in the
+ * demo building. The time to make the stream is not counted. Prints one line of JSON.
  * node --expose-gc bench/locator.js [staff] [seconds]
  */
 
@@ -33,8 +33,8 @@ function bytes() {
   return heapUsed + arrayBuffers;
 }
 
-/** One second of stream through the locator. @param {ReturnType<typeof stream.second>} batches */
-function play(batches) {
+/** Runs one second of the stream through the locator. @param {ReturnType<typeof stream.second>} batches */
+function run(batches) {
   const outcome = emptyOutcome();
   const { user, system } = process.cpuUsage();
   const started = performance.now();
@@ -52,7 +52,7 @@ function play(batches) {
 const empty = bytes();
 const total = { readings: 0, cpuS: 0, wallS: 0 };
 for (let s = 0; s < WARM_S + seconds; s += 1) {
-  const one = play(stream.second());
+  const one = run(stream.second());
   if (s < WARM_S) continue;
   total.readings += one.readings;
   total.cpuS += one.cpuS;

@@ -5,8 +5,8 @@ const { DEFAULTS } = require('../lib/locator/constants');
 const { expectedIn } = require('../lib/locator/source');
 
 /**
- * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones tell their nine
- * strongest beacons every 1 to 4 s, every gateway tells each second which tags it heard; about eight hear each tag.
+ * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones send their nine
+ * strongest beacons every 1 to 4 s, every gateway sends each second the tags that it received; about eight receive each tag.
  * @typedef {import('../lib/intake/readings').Batch} Batch
  */
 
@@ -25,8 +25,8 @@ function createStream(building, { cells, radio }, startMs) {
   const rnd = random(1);
   const beacons = [...radio.beacons];
   const gateways = [...radio.gateways];
-  const heardByPhone = cells.all.map((_, c) => strongest(beacons, c, PHONE_READINGS));
-  const heardByGateways = cells.all.map((_, c) => strongest(gateways, c, TAG_GATEWAYS));
+  const phoneBeacons = cells.all.map((_, c) => strongest(beacons, c, PHONE_READINGS));
+  const tagGateways = cells.all.map((_, c) => strongest(gateways, c, TAG_GATEWAYS));
   let people = building.file.staff.map(({ id, tags = [] }) => ({
     id, tag: tags[0], cell: Math.floor(rnd() * cells.all.length), walks: rnd() < 0.5, everyS: 1 + Math.floor(rnd() * 4),
   }));
@@ -48,7 +48,7 @@ function createStream(building, { cells, radio }, startMs) {
   }
 
   return {
-    /** Everything of the next second, in the order of arrival. @returns {{batch: Batch, atMs: number}[]} */
+    /** Batches of the next second, in the order of arrival. @returns {{batch: Batch, atMs: number}[]} */
     second() {
       /** @type {Batch[]} */
       const batches = [];
@@ -57,9 +57,9 @@ function createStream(building, { cells, radio }, startMs) {
       people.forEach((person, n) => {
         if (person.walks) person.cell = stepFrom(person.cell);
         if (person.tag) {
-          for (const { id, dbm } of heardByGateways[person.cell]) byGateway.get(id)?.push({ beacon: person.tag, rssi: noisy(dbm) });
+          for (const { id, dbm } of tagGateways[person.cell]) byGateway.get(id)?.push({ beacon: person.tag, rssi: noisy(dbm) });
         } else if ((nowMs / 1000 + n) % person.everyS < 1) {
-          const readings = heardByPhone[person.cell].map(({ id, dbm }) => ({ beacon: id, rssi: noisy(dbm) }));
+          const readings = phoneBeacons[person.cell].map(({ id, dbm }) => ({ beacon: id, rssi: noisy(dbm) }));
           batches.push({ kind: 'phone', receiver: person.id, ts: nowMs + (n % 1000), readings });
         }
       });
@@ -73,7 +73,7 @@ function createStream(building, { cells, radio }, startMs) {
       nowMs += 1000;
       return batches.map((batch) => ({ batch, atMs: batch.ts + LATENCY_MS })).sort((a, b) => a.atMs - b.atMs);
     },
-    /** Forget everybody. */
+    /** Frees the memory of all people. */
     end() {
       people = [];
     },

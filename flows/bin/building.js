@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 
-// Checks building files and takes lists of beacons into them; `node bin/building.js --help` teaches it.
+// Checks building files and imports lists of beacons; `node bin/building.js --help` explains it.
 const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
@@ -10,19 +10,19 @@ const { BuildingError, createBuilding, loadBuilding } = require('../lib/building
 const { importBeacons } = require('../lib/building/import/beacons');
 const { baseOf, fromListWork } = require('../lib/building/import/from-list');
 const { layout } = require('../lib/building/import/layout');
-const { inWords } = require('../lib/building/import/preview');
+const { previewText } = require('../lib/building/import/preview');
 const { ImportError } = require('../lib/building/import/rows');
 const { inOneGo } = require('../lib/shared/pieces');
 
-const HELP = `Make a building out of an installer's list of beacons, take such a list into a building file, or check one.
+const HELP = `Make a building out of an installer's list of beacons, import such a list into a building file, or check one.
 
   make building ARGS='from-list BEACONS.csv [--name "Harbour House"] [--new | --add] [--yes]'
       makes the levels and rooms that the list names, with its beacons in them: shows what it would be, asks, and writes
       the building file in use (SDA_BUILDING of .env). A running system has it within seconds
   make building ARGS='import BEACONS.csv [--dry-run]'
-      takes beacons into rooms that are there already
+      imports beacons into rooms that exist already
   make building ARGS='check'
-      says what is wrong with the building file
+      lists the faults of the building file
   (without make, in flows/: node bin/building.js from-list BEACONS.csv BUILDING.json …)
 
 BEACONS.csv is a table, separated by comma, semicolon or tab, with a header (its columns in any order) or without one:
@@ -38,8 +38,8 @@ The MAC has 12 hex digits, with or without : or -, in either case (iBeacon, Eddy
 too). With import, location and level are an id or a name in the building file, and the room must exist on that level.
 Each new beacon is marked "approximate", as nobody has measured where it hangs; place it on the plan when you know.
 
-A row that cannot be taken is listed with its line number and the reason; the others are imported. Correct the listed
-rows and give the same list again: what is registered already is left as it is.
+A row that cannot be imported is listed with its line number and the reason; the others are imported. Correct the listed
+rows and give the same list again: beacons that are registered already stay unchanged.
 
   --name NAME        from-list: what the building is called
   --new, --add       from-list: a new building (staff stay, earlier ones can be had back under Set-up, Versions), or what
@@ -53,7 +53,7 @@ A running system takes the changed file over by itself within seconds.
 Ends with 0 when it was done (import: with every row; from-list: refused rows are listed), 1 when import refused rows,
 when nobody agreed to from-list, or a checked file has faults, 2 when nothing could be done.`;
 
-/** Nothing could be done, and why. */
+/** Nothing was done; the message says why. */
 class Refusal extends Error {}
 
 const OPTIONS = /** @type {const} */ ({
@@ -70,7 +70,7 @@ async function main(args) {
   const inUse = process.env.SDA_BUILDING ? [process.env.SDA_BUILDING] : [];
   const [first, second, ...rest] = command === 'check' && files.length === 0 ? inUse : files.length === 1 ? [...files, ...inUse] : files;
   if (command === 'check' && first !== undefined && files.length < 2) return check(first);
-  if (command === 'import' && second !== undefined && rest.length === 0) return takeList(first, second, values);
+  if (command === 'import' && second !== undefined && rest.length === 0) return importList(first, second, values);
   if (command === 'from-list' && second !== undefined && rest.length === 0) return fromList(first, second, values);
   throw new Refusal('say `from-list BEACONS.csv`, `import BEACONS.csv BUILDING.json` or `check BUILDING.json`; more with --help');
 }
@@ -88,8 +88,8 @@ function check(file) {
   }
 }
 
-function takeList(list, buildingFile, { output = buildingFile, 'dry-run': dryRun = false }) {
-  loadBuilding(buildingFile); // names the file when it is not good
+function importList(list, buildingFile, { output = buildingFile, 'dry-run': dryRun = false }) {
+  loadBuilding(buildingFile); // names the file when it has faults
   const { file, added, unchanged, faults } = importBeacons(fs.readFileSync(list), JSON.parse(fs.readFileSync(buildingFile, 'utf8')));
   for (const { line, text, reason } of faults) console.error(`${list}:${line}: ${reason}\n    ${text}`);
   const other = path.resolve(output) !== path.resolve(buildingFile);
@@ -106,21 +106,21 @@ async function fromList(list, buildingFile, { name, output = buildingFile, ...va
   const how = values.new ? 'new' : values.add ? 'add' : '';
   const { anew, base } = baseOf(before, { how, name: name ?? '' });
   const made = inOneGo(fromListWork(fs.readFileSync(list), base));
-  console.log(inWords(made, { list, anew, before: before.building }));
+  console.log(previewText(made, { list, anew, before: before.building }));
   if (made.levels.length === 0) throw new Refusal(`${list} has no row with a level and a location: nothing to make a building of`);
   createBuilding(made.file, 'the building of this list');
   if (values['dry-run']) console.log('\nNothing written (--dry-run).');
-  else if (!values.yes && !await agreed(output)) return 1;
+  else if (!values.yes && !await confirmed(output)) return 1;
   else {
     replace(output, `${layout(made.file)}\n`);
-    console.log(`\nWrote ${output}. A running system takes it over within seconds; what is next stands on its dashboard.`
+    console.log(`\nWrote ${output}. A running system takes it over within seconds; its dashboard shows the next step.`
       + (made.faults.length > 0 ? '\nCorrect the refused rows and give the list again: the rest stays as it is.' : ''));
   }
   return 0;
 }
 
-/** Asks where somebody is there to answer. @param {string} output */
-async function agreed(output) {
+/** Asks for a confirmation where there is a terminal. @param {string} output */
+async function confirmed(output) {
   if (!process.stdin.isTTY) {
     console.error('\nNothing written: nobody is there to be asked. Say --yes to write it.');
     return false;
@@ -132,7 +132,7 @@ async function agreed(output) {
   return false;
 }
 
-/** Readers see the old or the new content, never half of one; a link stays a link. */
+/** Replaces a file atomically; a link stays a link. */
 function replace(file, text) {
   const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
   const mode = fs.existsSync(target) ? fs.statSync(target).mode : 0o644;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 
-// Says what /health says is not up, and what to do. Exit code 0: all is up.
+// Prints the parts of /health that are not up, and what to do. Exit code 0: all are up.
 const { setTimeout: later } = require('node:timers/promises');
 const { parseArgs } = require('node:util');
 
@@ -10,7 +10,7 @@ const HELP = `Whether everything works, in words: node bin/health.js [--wait SEC
   --wait SECONDS  waits so long at most until all of it is up
   --alive         only whether Node-RED answers: what another part lacks does not count`;
 const ANSWER_WITHIN_MS = 3000;
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
 /** @returns {Promise<{status: string, parts: Record<string, {status: string, reason?: string, remedy?: string, faults?: string[]}>}>} */
 async function ask() {
@@ -34,16 +34,16 @@ async function main() {
   }
   const deadlineMs = Date.now() + Number(values.wait) * 1000;
   for (;;) {
-    const said = await ask().then((report) => (values.alive ? [] : reasons(report)), (error) => [`node-red does not answer: ${error.message}`]);
-    if (said.length === 0) {
+    const problems = await ask().then((report) => (values.alive ? [] : reasons(report)), (error) => [`node-red does not answer: ${error.message}`]);
+    if (problems.length === 0) {
       if (!values.alive) console.log('all parts are up');
       return 0;
     }
     if (Date.now() >= deadlineMs) {
-      for (const line of said) console.error(line);
+      for (const line of problems) console.error(line);
       return 1;
     }
-    await later(LOOK_EVERY_MS);
+    await later(POLL_MS);
   }
 }
 

@@ -18,7 +18,7 @@ const HELP = `Keys for the HTTP API: each caller gets one of its own, with only 
       from now on the key is refused
 
 Rights    history    where people were and whom they met: /extractbeacon, /api/v1/…
-          presence   who is where now, and telling it: /retrieveformonitoring, /newbeacondetect
+          presence   who is where now, and reporting it: /retrieveformonitoring, /newbeacondetect
           admin      keys, audit, rebuild, the building
 Expiry    90d, 12h, never (which it is unless you say), 2027-01-31, 2027-01-31T12:00:00Z
 Rate      requests a second, in the mean over ten; without it SDA_RATE_PER_S of .env
@@ -81,7 +81,7 @@ async function main(args) {
   if (!process.env.SDA_USER_DIR) throw new Error('SDA_USER_DIR, the data folder of the flows, is not set; use: make key');
   const file = path.join(process.env.SDA_USER_DIR, FILE);
   const work = { add, list, revoke }[command];
-  if (!work) throw new Error(`there is no "${command}": add, list or revoke; --help tells more`);
+  if (!work) throw new Error(`there is no "${command}": add, list or revoke; see --help`);
   try {
     await (command === 'list' ? list(file) : work(file, rest, values));
   } catch (error) {

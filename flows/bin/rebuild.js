@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 'use strict';
 
-// Has a time located again from the stored readings, by the running flows, and shows how far they are.
+// Asks the running flows to locate a time again from the stored readings, and shows the progress.
 // Usage: node bin/rebuild.js FROM [TO]   environment: HTTP_PORT, SDA_API_KEY
 const { setTimeout: wait } = require('node:timers/promises');
 
-const LOOK_MS = 500;
-const SHOW_MS = 5000;
+const POLL_MS = 500;
+const PROGRESS_MS = 5000;
 const USAGE = 'give a time: make rebuild FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC unless it says +08:00; or epoch seconds;\n' +
   'without TO: to the present; up to seven days back)';
 const url = `http://127.0.0.1:${process.env.HTTP_PORT || 1880}/api/v1/rebuild`;
 const headers = { 'X-API-Key': process.env.SDA_API_KEY ?? '' };
 
-/** @returns what the flows answer, which is an Error where they refuse or are not there */
+/** @returns the JSON answer of the flows @throws {Error} where they refuse or do not answer */
 async function ask(options) {
   let answer;
   try {
@@ -33,13 +33,13 @@ async function main([from = '', to = '']) {
   const asked = await ask({ method: 'POST', body: new URLSearchParams({ from, ...(to === '' ? {} : { to }) }) });
   console.log(`rebuild ${asked.id}: ${iso(asked.from_ms)} to ${iso(asked.to_ms)}; it goes on when this is stopped`);
   let job = asked;
-  for (let shownMs = Date.now(); job.state === 'waiting' || job.state === 'running'; await wait(LOOK_MS)) {
+  for (let shownMs = Date.now(); job.state === 'waiting' || job.state === 'running'; await wait(POLL_MS)) {
     const { jobs } = await ask({});
     job = jobs.find(({ id }) => id === asked.id);
-    if (!job) throw new Error('Node-RED was started anew meanwhile: ask for it again');
-    if (Date.now() - shownMs < SHOW_MS) continue;
+    if (!job) throw new Error('Node-RED was restarted meanwhile: ask for it again');
+    if (Date.now() - shownMs < PROGRESS_MS) continue;
     shownMs = Date.now();
-    console.log(`  ${job.state === 'waiting' ? 'another one comes first' : `at ${iso(job.at_ms ?? job.from_ms)}, ${found(job)}`}` +
+    console.log(`  ${job.state === 'waiting' ? 'another job runs first' : `at ${iso(job.at_ms ?? job.from_ms)}, ${found(job)}`}` +
       `${job.reason ? `; ${job.reason}` : ''}`);
   }
   if (job.state === 'failed') throw new Error(`it failed: ${job.reason}; the log of Node-RED says more`);

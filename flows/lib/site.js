@@ -46,8 +46,8 @@ function createSite(building, startedMs) {
   function hear(topic, payload, nowMs) {
     const batch = door.admit(topic, payload, nowMs);
     if (!batch) return;
-    counters.unregistered += beacons.hear(batch, building, nowMs);
-    if (batch.kind === 'gateway') gateways.hear(batch, building, nowMs);
+    counters.unregistered += beacons.addBatch(batch, building, nowMs);
+    if (batch.kind === 'gateway') gateways.addBatch(batch, building, nowMs);
     simulated.hear(batch, building, nowMs);
     if (!batch.simulated) receivedMs = nowMs;
     whereabouts.hear(batch, nowMs);
@@ -106,7 +106,7 @@ function createSite(building, startedMs) {
     /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
     listen: (listener) => { onReadings = listener; },
     /** Heard, but registered by nobody. */
-    strangers: () => ({ beacons: beacons.strangers(), gateways: gateways.strangers() }),
+    strangers: () => ({ beacons: beacons.unregistered(), gateways: gateways.unlisted() }),
   };
 }
 

@@ -3,10 +3,10 @@
 const path = require('node:path');
 const { createAlerts } = require('../lib/alerts');
 
-const LOOK_MS = 2000; // of 10,000 beacons a look takes some milliseconds
+const EVALUATE_MS = 2000; // an evaluation with 10,000 beacons takes some milliseconds
 
 module.exports = function register(RED) {
-  /** Looks around for what is amiss, and keeps the alerts. */
+  /** Evaluates alerts and persists them. */
   function SdaAlerts(definition) {
     RED.nodes.createNode(this, definition);
     const { config } = RED.settings.sda;
@@ -16,7 +16,7 @@ module.exports = function register(RED) {
       site, parts: (nowMs) => health.report(nowMs).parts, certificates: certificate.shown,
       file: path.join(config.userDir, 'alerts.json'), clock: Date.now, warn: (text) => this.warn(text),
     });
-    const timer = setInterval(() => this.alerts.look(Date.now()), LOOK_MS);
+    const timer = setInterval(() => this.alerts.evaluate(Date.now()), EVALUATE_MS);
     this.on('close', () => clearInterval(timer));
   }
 

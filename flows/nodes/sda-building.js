@@ -8,10 +8,10 @@ const { createPictures } = require('../lib/building/editing/pictures');
 const { writeRegistry } = require('../lib/building/registry');
 const { createRoomNames } = require('../lib/building/room-names');
 
-const LOOK_MS = 2000; // a changed building file is in use after this, a bad one refused after twice this
+const CHECK_MS = 2000; // a changed building file is in use after this time, a bad one refused after twice this time
 
 module.exports = function register(RED) {
-  /** Keeps the site on what the building file says, and every version of it; changes the file when it is asked to. */
+  /** Applies changes of the building file to the site, keeps its versions, and writes changes from the API. */
   function SdaBuilding(definition) {
     RED.nodes.createNode(this, definition);
     const { config, building } = RED.settings.sda;
@@ -20,7 +20,7 @@ module.exports = function register(RED) {
     const names = createRoomNames(path.join(config.userDir, 'rooms.json'), logger.warn);
 
     const written = writeRegistry(building, config.registryDir);
-    names.remember(building, Date.now());
+    names.update(building, Date.now());
     this.log(`${building.name}: ${building.rooms.size} rooms, ${building.beacons.size} beacons, ` +
       `${building.gateways.size} gateways, ${building.staff.size} staff` +
       (written.length > 0 ? `; wrote ${written.join(' and ')} for ingest` : ''));
@@ -28,22 +28,22 @@ module.exports = function register(RED) {
     this.editor = createEditor({
       file: config.buildingFile, folder: path.join(config.userDir, 'building-versions'), first: building, clock: Date.now, logger,
     });
-    this.pictures = createPictures({ folder: path.dirname(config.buildingFile), shown: this.editor.pictures, clock: Date.now });
+    this.pictures = createPictures({ folder: path.dirname(config.buildingFile), referenced: this.editor.pictures, clock: Date.now });
     this.reloader = createReloader({
       source: config.buildingFile,
       read: () => fs.readFile(config.buildingFile, 'utf8'),
       current: () => site.building(),
       refuse: (faults) => site.setBuildingFaults(faults),
-      take: async (next) => {
-        const prepared = await site.prepare(next); // may take seconds; readings are located meanwhile
+      apply: async (next) => {
+        const prepared = await site.prepare(next); // may take seconds; locating goes on meanwhile
         writeRegistry(next, config.registryDir);
-        names.remember(next, Date.now());
+        names.update(next, Date.now());
         site.setBuilding(next, Date.now(), prepared);
-        this.editor.taken();
+        this.editor.recordApplied();
       },
       logger,
     });
-    const timer = setInterval(this.reloader.look, LOOK_MS);
+    const timer = setInterval(this.reloader.check, CHECK_MS);
     this.on('close', () => clearInterval(timer));
   }
 

@@ -2,29 +2,29 @@
 
 const { StoreUnavailable } = require('../lib/store/influx');
 
-/** A beacon that nobody heard for longer counts as silent: what was before is of no interest. */
-const RECALLED_MS = 24 * 3_600_000;
-const AGAIN_MS = 10_000;
+/** A beacon without a reading for longer counts as silent anyway. */
+const RESTORED_MS = 24 * 3_600_000;
+const RETRY_MS = 10_000;
 
 module.exports = function register(RED) {
-  /** Takes what gateways say of themselves, and fetches from the database what was last heard of each beacon before the start. */
+  /** Takes status and health of gateways, and reads the last reading of each beacon before the start from the database. */
   function SdaDevices(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store } = RED.nodes.getNode(definition.site);
     let timer = null;
 
-    const recall = async () => {
+    const restore = async () => {
       try {
-        site.beacons.recall(site.building(), await store.lastHeard(Date.now() - RECALLED_MS));
+        site.beacons.restore(site.building(), await store.lastHeard(Date.now() - RESTORED_MS));
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        if (timer) timer = setTimeout(recall, AGAIN_MS); // it is not up yet; /health says so
+        if (timer) timer = setTimeout(restore, RETRY_MS); // the database is not up yet; /health says so
       }
     };
-    timer = setTimeout(recall, 0);
+    timer = setTimeout(restore, 0);
 
     this.on('input', (message, _send, done) => {
-      const status = site.gateways.tell(message, site.building(), Date.now());
+      const status = site.gateways.handleMessage(message, site.building(), Date.now());
       if (status) site.setGateway(status.gateway, status.up, Date.now());
       done();
     });

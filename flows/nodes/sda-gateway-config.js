@@ -1,28 +1,28 @@
 'use strict';
 
-const { createGatewayConfigKeeper } = require('../lib/devices/gateway-config-publisher');
+const { createGatewayConfigPublisher } = require('../lib/devices/gateway-config-publisher');
 
-const LOOK_MS = 500; // the connection to the broker is away for twice that at least
+const SYNC_MS = 500; // a lost connection to the broker takes twice that at least
 
 module.exports = function register(RED) {
-  /** Tells each gateway what to listen for; takes what the broker holds of that. */
+  /** Publishes the settings of each gateway; takes the retained ones from the broker. */
   function SdaGatewayConfig(definition) {
     RED.nodes.createNode(this, definition);
     const { site } = RED.nodes.getNode(definition.site);
-    const keeper = createGatewayConfigKeeper({
+    const publisher = createGatewayConfigPublisher({
       building: site.building,
       outbox: site.outbox,
       clock: Date.now,
-      announce: ({ payloads, beacons, strangersShare }) => {
+      onConfigs: ({ payloads, beacons, falsePositiveRate }) => {
         const text = `${payloads.size} gateways are to listen for ${beacons} beacons`;
-        if (strangersShare === 0) this.log(text);
-        else this.log(`${text}, told as a filter that lets ${(strangersShare * 100).toPrecision(2)} % of all others in as well`);
+        if (falsePositiveRate === 0) this.log(text);
+        else this.log(`${text}, sent as a filter that lets ${(falsePositiveRate * 100).toPrecision(2)} % of all others in as well`);
       },
     });
 
-    const timer = setInterval(keeper.look, LOOK_MS);
+    const timer = setInterval(publisher.sync, SYNC_MS);
     this.on('input', (message, _send, done) => {
-      keeper.tell(message);
+      publisher.handleMessage(message);
       done();
     });
     this.on('close', () => clearInterval(timer));

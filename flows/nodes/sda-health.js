@@ -6,13 +6,13 @@ const { createTrend } = require('../lib/health/metrics/trend');
 const { createProbe, HEARTBEAT_MS } = require('../lib/health/heartbeat');
 const { version } = require('../package.json');
 
-/** While a heartbeat is on its way InfluxDB is asked this often: the figure for the store lag is as fine as that. */
-const LOOK_MS = 200;
-/** Whatever happens, InfluxDB is asked this often, so that its absence is noticed. */
-const ALWAYS_LOOK_MS = 1000;
+/** Poll interval while a heartbeat is on its way; the resolution of the store lag. */
+const POLL_MS = 200;
+/** Poll interval otherwise, so that the absence of InfluxDB is noticed. */
+const IDLE_POLL_MS = 1000;
 
 module.exports = function register(RED) {
-  /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
+  /** Publishes the flows' heartbeat and reads it back from the database, which proves the whole store path. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store, figures, arrival, stayArrival, knownTime, losses } = RED.nodes.getNode(definition.site);
@@ -23,35 +23,35 @@ module.exports = function register(RED) {
     this.health.addPart('losses', losses.part);
     if (RED.settings.sda.secure) this.health.addPart('https', RED.settings.sda.secure.part);
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
-    const takenOff = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
+    const removers = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();
-    let looking = false;
-    let lookedMs = 0;
+    let polling = false;
+    let polledMs = 0;
 
     const beat = () => {
       const payload = heartbeat(figures, rebuild, Date.now());
       this.trend.add(payload);
-      losses.look(payload, payload.ts);
+      losses.record(payload, payload.ts);
       site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
       probe.sent(payload.ts);
     };
-    const look = async () => {
-      if (looking || (!probe.pending() && Date.now() - lookedMs < ALWAYS_LOOK_MS)) return;
-      looking = true;
-      lookedMs = Date.now();
-      await probe.look(Date.now);
+    const poll = async () => {
+      if (polling || (!probe.pending() && Date.now() - polledMs < IDLE_POLL_MS)) return;
+      polling = true;
+      polledMs = Date.now();
+      await probe.poll(Date.now);
       site.outbox.proven(probe.readBackMs(), Date.now());
       for (const one of [arrival, stayArrival]) {
         one.beat(probe.readBackMs(), Date.now());
         await one.look(Date.now());
       }
-      looking = false;
+      polling = false;
     };
-    const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(look, LOOK_MS)];
+    const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(poll, POLL_MS)];
     beat();
     this.on('close', () => {
       timers.forEach(clearInterval);
-      takenOff.forEach((takeOff) => takeOff());
+      removers.forEach((remove) => remove());
       ofProcess.stop();
     });
   }

@@ -34,7 +34,7 @@ module.exports = function register(RED) {
       site, store, archive,
       telemetry: createTelemetry(archive, Date.now),
       rebuild, recordings, editor, pictures,
-      reload: reloader.lookNow,
+      reload: reloader.checkNow,
       alerts, sessions, trusted,
       clientOf: clients.clientOf,
       ...keepers.doors,

@@ -5,10 +5,10 @@ const { FILE } = require('../lib/access/key-file');
 const { createKeyLook } = require('../lib/access/key-look');
 const { createTopics } = require('../lib/dashboard/topics');
 
-const TICK_MS = 200; // five times a second at most: faster than that nobody can follow
+const TICK_MS = 200; // five times a second at most: nobody can follow more
 
 module.exports = function register(RED) {
-  /** Feeds the open pages of the dashboard with whole snapshots of what each of them shows. */
+  /** Sends snapshots to the open pages of the dashboard, each of what the page shows. */
   function SdaLive(definition) {
     RED.nodes.createNode(this, definition);
     const { site, losses } = RED.nodes.getNode(definition.site);

@@ -1,18 +1,18 @@
 'use strict';
 
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 
 module.exports = function register(RED) {
-  /** Keeps in mind what broker, Telegraf and InfluxDB tell of themselves. */
+  /** Collects figures of broker, Telegraf and InfluxDB. */
   function SdaParts(definition) {
     RED.nodes.createNode(this, definition);
     const { parts, certificate } = RED.nodes.getNode(definition.site);
 
     const timer = setInterval(() => {
-      for (const each of [parts, certificate]) each.look().catch((error) => this.error(error));
-    }, LOOK_MS);
+      for (const source of [parts, certificate]) source.poll().catch((error) => this.error(error));
+    }, POLL_MS);
     this.on('input', (message, _send, done) => {
-      parts.tell(message);
+      parts.handleMessage(message);
       done();
     });
     this.on('close', () => clearInterval(timer));

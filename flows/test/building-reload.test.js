@@ -19,23 +19,23 @@ function rig(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reload-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'building.json');
-  const all = { file, current: createBuilding(smallBuilding()), faults: [], logs: [], warnings: [], taken: 0, take: () => {} };
+  const all = { file, current: createBuilding(smallBuilding()), faults: [], logs: [], warnings: [], applied: 0, apply: () => {} };
   all.write = (data) => fs.writeFileSync(file, typeof data === 'string' ? data : JSON.stringify(data));
   all.write(smallBuilding());
   all.reloader = createReloader({
     source: file,
     read: () => fs.promises.readFile(file, 'utf8'),
     current: () => all.current,
-    take: (next) => {
-      all.take();
+    apply: (next) => {
+      all.onApply();
       all.current = next;
-      all.taken += 1;
+      all.applied += 1;
     },
     refuse: (faults) => { all.faults = faults; },
     logger: { log: (text) => all.logs.push(text), warn: (text) => all.warnings.push(text) },
   });
-  all.looks = async (count = 3) => {
-    for (let i = 0; i < count; i += 1) await all.reloader.look();
+  all.check = async (count = 3) => {
+    for (let i = 0; i < count; i += 1) await all.reloader.check();
   };
   return all;
 }
@@ -48,10 +48,10 @@ const withNew = () => changed((data) => data.beacons.push({ id: NEW, level: 'L1'
 
 test('a file that stays as it is changes nothing, nor does other white space', async (t) => {
   const all = rig(t);
-  await all.looks();
+  await all.check();
   all.write(JSON.stringify(smallBuilding(), null, 2));
-  await all.looks();
-  assert.deepEqual([all.taken, all.logs, all.warnings], [0, [], []]);
+  await all.check();
+  assert.deepEqual([all.applied, all.logs, all.warnings], [0, [], []]);
 });
 
 for (const [how, put] of [
@@ -66,13 +66,13 @@ for (const [how, put] of [
 ]) {
   test(`a good file written ${how} is in use at the next look`, async (t) => {
     const all = rig(t);
-    await all.looks();
+    await all.check();
     put(all.file, JSON.stringify(changed((data) => { data.beacons[0].id = NEW; })));
-    await all.looks(1);
+    await all.check(1);
     assert.ok(all.current.isRegistered(NEW) && !all.current.isRegistered(BEACONS.a));
     assert.equal(all.logs.length, 1);
-    await all.looks();
-    assert.equal(all.taken, 1);
+    await all.check();
+    assert.equal(all.applied, 1);
   });
 }
 
@@ -88,9 +88,9 @@ test('a bad file is refused with every fault, said once, and the old one stays',
     data.gateways[1].x_m = 2;
     data.staff[1].name = '';
   }));
-  await all.looks(1);
+  await all.check(1);
   assert.deepEqual(all.faults, [], 'it might be half written');
-  await all.looks(5);
+  await all.check(5);
   assert.deepEqual(all.faults.map((fault) => fault.split(' ')[0]).sort(), ['/beacons/0/id', '/beacons/0/room', '/beacons/2', '/gateways/1',
     '/levels/0', '/levels/0/rooms/0/limit', '/staff/1/name']);
   assert.match(all.faults.join('\n'), /must NOT have additional properties: colour/);
@@ -98,19 +98,19 @@ test('a bad file is refused with every fault, said once, and the old one stays',
   assert.equal(all.warnings.length, 1);
   assert.equal(all.current, before);
   all.write(withNew());
-  await all.looks(1);
-  assert.deepEqual([all.faults, all.taken], [[], 1]);
+  await all.check(1);
+  assert.deepEqual([all.faults, all.applied], [[], 1]);
 });
 
 test('the old content put back ends the fault without a take-over', async (t) => {
   const all = rig(t);
-  await all.looks();
+  await all.check();
   all.write('{"building": ');
-  await all.looks();
+  await all.check();
   assert.match(all.faults[0], /^\/ is not JSON/);
   all.write(smallBuilding());
-  await all.looks(1);
-  assert.deepEqual([all.faults, all.taken], [[], 0]);
+  await all.check(1);
+  assert.deepEqual([all.faults, all.applied], [[], 0]);
   assert.match(all.logs[0], /good again/);
 });
 
@@ -119,31 +119,31 @@ test('half a file, then the whole: never refused', async (t) => {
   const text = JSON.stringify(withNew());
   for (const part of [0.1, 0.5, 0.99, 1]) {
     all.write(text.slice(0, text.length * part));
-    await all.looks(1);
+    await all.check(1);
   }
-  assert.deepEqual([all.warnings, all.faults, all.taken], [[], [], 1]);
+  assert.deepEqual([all.warnings, all.faults, all.applied], [[], [], 1]);
 });
 
 test('a file that is gone is a fault, until it is back', async (t) => {
   const all = rig(t);
   fs.renameSync(all.file, `${all.file}.away`);
-  await all.looks();
+  await all.check();
   assert.match(all.faults[0], /cannot be read: ENOENT/);
   fs.renameSync(`${all.file}.away`, all.file);
-  await all.looks(1);
+  await all.check(1);
   assert.deepEqual(all.faults, []);
 });
 
 test('what cannot be taken over is told once and tried again', async (t) => {
   const all = rig(t);
-  all.take = () => { throw new Error('no space left'); };
+  all.onApply = () => { throw new Error('no space left'); };
   all.write(withNew());
-  await all.looks(4);
+  await all.check(4);
   assert.deepEqual(all.faults, ['/ cannot be taken over: no space left']);
   assert.equal(all.warnings.length, 1);
-  all.take = () => {};
-  await all.looks(1);
-  assert.deepEqual([all.faults, all.taken], [[], 1]);
+  all.onApply = () => {};
+  await all.check(1);
+  assert.deepEqual([all.faults, all.applied], [[], 1]);
 });
 
 test('whatever stands in a file, faults are told, never thrown', () => {
@@ -165,7 +165,7 @@ test('former rooms keep their last name, over restarts too', (t) => {
   const warnings = [];
   const start = (data, nowMs) => {
     const building = createBuilding(data);
-    createRoomNames(file, (text) => warnings.push(text)).remember(building, nowMs);
+    createRoomNames(file, (text) => warnings.push(text)).update(building, nowMs);
     return building;
   };
   start(smallBuilding(), T);

@@ -6,9 +6,9 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
 const { calibrate } = require('../lib/calibration');
-const { calibrated, createCalibrationDesk, isAsWalked, CalibrationConflict } = require('../lib/calibration/desk');
-const { estimate, median, withProposals, AT_LEAST_DB, AT_MOST_DB } = require('../lib/calibration/estimate');
-const { batchesOf, roomAt } = require('../lib/calibration/play');
+const { calibrated, createCalibrationRunner, isAsWalked, CalibrationConflict } = require('../lib/calibration/runner');
+const { estimate, median, withProposals, CHANGE_MIN_DB, CHANGE_MAX_DB } = require('../lib/calibration/estimate');
+const { batchesOf, roomAt } = require('../lib/calibration/locate-walk');
 const { secondsOf, visitAt, visitsOf } = require('../lib/calibration/visits');
 const fc = require('./support/fast-check');
 
@@ -124,7 +124,7 @@ test('a proposal is bounded, worth it, towards what was heard, and one reading m
     { minLength: 1, maxLength: 80 }), (heard) => {
     const samples = heard.map(([visit, offDb]) => ({ device: 'gw-2', visit, offDb }));
     for (const { to, was, visits, readings } of estimate(building, 'gateway', { samples, levels: [], announced: new Map() })) {
-      assert.ok(Math.abs(to - was) >= AT_LEAST_DB && Math.abs(to - was) <= AT_MOST_DB && Number.isInteger(to));
+      assert.ok(Math.abs(to - was) >= CHANGE_MIN_DB && Math.abs(to - was) <= CHANGE_MAX_DB && Number.isInteger(to));
       assert.ok(visits >= 2 && readings >= 10);
       const groups = [...Map.groupBy(samples, ({ visit }) => visit).values()].filter(({ length }) => length >= 3);
       assert.equal(Math.sign(was - to), Math.sign(median(groups.map((its) => median(its.map(({ offDb }) => offDb))))));
@@ -180,19 +180,19 @@ test('it is taken over only where it is better, and where everything is as it wa
   }
 });
 
-test('the desk works in a thread of its own, one walk at a time, and remembers', async () => {
+test('the runner works in a thread of its own, one walk at a time, and remembers', async () => {
   let reads = 0;
   const read = async () => { reads += 1; return walk('gateway', house('gateway'), { off: { 1: 14, 4: -10 } }); };
-  const desk = createCalibrationDesk();
-  const [first, second] = await Promise.all([desk.of('a', read), desk.of('a', read)]);
+  const runner = createCalibrationRunner();
+  const [first, second] = await Promise.all([runner.of('a', read), runner.of('a', read)]);
   assert.equal(first.verdict, 'better');
   assert.equal(first, second);
-  assert.equal(await desk.of('a', read), first);
+  assert.equal(await runner.of('a', read), first);
   assert.equal(reads, 1);
-  const busy = createCalibrationDesk({ work: () => new Promise(() => {}) });
+  const busy = createCalibrationRunner({ run: () => new Promise(() => {}) });
   busy.of('a', read);
   await assert.rejects(busy.of('b', read), /another walk is being worked out/);
-  const failing = createCalibrationDesk({ work: () => Promise.reject(new Error('broken')) });
+  const failing = createCalibrationRunner({ run: () => Promise.reject(new Error('broken')) });
   await assert.rejects(failing.of('a', read), /broken/);
   await assert.rejects(failing.of('b', read), /broken/, 'a failure does not block the next');
 });

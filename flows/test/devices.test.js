@@ -19,26 +19,26 @@ const message = (gateway, what, body, retain = false) => ({
 test('of a registered beacon it is known when it was heard last, by whom, how loud, and what it measured', () => {
   const beacons = createBeacons();
   assert.equal(beacons.of(TAG), null);
-  assert.equal(beacons.hear(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2900 }), building, T + 5), 0);
-  assert.equal(beacons.hear({ ...batch('7', T + 1000, { beacon: TAG, rssi: -70 }), kind: 'phone' }, building, T + 1005), 0);
+  assert.equal(beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2900 }), building, T + 5), 0);
+  assert.equal(beacons.addBatch({ ...batch('7', T + 1000, { beacon: TAG, rssi: -70 }), kind: 'phone' }, building, T + 1005), 0);
   assert.deepEqual(beacons.of(TAG), { first_ms: T, heard_ms: T + 1000, kind: 'phone', receiver: '7', rssi: -70, count: 2,
     measured_ms: T, battery_mv: 2900, temperature_c: null, humidity_pct: null });
 });
 
 test('a backlog does not move what was heard last, and a clock ahead is not believed', () => {
   const beacons = createBeacons();
-  beacons.hear(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2500 }), building, T);
-  beacons.hear(batch('gw-b', T - 60_000, { beacon: TAG, rssi: -40, battery_mv: 3000 }), building, T + 10);
+  beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2500 }), building, T);
+  beacons.addBatch(batch('gw-b', T - 60_000, { beacon: TAG, rssi: -40, battery_mv: 3000 }), building, T + 10);
   assert.deepEqual([beacons.of(TAG).receiver, beacons.of(TAG).battery_mv, beacons.of(TAG).count], ['gw-a', 2500, 2]);
-  beacons.hear(batch('gw-b', T + 200_000, { beacon: TAG, rssi: -40 }), building, T + 20);
+  beacons.addBatch(batch('gw-b', T + 200_000, { beacon: TAG, rssi: -40 }), building, T + 20);
   assert.equal(beacons.of(TAG).heard_ms, T + 20);
 });
 
 test('what the database remembers counts where nothing newer was heard', () => {
   const beacons = createBeacons();
-  beacons.hear(batch('gw-a', T, { beacon: BEACONS.a, rssi: -60 }), building, T);
+  beacons.addBatch(batch('gw-a', T, { beacon: BEACONS.a, rssi: -60 }), building, T);
   const row = (beacon, ts) => ({ beacon, ts, kind: 'phone', receiver: '1', rssi: -80 });
-  beacons.recall(building, [row(BEACONS.a, T - 5), row(BEACONS.b, T - 9000), row(mac(1), T)]);
+  beacons.restore(building, [row(BEACONS.a, T - 5), row(BEACONS.b, T - 9000), row(mac(1), T)]);
   assert.deepEqual([BEACONS.a, BEACONS.b, mac(1)].map((id) => beacons.of(id)?.heard_ms), [T, T - 9000, undefined]);
 });
 
@@ -47,10 +47,10 @@ test('of beacons that nobody registered those heard last are kept, however many 
   const steady = mac(0);
   let unregistered = 0;
   for (let n = 1; n <= 5000; n += 1) {
-    unregistered += beacons.hear(batch('gw-a', T + n, { beacon: mac(n), rssi: -90 }, { beacon: steady, rssi: -50 }), building, T + n);
+    unregistered += beacons.addBatch(batch('gw-a', T + n, { beacon: mac(n), rssi: -90 }, { beacon: steady, rssi: -50 }), building, T + n);
   }
   assert.equal(unregistered, 10_000);
-  const strangers = beacons.strangers();
+  const strangers = beacons.unregistered();
   assert.equal(strangers.length, 256);
   assert.equal(strangers[0].beacon, steady);
   assert.deepEqual([strangers[0].count, strangers[0].rssi, strangers[0].first_ms], [5000, -50, T + 1]);
@@ -58,44 +58,44 @@ test('of beacons that nobody registered those heard last are kept, however many 
 
 test('another building makes strangers known and known ones strangers', () => {
   const beacons = createBeacons();
-  beacons.hear(batch('gw-a', T, { beacon: TAG, rssi: -60 }, { beacon: mac(1), rssi: -61 }), building, T);
+  beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60 }, { beacon: mac(1), rssi: -61 }), building, T);
   const next = smallBuilding();
   next.staff[0].tags = [mac(1)];
   beacons.setBuilding(createBuilding(next));
   assert.equal(beacons.of(mac(1)).rssi, -61);
   assert.equal(beacons.of(TAG), null);
-  assert.deepEqual(beacons.strangers().map(({ beacon }) => beacon), [TAG]);
+  assert.deepEqual(beacons.unregistered().map(({ beacon }) => beacon), [TAG]);
 });
 
 test('a gateway is online, silent, offline, and online again', () => {
   const gateways = createGateways();
   assert.equal(gateways.of('gw-a', T), null);
-  assert.deepEqual(gateways.tell(message('gw-a', 'status', { state: 'online', ts: T - 500, version: '1.2' }), building, T), { gateway: 'gw-a', up: true });
+  assert.deepEqual(gateways.handleMessage(message('gw-a', 'status', { state: 'online', ts: T - 500, version: '1.2' }), building, T), { gateway: 'gw-a', up: true });
   const state = (nowMs) => { const { state: is, since } = gateways.of('gw-a', nowMs); return [is, since]; };
   assert.deepEqual(state(T + 59_000), ['online', T - 500]);
   assert.deepEqual(state(T + 61_000), ['silent', T]);
-  gateways.hear(batch('gw-a', T + 70_000, { beacon: TAG, rssi: -50 }), building, T + 70_000);
+  gateways.addBatch(batch('gw-a', T + 70_000, { beacon: TAG, rssi: -50 }), building, T + 70_000);
   assert.deepEqual(state(T + 71_000), ['online', T - 500]);
-  assert.deepEqual(gateways.tell(message('gw-a', 'status', { state: 'offline', ts: T - 500 }), building, T + 80_000), { gateway: 'gw-a', up: false });
-  gateways.hear(batch('gw-a', T + 79_000, { beacon: TAG, rssi: -50 }), building, T + 80_500); // was under way
+  assert.deepEqual(gateways.handleMessage(message('gw-a', 'status', { state: 'offline', ts: T - 500 }), building, T + 80_000), { gateway: 'gw-a', up: false });
+  gateways.addBatch(batch('gw-a', T + 79_000, { beacon: TAG, rssi: -50 }), building, T + 80_500); // was under way
   assert.deepEqual(state(T + 300_000), ['offline', T + 80_000]);
-  gateways.tell(message('gw-a', 'health', { ts: T + 400_000, queued: 3, version: '1.3' }), building, T + 400_000);
+  gateways.handleMessage(message('gw-a', 'health', { ts: T + 400_000, queued: 3, version: '1.3' }), building, T + 400_000);
   assert.deepEqual(state(T + 401_000), ['online', T + 400_000]);
   assert.equal(gateways.of('gw-a', T + 401_000).version, '1.3');
 });
 
 test('what was retained from before our start has no time', () => {
   const gateways = createGateways();
-  gateways.tell(message('gw-a', 'status', { state: 'offline', ts: T - 90_000 }, true), building, T);
+  gateways.handleMessage(message('gw-a', 'status', { state: 'offline', ts: T - 90_000 }, true), building, T);
   assert.deepEqual([gateways.of('gw-a', T).state, gateways.of('gw-a', T).since], ['offline', null]);
-  gateways.hear(batch('gw-a', T - 120_000, { beacon: TAG, rssi: -50 }), building, T + 5000); // the broker had kept it
+  gateways.addBatch(batch('gw-a', T - 120_000, { beacon: TAG, rssi: -50 }), building, T + 5000); // the broker had kept it
   assert.equal(gateways.of('gw-a', T + 6000).state, 'offline');
 });
 
 test('the rate is that of the last half minute', () => {
   const gateways = createGateways();
   for (let s = 0; s <= 300; s += 1) {
-    gateways.hear(batch('gw-a', T + s * 1000, ...[1, 2, 3, 4].map((n) => ({ beacon: mac(n), rssi: -50 }))), building, T + s * 1000);
+    gateways.addBatch(batch('gw-a', T + s * 1000, ...[1, 2, 3, 4].map((n) => ({ beacon: mac(n), rssi: -50 }))), building, T + s * 1000);
   }
   assert.ok(Math.abs(gateways.of('gw-a', T + 300_000).readings_per_s - 4) < 0.2);
   assert.ok(gateways.of('gw-a', T + 450_000).readings_per_s < 0.1);
@@ -104,32 +104,32 @@ test('the rate is that of the last half minute', () => {
 test('of a health message numbers are taken, and nothing else', () => {
   const gateways = createGateways();
   const body = { ts: T, version: 'v', queued: 7, note: 'text', list: [1], 'Bad key': 1, ...Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x${n}`, n])) };
-  gateways.tell(message('gw-a', 'health', body), building, T);
+  gateways.handleMessage(message('gw-a', 'health', body), building, T);
   const { health } = gateways.of('gw-a', T);
   assert.equal(health.queued, 7);
   assert.equal(health.note ?? health.list ?? health['Bad key'], undefined);
   assert.equal(Object.keys(health).length, 66);
-  gateways.tell(message('gw-a', 'health', { ts: T, version: 3, queued: 1 }), building, T);
+  gateways.handleMessage(message('gw-a', 'health', { ts: T, version: 3, queued: 1 }), building, T);
   assert.deepEqual(gateways.of('gw-a', T).health, { ts: T, queued: 1 });
 });
 
 test('unlisted gateways are bounded, and become listed with what is known of them', () => {
   const gateways = createGateways();
-  for (let n = 0; n < 400; n += 1) gateways.hear(batch(`gw-${n}`, T, { beacon: TAG, rssi: -50 }), building, T);
-  gateways.hear(batch('gw-a', T, { beacon: TAG, rssi: -50 }), building, T);
-  assert.equal(gateways.strangers().length, 256);
-  assert.equal(gateways.strangers()[0], 'gw-399');
+  for (let n = 0; n < 400; n += 1) gateways.addBatch(batch(`gw-${n}`, T, { beacon: TAG, rssi: -50 }), building, T);
+  gateways.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -50 }), building, T);
+  assert.equal(gateways.unlisted().length, 256);
+  assert.equal(gateways.unlisted()[0], 'gw-399');
   const next = smallBuilding();
   next.gateways.push({ id: 'gw-399', level: 'L1', room: 'a', x_m: 2, y_m: 2 });
   gateways.setBuilding(createBuilding(next));
-  assert.equal(gateways.strangers()[0], 'gw-398');
+  assert.equal(gateways.unlisted()[0], 'gw-398');
   assert.equal(gateways.of('gw-399', T).state, 'online');
 });
 
 test('whatever comes in under status and health, it is taken or counted', () => {
   fc.assert(fc.property(fc.constantFrom('status', 'health', 'other'), fc.oneof(fc.json(), fc.string(), fc.constant('')), fc.boolean(), (what, body, retain) => {
     const gateways = createGateways();
-    gateways.tell(message('gw-a', what, body, retain), building, T);
+    gateways.handleMessage(message('gw-a', what, body, retain), building, T);
     const known = gateways.of('gw-a', T);
     assert.ok(body === '' ? gateways.refused() === 0 && !known : (gateways.refused() === 1) === (known === null));
   }));
@@ -137,7 +137,7 @@ test('whatever comes in under status and health, it is taken or counted', () => 
 
 test('what gateways lost is added up by reason since our start, over their restarts', () => {
   const gateways = createGateways();
-  const tell = (gateway, figures) => gateways.tell(message(gateway, 'health', { ts: T, ...figures }), building, T);
+  const tell = (gateway, figures) => gateways.handleMessage(message(gateway, 'health', { ts: T, ...figures }), building, T);
   tell('gw-a', { dropped_age: 100, dropped_weak: 5 });
   assert.deepEqual(gateways.lost(), { age: 0, size: 0, time: 0, disk: 0 }, 'that was before');
   tell('gw-a', { dropped_age: 103, dropped_weak: 9 });

@@ -10,7 +10,7 @@ const { createBuilding, loadBuilding } = require('../lib/building');
 const { buildingFaults } = require('../lib/building/checks');
 const { changesBetween } = require('../lib/building/editing/changes');
 const { createEditor, Conflict, NotWritable } = require('../lib/building/editing/editor');
-const { toldFaults } = require('../lib/building/editing/faults');
+const { faultDetails } = require('../lib/building/editing/faults');
 const { openVersions } = require('../lib/building/editing/versions');
 const { replaceFile } = require('../lib/shared/whole-file');
 const { smallBuilding } = require('./support/building');
@@ -23,17 +23,17 @@ const changed = (change) => { const data = smallBuilding(); change(data); return
 const named = (name) => changed((data) => { data.building = name; });
 const digestOf = (data) => createBuilding(data).digest;
 
-/** An editor of its own file, with what it said. */
-function start(folder = path.join(root, String(folders += 1)), options = {}) {
+/** An editor of its own file, with what it messages. */
+function start(folder = path.join(root, String(folders += 1)), versionOptions = {}) {
   fs.mkdirSync(folder, { recursive: true });
   const file = path.join(folder, 'building.json');
   if (!fs.existsSync(file)) fs.writeFileSync(file, JSON.stringify(smallBuilding()));
-  const said = [];
+  const messages = [];
   let now = 1_700_000_000_000;
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: loadBuilding(file), clock: () => now++,
-    logger: { log: (text) => said.push(text), warn: (text) => said.push(text) }, options });
-  const edit = async (next, digest) => editor.write(next, digest ?? (await editor.look()).digest, { by: 'ann', how: 'edit', of: null });
-  return { editor, edit, file, folder, said, list: async () => (await editor.versions()).list(), onDisk: () => JSON.parse(fs.readFileSync(file, 'utf8')) };
+    logger: { log: (text) => messages.push(text), warn: (text) => messages.push(text) }, versionOptions });
+  const edit = async (next, digest) => editor.write(next, digest ?? (await editor.current()).digest, { by: 'ann', how: 'edit', of: null });
+  return { editor, edit, file, folder, messages, list: async () => (await editor.versions()).list(), onDisk: () => JSON.parse(fs.readFileSync(file, 'utf8')) };
 }
 
 test('what changed is told in numbers, by id', () => {
@@ -71,7 +71,7 @@ test('a change that is undone changes nothing: added and removed change sides', 
 
 test('every fault has its JSON pointer', () => {
   const bad = changed((data) => { data.beacons[2].room = 'attic'; delete data.building; });
-  assert.deepEqual(toldFaults(buildingFaults(bad)), [
+  assert.deepEqual(faultDetails(buildingFaults(bad)), [
     { pointer: '', reason: "must have required property 'building'" }, { pointer: '/beacons/2/room', reason: 'there is no room "attic"' }]);
 });
 
@@ -93,7 +93,7 @@ test('an edit is a version: who, when, what, and the whole building', async () =
 
 test('who has not seen the newest does not overwrite it', async () => {
   const { editor, edit, onDisk } = start();
-  const { digest } = await editor.look();
+  const { digest } = await editor.current();
   const results = await Promise.allSettled([edit(named('One'), digest), edit(named('Two'), digest)]);
   assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected']);
   assert.ok(results[1].reason instanceof Conflict);
@@ -104,13 +104,13 @@ test('who has not seen the newest does not overwrite it', async () => {
 
 test('a change by hand is a version, and is not overwritten unseen either', async () => {
   const { editor, edit, file, list } = start();
-  const { digest } = await editor.look();
+  const { digest } = await editor.current();
   fs.writeFileSync(file, JSON.stringify(named('By hand')));
   await assert.rejects(edit(named('Mine'), digest), Conflict);
-  await editor.taken(); // the reloader sees it a little later: no second version
+  await editor.recordApplied(); // the reloader sees it a little later: no second version
   assert.deepEqual((await list()).map(({ how, by }) => [how, by]), [['file', null], ['start', null]]);
   await edit(named('Mine'));
-  await editor.taken();
+  await editor.recordApplied();
   assert.deepEqual((await list()).map(({ how }) => how), ['edit', 'file', 'start']);
 });
 
@@ -118,13 +118,13 @@ test('a file with faults is set aside when it is overwritten, and the newest fiv
   const { editor, edit, file, folder, onDisk } = start();
   for (let n = 0; n < 7; n += 1) {
     fs.writeFileSync(file, `{"half": ${n}`);
-    const { file: building, faults } = await editor.look();
+    const { file: building, faults } = await editor.current();
     assert.equal(building.building, n === 0 ? 'Small House' : `Good ${n - 1}`, 'what is in use');
     assert.match(faults[0], /is not JSON/);
     const { set_aside: aside } = await edit(named(`Good ${n}`));
     assert.equal(fs.readFileSync(aside, 'utf8'), `{"half": ${n}`);
     assert.equal(onDisk().building, `Good ${n}`);
-    assert.deepEqual((await editor.look()).faults, []);
+    assert.deepEqual((await editor.current()).faults, []);
   }
   assert.equal(fs.readdirSync(path.join(folder, 'versions')).filter((name) => name.startsWith('refused-')).length, 5);
 });
@@ -162,25 +162,25 @@ test('the oldest versions go when there are too many, or they are too large, and
   assert.deepEqual((await small.list()).map(({ version }) => version), [2], 'the newest stays');
 });
 
-test('a version that is damaged is left alone and said so', async () => {
+test('a version that is damaged is left alone and messages so', async () => {
   const one = start();
   await one.edit(named('One'));
   fs.writeFileSync(path.join(one.folder, 'versions', '000001.ndjson'), 'rubbish');
   const two = start(one.folder);
   assert.deepEqual((await two.list()).map(({ version }) => version), [2]);
-  assert.match(two.said.join(), /000001.ndjson is no version/);
+  assert.match(two.messages.join(), /000001.ndjson is no version/);
 });
 
-test('what cannot be written is said, and nothing has changed', async () => {
+test('what cannot be written is messages, and nothing has changed', async () => {
   const one = start();
-  await one.editor.look();
+  await one.editor.current();
   fs.rmSync(path.join(one.folder, 'versions'), { recursive: true });
   fs.writeFileSync(path.join(one.folder, 'versions'), 'a file in the way');
   await assert.rejects(one.edit(named('New')), (error) => error instanceof NotWritable && /ENOTDIR/.test(error.message));
   assert.equal(one.onDisk().building, 'Small House');
   const two = start(one.folder);
   await assert.rejects(two.edit(named('New')), NotWritable);
-  assert.match(two.said.join(), /versions of the building are not kept/);
+  assert.match(two.messages.join(), /versions of the building are not kept/);
 });
 
 test('any sequence of edits and changes by hand: the file is what was written last, and every state is a version', async () => {
@@ -202,7 +202,7 @@ test('any sequence of edits and changes by hand: the file is what was written la
       }
       if (by === 'edit') await edit(named(next));
       else fs.writeFileSync(file, JSON.stringify(named(next)));
-      await editor.taken();
+      await editor.recordApplied();
       if (next !== now) states.push(next);
       now = next;
       assert.equal(onDisk().building, now);

@@ -8,12 +8,12 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { blank, fromListWork } = require('../lib/building/import/from-list');
+const { emptyBuilding, fromListWork } = require('../lib/building/import/from-list');
 const { inOrder, storeyOf } = require('../lib/building/import/storeys');
 const { inOneGo } = require('../lib/shared/pieces');
 const { smallBuilding, TAG } = require('./support/building');
 
-const make = (text, base = blank('House')) => inOneGo(fromListWork(Buffer.from(text), base));
+const make = (text, base = emptyBuilding('House')) => inOneGo(fromListWork(Buffer.from(text), base));
 const mac = (i) => `C2A6${String(i).padStart(8, '0')}`;
 const names = ({ levels }) => levels.map((level) => [level.name, level.rooms.map(({ name }) => name)]);
 

@@ -4,10 +4,10 @@ const assert = require('node:assert/strict');
 const { createHash } = require('node:crypto');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createFilter, strangersShare } = require('../lib/devices/bloom');
+const { createFilter, falsePositiveRate } = require('../lib/devices/bloom');
 const { createBuilding } = require('../lib/building');
 const { gatewayConfigs } = require('../lib/devices/gateway-config');
-const { createGatewayConfigKeeper } = require('../lib/devices/gateway-config-publisher');
+const { createGatewayConfigPublisher } = require('../lib/devices/gateway-config-publisher');
 const { heardByGateway } = require('../lib/locator/sightings');
 const { createOutbox } = require('../lib/outbox');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
@@ -65,7 +65,7 @@ test('what the gateway leaves out as too weak is exactly what the locator would 
 for (const [kind, id] of Object.entries({ MAC: mac, iBeacon: ibeacon })) {
   test(`10,000 tags of ${kind}: the packet is within the broker's bound, every tag is taken, few strangers are`, () => {
     const tags = Array.from({ length: 10_000 }, (_, n) => id(n));
-    const { payloads, beacons, strangersShare: share } = gatewayConfigs(withTags(tags));
+    const { payloads, beacons, falsePositiveRate: share } = gatewayConfigs(withTags(tags));
     const payload = payloads.get('gw-b');
     assert.ok(payload.length < 26_000, `${payload.length} bytes`);
     const config = JSON.parse(payload);
@@ -88,13 +88,13 @@ test('whatever the number of ids the packet fits, and the share of strangers is 
   for (const [count, share] of [[1, 0.002], [25_000, 0.002], [50_000, 0.04], [160_000, 0.4]]) {
     const filter = createFilter(Array.from({ length: count }, (_, n) => mac(n)));
     assert.ok(JSON.stringify(filter).length + TOPIC.length + 200 < PACKET_BYTES, `${count} ids`);
-    assert.ok(strangersShare(filter) < share, `${count} ids: ${strangersShare(filter)}`);
+    assert.ok(falsePositiveRate(filter) < share, `${count} ids: ${falsePositiveRate(filter)}`);
     const letIn = Array.from({ length: 2000 }, (_, n) => takes({ allow_bloom: filter }, mac(n + 1_000_000))).filter(Boolean).length / 2000;
-    assert.ok(Math.abs(letIn - strangersShare(filter)) < 0.05, `${letIn}`);
+    assert.ok(Math.abs(letIn - falsePositiveRate(filter)) < 0.05, `${letIn}`);
   }
 });
 
-/** A keeper with an outbox and a broker that holds what is published. */
+/** A publisher with an outbox and a broker that holds what is published. */
 function rig(bounds) {
   const r = { nowMs: 1e12, up: true, held: new Map(), published: [], acknowledges: true, building: building() };
   r.outbox = createOutbox(bounds);
@@ -105,18 +105,18 @@ function rig(bounds) {
     if (r.acknowledges) queueMicrotask(() => r.outbox.acknowledge(message.sda_id, r.nowMs));
   } });
   r.restart = () => {
-    r.keeper = createGatewayConfigKeeper({ building: () => r.building, outbox: r.outbox, clock: () => r.nowMs });
+    r.publisher = createGatewayConfigPublisher({ building: () => r.building, outbox: r.outbox, clock: () => r.nowMs });
     r.tellsHeld();
   };
   r.tellsHeld = () => {
-    for (const [topic, payload] of r.held) r.keeper.tell({ topic, payload: Buffer.from(payload), retain: true });
+    for (const [topic, payload] of r.held) r.publisher.handleMessage({ topic, payload: Buffer.from(payload), retain: true });
   };
   /** Some seconds pass; what was published in them. */
   r.pass = async (seconds = 5) => {
     const before = r.published.length;
     for (let i = 0; i < seconds * 2; i += 1) {
       r.nowMs += 500;
-      r.keeper.look();
+      r.publisher.sync();
       await new Promise(setImmediate);
     }
     return r.published.slice(before).map(({ topic, payload }) => [topic.split('/')[3], payload]).sort();
@@ -170,8 +170,8 @@ test('what a killed broker has forgotten is told again when it is back, and noth
 test('our own message coming back, and topics of others, mean nothing', async () => {
   const r = rig();
   await r.pass();
-  r.keeper.tell({ topic: 'sda/v1/gateway/gw-a/config', payload: Buffer.from('{}'), retain: false });
-  r.keeper.tell({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from('{}'), retain: true });
+  r.publisher.handleMessage({ topic: 'sda/v1/gateway/gw-a/config', payload: Buffer.from('{}'), retain: false });
+  r.publisher.handleMessage({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from('{}'), retain: true });
   assert.deepEqual(await r.pass(), []);
 });
 

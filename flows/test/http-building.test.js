@@ -34,10 +34,10 @@ async function start(t) {
   const site = createSite(loadBuilding(file), T);
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock, logger });
   const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: () => site.building(), logger,
-    refuse: (faults) => site.setBuildingFaults(faults), take: (next) => { site.setBuilding(next, T); editor.taken(); } });
+    refuse: (faults) => site.setBuildingFaults(faults), apply: (next) => { site.setBuilding(next, T); editor.recordApplied(); } });
   const alerts = createAlerts({ site, parts: () => ({}), file: path.join(folder, 'alerts.json'), clock, warn: () => {} });
   const logged = [];
-  const router = createRouter({ site, editor, reload: reloader.lookNow, alerts, clock, trusted: () => true, apiKey: KEY, ...doorkeepers(),
+  const router = createRouter({ site, editor, reload: reloader.checkNow, alerts, clock, trusted: () => true, apiKey: KEY, ...doorkeepers(),
     dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => logged.push(text) });
   const server = express().use(router).listen(0, '127.0.0.1');
@@ -189,7 +189,7 @@ test('alerts are listed and acknowledged; strangers are listed with who heard th
   const hear = (topic, body) => site.hear(`sda/v1/${topic}/readings`, Buffer.from(body), T);
   hear('phone/9', 'no JSON');
   hear('gateway/gw-new', JSON.stringify({ ts: T, readings: [{ beacon: 'AB0000000001', rssi: -70 }, { beacon: BEACONS.a, rssi: -60 }] }));
-  await alerts.look(T);
+  await alerts.evaluate(T);
   const [alert] = (await call('GET', 'alerts')).body.alerts;
   assert.deepEqual([alert.id, alert.kind, alert.severity, alert.since, alert.acknowledged], ['messages_refused:9', 'messages_refused', 'warning', T, null]);
   const seen = await call('POST', `alerts/${alert.id}/acknowledge`);
@@ -197,7 +197,7 @@ test('alerts are listed and acknowledged; strangers are listed with who heard th
   assert.deepEqual((await call('GET', 'alerts')).body.open, 0);
   assert.equal((await call('POST', 'alerts/messages_refused:8/acknowledge')).status, 404);
   for (const phone of ['7', '8']) hear(`phone/${phone}`, 'no JSON');
-  await alerts.look(T);
+  await alerts.evaluate(T);
   assert.deepEqual((await call('POST', 'alerts/kinds/messages_refused/acknowledge')).body, { acknowledged: 2 });
   assert.deepEqual((await call('GET', 'alerts')).body.open, 0);
   assert.deepEqual((await call('POST', 'alerts/kinds/sda_lost/acknowledge')).body, { acknowledged: 0 });

@@ -33,16 +33,16 @@ async function start() {
   const site = createSite(loadBuilding(file), Date.now());
   const names = createRoomNames(path.join(folder, 'rooms.json'), logger.warn);
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock: Date.now, logger });
-  const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: site.building, logger, refuse: () => {},
-    take: async (next) => {
+  const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: site.building, logger,
+    refuse: () => {}, apply: async (next) => {
       const prepared = await site.prepare(next);
       writeRegistry(next, path.join(folder, 'registry'));
-      names.remember(next, Date.now());
+      names.update(next, Date.now());
       site.setBuilding(next, Date.now(), prepared);
-      editor.taken();
+      editor.recordApplied();
     } });
-  const router = createRouter({ site, editor, reload: reloader.lookNow, clock: Date.now, trusted: () => true, apiKey: KEY, ...doorkeepers(),
-    dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+  const router = createRouter({ site, editor, reload: reloader.checkNow, clock: Date.now, trusted: () => true, apiKey: KEY,
+    ...doorkeepers(), dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => assert.fail(text) });
   const server = express().use(router).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -51,9 +51,9 @@ async function start() {
       { method, body, headers: { 'x-api-key': KEY, 'content-type': 'application/json', ...headers } });
     return { status: response.status, etag: response.headers.get('etag'), text: await response.text() };
   };
-  await reloader.look();
+  await reloader.check();
   const close = () => { server.close(); fs.rmSync(folder, { recursive: true }); };
-  return { call, file, building: site.building, look: reloader.look, close };
+  return { call, file, building: site.building, look: reloader.check, close };
 }
 
 /** The longest that the event loop was busy with one thing while `work` went on, ms of the processor. */

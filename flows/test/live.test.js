@@ -135,7 +135,7 @@ test('the floor of a level: who is on it; who is lost is listed on every level',
   assert.equal(topics.build('floor:nowhere', NOW).snapshot.level, 'L1');
   assert.deepEqual(snapshot.gateways, {});
   const gateway = [...site.building().gateways.keys()][0];
-  site.gateways.tell({ topic: `sda/v1/gateway/${gateway}/status`, payload: Buffer.from(JSON.stringify({ state: 'offline', ts: NOW })) }, site.building(), NOW);
+  site.gateways.handleMessage({ topic: `sda/v1/gateway/${gateway}/status`, payload: Buffer.from(JSON.stringify({ state: 'offline', ts: NOW })) }, site.building(), NOW);
   assert.deepEqual(topics.build('floor:L1', NOW).snapshot.gateways, { [gateway]: 'offline' });
   const [, , nine] = topics.build('staff', NOW).snapshot.people;
   assert.deepEqual([nine.id, nine.rssi, nine.beacon], ['9', -50, BEACONS.a]);
@@ -153,7 +153,7 @@ test('devices: gateways listed and not, with their figures; strangers; alerts', 
   const site = createSite(createBuilding(smallBuilding()), NOW);
   const alerts = { list: () => [{ id: 'gateway_down:gw-b' }], open: () => 1, dropped: () => 0 };
   const topics = createTopics({ site, alerts, health: () => ({ parts: {} }) });
-  site.gateways.tell({ topic: 'sda/v1/gateway/gw-a/health', payload: Buffer.from(JSON.stringify({ ts: NOW, version: '1.2', queued: 3, adverts: 9 })) },
+  site.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/health', payload: Buffer.from(JSON.stringify({ ts: NOW, version: '1.2', queued: 3, adverts: 9 })) },
     site.building(), NOW);
   site.hear('sda/v1/gateway/gw-new/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: 'AB0000000001', rssi: -70 }] })), NOW);
   const { snapshot } = topics.build('devices', NOW + 1000);

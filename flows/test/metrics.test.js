@@ -10,7 +10,7 @@ const { createHttpFigures } = require('../lib/health/metrics/http-figures');
 const { createProcessFigures } = require('../lib/health/metrics/process-figures');
 const { createPrometheus } = require('../lib/health/metrics/prometheus');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
-const { createSpread } = require('../lib/health/metrics/spread');
+const { createIntervalHistogram } = require('../lib/health/metrics/interval-histogram');
 const { createBuilding } = require('../lib/building');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
@@ -60,7 +60,7 @@ test('what Prometheus is told follows the figures: parts that are gone are no lo
 });
 
 test('a spread tells median, 99th percentile and largest of the interval before, as sorting would, to two figures', () => {
-  const spread = createSpread();
+  const spread = createIntervalHistogram();
   assert.deepEqual(spread.read(), { p50_ms: null, p99_ms: null, max_ms: null, count: 0 });
   fc.assert(fc.property(fc.array(fc.double({ min: 0.01, max: 100_000, noNaN: true }), { minLength: 1, maxLength: 300 }), (times) => {
     for (const ms of times) spread.add(ms);

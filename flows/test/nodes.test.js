@@ -100,7 +100,7 @@ test('what is amiss is an alert, by what health says of ingest', async () => {
     { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
     { id: 'alerts', type: 'sda-alerts', site: 'site', health: 'health' }]);
   const { alerts } = helper.getNode('alerts');
-  await alerts.look(Date.now());
-  await alerts.look(Date.now() + 10_000);
+  await alerts.evaluate(Date.now());
+  await alerts.evaluate(Date.now() + 10_000);
   assert.deepEqual(alerts.list().map(({ id }) => id), ['ingest_behind:ingest']);
 });

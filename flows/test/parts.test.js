@@ -28,13 +28,13 @@ const whole = () => ({ connected: true, written: () => WRITTEN, memory: () => ME
   text: () => '# HELP x\ngo_memstats_sys_bytes 9e+04\ngo_memstats_sys_bytes_more 1\ngo_memstats_heap_released_bytes 40000\n' });
 
 test('each part tells its figures in its own way', async () => {
-  const { tell, look, flat } = parts(whole());
-  await look();
-  tell({ topic: '$SYS/broker/heap/current', payload: Buffer.from('369352') });
-  tell({ topic: '$SYS/broker/uptime', payload: Buffer.from('90 seconds') });
-  tell({ topic: '$SYS/broker/publish/messages/dropped', payload: Buffer.from('7') });
-  tell({ topic: '$SYS/broker/heap/current', payload: Buffer.from('odd') });
-  tell({ topic: '$SYS/broker/bytes/sent', payload: Buffer.from('5') });
+  const { handleMessage, poll, flat } = parts(whole());
+  await poll();
+  handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('369352') });
+  handleMessage({ topic: '$SYS/broker/uptime', payload: Buffer.from('90 seconds') });
+  handleMessage({ topic: '$SYS/broker/publish/messages/dropped', payload: Buffer.from('7') });
+  handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('odd') });
+  handleMessage({ topic: '$SYS/broker/bytes/sent', payload: Buffer.from('5') });
   assert.deepEqual(flat(), {
     memory_bytes_broker: 369_352, memory_bytes_ingest: 60_000, memory_bytes_influxdb: 50_000, broker_dropped: 7, stored_readings: 500,
     stored_timestamp_s: (NOW - 4000) / 1000, ingest_waiting: 12, ingest_dropped: 5, ingest_dropped_readings: 5, ingest_dropped_health: 0 });
@@ -42,19 +42,19 @@ test('each part tells its figures in its own way', async () => {
 
 test('what is away tells nothing, and nothing is made up for it', async () => {
   const rig = whole();
-  const { tell, look, flat } = parts(rig);
-  tell({ topic: '$SYS/broker/heap/current', payload: Buffer.from('1') });
-  await look();
-  tell({ topic: '$SYS/broker/uptime', payload: Buffer.from('1078 seconds') });
+  const { handleMessage, poll, flat } = parts(rig);
+  handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('1') });
+  await poll();
+  handleMessage({ topic: '$SYS/broker/uptime', payload: Buffer.from('1078 seconds') });
   assert.deepEqual([flat().memory_bytes_broker, flat().broker_dropped], [1, 0], 'it tells that nothing was dropped by telling nothing');
   Object.assign(rig, { connected: false, written: away, memory: away, text: away });
-  await look();
+  await poll();
   assert.deepEqual(flat(), {});
   Object.assign(rig, { connected: true, written: () => [], memory: () => [], text: () => 'no such figure' });
-  await look();
+  await poll();
   assert.deepEqual(flat(), { memory_bytes_broker: 1, broker_dropped: 0 });
   rig.written = () => { throw new TypeError('a fault of ours'); };
-  await assert.rejects(look(), TypeError);
+  await assert.rejects(poll(), TypeError);
 });
 
 test('InfluxDB\'s own figures are fetched without the token, and an absent InfluxDB is one that is away', async (t) => {
@@ -108,12 +108,12 @@ test('the topic tells lines, counts by reason, and memory, as of the newest hear
     broker_dropped: 5 });
   trend.add({ ts: NOW + 5000, messages: 500, refused: 4, refused_not_json: 4, unregistered: 9, store_lag_ms: 300, broker_dropped: 5,
     rss_bytes: 9, memory_bytes_broker: 1, gateways_online: 2, loop_busy_pct: 3 });
-  const told = system({ site, trend });
-  assert.deepEqual(told.ts_ms, [NOW, NOW + 5000]);
-  assert.deepEqual(told.trends, { messages_per_s: [null, 100], stored_per_s: [null, null], live_lag_p50_ms: [700, null],
+  const data = system({ site, trend });
+  assert.deepEqual(data.ts_ms, [NOW, NOW + 5000]);
+  assert.deepEqual(data.trends, { messages_per_s: [null, 100], stored_per_s: [null, null], live_lag_p50_ms: [700, null],
     live_lag_p99_ms: [null, null], store_lag_ms: [200, 300] });
-  assert.deepEqual(told.store_lag, { p50_ms: 200, p99_ms: 300, count: 2 });
-  assert.deepEqual(told.counts, [{ name: 'refused_not_json', total: 4, lately: 3 }, { name: 'unregistered', total: 9, lately: 9 },
+  assert.deepEqual(data.store_lag, { p50_ms: 200, p99_ms: 300, count: 2 });
+  assert.deepEqual(data.counts, [{ name: 'refused_not_json', total: 4, lately: 3 }, { name: 'unregistered', total: 9, lately: 9 },
     { name: 'broker_dropped', total: 5, lately: 0 }]);
-  assert.deepEqual([told.memory_bytes, told.busy_pct, told.gateways.online], [{ flows: 9, broker: 1 }, 3, 2]);
+  assert.deepEqual([data.memory_bytes, data.busy_pct, data.gateways.online], [{ flows: 9, broker: 1 }, 3, 2]);
 });

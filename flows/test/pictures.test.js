@@ -19,11 +19,11 @@ const jpeg = (height, width) => Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0,
   height >> 8, height & 255, width >> 8, width & 255, 3, 0, 0]);
 const svg = (inside = '') => Buffer.from(`<?xml version="1.0"?>\n<!-- a plan --><svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`);
 
-function start(t, shown = [], bounds = {}) {
+function start(t, referenced = [], bounds = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pictures-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const now = { ms: Date.now() };
-  return { folder, now, ...createPictures({ folder, shown: async () => new Set(shown), clock: () => now.ms, bounds }) };
+  return { folder, now, ...createPictures({ folder, referenced: async () => new Set(referenced), clock: () => now.ms, bounds }) };
 }
 
 test('a picture is known by its content, whatever it is called; the same one is one file', async (t) => {
@@ -49,11 +49,11 @@ for (const [what, bytes, why] of [
 }
 
 test('what no version shows goes when there are too many; what a draft may show stays', async (t) => {
-  const shown = [];
-  const { put, folder, now } = start(t, shown, { all: 3 });
+  const referenced = [];
+  const { put, folder, now } = start(t, referenced, { all: 3 });
   const [a, b, c] = [await put(png(1, 1)), await put(png(2, 2)), await put(png(3, 3))];
-  shown.push(a);
-  await assert.rejects(start.call(null, t, shown, { all: 0 }).put(png()), /plan pictures/);
+  referenced.push(a);
+  await assert.rejects(start.call(null, t, referenced, { all: 0 }).put(png()), /plan pictures/);
   await assert.rejects(put(png(4, 4)), /all of them/);
   now.ms += 25 * 3_600_000;
   const d = await put(png(4, 4));

@@ -18,11 +18,11 @@ let folders = 0;
 
 /** Recordings in a folder, by a clock that the test sets. */
 function open(given = {}) {
-  const told = { warnings: [], ended: [], nowMs: T };
+  const rig = { warnings: [], ended: [], nowMs: T };
   const folder = given.folder ?? path.join(root, String(folders += 1));
-  const recordings = createRecordings({ folder, clock: () => told.nowMs, warn: (text) => told.warnings.push(text),
-    ended: (kind, { name }, why) => told.ended.push([kind, name, why]), ...given });
-  return { recordings, told, folder };
+  const recordings = createRecordings({ folder, clock: () => rig.nowMs, warn: (text) => rig.warnings.push(text),
+    onEnded: (kind, { name }, why) => rig.ended.push([kind, name, why]), ...given });
+  return { recordings, rig, folder };
 }
 const start = (recordings, name = 'walk-1', staffId = '0') => recordings.start({ staffId, name, by: 'test' }, smallBuilding());
 const heard = (ts, readings, { kind = 'gateway', receiver = 'gw-a' } = {}) => ({ kind, receiver, ts, readings });
@@ -78,27 +78,27 @@ test('however taps come, the truth of a second is the last tap before it', () =>
   }));
 });
 
-test('readings are told in the order of their times, each once', () => {
+test('readings are rig in the order of their times, each once', () => {
   const kept = '2000,gateway,g,B,-60\n1000,gateway,g,B,-61\n2000,gateway,g,B,-60\n1500,phone,0,C,-62\n2000,gateway,h,B,-63\n';
   assert.equal(readingsText(kept, 'gateway'), 'ts_ms,receiver,beacon,rssi\n1000,g,B,-61\n2000,g,B,-60\n2000,h,B,-63\n');
   assert.equal(readingsText(kept, 'phone'), 'ts_ms,receiver,beacon,rssi\n1500,0,C,-62\n');
 });
 
 test('a recording becomes a folder of files', async () => {
-  const { recordings, told } = open();
+  const { recordings, rig } = open();
   const recording = await start(recordings);
   await tap(recordings, recording, 't1', 'a');
-  recordings.hear(heard(T + 600, [tag()]), T + 650);
+  recordings.addBatch(heard(T + 600, [tag()]), T + 650);
   recordings.tick(T + 1000);
-  told.nowMs = T + 2500;
+  rig.nowMs = T + 2500;
   await tap(recordings, recording, 't2', 'b', 1000);
-  recordings.hear(heard(T + 1600, [tag(-70)], { receiver: 'gw-b' }), T + 1650);
-  recordings.hear(heard(T + 1600, [{ beacon: BEACONS.a, rssi: -50 }], { kind: 'phone', receiver: '0' }), T + 1650);
-  recordings.hear(heard(T - 1, [tag()]), T + 1700);
+  recordings.addBatch(heard(T + 1600, [tag(-70)], { receiver: 'gw-b' }), T + 1650);
+  recordings.addBatch(heard(T + 1600, [{ beacon: BEACONS.a, rssi: -50 }], { kind: 'phone', receiver: '0' }), T + 1650);
+  recordings.addBatch(heard(T - 1, [tag()]), T + 1700);
   await assert.rejects(recordings.files(recording), RecordingConflict);
   await recordings.stop(recording);
   await recordings.stop(recording);
-  recordings.hear(heard(T + 2400, [tag()]), T + 2600);
+  recordings.addBatch(heard(T + 2400, [tag()]), T + 2600);
   assert.deepEqual([recording.gateway_readings, recording.phone_readings, recording.outside_readings, recording.stopped_because], [2, 1, 1, 'asked']);
   const files = await recordings.files(recording);
   assert.deepEqual(Object.keys(files), ['building.json', 'set.json', 'walk-1.csv', 'walk-1.truth.csv']);
@@ -108,14 +108,14 @@ test('a recording becomes a folder of files', async () => {
   assert.deepEqual(Object.keys(set), ['mode', 'licence', 'source', 'notes']);
   assert.equal(set.mode, 'gateway');
   for (const text of ['windows of the receivers', '2 taps', "1 readings of the person's phone", '1 readings had a time outside']) assert.ok(set.notes.includes(text), set.notes);
-  assert.deepEqual(told.ended, []);
+  assert.deepEqual(rig.ended, []);
 });
 
 test('what is on disk is its owner\'s, and a restart goes on where it was', async () => {
   const first = open();
   const recording = await start(first.recordings);
   await tap(first.recordings, recording, 't1', 'a');
-  first.recordings.hear(heard(T + 600, [tag()]), T + 650);
+  first.recordings.addBatch(heard(T + 600, [tag()]), T + 650);
   await first.recordings.close();
   const inside = path.join(first.folder, recording.id);
   assert.equal(fs.statSync(inside).mode & 0o777, 0o700);
@@ -126,24 +126,24 @@ test('what is on disk is its owner\'s, and a restart goes on where it was', asyn
   const same = recordings.get(recording.id);
   assert.deepEqual([same.gateway_readings, same.phone_readings, same.stopped_ms, same.taps.length], [1, 0, null, 1]);
   await assert.rejects(start(recordings, 'walk-2'), /"walk-1" is being recorded: stop it first/);
-  recordings.hear(heard(T + 1600, [tag(-61)]), T + 1650);
+  recordings.addBatch(heard(T + 1600, [tag(-61)]), T + 1650);
   await recordings.stop(same);
   assert.equal((await recordings.files(same))['walk-1.csv'].split('\n').length, 4);
 });
 
 test('a recording ends by itself when its time is over or when it is full, and is erased when it is old', async () => {
-  const { recordings, told } = open({ limits: { ...LIMITS, bytes: 100 } });
+  const { recordings, rig } = open({ limits: { ...LIMITS, bytes: 100 } });
   const long = await start(recordings);
   recordings.tick(T + LIMITS.lastsMs - 1);
   assert.equal(long.stopped_ms, null);
   recordings.tick(T + LIMITS.lastsMs + 5000);
   assert.deepEqual([long.stopped_ms, long.stopped_because], [T + LIMITS.lastsMs, 'time']);
   const full = await start(recordings, 'walk-2');
-  for (let i = 0; i < 4; i += 1) recordings.hear(heard(T + i, [tag()]), T + i);
+  for (let i = 0; i < 4; i += 1) recordings.addBatch(heard(T + i, [tag()]), T + i);
   assert.equal(full.stopped_because, 'full');
   assert.ok((await recordings.files(full))['walk-2.csv'].split('\n').length >= 4, 'what filled it is kept');
   recordings.tick(T + LIMITS.keptMs);
-  assert.deepEqual(told.ended, [['recording_stopped', 'walk-1', 'its time was over'], ['recording_stopped', 'walk-2', 'it was full'],
+  assert.deepEqual(rig.ended, [['recording_stopped', 'walk-1', 'its time was over'], ['recording_stopped', 'walk-2', 'it was full'],
     ['recording_deleted', 'walk-1', 'its time was over'], ['recording_deleted', 'walk-2', 'its time was over']]);
   assert.deepEqual(recordings.list(), []);
   await recordings.close();
@@ -157,7 +157,7 @@ test('one runs at a time, names are different, so many are kept, and what is del
   await assert.rejects(start(recordings), /there is a recording "walk-1" already/);
   const two = await start(recordings, 'walk-2');
   await recordings.erase(two); // while it runs
-  recordings.hear(heard(T + 1, [tag()]), T + 1);
+  recordings.addBatch(heard(T + 1, [tag()]), T + 1);
   recordings.tick(T + 1000);
   await start(recordings, 'walk-3').then((three) => recordings.stop(three));
   await assert.rejects(start(recordings, 'walk-4'), /2 recordings are kept: delete some first/);
@@ -167,13 +167,13 @@ test('one runs at a time, names are different, so many are kept, and what is del
 });
 
 test('a tap of a phone that was offline counts for its own time, also after the end; none is later than the end', async () => {
-  const { recordings, told } = open();
+  const { recordings, rig } = open();
   const recording = await start(recordings);
   await tap(recordings, recording, 't0', 'b', 5000);
   assert.equal(recording.taps[0].ts, T, 'none is before the start');
-  told.nowMs = T + 10_000;
+  rig.nowMs = T + 10_000;
   await recordings.stop(recording);
-  told.nowMs = T + 20_000;
+  rig.nowMs = T + 20_000;
   await tap(recordings, recording, 't1', 'a', 15_000);
   assert.deepEqual(recording.taps.map(({ ts }) => ts - T), [0, 5000]);
   await assert.rejects(tap(recordings, recording, 't2', 'b', 5000), /is over/);
@@ -182,23 +182,23 @@ test('a tap of a phone that was offline counts for its own time, also after the 
   assert.equal(recording.taps.length, 1);
 });
 
-test('readings that the disk does not take are counted and told', async () => {
-  const { recordings, told, folder } = open();
+test('readings that the disk does not take are counted and rig', async () => {
+  const { recordings, rig, folder } = open();
   const recording = await start(recordings);
   fs.rmSync(path.join(folder, recording.id, 'readings.csv'));
   fs.mkdirSync(path.join(folder, recording.id, 'readings.csv'));
-  recordings.hear(heard(T + 600, [tag()]), T + 650);
+  recordings.addBatch(heard(T + 600, [tag()]), T + 650);
   recordings.tick(T + 1000);
   await recordings.close();
   assert.equal(recording.lost_readings, 1);
-  assert.match(told.warnings.join(), /readings could not be written/);
+  assert.match(rig.warnings.join(), /readings could not be written/);
 });
 
 test('what cannot be read at the start is said and left alone', () => {
   const folder = path.join(root, 'broken');
   fs.mkdirSync(path.join(folder, '0123456789ab'), { recursive: true });
-  const { recordings, told } = open({ folder });
+  const { recordings, rig } = open({ folder });
   assert.deepEqual(recordings.list(), []);
-  assert.match(told.warnings.join(), /this recording is not read/);
+  assert.match(rig.warnings.join(), /this recording cannot be read/);
   assert.ok(fs.existsSync(path.join(folder, '0123456789ab')));
 });

@@ -84,7 +84,7 @@ test('a file of sessions that is damaged or lost logs everybody out, and is begu
     fs.writeFileSync(rig.file, damage);
     assert.equal(rig.start().sessionOf(request), null, damage);
   }
-  assert.ok(rig.warnings.every((text) => /begun anew/.test(text)));
+  assert.ok(rig.warnings.every((text) => /starts empty/.test(text)));
 });
 
 test('a log-out that cannot be written is warned of, and holds as long as the process', async (t) => {

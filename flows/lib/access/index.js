@@ -6,7 +6,7 @@ const { FILE } = require('./key-file');
 const { createKeys } = require('./keys');
 const { createLimits } = require('./limits');
 const { createAudit } = require('./audit');
-const { doorFigures } = require('../health/metrics/door-figures');
+const { accessFigures } = require('../health/metrics/access-figures');
 const { createHttpFigures } = require('../health/metrics/http-figures');
 const { createPrometheus } = require('../health/metrics/prometheus');
 const { watchPressure } = require('./pressure');
@@ -29,7 +29,7 @@ function createDoorkeepers(config, { site, figures, health, hosts, version, cloc
   const prometheus = createPrometheus(figures, version);
   const http = createHttpFigures(prometheus.latencies);
   const pressure = watchPressure();
-  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys, hosts })),
+  const takenOff = [figures.add(http.figures, http.roll), figures.add(accessFigures({ audit, limits, keys, hosts })),
     figures.add(pressure.figures), figures.add(unlisted.figures)];
   health.addPart('keys', keys.part);
   health.addPart('audit', audit.part);

@@ -2,21 +2,21 @@
 'use strict';
 
 /**
- * What alerts tell as events, for whoever is not looking at the list of them: gateways down and up again, batteries low and
- * well again. Crowded rooms and lost people are told by those who notice them.
- * @typedef {import('./book').Alert} Alert
+ * Events of alerts, for subscribers that do not read the list of alerts: gateways down and up again, batteries low and
+ * replaced. Events of crowded rooms and lost people come from the parts that detect them.
+ * @typedef {import('./alert-list').Alert} Alert
  * @typedef {{ts: number, type: string, gateway?: string, beacon?: string, staff_id?: string, level?: string, room?: string,
- *   reason?: string, battery_mv?: number}} AlertEvent ts: epoch ms, our clock, when it was noticed
+ *   reason?: string, battery_mv?: number}} AlertEvent ts: epoch ms by our clock, when it was noticed
  * @param {Alert} alert raised just now, or ended
  * @param {Pick<import('../site').Site, 'building'|'gateways'|'beacons'>} site
  * @param {number} nowMs
- * @returns {AlertEvent|null} null: of this there is no event
+ * @returns {AlertEvent|null} null: this alert has no event
  */
 function eventOf({ kind, subject, ended_ms: ended }, site, nowMs) {
   const building = site.building();
   if (kind === 'gateway_down') {
     const gateway = building.gateways.get(subject);
-    if (!gateway) return null; // it is not up again, it is no longer ours
+    if (!gateway) return null; // it left the building, which does not mean that it is up
     const { state } = site.gateways.of(subject, nowMs) ?? {};
     return { ts: nowMs, type: ended === null ? 'gateway_down' : 'gateway_up', gateway: subject, level: gateway.level, room: gateway.room, reason: state };
   }
@@ -24,8 +24,8 @@ function eventOf({ kind, subject, ended_ms: ended }, site, nowMs) {
   if (kind !== 'battery_low' || mv === null || !building.isRegistered(subject)) return null;
   const { level, room } = building.beacons.get(subject) ?? {};
   const staffId = building.tagOwner.get(subject);
-  const whose = staffId === undefined ? { level, room } : { staff_id: staffId };
-  return { ts: nowMs, type: ended === null ? 'battery_low' : 'battery_ok', beacon: subject, ...whose, battery_mv: mv };
+  const owner = staffId === undefined ? { level, room } : { staff_id: staffId };
+  return { ts: nowMs, type: ended === null ? 'battery_low' : 'battery_ok', beacon: subject, ...owner, battery_mv: mv };
 }
 
 module.exports = { eventOf };

@@ -1,20 +1,18 @@
 // @ts-check
 'use strict';
 
-const fs = require('node:fs');
-const path = require('node:path');
 const Ajv = require('ajv/dist/2020').default;
 const { covers, overlap, TOLERANCE_M } = require('./geometry');
 const { inOneGo } = require('../shared/pieces');
+const SCHEMA = require('../../building/building.schema.json');
 
 /**
- * What is wrong with a building file: what the schema says, and what a schema cannot say. All checks run on whatever
- * is well formed enough for them, so that one look shows every fault. Values come from outside, hence `any`.
+ * Checks of a building file: the schema, and rules that a schema cannot express. Each check runs on the parts that are well formed
+ * enough for it, so that one run shows every fault. Values come from outside, hence `any`.
  */
 
-/** A beacon or gateway may hang on the far side of a wall. */
+/** A device may hang on the far side of a wall. */
 const WALL_M = 0.5;
-const SCHEMA = path.join(__dirname, '..', '..', 'building', 'building.schema.json');
 
 /** @type {import('ajv').ValidateFunction|undefined} */
 let validate;
@@ -24,8 +22,8 @@ let validate;
  * @returns {import('../shared/pieces').Work<string[]>} each fault as `<JSON pointer> <what and why>`; none when the file is good
  */
 function* checkBuilding(data) {
-  validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(JSON.parse(fs.readFileSync(SCHEMA, 'utf8')));
-  const faults = validate(data) ? [] : (validate.errors ?? []).map(told);
+  validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(SCHEMA);
+  const faults = validate(data) ? [] : (validate.errors ?? []).map(faultText);
   yield;
   faults.push(...crossFaults(data));
   yield;
@@ -37,16 +35,16 @@ function* checkBuilding(data) {
 const buildingFaults = (data) => inOneGo(checkBuilding(data));
 
 /** @param {import('ajv').ErrorObject} error */
-function told({ instancePath, message, params, data }) {
+function faultText({ instancePath, message, params, data }) {
   const extra = params.additionalProperty ?? params.allowedValues?.join(', ');
   const value = data !== null && typeof data === 'object' ? '' : `, not ${String(JSON.stringify(data)).slice(0, 80)}`;
   return `${instancePath || '/'} ${message}${extra === undefined ? '' : `: ${extra}`}${value}`;
 }
 
 /**
- * The objects of a list with their places; whatever else stands there the schema has named.
+ * The objects of a list with their JSON pointers; the schema reports anything else in the list.
  * @param {any} list
- * @param {string} place of the list
+ * @param {string} place JSON pointer of the list
  * @returns {[any, string][]}
  */
 const objects = (list, place) => (Array.isArray(list) ? list : [])
@@ -57,10 +55,10 @@ const roomsOf = (file) => objects(file?.levels, '/levels')
   .flatMap(([level, at]) => objects(level.rooms, `${at}/rooms`).map(([room, place]) => ({ level, room, place })));
 
 /** @param {any} file @returns {[any, string][]} */
-const standing = (file) => [...objects(file?.beacons, '/beacons'), ...objects(file?.gateways, '/gateways')];
+const placedDevices = (file) => [...objects(file?.beacons, '/beacons'), ...objects(file?.gateways, '/gateways')];
 
 /**
- * Ids that occur twice, rooms and levels that do not exist.
+ * Finds duplicate ids, and rooms and levels that do not exist.
  * @param {any} file
  * @returns {string[]}
  */
@@ -87,9 +85,9 @@ function crossFaults(file) {
     ...ids(objects(file?.beacons, '/beacons')),
     ...staff.flatMap(([{ tags }, at]) => (Array.isArray(tags) ? tags : []).map((tag, j) => pair(tag, `${at}/tags/${j}`))),
   ]);
-  // a gateway's and a phone's account have the same namespace at the broker
+  // accounts of gateways and phones share a namespace at the broker
   unique('receiver id', ids([...objects(file?.gateways, '/gateways'), ...staff]));
-  for (const [{ room, level }, place] of standing(file)) {
+  for (const [{ room, level }, place] of placedDevices(file)) {
     if (typeof room !== 'string') continue;
     if (!rooms.has(room)) faults.push(`${place}/room there is no room "${room}"`);
     else if (rooms.get(room) !== level) faults.push(`${place}/level room "${room}" is on level "${rooms.get(room)}", not "${level}"`);
@@ -98,7 +96,7 @@ function crossFaults(file) {
 }
 
 /**
- * Rooms that are no area, leave their level or lie on one another; beacons and gateways that stand outside their room.
+ * Finds rooms without area, outside their level or on one another, and devices outside their room.
  * @param {any} file
  * @returns {import('../shared/pieces').Work<string[]>}
  */
@@ -106,7 +104,7 @@ function* planFaults(file) {
   /** @type {string[]} */
   const faults = [];
   const drawn = roomsOf(file).filter(({ room }) => isPolygon(room.polygon)).map((one) => ({ ...one, box: boxOf(one.room.polygon) }));
-  /** @type {Map<any, typeof drawn>} those before, by level */
+  /** @type {Map<any, typeof drawn>} rooms that were checked already, by level */
   const before = new Map();
   for (const one of drawn) {
     const { level, room, place, box } = one;
@@ -117,7 +115,7 @@ function* planFaults(file) {
     const earlier = before.get(level) ?? [];
     before.set(level, earlier);
     for (const other of earlier) {
-      if (!meet(other.box, box)) continue;
+      if (!boxesOverlap(other.box, box)) continue;
       yield;
       if (!overlap(other.room.polygon, room.polygon)) continue;
       faults.push(`${place}/polygon room "${room.id}" overlaps room "${other.room.id}"`);
@@ -127,7 +125,7 @@ function* planFaults(file) {
     yield;
   }
   const polygons = new Map(drawn.map(({ room }) => [room.id, room.polygon]));
-  for (const [{ id, room, x_m: x, y_m: y }, place] of standing(file)) {
+  for (const [{ id, room, x_m: x, y_m: y }, place] of placedDevices(file)) {
     const polygon = polygons.get(room);
     if (polygon && Number.isFinite(x) && Number.isFinite(y) && !covers(polygon, [x, y], WALL_M)) {
       faults.push(`${place} "${id}" at ${x}, ${y} m stands outside room "${room}"`);
@@ -154,10 +152,11 @@ function boxOf(polygon) {
 }
 
 /**
- * Whether rooms in these boxes can overlap: neighbours, which touch, cannot.
+ * Whether rooms in these boxes can overlap; neighbours that touch cannot.
  * @param {ReturnType<typeof boxOf>} a @param {ReturnType<typeof boxOf>} b
  */
-const meet = (a, b) => a[2] - b[0] > TOLERANCE_M && b[2] - a[0] > TOLERANCE_M && a[3] - b[1] > TOLERANCE_M && b[3] - a[1] > TOLERANCE_M;
+const boxesOverlap = (a, b) => a[2] - b[0] > TOLERANCE_M && b[2] - a[0] > TOLERANCE_M
+  && a[3] - b[1] > TOLERANCE_M && b[3] - a[1] > TOLERANCE_M;
 
 /** @param {any} id @param {string} place @returns {[any, string]} */
 const pair = (id, place) => [id, place];

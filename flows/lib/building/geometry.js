@@ -38,7 +38,7 @@ const onBorder = (polygon, point, within = TOLERANCE_M) => edges(polygon).some((
 const covers = (polygon, point, within = TOLERANCE_M) => inside(polygon, point) || onBorder(polygon, point, within);
 
 /**
- * Points strictly inside: the middles of those triangles of neighbouring corners that lie inside.
+ * Points strictly inside: the centroids of triangles of neighbouring corners, where those lie inside.
  * @param {Polygon} polygon
  * @returns {Point[]}
  */
@@ -53,7 +53,7 @@ function innerPoints(polygon) {
 }
 
 /**
- * The middles of the pieces into which the other polygon's walls cut an edge.
+ * The midpoints of the pieces into which the other polygon's walls cut an edge.
  * @param {[Point, Point]} edge
  * @param {Polygon} other
  * @returns {Point[]}
@@ -74,7 +74,7 @@ function pieces([[ax, ay], [bx, by]], other) {
 }
 
 /**
- * Whether two polygons share some area; walls they share are none.
+ * Whether two polygons share some area; a common wall is none.
  * @param {Polygon} one
  * @param {Polygon} other
  */

@@ -8,10 +8,10 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const BEACON = /^[0-9A-F-]{12,64}$/;
 
 /**
- * A beacon id as people and phones write it (`c2:a6:28:38:4b:08`, lower case) in the form used everywhere.
- * Only a MAC loses its separators: in the other forms they belong to the id.
+ * Normalises a beacon id as people and phones write it (`c2:a6:28:38:4b:08`, lower case). Only a MAC loses its separators; in the
+ * other forms they belong to the id.
  * @param {string} text
- * @returns {string|null} null when it is none
+ * @returns {string|null} null: not a beacon id
  */
 function normaliseBeacon(text) {
   const upper = text.trim().toUpperCase();

@@ -3,7 +3,7 @@
 
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
-const { setImmediate: breathe } = require('node:timers/promises');
+const { setImmediate: yieldToEventLoop } = require('node:timers/promises');
 const { LRUCache } = require('lru-cache');
 const checks = require('./checks');
 const { inPieces } = require('../shared/pieces');
@@ -22,7 +22,7 @@ const { inPieces } = require('../shared/pieces');
  *   tuning?: Record<string, number>}} BuildingFile tuning: numbers of the locator, see tuning.js
  */
 
-/** The building file cannot be used; `faults` lists every one, each with its place. */
+/** The building file is refused; `faults` has all faults, each with its JSON pointer. */
 class BuildingError extends Error {
   /** @param {string} source @param {string[]} faults */
   constructor(source, faults) {
@@ -35,7 +35,7 @@ class BuildingError extends Error {
 /**
  * A checked building, looked up by id.
  * @typedef {object} Building
- * @property {BuildingFile} file what it was made from
+ * @property {BuildingFile} file its source
  * @property {string} name
  * @property {Level[]} levels in the file's order
  * @property {Map<string, Room & {level: string}>} rooms by room id
@@ -45,44 +45,44 @@ class BuildingError extends Error {
  * @property {Map<string, string>} tagOwner beacon id of a tag → staff id
  * @property {(beacon: string) => boolean} isRegistered
  * @property {Map<string, string>} formerRooms names of rooms that the file no longer lists, by room id
- * @property {(room: string) => string} roomName of a room of today or of earlier; of neither: the id itself
- * @property {string} digest the same for the same content, however it is written down
+ * @property {(room: string) => string} roomName name of a present or former room; of an unknown one its id
+ * @property {string} digest of the content, whatever its layout
  */
 
 /**
- * Digests of contents that were checked and are good: a change goes through several hands, and checking is what costs.
+ * Digests of checked contents without faults. A change is checked at several places, and a check is expensive.
  * @type {LRUCache<string, true>}
  */
-const good = new LRUCache({ max: 16 });
+const checkedGood = new LRUCache({ max: 16 });
 
-/** @param {unknown} data a parsed building file @returns {string} the same for the same content, however it is written down */
+/** @param {unknown} data a parsed building file @returns {string} the same for any layout of the same content */
 const digestOf = (data) => createHash('sha256').update(JSON.stringify(data) ?? '').digest('hex');
 
 /**
- * Check a parsed building file and index it.
+ * Checks a parsed building file and indexes it.
  * @param {unknown} data
- * @param {string} [source] name for messages
+ * @param {string} [source] name in messages
  * @returns {Building}
  * @throws {BuildingError}
  */
 function createBuilding(data, source = 'the building') {
   const digest = digestOf(data);
-  const faults = good.has(digest) ? [] : checks.buildingFaults(data);
+  const faults = checkedGood.has(digest) ? [] : checks.buildingFaults(data);
   if (faults.length > 0) throw new BuildingError(source, faults);
-  good.set(digest, true);
+  checkedGood.set(digest, true);
   return indexBuilding(/** @type {BuildingFile} */ (data), digest);
 }
 
 /**
- * What is wrong with a parsed building file, found in pieces between which others get their turn.
+ * Finds the faults of a parsed building file, with breaks for other work of the event loop.
  * @param {unknown} data
  * @param {string} [digest]
- * @returns {Promise<string[]>} as `buildingFaults` gives them
+ * @returns {Promise<string[]>} as from `buildingFaults`
  */
 async function faultsOf(data, digest = digestOf(data)) {
-  if (good.has(digest)) return [];
+  if (checkedGood.has(digest)) return [];
   const faults = await inPieces(checks.checkBuilding(data));
-  if (faults.length === 0) good.set(digest, true);
+  if (faults.length === 0) checkedGood.set(digest, true);
   return faults;
 }
 
@@ -111,14 +111,14 @@ function indexBuilding(file, digest = digestOf(file)) {
 
 /**
  * @param {string} text content of a building file
- * @param {string} source name for messages
+ * @param {string} source name in messages
  * @returns {Building}
  * @throws {BuildingError}
  */
 const parseBuilding = (text, source) => createBuilding(parse(text, source), source);
 
 /**
- * As `parseBuilding`, in pieces between which others get their turn.
+ * As `parseBuilding`, with breaks for other work of the event loop.
  * @param {string} text
  * @param {string} source
  * @returns {Promise<Building>}
@@ -127,14 +127,14 @@ const parseBuilding = (text, source) => createBuilding(parse(text, source), sour
 const readBuilding = async (text, source) => makeBuilding(parse(text, source), source);
 
 /**
- * As `createBuilding`, in pieces between which others get their turn.
+ * As `createBuilding`, with breaks for other work of the event loop.
  * @param {any} data @param {string} source @returns {Promise<Building>} @throws {BuildingError}
  */
 async function makeBuilding(data, source) {
   const digest = digestOf(data);
   const faults = await faultsOf(data, digest);
   if (faults.length > 0) throw new BuildingError(source, faults);
-  await breathe();
+  await yieldToEventLoop();
   return indexBuilding(data, digest);
 }
 

@@ -6,8 +6,8 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 /**
- * The two files by which ingest knows the registered beacons: `beacons.json`, the lookup table, and
- * `registry.conf`, a comment with its digest: the file Telegraf watches, so it is written last.
+ * The two registry files of ingest: `beacons.json`, the lookup table of registered beacons, and `registry.conf`, a comment with
+ * its digest. Telegraf watches the second one, so it is written last.
  * @param {import('./index').Building} building
  * @returns {{name: string, text: string}[]} in the order of writing
  */
@@ -22,7 +22,7 @@ function registryFiles(building) {
 }
 
 /**
- * Write the files that changed, each by rename so that a reader never sees half of one.
+ * Writes the files that changed, each atomically.
  * @param {import('./index').Building} building
  * @param {string} folder
  * @returns {string[]} names of the files written
@@ -38,4 +38,4 @@ function writeRegistry(building, folder) {
   }).map(({ name }) => name);
 }
 
-module.exports = { registryFiles, writeRegistry };
+module.exports = { writeRegistry };

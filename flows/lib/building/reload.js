@@ -4,42 +4,45 @@
 const { readBuilding, BuildingError } = require('./index');
 
 /**
- * Keeps what runs on what the building file says: looks at the file, takes a good one over, refuses a bad one as a whole.
+ * Applies changes of the building file: reads the file, applies it if it is good, refuses it as a whole if it has a fault.
  *
- * The whole content is compared at each look. That costs less than a millisecond and sees every way of changing a file
- * (in place, by rename, through a mount), where notifications and modification times each miss some.
+ * Each check compares the whole content. That costs less than a millisecond and sees every kind of change (in place, by rename,
+ * through a mount), where notifications and modification times each miss some.
  * @typedef {import('./index').Building} Building
- * @typedef {object} Edge what the outside gives
- * @property {string} source name of the file for messages
+ * @typedef {object} Options
+ * @property {string} source name of the file in messages
  * @property {() => Promise<string>} read its content
- * @property {() => Building} current the building that runs
- * @property {(next: Building) => Promise<void>} take run another; the next look waits for it; may fail, and is then tried again
- * @property {(faults: string[]) => void} refuse the file's faults from now on; none: it is the one that runs
+ * @property {() => Building} current the building in use
+ * @property {(next: Building) => Promise<void>} apply puts a building in use; the next check waits for it; after an error it is tried again
+ * @property {(faults: string[]) => void} refuse takes the faults of the file; []: the file is in use
  * @property {{log: (text: string) => void, warn: (text: string) => void}} logger
  */
 
-/** @param {Edge} edge */
-function createReloader({ source, read, current, take, refuse, logger }) {
-  /** What was judged; what looked bad once and may have been half written. @type {{judged: string|null, doubtful: string|null}} */
-  const seen = { judged: null, doubtful: null };
+/** @param {Options} options */
+function createReloader({ source, read, current, apply, refuse, logger }) {
+  /**
+   * done: content that was applied or refused; suspect: content that was bad once and may be half written.
+   * @type {{done: string|null, suspect: string|null}}
+   */
+  const seen = { done: null, suspect: null };
   let warned = '';
-  let bad = false;
+  let isBad = false;
   /** @type {Promise<void>|null} */
-  let looking = null;
+  let checking = null;
 
-  /** @param {string} content @param {string[]} faults */
-  function refuseIt(content, faults) {
-    if (content !== seen.doubtful) {
-      seen.doubtful = content;
+  /** Refuses a content that was bad at the check before too. @param {string} content @param {string[]} faults */
+  function refuseTwice(content, faults) {
+    if (content !== seen.suspect) {
+      seen.suspect = content;
       return;
     }
-    seen.judged = content;
-    tell(faults);
+    seen.done = content;
+    report(faults);
   }
 
   /** @param {string[]} faults */
-  function tell(faults) {
-    bad = true;
+  function report(faults) {
+    isBad = true;
     refuse(faults);
     const text = faults.join('\n  ');
     if (text !== warned) logger.warn(`${source} was changed and is refused, the building of before stays in use:\n  ${text}`);
@@ -50,51 +53,51 @@ function createReloader({ source, read, current, take, refuse, logger }) {
   async function accept(content, next) {
     if (next.digest !== current().digest) {
       try {
-        await take(next);
+        await apply(next);
       } catch (error) {
-        tell([`/ cannot be taken over: ${error instanceof Error ? error.message : error}`]);
-        return; // not judged: tried again
+        report([`/ cannot be taken over: ${error instanceof Error ? error.message : error}`]);
+        return; // tried again at the next check
       }
       logger.log(`${source} was changed and is in use: ${next.rooms.size} rooms, ${next.beacons.size} beacons, ` +
         `${next.gateways.size} gateways, ${next.staff.size} staff`);
-    } else if (bad) logger.log(`${source} is good again, and as before`);
-    Object.assign(seen, { judged: content, doubtful: null });
+    } else if (isBad) logger.log(`${source} is good again, and as before`);
+    Object.assign(seen, { done: content, suspect: null });
     warned = '';
-    bad = false;
+    isBad = false;
     refuse([]);
   }
 
-  /** Look at the file; every few seconds. A bad content counts when it is still the same at the next look. */
-  function look() {
-    looking ??= lookOnce().finally(() => { looking = null; });
-    return looking;
+  /** Checks the file; called every few seconds. A bad content is refused when the next check finds the same. @returns {Promise<void>} */
+  function check() {
+    checking ??= checkOnce().finally(() => { checking = null; });
+    return checking;
   }
 
-  async function lookOnce() {
+  async function checkOnce() {
     const { content, fault } = await read().then((text) => ({ content: text, fault: null }),
       (error) => ({ content: `\0${error.message}`, fault: `/ cannot be read: ${error.message}` }));
-    if (content === seen.judged) return;
-    if (fault !== null) refuseIt(content, [fault]);
-    else await judge(content);
+    if (content === seen.done) return;
+    if (fault !== null) refuseTwice(content, [fault]);
+    else await parseAndApply(content);
   }
 
   /** @param {string} content */
-  async function judge(content) {
+  async function parseAndApply(content) {
     let next;
     try {
       next = await readBuilding(content, source);
     } catch (error) {
       if (!(error instanceof BuildingError)) throw error;
-      refuseIt(content, error.faults);
+      refuseTwice(content, error.faults);
       return;
     }
     await accept(content, next);
   }
 
   return {
-    look,
-    /** Take over what was just written; a look that goes on may have begun before. */
-    lookNow: () => look().then(look),
+    check,
+    /** Applies a file that was just written; a check in progress may have read the file before. */
+    checkNow: () => check().then(check),
   };
 }
 

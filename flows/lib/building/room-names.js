@@ -5,14 +5,14 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 /**
- * History holds room ids. This remembers, over restarts, what rooms were called that the building file no longer lists,
- * so that a record of such a room still goes by the room's last name.
- * @typedef {Record<string, {name: string, until_ms?: number}>} Names by room id; until_ms: when it was seen to be gone
+ * Names of rooms that the building file no longer lists, persisted over restarts. History holds room ids; a record of a former
+ * room is shown under its last name.
+ * @typedef {Record<string, {name: string, until_ms?: number}>} Names by room id; until_ms: when the room was found missing
  * @typedef {import('./index').Building} Building
  */
 
-/** Far more than any building loses within the retention of locations; the ones gone longest go first. */
-const KEPT = 5000;
+/** Far more than any building loses within the retention of locations; the oldest are dropped first. */
+const FORMER_MAX = 5000;
 
 /**
  * @param {Names} known
@@ -23,12 +23,12 @@ const KEPT = 5000;
 function mergeNames(known, building, nowMs) {
   const gone = Object.entries(known).filter(([id]) => !building.rooms.has(id))
     .map(([id, { name, until_ms: until = nowMs }]) => /** @type {const} */ ([id, { name, until_ms: until }]))
-    .sort(([, a], [, b]) => b.until_ms - a.until_ms).slice(0, KEPT);
+    .sort(([, a], [, b]) => b.until_ms - a.until_ms).slice(0, FORMER_MAX);
   return Object.fromEntries([...[...building.rooms].map(([id, { name }]) => [id, { name }]), ...gone]);
 }
 
 /**
- * @param {string} file where the names are kept
+ * @param {string} file of the names
  * @param {(text: string) => void} warn
  */
 function createRoomNames(file, warn) {
@@ -45,8 +45,8 @@ function createRoomNames(file, warn) {
     }
   }
 
-  /** Tell the building the names of former rooms, and keep its own. @param {Building} building @param {number} nowMs */
-  function remember(building, nowMs) {
+  /** Gives the building the names of former rooms, and saves the names of its own. @param {Building} building @param {number} nowMs */
+  function update(building, nowMs) {
     const next = mergeNames(known, building, nowMs);
     for (const [id, { name }] of Object.entries(next)) if (!building.rooms.has(id)) building.formerRooms.set(id, name);
     if (JSON.stringify(next) === JSON.stringify(known)) return;
@@ -56,11 +56,11 @@ function createRoomNames(file, warn) {
       fs.writeFileSync(`${file}.new`, `${JSON.stringify(next, null, 1)}\n`);
       fs.renameSync(`${file}.new`, file);
     } catch (error) {
-      warn(`${file}: names of rooms are not kept over a restart: ${error}`);
+      warn(`${file}: names of rooms will not survive a restart: ${error}`);
     }
   }
 
-  return { remember };
+  return { update };
 }
 
 module.exports = { createRoomNames, mergeNames };

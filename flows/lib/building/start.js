@@ -4,18 +4,16 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { loadBuilding, parseBuilding, BuildingError } = require('./index');
-
-/** As `editing/versions.js` names them. */
-const VERSION = /^\d{6,}\.ndjson$/;
+const { buildingText, versionFiles } = require('./editing/version-files');
 
 /**
- * The building to start with: that of the file or, where the file is refused, the one that was in use last. So after a
- * restart a fault in the file costs no more than it does while everything runs: /health says it, and nobody is in the dark.
+ * Loads the building to start with: that of the file or, where the file is refused, the one that was in use last. So a fault in
+ * the file costs no more at a restart than while everything runs: /health reports it, and locating goes on.
  * @param {string} file
- * @param {string} versions folder of the versions that were in use
+ * @param {string} versions folder of the versions
  * @param {(text: string) => void} warn
  * @returns {import('./index').Building}
- * @throws {BuildingError} of the file, where there is no version
+ * @throws {BuildingError} where the file is refused and no version can be used
  */
 function startBuilding(file, versions, warn) {
   try {
@@ -28,14 +26,12 @@ function startBuilding(file, versions, warn) {
   }
 }
 
-/** @param {string} folder @returns {import('./index').Building|null} null: there is none that can be used */
+/** @param {string} folder @returns {import('./index').Building|null} null: none can be used */
 function newest(folder) {
-  const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => VERSION.test(name)) : [];
-  const last = names.sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).at(-1);
+  const last = versionFiles(fs.existsSync(folder) ? fs.readdirSync(folder) : []).at(-1);
   if (last === undefined) return null;
-  const text = fs.readFileSync(path.join(folder, last), 'utf8');
   try {
-    return parseBuilding(text.slice(text.indexOf('\n') + 1), last);
+    return parseBuilding(buildingText(fs.readFileSync(path.join(folder, last), 'utf8')), last);
   } catch (error) {
     if (error instanceof BuildingError) return null;
     throw error;

@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * The locator's numbers as a building file may set them: in snake_case under `tuning`. Which there are, and between which
- * bounds, says the schema; their reasons stand in `locator/tuning.js`.
+ * Tuning of the locator from the building file: snake_case under `tuning`. The schema has the names and bounds;
+ * `locator/tuning.js` has the reasons.
  * @typedef {import('../locator/tuning').Tuning} Tuning
  */
 

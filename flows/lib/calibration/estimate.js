@@ -1,37 +1,39 @@
 // @ts-check
 'use strict';
 
+const { DEFAULTS } = require('../locator');
+const { $defs: SCHEMA } = require('../../building/building.schema.json');
+
 /**
- * From how devices were heard to what the building file should say about them. Pure.
+ * Estimates settings of devices from the samples of a walk. Pure.
  *
- * A gateway that hears the walker stronger than it should in the room where they were gets a lower `rssi_offset`; a beacon that is
- * heard stronger gets a higher `tx`; a tag that all gateways hear stronger gets a higher `tag_tx`. Medians, so that single readings
- * do not matter; a visit counts once however long it was, since what is wrong with a place stays while somebody stands there.
+ * A gateway that receives the walker stronger than expected in the true room gets a lower `rssi_offset`; a beacon that is received
+ * stronger gets a higher `tx`; a tag that all gateways receive stronger gets a higher `tag_tx`. Medians make single readings
+ * irrelevant. Each visit counts once whatever its length, since errors of a place last while somebody stands there.
  * @typedef {import('../building').BuildingFile} BuildingFile
- * @typedef {{device: string, visit: number, offDb: number}} Sample offDb: so much stronger than expected in the room of the visit
- * @typedef {{visit: number, levelDb: number}} LevelSample levelDb: so much stronger than calibrated the walker's tag is
+ * @typedef {{device: string, visit: number, offDb: number}} Sample offDb: dB stronger than expected in the room of the visit
+ * @typedef {{visit: number, levelDb: number}} LevelSample levelDb: dB by which the walker's tag is stronger than calibrated
  * @typedef {{kind: 'gateway'|'beacon'|'staff', id: string, field: 'rssi_offset'|'tx'|'tag_tx', from: number|null, was: number,
- *   to: number, readings: number, visits: number}} Proposal from: null, the file says nothing yet; was: what counted until now
+ *   to: number, readings: number, visits: number}} Proposal from: value in the file, null: none; was: value in effect until now
  */
 
-/** What fewer readings of a visit say is chance. */
+/** A visit with fewer readings does not count. */
 const READINGS_A_VISIT = 3;
 const READINGS = 10;
 const VISITS = 2;
-/** Of fewer it is not known what they have in common. */
+/** A common offset needs this many devices. */
 const DEVICES = 3;
-/** A device is that far off by itself, and so is what a visit tells of it: one visit is believed by half, nine by nine tenths. */
-const BELIEVED_AFTER_VISITS = 1;
-/** What is further off has another cause: a wrong place, a broken antenna. */
-const AT_MOST_DB = 12;
-/** Less is not worth a change. */
-const AT_LEAST_DB = 2;
-/** The building schema's default, dBm at 1 m. */
-const TX_DBM = -59;
-/** What the schema allows. */
-const RANGES = Object.freeze({ rssi_offset: [-40, 40], tx: [-127, 20], tag_tx: [-127, 20] });
+/** Shrinkage: devices vary as much as single visits do, so one visit counts by half, nine by nine tenths. */
+const SHRINK_VISITS = 1;
+/** A larger error has another cause: a wrong place, a broken antenna. */
+const CHANGE_MAX_DB = 12;
+/** A smaller change is not proposed. */
+const CHANGE_MIN_DB = 2;
+/** Schema of each field, with its range. */
+const FIELDS = Object.freeze({ rssi_offset: SCHEMA.gateway.properties.rssi_offset, tx: SCHEMA.beacon.properties.tx,
+  tag_tx: SCHEMA.staff_member.properties.tag_tx });
 
-/** @param {readonly number[]} numbers at least one @returns {number} */
+/** @param {readonly number[]} numbers one at least @returns {number} */
 function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const half = sorted.length >> 1;
@@ -40,90 +42,90 @@ function median(numbers) {
 }
 
 /**
- * How far off something is.
- * @typedef {{db: number, readings: number, visits: number}} Off
+ * The deviation of a device from its expected level, dB.
+ * @typedef {{db: number, readings: number, visits: number}} Deviation
  * @param {readonly {visit: number, db: number}[]} samples
- * @returns {Off|null} null: too little is known
+ * @returns {Deviation|null} null: too few samples
  */
-function offOf(samples) {
+function deviationOf(samples) {
   const visits = [...Map.groupBy(samples, ({ visit }) => visit).values()].filter((its) => its.length >= READINGS_A_VISIT);
   const readings = visits.reduce((sum, its) => sum + its.length, 0);
   if (visits.length < VISITS || readings < READINGS) return null;
   return { db: median(visits.map((its) => median(its.map(({ db }) => db)))), readings, visits: visits.length };
 }
 
-/** What of it is believed, whole dB; 0: not worth a change. @param {number} db @param {number} visits */
-function believed(db, visits) {
-  const shrunk = db * visits / (visits + BELIEVED_AFTER_VISITS);
-  const whole = Math.round(Math.max(-AT_MOST_DB, Math.min(AT_MOST_DB, shrunk)));
-  return Math.abs(whole) < AT_LEAST_DB ? 0 : whole;
+/** The change for a deviation, whole dB; 0: none. @param {number} db @param {number} visits */
+function changeFor(db, visits) {
+  const shrunk = db * visits / (visits + SHRINK_VISITS);
+  const whole = Math.round(Math.max(-CHANGE_MAX_DB, Math.min(CHANGE_MAX_DB, shrunk)));
+  return Math.abs(whole) < CHANGE_MIN_DB ? 0 : whole;
 }
 
-/** What all beacons have in common is the phone's, of which the building file says nothing. @param {readonly Off[]} offs */
-const commonOf = (offs) => (offs.length < DEVICES ? 0 : median(offs.map(({ db }) => db)));
+/** The deviation that all beacons share is that of the phone. @param {readonly Deviation[]} deviations */
+const sharedDeviation = (deviations) => (deviations.length < DEVICES ? 0 : median(deviations.map(({ db }) => db)));
 
 /**
- * What a walk taught.
- * @typedef {{samples: readonly Sample[], levels: readonly LevelSample[], announced: ReadonlyMap<string, number>}} Heard announced: what
- *   tags and beacons say about their own power, dBm
+ * The samples of a walk.
+ * @typedef {{samples: readonly Sample[], levels: readonly LevelSample[], announced: ReadonlyMap<string, number>}} Samples announced:
+ *   power that tags and beacons announce themselves, dBm at 1 m
  * @param {BuildingFile} building of the walk
  * @param {'gateway'|'phone'} mode
- * @param {Heard} heard
+ * @param {Samples} walk
  * @returns {Proposal[]} the largest change first
  */
-function estimate(building, mode, heard) {
-  const offs = [...Map.groupBy(heard.samples, ({ device }) => device)].flatMap(([id, its]) => {
-    const off = offOf(its.map(({ visit, offDb }) => ({ visit, db: offDb })));
-    return off ? [{ id, ...off }] : [];
+function estimate(building, mode, walk) {
+  const deviations = [...Map.groupBy(walk.samples, ({ device }) => device)].flatMap(([id, its]) => {
+    const deviation = deviationOf(its.map(({ visit, offDb }) => ({ visit, db: offDb })));
+    return deviation ? [{ id, ...deviation }] : [];
   });
-  const proposals = mode === 'phone' ? ofBeacons(building, offs, heard.announced) : [...ofGateways(building, offs), ...ofTag(building, heard)];
+  const proposals = mode === 'phone' ? ofBeacons(building, deviations, walk.announced) : [...ofGateways(building, deviations), ...ofTag(building, walk)];
   const size = (/** @type {Proposal} */ { from, to, was }) => Math.abs(to - (from ?? was));
   return proposals.filter((one) => size(one) > 0).sort((one, other) => size(other) - size(one) || (one.id < other.id ? -1 : 1));
 }
 
-/** @param {BuildingFile} building @param {readonly (Off & {id: string})[]} offs @returns {Proposal[]} */
-function ofGateways({ gateways }, offs) {
+/** @param {BuildingFile} building @param {readonly (Deviation & {id: string})[]} deviations @returns {Proposal[]} */
+function ofGateways({ gateways }, deviations) {
   const known = new Map(gateways.map((one) => [one.id, one.rssi_offset]));
-  return offs.map(({ id, db, readings, visits }) => {
+  return deviations.map(({ id, db, readings, visits }) => {
     const was = known.get(id) ?? 0;
-    const to = within('rssi_offset', was - believed(db, visits));
+    const to = within('rssi_offset', was - changeFor(db, visits));
     return { kind: 'gateway', id, field: 'rssi_offset', from: known.get(id) ?? null, was, to, readings, visits };
   });
 }
 
 /**
- * @param {BuildingFile} building @param {readonly (Off & {id: string})[]} offs @param {Heard['announced']} announced
+ * @param {BuildingFile} building @param {readonly (Deviation & {id: string})[]} deviations @param {Samples['announced']} announced
  * @returns {Proposal[]}
  */
-function ofBeacons({ beacons }, offs, announced) {
-  const common = commonOf(offs);
+function ofBeacons({ beacons }, deviations, announced) {
+  const shared = sharedDeviation(deviations);
   const known = new Map(beacons.map((one) => [one.id, one.tx]));
-  return offs.map(({ id, db, readings, visits }) => {
-    const was = known.get(id) ?? announced.get(id) ?? TX_DBM;
-    const to = within('tx', was + believed(db - common, visits));
+  return deviations.map(({ id, db, readings, visits }) => {
+    const was = known.get(id) ?? announced.get(id) ?? DEFAULTS.txDbm;
+    const to = within('tx', was + changeFor(db - shared, visits));
     return { kind: 'beacon', id, field: 'tx', from: known.get(id) ?? null, was, to, readings, visits };
   });
 }
 
-/** @param {BuildingFile} building @param {Heard} heard @returns {Proposal[]} */
+/** @param {BuildingFile} building @param {Samples} walk @returns {Proposal[]} */
 function ofTag({ staff: [walker] }, { levels, announced }) {
-  const off = offOf(levels.map(({ visit, levelDb }) => ({ visit, db: levelDb })));
-  if (!walker || !off) return [];
-  const said = (walker.tags ?? []).flatMap((tag) => announced.get(tag) ?? []);
-  const was = walker.tag_tx ?? (said.length > 0 ? Math.round(median(said)) : TX_DBM);
-  const to = within('tag_tx', was + believed(off.db, off.visits));
-  const { readings, visits } = off;
+  const deviation = deviationOf(levels.map(({ visit, levelDb }) => ({ visit, db: levelDb })));
+  if (!walker || !deviation) return [];
+  const announcedDbm = (walker.tags ?? []).flatMap((tag) => announced.get(tag) ?? []);
+  const was = walker.tag_tx ?? (announcedDbm.length > 0 ? Math.round(median(announcedDbm)) : DEFAULTS.txDbm);
+  const to = within('tag_tx', was + changeFor(deviation.db, deviation.visits));
+  const { readings, visits } = deviation;
   return [{ kind: 'staff', id: walker.id, field: 'tag_tx', from: walker.tag_tx ?? null, was, to, readings, visits }];
 }
 
 /** @param {Proposal['field']} field @param {number} value */
 function within(field, value) {
-  const [least = value, most = value] = RANGES[field];
-  return Math.max(least, Math.min(most, value));
+  const { minimum, maximum } = FIELDS[field];
+  return Math.max(minimum, Math.min(maximum, value));
 }
 
 /**
- * The building file with them.
+ * Applies proposals to a building file.
  * @param {BuildingFile} file @param {readonly Proposal[]} proposals
  * @returns {BuildingFile}
  */
@@ -139,4 +141,4 @@ function withProposals(file, proposals) {
   return { ...file, gateways: changed(file.gateways, 'gateway'), beacons: changed(file.beacons, 'beacon'), staff: changed(file.staff, 'staff') };
 }
 
-module.exports = { estimate, withProposals, median, AT_LEAST_DB, AT_MOST_DB };
+module.exports = { estimate, withProposals, median, CHANGE_MIN_DB, CHANGE_MAX_DB };

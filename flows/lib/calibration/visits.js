@@ -2,12 +2,12 @@
 'use strict';
 
 /**
- * The taps of a walk as visits: which room from when to when. Pure.
+ * Visits of rooms from the taps of a walk. Pure.
  * @typedef {{room: string, fromMs: number, toMs: number}} Visit half-open, epoch ms
  */
 
-/** Next to a tap somebody is in a door: nothing is learned there. */
-const DOOR_MS = 2000;
+/** Around a tap somebody is between two rooms; those samples do not count. */
+const MARGIN_MS = 2000;
 const SECOND_MS = 1000;
 
 /**
@@ -20,10 +20,10 @@ const visitsOf = (taps, endMs) => taps.flatMap(({ ts, room }, i) => {
   return room === null || toMs <= ts ? [] : [{ room, fromMs: ts, toMs }];
 });
 
-/** Which visit a moment lies in, away from its doors; -1: none. @param {readonly Visit[]} visits @param {number} ms */
-const visitAt = (visits, ms) => visits.findIndex(({ fromMs, toMs }) => ms >= fromMs + DOOR_MS && ms < toMs - DOOR_MS);
+/** Index of the visit of a time, without the margins around taps; -1: none. @param {readonly Visit[]} visits @param {number} ms */
+const visitAt = (visits, ms) => visits.findIndex(({ fromMs, toMs }) => ms >= fromMs + MARGIN_MS && ms < toMs - MARGIN_MS);
 
-/** The whole seconds of a visit, which are scored. @param {Visit} visit @returns {number[]} epoch s */
+/** The scored seconds of a visit. @param {Visit} visit @returns {number[]} epoch s */
 function secondsOf({ fromMs, toMs }) {
   const first = Math.ceil(fromMs / SECOND_MS);
   return Array.from({ length: Math.max(0, Math.ceil(toMs / SECOND_MS) - first) }, (_, i) => first + i);

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-// A walk in, what it teaches out: some seconds of work, which the live view does not wait for.
+// Worker thread of a calibration: takes a walk, returns the result after some seconds.
 const { parentPort, workerData } = require('node:worker_threads');
 const { calibrate } = require('./index');
 

@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * The building as the pages draw it; sent once, and again when it changed.
+ * The building as pages draw it; sent once, and again after a change.
  * @param {import('../building').Building} building
  */
 function buildingView({ digest, name, levels, gateways, staff }) {
@@ -15,15 +15,15 @@ function buildingView({ digest, name, levels, gateways, staff }) {
       name: level.name,
       width_m: level.width_m,
       height_m: level.height_m,
-      /** name of its picture, null: there is none */
+      /** name of the plan picture; null: none */
       plan: level.plan ?? null,
       schematic: level.schematic === true,
-      rooms: level.rooms.map(({ id, name: called, kind = 'room', limit = null, polygon, open_edges }) => (
-        { id, name: called, kind, limit, polygon, open_edges })),
+      rooms: level.rooms.map(({ id, name: roomName, kind = 'room', limit = null, polygon, open_edges }) => (
+        { id, name: roomName, kind, limit, polygon, open_edges })),
       gateways: all.filter((gateway) => gateway.level === level.id).map(({ id, room, x_m, y_m }) => ({ id, room, x_m, y_m })),
     })),
     /** names by id */
-    staff: Object.fromEntries([...staff.values()].map(({ id, name: called }) => [id, called])),
+    staff: Object.fromEntries([...staff.values()].map((person) => [person.id, person.name])),
   };
 }
 

@@ -4,30 +4,30 @@
 const { biases } = require('../devices/bias');
 const { compareIds } = require('../history/views/stays');
 
-/** Of a gateway's figures those that the page shows. */
+/** Figures of a gateway that the page shows. */
 const FIGURES = /** @type {const} */ (['queued', 'dropped', 'scan_restarts', 'clock_offset_ms', 'clock_synchronised', 'cpu_temperature_c', 'uptime_s']);
 
-const SILENCE = Object.freeze({ state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 });
+const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 });
 
 /**
- * How gateways are doing, what is amiss, and which beacons are heard that nobody registered.
+ * State of the gateways, the alerts, and unregistered beacons that are received.
  * @param {import('./topics').Context} context
  * @param {string} _argument
  * @param {number} nowMs
  */
 function devices({ site, alerts }, _argument, nowMs) {
   const listed = site.building().gateways;
-  const ids = [...listed.keys(), ...site.gateways.strangers()].sort(compareIds);
+  const ids = [...listed.keys(), ...site.gateways.unlisted()].sort(compareIds);
   const biasOf = biases(site);
   return {
     alerts: { list: alerts.list(), open: alerts.open(), dropped: alerts.dropped() },
     gateways: ids.map((id) => {
       const { level = null, room = null } = listed.get(id) ?? {};
-      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? SILENCE;
+      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? NO_STATE;
       return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
         rssi_bias_db: biasOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
     }),
-    strangers: site.beacons.strangers().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
+    strangers: site.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
       { beacon, heard_ms, kind, receiver, rssi, count })),
   };
 }

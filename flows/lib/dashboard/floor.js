@@ -4,9 +4,9 @@
 const { people } = require('./people');
 
 /**
- * Who is on one level and how its gateways are doing; and who is lost anywhere.
+ * People and gateway states of one level, and lost people of the whole building.
  * @param {import('./topics').Context} context
- * @param {string} level id; of the lowest one if there is none of that id
+ * @param {string} level id; an unknown id stands for the first level
  * @param {number} nowMs
  * @param {import('./people').Presence[]} presences
  */
@@ -18,7 +18,7 @@ function floor({ site }, level, nowMs, presences) {
     level: shown,
     people: people(presences, (one) => one.level === shown && one.state !== 'lost'),
     lost: people(presences, ({ state }) => state === 'lost'),
-    /** states by id; a gateway of which nothing is known yet is not among them */
+    /** states by id, without gateways of which nothing is known yet */
     gateways: Object.fromEntries(ofLevel.flatMap(({ id }) => {
       const known = site.gateways.of(id, nowMs);
       return known ? [[id, known.state]] : [];

@@ -5,8 +5,7 @@ const { LATEST_MS } = require('../history');
 const { people } = require('./people');
 
 /**
- * Everybody of the last quarter of an hour, with how they were heard last and the battery of their tag (of several: the
- * weakest).
+ * Everybody of the last quarter of an hour, with the last RSSI and the battery of their tag (of several tags: the weakest).
  * @param {import('./topics').Context} context
  * @param {string} _argument
  * @param {number} nowMs
@@ -18,13 +17,13 @@ function staff({ site }, _argument, nowMs, presences) {
   return {
     people: people(presences, () => true).map((one) => {
       const { rssi = null, beacon = null } = latest.get(one.id) ?? {};
-      return { ...one, rssi, beacon, battery_mv: weakest(site, members.get(one.id)?.tags ?? []) };
+      return { ...one, rssi, beacon, battery_mv: weakestBattery(site, members.get(one.id)?.tags ?? []) };
     }),
   };
 }
 
 /** @param {import('../site').Site} site @param {string[]} tags @returns {number|null} mV */
-function weakest(site, tags) {
+function weakestBattery(site, tags) {
   const known = tags.map((tag) => site.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
   return known.length === 0 ? null : Math.min(...known);
 }

@@ -3,22 +3,22 @@
 
 const { stepsDone } = require('./steps');
 
-/** What changes slowly is looked at this often. */
-const LOOK_MS = 1000;
+/** Health is read this often. */
+const HEALTH_MS = 1000;
 
 /**
- * How things stand, for every page: how many people are on each level, and what is not working.
+ * The status for every page: people on each level, and the parts of health.
  * @param {import('./topics').Context} context
  */
 function createStatus({ site, alerts, health, keys }) {
-  let lookedMs = -Infinity;
-  let heard = { messages: 0, ms: /** @type {number|null} */ (null) };
+  let healthMs = -Infinity;
+  let received = { messages: 0, ms: /** @type {number|null} */ (null) };
   /** @type {{id: string, status: string, reason?: string, remedy?: string}[]} */
   let parts = [];
 
   /** @param {number} nowMs */
-  function look(nowMs) {
-    lookedMs = nowMs;
+  function readHealth(nowMs) {
+    healthMs = nowMs;
     parts = Object.entries(health(nowMs).parts).map(([id, { status, reason, remedy }]) => ({ id, status, reason, remedy }));
   }
 
@@ -27,13 +27,13 @@ function createStatus({ site, alerts, health, keys }) {
    * @param {import('./people').Presence[]} presences
    * @returns {{building: string, counts: Record<string, number>, lost: number, heard_ms: number|null, alerts: number,
    *   simulated: number, steps: import('./steps').Steps, parts: typeof parts}}
-   *   counts by level id, without who is lost; heard_ms: when the last readings came in, null: none since the start; alerts: how many go on
-   *   that nobody has acknowledged; simulated: how many of those who are here a simulator plays
+   *   counts by level id, without lost people; heard_ms: when the last readings came in, null: none since the start; alerts: active
+   *   and not acknowledged; simulated: people here that a simulator plays
    */
   return (nowMs, presences) => {
-    if (nowMs - lookedMs >= LOOK_MS) look(nowMs);
+    if (nowMs - healthMs >= HEALTH_MS) readHealth(nowMs);
     const { messages } = site.counters();
-    if (messages !== heard.messages) heard = { messages, ms: nowMs };
+    if (messages !== received.messages) received = { messages, ms: nowMs };
     /** @type {Record<string, number>} */
     const counts = {};
     let lost = 0;
@@ -41,7 +41,7 @@ function createStatus({ site, alerts, health, keys }) {
       if (state === 'lost') lost += 1;
       else counts[level] = (counts[level] ?? 0) + 1;
     }
-    return { building: site.building().digest, counts, lost, heard_ms: heard.ms, alerts: alerts.open(),
+    return { building: site.building().digest, counts, lost, heard_ms: received.ms, alerts: alerts.open(),
       simulated: site.simulated.count(presences, nowMs), steps: stepsDone(site, keys?.records() ?? [], nowMs), parts };
   };
 }

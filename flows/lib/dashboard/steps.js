@@ -4,15 +4,15 @@
 const { isDemo } = require('../building/demo');
 
 /**
- * What a new installation has done and what comes next, from what is so: nothing of it is kept.
+ * Set-up steps of a new installation that are done, derived from the present state; nothing is stored.
  * @typedef {{building: boolean, receivers: boolean, staff: boolean, hacs: boolean}} Steps
  */
 
-/** Looking whether a building is the demo costs a digest: once for each building. @type {WeakMap<object, boolean>} */
+/** Result of `isDemo` by building file, since it costs a digest. @type {WeakMap<object, boolean>} */
 const demos = new WeakMap();
 
 /** @param {import('../building').BuildingFile} file */
-function known(file) {
+function isDemoCached(file) {
   const demo = demos.get(file) ?? isDemo(file);
   demos.set(file, demo);
   return demo;
@@ -22,20 +22,20 @@ function known(file) {
  * @param {import('../site').Site} site
  * @param {{rights: Iterable<string>, expires_ms: number|null}[]} keys
  * @param {number} nowMs
- * @returns {Steps} building: it is an own one, with a room and a device; receivers: a gateway or a phone has said something;
- *   staff: of an own building; hacs: there is a key that may ask for history
+ * @returns {Steps} building: it is not the demo, and has a room and a device; receivers: a gateway or a phone has sent something;
+ *   staff: a building of one's own has staff; hacs: a valid key has the right history
  */
 function stepsDone(site, keys, nowMs) {
   const { file, rooms, gateways, beacons } = site.building();
-  const own = !known(file);
-  const speaks = [...gateways.keys()].some((id) => {
+  const isOwn = !isDemoCached(file);
+  const hasGateway = [...gateways.keys()].some((id) => {
     const { state = 'unknown', version = null } = site.gateways.of(id, nowMs) ?? {};
     return state !== 'unknown' && !String(version).startsWith('simulator/');
   });
   return {
-    building: own && rooms.size > 0 && beacons.size + gateways.size > 0,
-    receivers: site.receivedMs() !== null || speaks,
-    staff: own && file.staff.length > 0,
+    building: isOwn && rooms.size > 0 && beacons.size + gateways.size > 0,
+    receivers: site.receivedMs() !== null || hasGateway,
+    staff: isOwn && file.staff.length > 0,
     hacs: keys.some(({ rights, expires_ms: ends }) => [...rights].includes('history') && (ends === null || ends > nowMs)),
   };
 }

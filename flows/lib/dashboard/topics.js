@@ -9,8 +9,8 @@ const { createStatus } = require('./status');
 const { system } = require('./system');
 
 /**
- * What pages can watch, by name; a topic is the name, or `name:argument`. To add one: a file beside this one that
- * makes the data, and a line here. Every snapshot carries the status, so that a page needs one topic only.
+ * Topics that pages can watch: `name` or `name:argument`. A new topic needs a file beside this one that builds its data, and a
+ * line here. Every snapshot has the status too, so that a page needs one topic only.
  * @typedef {{site: import('../site').Site, alerts: Pick<import('../alerts').Alerts, 'list'|'open'|'dropped'>,
  *   trend: Pick<import('../health/metrics/trend').Trend, 'samples'>,
  *   keys?: {records: () => {rights: Iterable<string>, expires_ms: number|null}[]},
@@ -21,7 +21,7 @@ const { system } = require('./system');
  * @typedef {ReturnType<typeof createTopics>} Topics
  */
 
-/** @type {Record<string, Topic>} everyMs: at most so often, in steps of the tick of 200 ms */
+/** @type {Record<string, Topic>} everyMs: shortest interval, in steps of the tick of 200 ms */
 const TOPICS = {
   status: { everyMs: 1000, data: () => ({}) },
   floor: { everyMs: 200, data: floor },
@@ -35,17 +35,17 @@ function createTopics(context) {
   const { site } = context;
   const status = createStatus(context);
   /** @type {{of: import('../building').Building|null, view: ReturnType<typeof buildingView>|null}} */
-  const shown = { of: null, view: null };
-  const now = { version: '', all: /** @type {import('./people').Presence[]} */ ([]) };
+  const cachedView = { of: null, view: null };
+  const cachedPresences = { version: '', all: /** @type {import('./people').Presence[]} */ ([]) };
 
-  /** Once for all topics of a tick. @param {number} nowMs */
+  /** Read once for all topics of a tick. @param {number} nowMs */
   function presencesAt(nowMs) {
     const version = `${nowMs} ${site.version()} ${site.counters().messages}`;
-    if (now.version !== version) Object.assign(now, { version, all: site.presences() });
-    return now.all;
+    if (cachedPresences.version !== version) Object.assign(cachedPresences, { version, all: site.presences() });
+    return cachedPresences.all;
   }
 
-  /** @param {string} topic @returns {[Topic, string]} what there is not is nothing but status */
+  /** @param {string} topic @returns {[Topic, string]} an unknown topic has the status only */
   function find(topic) {
     const [name = '', argument = ''] = topic.split(':', 2);
     return [Object.hasOwn(TOPICS, name) ? /** @type {Topic} */ (TOPICS[name]) : /** @type {Topic} */ (TOPICS.status), argument];
@@ -55,12 +55,12 @@ function createTopics(context) {
     /** The building as pages need it. */
     building() {
       const building = site.building();
-      if (shown.of !== building) Object.assign(shown, { of: building, view: buildingView(building) });
-      return /** @type {ReturnType<typeof buildingView>} */ (shown.view);
+      if (cachedView.of !== building) Object.assign(cachedView, { of: building, view: buildingView(building) });
+      return /** @type {ReturnType<typeof buildingView>} */ (cachedView.view);
     },
     /** @param {string} topic */
     everyMs: (topic) => find(topic)[0].everyMs,
-    /** As long as this stays the same there is nothing new to say. @param {string} _topic */
+    /** The data of a topic is unchanged while its stamp is. @param {string} _topic */
     stamp: (_topic) => `${site.version()} ${site.counters().messages} ${site.outbox.connected()}`,
     /**
      * @param {string} topic

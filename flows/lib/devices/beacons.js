@@ -2,82 +2,82 @@
 'use strict';
 
 /**
- * What was last heard of each beacon: of registered ones as long as they are, of others the 256 that were heard last
- * (random addresses that pass by push out each other, not who is heard every second).
+ * The last reading of each beacon: of registered beacons always, of unregistered ones the 256 that were received last
+ * (random addresses that pass by push out each other, not a beacon that is received every second).
  * @typedef {import('../building').Building} Building
  * @typedef {object} Sighting times in epoch ms, by the receiver's clock but never ahead of ours
- * @property {number} first_ms first heard since the start
- * @property {number} heard_ms last heard
- * @property {'gateway'|'phone'} kind of who heard it then
+ * @property {number} first_ms first reading since the start
+ * @property {number} heard_ms last reading
+ * @property {'gateway'|'phone'} kind of the receiver
  * @property {string} receiver
- * @property {number} rssi dBm, then
+ * @property {number} rssi dBm of the last reading
  * @property {number} count readings since the start
- * @property {number|null} measured_ms when one of the following came last
+ * @property {number|null} measured_ms last time that one of the following came
  * @property {number|null} battery_mv
  * @property {number|null} temperature_c
  * @property {number|null} humidity_pct
  */
 
-const STRANGERS = 256;
+const UNREGISTERED_MAX = 256;
 
 function createBeacons() {
-  /** @type {Map<string, Sighting>} by beacon id */
+  /** @type {Map<string, Sighting>} registered ones, by beacon id */
   const known = new Map();
-  /** @type {Map<string, Sighting>} longest unheard first */
-  const strangers = new Map();
+  /** @type {Map<string, Sighting>} the one silent for longest first */
+  const unregistered = new Map();
 
   /**
    * @param {import('../intake/readings').Batch} batch
    * @param {Building} building
    * @param {number} nowMs
-   * @returns {number} how many of its readings are of beacons that nobody registered
+   * @returns {number} how many of its readings are of unregistered beacons
    */
-  function hear({ kind, receiver, ts, readings }, building, nowMs) {
+  function addBatch({ kind, receiver, ts, readings }, building, nowMs) {
     const heardMs = Math.min(ts, nowMs);
-    let unregistered = 0;
+    let unregisteredCount = 0;
     for (const reading of readings) {
       const { beacon } = reading;
       let sighting = known.get(beacon);
       if (!sighting) {
         const registered = building.isRegistered(beacon);
-        sighting = (registered ? undefined : strangers.get(beacon)) ?? fresh(heardMs);
+        sighting = (registered ? undefined : unregistered.get(beacon)) ?? fresh(heardMs);
         if (registered) known.set(beacon, sighting);
         else {
-          unregistered += 1;
-          strangers.delete(beacon);
-          strangers.set(beacon, sighting);
-          if (strangers.size > STRANGERS) strangers.delete(/** @type {string} */ (strangers.keys().next().value));
+          unregisteredCount += 1;
+          unregistered.delete(beacon);
+          unregistered.set(beacon, sighting);
+          if (unregistered.size > UNREGISTERED_MAX) unregistered.delete(/** @type {string} */ (unregistered.keys().next().value));
         }
       }
       sighting.count += 1;
-      if (heardMs < sighting.heard_ms) continue; // out of a backlog: it does not move the present
+      if (heardMs < sighting.heard_ms) continue; // from a backlog: the present stays
       sighting.heard_ms = heardMs;
       sighting.kind = kind;
       sighting.receiver = receiver;
       sighting.rssi = reading.rssi;
       measure(sighting, reading, heardMs);
     }
-    return unregistered;
+    return unregisteredCount;
   }
 
-  /** Who was a stranger and is registered now keeps what is known, and the other way round. @param {Building} building */
+  /** Moves beacons whose registration changed; their data stays. @param {Building} building */
   function setBuilding(building) {
-    for (const [from, to, registered] of /** @type {const} */ ([[known, strangers, false], [strangers, known, true]])) {
+    for (const [from, to, registered] of /** @type {const} */ ([[known, unregistered, false], [unregistered, known, true]])) {
       for (const [id, sighting] of from) {
         if (building.isRegistered(id) !== registered) continue;
         from.delete(id);
         to.set(id, sighting);
       }
     }
-    while (strangers.size > STRANGERS) strangers.delete(/** @type {string} */ (strangers.keys().next().value));
+    while (unregistered.size > UNREGISTERED_MAX) unregistered.delete(/** @type {string} */ (unregistered.keys().next().value));
   }
 
   /**
-   * What the database knows from before the start; whatever was heard since counts for more.
+   * Takes over the last readings from before the start; newer readings stay.
    * @param {Building} building
    * @param {{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}[]} rows
    */
-  function recall(building, rows) {
+  function restore(building, rows) {
     for (const { beacon, ts, kind, receiver, rssi } of rows) {
       if (!building.isRegistered(beacon)) continue;
       const sighting = known.get(beacon);
@@ -87,13 +87,13 @@ function createBeacons() {
   }
 
   return {
-    hear,
+    addBatch,
     setBuilding,
-    recall,
-    /** A registered one. @param {string} beacon @returns {Readonly<Sighting>|null} null: not heard */
+    restore,
+    /** A registered beacon. @param {string} beacon @returns {Readonly<Sighting>|null} null: no reading yet */
     of: (beacon) => known.get(beacon) ?? null,
-    /** @returns {({beacon: string} & Readonly<Sighting>)[]} last heard first */
-    strangers: () => [...strangers].map(([beacon, sighting]) => ({ beacon, ...sighting })).reverse(),
+    /** @returns {({beacon: string} & Readonly<Sighting>)[]} the last received first */
+    unregistered: () => [...unregistered].map(([beacon, sighting]) => ({ beacon, ...sighting })).reverse(),
   };
 }
 
@@ -112,4 +112,4 @@ function measure(sighting, { battery_mv: battery, temperature_c: temperature, hu
   if (humidity !== undefined) sighting.humidity_pct = humidity;
 }
 
-module.exports = { createBeacons, STRANGERS };
+module.exports = { createBeacons, UNREGISTERED_MAX };

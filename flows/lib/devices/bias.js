@@ -1,15 +1,15 @@
 // @ts-check
 'use strict';
 
-const LEAST_READINGS = 300; // a mean over fewer may be chance
+const READINGS_MIN = 300; // the mean of fewer may be chance
 
 /**
- * By how many dB gateways hear people, and beacons are heard by them, stronger (negative: weaker) than expected.
+ * How many dB stronger than expected (negative: weaker) gateways receive tags, and phones receive beacons.
  * @param {Pick<import('../site').Site, 'receivers'>} site
- * @returns {(kind: 'gateway'|'beacon', id: string) => number|null} to a tenth; null: too few readings as yet
+ * @returns {(kind: 'gateway'|'beacon', id: string) => number|null} rounded to 0.1 dB; null: too few readings yet
  */
 function biases(site) {
-  const known = new Map(site.receivers().filter(({ readings }) => readings >= LEAST_READINGS)
+  const known = new Map(site.receivers().filter(({ readings }) => readings >= READINGS_MIN)
     .map(({ kind, id, offset_db: db }) => [`${kind} ${id}`, Math.round(db * 10) / 10]));
   return (kind, id) => known.get(`${kind} ${id}`) ?? null;
 }

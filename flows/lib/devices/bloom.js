@@ -4,14 +4,14 @@
 const { createHash } = require('node:crypto');
 
 /**
- * A set of ids in a few bits each: a Bloom filter (B. H. Bloom, Communications of the ACM 13, 1970). What is in the set is
- * always found; of what is not, a small share is found as well. docs/interfaces.md says how it is read.
- * @typedef {{ids: number, k: number, bits: string}} Filter ids: how many it was made of; k: bits of each id; bits: base64
+ * A set of ids in a few bits each: a Bloom filter (B. H. Bloom, Communications of the ACM 13, 1970). Ids of the set always match;
+ * a small share of other ids matches as well. docs/interfaces.md says how a filter is read.
+ * @typedef {{ids: number, k: number, bits: string}} Filter ids: how many ids it holds; k: bits of each id; bits: base64
  */
 
-/** One stranger in a thousand is let in. The fewest bits for a share p are −log2(p) / ln 2 (the same paper). */
+/** For a false positive rate of 0.1 %. The fewest bits for a rate p are −log2(p) / ln 2 (the same paper). */
 const BITS_PER_ID = 14.4;
-/** 60,000 letters in base64. More ids than 25,000 share them, and more strangers are let in. */
+/** 60,000 letters in base64. With more than 25,000 ids the false positive rate grows. */
 const MAX_BYTES = 45_000;
 const MAX_K = 32;
 
@@ -36,9 +36,9 @@ function createFilter(ids) {
   return { ids: ids.length, k, bits: bytes.toString('base64') };
 }
 
-/** @param {Filter} filter @returns {number} the share of strangers that is let in: all of an id's k places are taken by others */
-function strangersShare({ ids, k, bits }) {
+/** @param {Filter} filter @returns {number} 0 … 1, share of other ids that match: all k places of the id are taken */
+function falsePositiveRate({ ids, k, bits }) {
   return (1 - Math.exp(-k * ids / (Buffer.byteLength(bits, 'base64') * 8))) ** k;
 }
 
-module.exports = { createFilter, strangersShare };
+module.exports = { createFilter, falsePositiveRate };

@@ -4,68 +4,68 @@
 const { gatewayConfigs } = require('./gateway-config');
 
 /**
- * Keeps what the broker holds for the gateways (retained) as the building in use wants it. What the broker holds it tells
- * itself, at each connection: so nothing is published that is there already, what a killed broker has forgotten is published
- * again, and what is held for a gateway that left the building is taken off, also when it left while we were away.
+ * Keeps the retained configs of the gateways in line with the building in use. The broker sends its retained messages at each
+ * connection. So an unchanged config is not published again, a config that a killed broker lost is published again, and the
+ * config of a gateway that left the building is cleared, also when it left while we were away.
  * @typedef {import('../building').Building} Building
  */
 
-/** How long after a connection, and after the last of what it brought, the broker has told all it holds. */
+/** All retained messages have arrived this long after the connection, and this long after the last of them. */
 const SETTLE_MS = 2000;
 const QUIET_MS = 1000;
-/** So few are in the outbox at a time (of 64 KiB at most each) that they push nothing else out of it. */
-const AT_ONCE = 20;
+/** Messages in the outbox at a time; they have 64 KiB at most each and must not push out others. */
+const IN_FLIGHT_MAX = 20;
 const TOPIC = /^sda\/v1\/gateway\/([^/]+)\/config$/;
-const OTHER = '?'; // of what the broker holds it matters only whether it is what we want
+const OTHER = '?'; // a retained config that is not the wanted one; its content does not matter
 
 /**
- * @param {object} edge
- * @param {() => Building} edge.building the one in use
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'|'connected'>} edge.outbox
- * @param {() => number} edge.clock epoch ms
- * @param {(made: ReturnType<typeof gatewayConfigs>) => void} [edge.announce] of each building that is taken over
+ * @param {object} options
+ * @param {() => Building} options.building in use
+ * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'|'connected'>} options.outbox
+ * @param {() => number} options.clock epoch ms
+ * @param {(made: ReturnType<typeof gatewayConfigs>) => void} [options.onConfigs] called for each building that is put in use
  */
-function createGatewayConfigKeeper({ building, outbox, clock, announce = () => {} }) {
+function createGatewayConfigPublisher({ building, outbox, clock, onConfigs = () => {} }) {
   let madeFrom = building();
-  let wanted = made();
+  let wanted = configsOf();
   /** @type {Map<string, string>} by gateway id */
-  const held = new Map();
-  /** @type {Set<string>} gateways whose message is in the outbox: never two of one, since it forgets the older without a word */
-  const underWay = new Set();
+  const retained = new Map();
+  /** @type {Set<string>} gateways with a message in the outbox: one each, since a newer one replaces it without a callback */
+  const inFlight = new Set();
   /** @type {string[]} */
-  let todo = [];
+  let pending = [];
   let changed = true;
   let readyMs = Infinity;
 
-  function made() {
+  function configsOf() {
     const configs = gatewayConfigs(madeFrom);
-    announce(configs);
+    onConfigs(configs);
     return configs.payloads;
   }
 
   /**
-   * A message of the topic; what is not retained is our own, coming back.
+   * Takes a message of the topic. A message without the retain flag is our own, coming back.
    * @param {{topic: string, payload: Buffer, retain?: boolean}} message
    */
-  function tell({ topic, payload, retain = false }) {
+  function handleMessage({ topic, payload, retain = false }) {
     const [, id] = TOPIC.exec(topic) ?? [];
     if (id === undefined || !retain) return;
     const want = wanted.get(id);
-    held.set(id, want !== undefined && payload.toString() === want ? want : OTHER);
+    retained.set(id, want !== undefined && payload.toString() === want ? want : OTHER);
     if (readyMs !== Infinity) readyMs = Math.max(readyMs, clock() + QUIET_MS);
     changed = true;
   }
 
-  /** To be called twice a second, since a connection is away for a second at least. */
-  function look() {
+  /** Publishes what differs; called twice a second, since a lost connection takes a second at least. */
+  function sync() {
     if (building() !== madeFrom) {
       madeFrom = building();
-      wanted = made();
+      wanted = configsOf();
       changed = true;
     }
     if (!outbox.connected()) {
-      held.clear();
-      todo = [];
+      retained.clear();
+      pending = [];
       readyMs = Infinity;
       return;
     }
@@ -74,34 +74,34 @@ function createGatewayConfigKeeper({ building, outbox, clock, announce = () => {
       changed = true;
     }
     if (clock() < readyMs) return;
-    if (changed) todo = [...new Set([...wanted.keys(), ...held.keys()])].reverse();
+    if (changed) pending = [...new Set([...wanted.keys(), ...retained.keys()])].reverse();
     changed = false;
-    send();
+    publish();
   }
 
-  function send() {
-    while (underWay.size < AT_ONCE && todo.length > 0) {
-      const id = /** @type {string} */ (todo.pop());
+  function publish() {
+    while (inFlight.size < IN_FLIGHT_MAX && pending.length > 0) {
+      const id = /** @type {string} */ (pending.pop());
       const payload = wanted.get(id) ?? '';
-      if ((held.get(id) ?? '') === payload || underWay.has(id)) continue;
-      underWay.add(id);
+      if ((retained.get(id) ?? '') === payload || inFlight.has(id)) continue;
+      inFlight.add(id);
       outbox.put({ topic: `sda/v1/gateway/${id}/config`, payload, retain: true }, clock(), (error) => {
-        underWay.delete(id);
-        if (error) changed = true; // it was pushed out: again at the next look
-        else arrived(id, payload);
+        inFlight.delete(id);
+        if (error) changed = true; // the outbox was full: try again at the next sync
+        else acknowledged(id, payload);
       });
     }
   }
 
   /** @param {string} id @param {string} payload */
-  function arrived(id, payload) {
-    if (payload === '') held.delete(id);
-    else held.set(id, payload);
+  function acknowledged(id, payload) {
+    if (payload === '') retained.delete(id);
+    else retained.set(id, payload);
     if (payload !== (wanted.get(id) ?? '')) changed = true; // the building was changed meanwhile
-    send();
+    publish();
   }
 
-  return { tell, look };
+  return { handleMessage, sync };
 }
 
-module.exports = { createGatewayConfigKeeper };
+module.exports = { createGatewayConfigPublisher };

@@ -5,27 +5,27 @@ const { ID } = require('../building/ids');
 const { createLosses } = require('./losses');
 
 /**
- * How the gateways are doing: what they say of themselves (status, health) and what comes from them (readings). Of those
- * that the building file does not list, the 256 that were heard from last.
- * @typedef {'online'|'offline'|'silent'|'unknown'} State silent: nothing came for a minute, although it did not say goodbye;
+ * State of the gateways, from their status and health messages and from their readings. Of gateways that the building file
+ * does not list, the 256 that sent something last.
+ * @typedef {'online'|'offline'|'silent'|'unknown'} State silent: nothing came for a minute, without an "offline" status;
  *   unknown: nothing has come yet
- * @typedef {{ts: number, version?: string, [figure: string]: number|string|undefined}} Health figures as the gateway tells them
+ * @typedef {{ts: number, version?: string, [figure: string]: number|string|undefined}} Health figures as the gateway sends them
  * @typedef {object} Known
- * @property {'online'|'offline'|null} said by its last status
- * @property {number|null} saidMs since when; null: since before our start
+ * @property {'online'|'offline'|null} reported state of its last status
+ * @property {number|null} reportedMs since when; null: since before our start
  * @property {string|null} version
  * @property {Health|null} health the newest
- * @property {number|null} readingMs when readings came last, by our clock
- * @property {number|null} aliveMs when anything came last that only a running gateway sends, by our clock
- * @property {number} aliveSinceMs since when that has come without a pause
+ * @property {number|null} readingMs last readings, by our clock
+ * @property {number|null} aliveMs last message that only a running gateway sends, by our clock
+ * @property {number} aliveSinceMs since when those came without a pause
  * @property {number} rate readings a second at `readingMs`
  * @typedef {ReturnType<typeof createGateways>} Gateways
  */
 
 /** Four health messages. */
 const SILENT_MS = 60_000;
-const STRANGERS = 256;
-/** The rate is a mean over about so long. */
+const UNLISTED_MAX = 256;
+/** Time constant of the mean rate. */
 const RATE_MS = 30_000;
 const TOPIC = /^sda\/v1\/gateway\/([^/]+)\/(status|health)$/;
 const PAYLOAD_BYTES = 8192;
@@ -34,41 +34,41 @@ const FIGURES = 64;
 function createGateways() {
   /** @type {Map<string, Known>} those of the building file */
   const listed = new Map();
-  /** @type {Map<string, Known>} others, longest quiet first */
-  const strangers = new Map();
+  /** @type {Map<string, Known>} others, the one silent for longest first */
+  const unlisted = new Map();
   const losses = createLosses();
   let refused = 0;
 
   /** @param {string} id @param {import('../building').Building} building */
-  function touch(id, building) {
-    const mine = listed.get(id);
-    if (mine) return mine;
-    const known = strangers.get(id)
-      ?? { said: null, saidMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0 };
+  function knownOf(id, building) {
+    const ours = listed.get(id);
+    if (ours) return ours;
+    const known = unlisted.get(id)
+      ?? { reported: null, reportedMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0 };
     if (building.gateways.has(id)) {
       listed.set(id, known);
       return known;
     }
-    strangers.delete(id);
-    strangers.set(id, known);
-    bound();
+    unlisted.delete(id);
+    unlisted.set(id, known);
+    dropOldest();
     return known;
   }
 
-  function bound() {
-    while (strangers.size > STRANGERS) strangers.delete(/** @type {string} */ (strangers.keys().next().value));
+  function dropOldest() {
+    while (unlisted.size > UNLISTED_MAX) unlisted.delete(/** @type {string} */ (unlisted.keys().next().value));
   }
 
-  /** Who was a stranger and is listed now keeps what is known, and the other way round. @param {import('../building').Building} building */
+  /** Moves gateways that the new building lists, or no longer lists; their state stays. @param {import('../building').Building} building */
   function setBuilding({ gateways }) {
-    for (const [from, to, mine] of /** @type {const} */ ([[listed, strangers, false], [strangers, listed, true]])) {
+    for (const [from, to, isListed] of /** @type {const} */ ([[listed, unlisted, false], [unlisted, listed, true]])) {
       for (const [id, known] of from) {
-        if (gateways.has(id) !== mine) continue;
+        if (gateways.has(id) !== isListed) continue;
         from.delete(id);
         to.set(id, known);
       }
     }
-    bound();
+    dropOldest();
   }
 
   /** @param {Known} known @param {number} nowMs */
@@ -78,21 +78,21 @@ function createGateways() {
   }
 
   /**
-   * A message under `gateway/<id>/status` or `…/health`. What is none is counted.
-   * @param {{topic: string, payload: Buffer, retain?: boolean}} message retain: it was told before we came
+   * Takes a message of `gateway/<id>/status` or `…/health`. Bad messages are counted.
+   * @param {{topic: string, payload: Buffer, retain?: boolean}} message retain: it was sent before we subscribed
    * @param {import('../building').Building} building
    * @param {number} nowMs
-   * @returns {{gateway: string, up: boolean}|null} what a status says
+   * @returns {{gateway: string, up: boolean}|null} of a status message; null: of any other
    */
-  function tell({ topic, payload, retain = false }, building, nowMs) {
-    if (payload.length === 0) return null; // a retained message was taken off
-    const said = read(topic, payload);
-    if (!said) {
+  function handleMessage({ topic, payload, retain = false }, building, nowMs) {
+    if (payload.length === 0) return null; // a retained message was cleared
+    const message = read(topic, payload);
+    if (!message) {
       refused += 1;
       return null;
     }
-    const { id, state, data } = said;
-    const known = touch(id, building);
+    const { id, state, data } = message;
+    const known = knownOf(id, building);
     if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
     if (state !== 'offline') alive(known, nowMs);
     if (state === null) {
@@ -101,10 +101,10 @@ function createGateways() {
       known.health = health;
       return null;
     }
-    // "online" happened when its sender says; a last will has the time of the connection, not of its end
-    if (state === 'online') known.saidMs = timeOf(data.ts, nowMs);
-    else if (known.said !== state) known.saidMs = retain ? null : nowMs;
-    known.said = state;
+    // "online" has the sender's time; a last will has the time of the connection, not of its end
+    if (state === 'online') known.reportedMs = timeOf(data.ts, nowMs);
+    else if (known.reported !== state) known.reportedMs = retain ? null : nowMs;
+    known.reported = state;
     return { gateway: id, up: state === 'online' };
   }
 
@@ -112,41 +112,41 @@ function createGateways() {
    * @param {import('../intake/readings').Batch} batch of a gateway @param {import('../building').Building} building
    * @param {number} nowMs
    */
-  function hear({ receiver, ts, readings }, building, nowMs) {
-    const known = touch(receiver, building);
+  function addBatch({ receiver, ts, readings }, building, nowMs) {
+    const known = knownOf(receiver, building);
     known.rate = rateOf(known, nowMs) + readings.length / (RATE_MS / 1000);
     known.readingMs = nowMs;
-    if (Math.abs(nowMs - ts) < SILENT_MS) alive(known, nowMs); // out of a backlog it says nothing of now
+    if (Math.abs(nowMs - ts) < SILENT_MS) alive(known, nowMs); // a backlog says nothing about now
   }
 
   /** @param {Known} known @param {number} nowMs @returns {{state: State, since: number|null}} */
-  function stateOf({ said, saidMs, aliveMs, aliveSinceMs }, nowMs) {
-    // what was under way when it said goodbye may come in after it; later ones mean that it runs again
-    if (said === 'offline' && (aliveMs === null || aliveMs <= (saidMs ?? 0) + 1000)) return { state: 'offline', since: saidMs };
+  function stateOf({ reported, reportedMs, aliveMs, aliveSinceMs }, nowMs) {
+    // readings in flight may arrive after "offline"; later ones mean that the gateway runs again
+    if (reported === 'offline' && (aliveMs === null || aliveMs <= (reportedMs ?? 0) + 1000)) return { state: 'offline', since: reportedMs };
     if (aliveMs === null) return { state: 'unknown', since: null };
     if (nowMs - aliveMs > SILENT_MS) return { state: 'silent', since: aliveMs };
-    return { state: 'online', since: said === 'online' && saidMs !== null ? Math.min(saidMs, aliveSinceMs) : aliveSinceMs };
+    return { state: 'online', since: reported === 'online' && reportedMs !== null ? Math.min(reportedMs, aliveSinceMs) : aliveSinceMs };
   }
 
   /** @param {string} id @param {number} nowMs */
   function of(id, nowMs) {
-    const known = listed.get(id) ?? strangers.get(id);
+    const known = listed.get(id) ?? unlisted.get(id);
     if (!known) return null;
     const { version, health, readingMs } = known;
     return { ...stateOf(known, nowMs), version, health, reading_ms: readingMs, readings_per_s: rateOf(known, nowMs) };
   }
 
   return {
-    tell,
-    hear,
-    /** What is known of one; null: nothing. Times in epoch ms, by our clock but for `health.ts` and `since` of "online". */
+    handleMessage,
+    addBatch,
+    /** State of a gateway; null: unknown id. Times in epoch ms by our clock, but for `health.ts` and `since` of "online". */
     of,
     setBuilding,
-    /** Ids of those that the building file does not list and from which something came, the latest first. */
-    strangers: () => [...strangers.keys()].reverse(),
-    /** Readings that they collected and lost since our start. @returns {Record<string, number>} by reason */
+    /** Ids of gateways that sent something and that the building file does not list, the latest first. */
+    unlisted: () => [...unlisted.keys()].reverse(),
+    /** Readings that gateways lost since our start. @returns {Record<string, number>} by reason */
     lost: losses.byReason,
-    /** Messages that were no status and no health. */
+    /** Messages that were neither a status nor a health message. */
     refused: () => refused,
   };
 }
@@ -156,7 +156,7 @@ const rateOf = ({ rate, readingMs }, nowMs) => (readingMs === null ? 0 : rate * 
 
 /**
  * @param {string} topic @param {Buffer} payload
- * @returns {{id: string, state: 'online'|'offline'|null, data: any}|null} state: of a status; null: it is no such message
+ * @returns {{id: string, state: 'online'|'offline'|null, data: any}|null} state: of a status message; null: the message is bad
  */
 function read(topic, payload) {
   const [, id = '', what] = TOPIC.exec(topic) ?? [];
@@ -171,10 +171,10 @@ function read(topic, payload) {
   }
 }
 
-/** @param {any} ts @param {number} nowMs a time ahead of ours, or none, is now */
+/** @param {any} ts @param {number} nowMs a missing time, or one ahead of ours, becomes now */
 const timeOf = (ts, nowMs) => (Number.isSafeInteger(ts) && ts > 0 ? Math.min(ts, nowMs) : nowMs);
 
-/** @param {any} data @param {number} nowMs @returns {Health} its numbers, and the version */
+/** @param {any} data @param {number} nowMs @returns {Health} numbers and version */
 function figures(data, nowMs) {
   const numbers = Object.entries(data).filter(([key, value]) => Number.isFinite(value) && /^[a-z][a-z0-9_]{0,63}$/.test(key) && !['ts', 'version'].includes(key));
   return { ts: timeOf(data.ts, nowMs), ...(typeof data.version === 'string' ? { version: data.version.slice(0, 64) } : {}),

@@ -1,14 +1,14 @@
 // @ts-check
 'use strict';
 
-const { grown } = require('../health/metrics/grown');
+const { counterIncrease } = require('../health/metrics/counter-increase');
 
 /**
- * What gateways collected and lost, added up since our start. Each tells counters of its own, which begin anew with it.
+ * Readings that gateways lost, summed since our start. The counters of a gateway start at 0 with each of its starts.
  * @typedef {import('./gateways').Health} Health
  */
 
-/** As gateways call them (`dropped_age`): too old, no space left, no right time, disk refused. */
+/** Reasons as in `dropped_<reason>`: too old, no space left, clock not set, disk error. */
 const REASONS = /** @type {const} */ (['age', 'size', 'time', 'disk']);
 
 function createLosses() {
@@ -16,12 +16,12 @@ function createLosses() {
   const byReason = Object.fromEntries(REASONS.map((reason) => [reason, 0]));
 
   return {
-    /** @param {Health|null} before null: it has told nothing yet, so what it lost is of before @param {Health} now */
+    /** @param {Health|null} before null: its first message, whose losses happened before @param {Health} now */
     add(before, now) {
       if (!before) return;
       for (const reason of REASONS) {
         const lost = (/** @type {Health} */ health) => Number(health[`dropped_${reason}`] ?? 0);
-        byReason[reason] = (byReason[reason] ?? 0) + grown(lost(before), lost(now));
+        byReason[reason] = (byReason[reason] ?? 0) + counterIncrease(lost(before), lost(now));
       }
     },
     byReason: () => ({ ...byReason }),

@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const { replaceFile } = require('../shared/whole-file');
 
 /**
- * What was learned of how strongly gateways and beacons are heard, kept over restarts in a file beside the flows' other state.
+ * Learned signal offsets of gateways and beacons, persisted in a file beside the flows' other state.
  * @typedef {import('../locator').Receiver} Receiver
  * @param {string} file
  * @param {Pick<import('../site').Site, 'receivers'|'restoreReceivers'>} site
@@ -13,25 +13,25 @@ const { replaceFile } = require('../shared/whole-file');
  */
 function createReceiverOffsets(file, site, warn) {
   let written = '';
-  let isWarned = false;
+  let hasWarned = false;
   let saving = Promise.resolve();
 
-  /** Write what has changed. */
+  /** Writes the file if something changed. */
   async function write() {
     const text = `${JSON.stringify({ v: 1, receivers: site.receivers().map(rounded) })}\n`;
     if (text === written) return;
     try {
       await replaceFile(file, text);
       written = text;
-      isWarned = false;
+      hasWarned = false;
     } catch (error) {
-      if (!isWarned) warn(`${file}: how strongly receivers hear people is not kept over a restart: ${error}`);
-      isWarned = true;
+      if (!hasWarned) warn(`${file}: how strongly receivers hear people is not kept over a restart: ${error}`);
+      hasWarned = true;
     }
   }
 
   return {
-    /** At the start. */
+    /** Reads the file; called at the start. */
     restore() {
       try {
         written = fs.readFileSync(file, 'utf8');
@@ -43,7 +43,7 @@ function createReceiverOffsets(file, site, warn) {
         warn(`${file}: how strongly receivers hear people is learned anew: ${error}`);
       }
     },
-    /** From time to time, and at the end. */
+    /** Called once a minute and at the end. */
     save: () => { saving = saving.then(write); return saving; },
   };
 }

@@ -4,20 +4,19 @@
 const { ID } = require('../building/ids');
 
 /**
- * What was refused of the readings: how much for each reason, and of the 256 receivers that were refused something last, how
- * much, when, and the newest reason.
+ * Refused readings: a count by reason, and for the 256 receivers of the last refusals their count, time and newest reason.
  * @typedef {import('../intake/readings').Rejection} Rejection
  * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: import('../intake/readings').Reason,
  *   detail: string}} Refused
- *   count: readings since the start, and 1 for a message that was refused as a whole
+ *   count: readings since the start; a message that was refused as a whole counts 1
  */
 
-const RECEIVERS = 256;
+const RECEIVERS_MAX = 256;
 
 function createRefusals() {
   /** @type {Map<string, number>} */
   const byReason = new Map();
-  /** @type {Map<string, Refused>} longest quiet first */
+  /** @type {Map<string, Refused>} the oldest refusal first */
   const byReceiver = new Map();
 
   /** @param {Rejection} rejection @param {number} nowMs */
@@ -27,7 +26,7 @@ function createRefusals() {
     const earlier = byReceiver.get(receiver)?.count ?? 0;
     byReceiver.delete(receiver);
     byReceiver.set(receiver, { receiver, kind, count: earlier + count, last_ms: nowMs, reason, detail });
-    if (byReceiver.size > RECEIVERS) byReceiver.delete(/** @type {string} */ (byReceiver.keys().next().value));
+    if (byReceiver.size > RECEIVERS_MAX) byReceiver.delete(/** @type {string} */ (byReceiver.keys().next().value));
   }
 
   return {

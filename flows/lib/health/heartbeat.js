@@ -2,12 +2,11 @@
 'use strict';
 
 /**
- * Whether the database and ingest work, proved by one thing: the heartbeat that the flows publish every few seconds is read
- * back from InfluxDB.
+ * A probe of database and ingest: the heartbeat that the flows publish every few seconds is read back from InfluxDB.
  */
 
 const HEARTBEAT_MS = 5000;
-/** Three heartbeats: one may be lost to a restart, and one is always on its way. */
+/** Three heartbeats: a restart may lose one, and one is always on its way. */
 const OVERDUE_MS = 15_000;
 const LOOK_BACK_MS = 60_000;
 
@@ -18,18 +17,18 @@ const LOOK_BACK_MS = 60_000;
  * @param {number} startedMs
  */
 function createProbe(store, startedMs) {
-  let storeFault = 'InfluxDB was not asked yet';
+  let storeFault = 'InfluxDB was not queried yet';
   let lastSentMs = 0;
   let readBackMs = 0;
   let lagMs = /** @type {number|null} */ (null);
 
   return {
-    /** A heartbeat was published. @param {number} ts */
+    /** Records a published heartbeat. @param {number} ts epoch ms */
     sent: (ts) => { lastSentMs = ts; },
-    /** Whether the newest heartbeat has not been read back yet. */
+    /** Whether the newest heartbeat is still to be read back. */
     pending: () => readBackMs < lastSentMs,
-    /** Look whether it has arrived. @param {() => number} clock */
-    async look(clock) {
+    /** Queries the newest stored heartbeat. @param {() => number} clock */
+    async poll(clock) {
       try {
         const newest = await store.newestHeartbeat(clock() - LOOK_BACK_MS);
         storeFault = '';
@@ -41,7 +40,7 @@ function createProbe(store, startedMs) {
         storeFault = error instanceof Error ? error.message : String(error);
       }
     },
-    /** Time of the newest heartbeat that was read back, epoch ms; 0: none yet. */
+    /** Time of the newest stored heartbeat, epoch ms; 0: none yet. */
     readBackMs: () => readBackMs,
     /** @returns {Part} */
     influxdb: () => (storeFault === ''

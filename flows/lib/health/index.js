@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * Whether everything the flows depend on works.
+ * Health of everything that the flows depend on.
  * @typedef {{status: 'up'|'degraded', reason?: string, remedy?: string, [key: string]: unknown}} Part
  */
 
@@ -14,7 +14,7 @@
  */
 function createHealth({ site, probe, rebuild, version }) {
   /** @type {Map<string, (nowMs: number) => Part>} */
-  const more = new Map();
+  const extraParts = new Map();
 
   /** @returns {Part} */
   function broker() {
@@ -25,11 +25,11 @@ function createHealth({ site, probe, rebuild, version }) {
     };
   }
 
-  /** @param {boolean} stranger @param {number} nowMs @returns {Part} */
-  function building(stranger, nowMs) {
+  /** @param {boolean} anonymous @param {number} nowMs @returns {Part} */
+  function building(anonymous, nowMs) {
     const now = site.building();
     return {
-      ...buildingState(site.buildingFaults(), stranger),
+      ...buildingState(site.buildingFaults(), anonymous),
       name: now.name, levels: now.levels.length, rooms: now.rooms.size,
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
       unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
@@ -37,18 +37,18 @@ function createHealth({ site, probe, rebuild, version }) {
   }
 
   return {
-    /** Another part that may be degraded. @param {string} name @param {(nowMs: number) => Part} look */
-    addPart: (name, look) => { more.set(name, look); },
+    /** Adds a part to the report. @param {string} name @param {(nowMs: number) => Part} read */
+    addPart: (name, read) => { extraParts.set(name, read); },
     /**
      * @param {number} nowMs
-     * @param {{stranger?: boolean}} [options] a stranger learns how many faults the building file has, not what stands in it
+     * @param {{stranger?: boolean}} [options] stranger: an unknown caller, who gets the number of faults without texts
      */
-    report(nowMs, { stranger = false } = {}) {
+    report(nowMs, { stranger: anonymous = false } = {}) {
       /** @type {Record<string, Part>} */
       const parts = {
         broker: broker(), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
-        building: building(stranger, nowMs),
-        ...Object.fromEntries([...more].map(([name, look]) => [name, look(nowMs)])),
+        building: building(anonymous, nowMs),
+        ...Object.fromEntries([...extraParts].map(([name, read]) => [name, read(nowMs)])),
       };
       const up = Object.values(parts).every((part) => part.status === 'up');
       return { status: up ? 'up' : 'degraded', version, uptime_s: Math.round((nowMs - site.startedMs) / 1000), parts };
@@ -56,23 +56,23 @@ function createHealth({ site, probe, rebuild, version }) {
   };
 }
 
-/** So many faults are listed one by one; the log has the rest. */
+/** Faults in the answer; the log has all of them. */
 const FAULTS_SHOWN = 100;
 
-/** @param {string[]} faults of the building file @param {boolean} stranger @returns {Part & {faults?: string[]}} */
-function buildingState(faults, stranger) {
+/** @param {string[]} faults of the building file @param {boolean} anonymous @returns {Part & {faults?: string[]}} */
+function buildingState(faults, anonymous) {
   if (faults.length === 0) return { status: 'up' };
   return {
     status: 'degraded',
     reason: 'the building file was changed and is refused; the building of before stays in use',
     remedy: 'correct the file, it is read again by itself; to check one: node bin/building.js check FILE',
     faults_count: faults.length,
-    ...(stranger ? {} : { faults: faults.slice(0, FAULTS_SHOWN) }),
+    ...(anonymous ? {} : { faults: faults.slice(0, FAULTS_SHOWN) }),
   };
 }
 
 /**
- * What health itself tells in figures.
+ * Figures of /health itself.
  * @param {Health} health
  * @param {import('./heartbeat').Probe} probe
  * @param {() => number} clock
@@ -86,7 +86,7 @@ const healthFigures = (health, probe, clock) => [
 ];
 
 /**
- * The heartbeat's payload. `settled_ms`: everything before is located; 0 is "not known".
+ * Payload of the heartbeat: all figures. `settled_ms`: everything before this time is located; 0: not known.
  * @param {import('./metrics/figures').Figures} figures
  * @param {Pick<import('../rebuild').Rebuild, 'settledMs'>} rebuild
  * @param {number} nowMs

@@ -1,61 +1,61 @@
 // @ts-check
 'use strict';
 
-const { grown } = require('./metrics/grown');
+const { counterIncrease } = require('./metrics/counter-increase');
 const { createStateFile } = require('../shared/state-file');
 
 /**
- * What was lost within the last 30 days, by the day and by who lost it, in a small file: counters begin anew with each start
- * of whoever counts, and a loss must not be forgotten with it.
+ * Losses of the last 30 days by day and counter, persisted in a small file: counters start at 0 with each process, and a loss
+ * must outlive a restart.
  * @typedef {{v: 1, days: Record<string, Record<string, number>>, seen: Record<string, number>, looked_ms: number,
  *   last_ms: number|null}} Kept
- *   days: by date (UTC) and figure; seen: the counters of others as they were; last_ms: when something was lost last of what the
- *   broker had acknowledged
+ *   days: by date (UTC) and figure; seen: last values of external counters; looked_ms: when they were read; last_ms: last loss of
+ *   a message that the broker had acknowledged
  * @typedef {ReturnType<typeof createLossLedger>} LossLedger
  */
 
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** A loss counts as going on for so long. */
+/** A loss counts as ongoing for this time. */
 const FRESH_MS = 30_000;
-/** Broker and Telegraf tell their counters one by one after a start. */
+/** Counters of broker and Telegraf arrive one by one after a start. */
 const START_MS = 20_000;
-/** Figures of those who count for themselves, over our restarts, and our own. */
-const OF_OTHERS = /^(broker_dropped|ingest_dropped_.+)$/;
-const OURS = /^(outbox_dropped|audit_dropped|gateway_dropped_.+)$/;
-/** What the broker had acknowledged. */
+/** Counters of other processes, which go on over our restarts, and our own. */
+const EXTERNAL_COUNTERS = /^(broker_dropped|ingest_dropped_.+)$/;
+const OWN_COUNTERS = /^(outbox_dropped|audit_dropped|gateway_dropped_.+)$/;
+/** Losses of messages that the broker had acknowledged. */
 const ACKNOWLEDGED = /^(broker_dropped|ingest_dropped_.+|outbox_dropped)$/;
 
 /**
- * @param {object} means
- * @param {string} means.file
- * @param {number} means.startedMs
- * @param {() => number|null} [means.brokerStartedMs] epoch ms; null: not told yet
- * @param {(text: string) => void} means.warn
+ * @param {object} options
+ * @param {string} options.file
+ * @param {number} options.startedMs
+ * @param {() => number|null} [options.brokerStartedMs] epoch ms; null: not known yet
+ * @param {(text: string) => void} options.warn
  */
 function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn }) {
   const stateFile = createStateFile(file, warn,
-    { unread: 'what was lost before is not known', unwritten: 'what was lost is not kept over a restart' });
+    { unread: 'earlier losses are not known', unwritten: 'losses will not survive a restart' });
   const kept = keptOf(stateFile.read());
   /** Our own counters. @type {Record<string, number>} */
-  const ours = {};
+  const ownSeen = {};
   let first = true;
 
   /**
-   * Take what was lost since the last look; with each heartbeat.
+   * Adds losses since the last call; called with each heartbeat.
    * @param {Record<string, number>} figures @param {number} nowMs
-   * @returns {Promise<void>} when it is kept
+   * @returns {Promise<void>} when it is saved
    */
-  async function look(figures, nowMs) {
+  async function record(figures, nowMs) {
     if (nowMs - startedMs < START_MS) return;
-    // a broker that was started since begins at 0, however much it has lost since then
+    // a broker that was restarted meanwhile counts from 0, even if its counter is larger by now
     if (first && (brokerStartedMs() ?? 0) > kept.looked_ms) delete kept.seen.broker_dropped;
     first = false;
     let changed = false;
     for (const [name, value] of Object.entries(figures)) {
-      const seen = OF_OTHERS.test(name) ? kept.seen : OURS.test(name) ? ours : null;
+      const seen = EXTERNAL_COUNTERS.test(name) ? kept.seen : OWN_COUNTERS.test(name) ? ownSeen : null;
       if (!seen || !Number.isFinite(value)) continue;
-      const lost = grown(seen[name] ?? 0, value);
+      const lost = counterIncrease(seen[name] ?? 0, value);
       changed ||= value !== (seen[name] ?? 0);
       seen[name] = value;
       if (lost > 0) add(name, lost, nowMs);
@@ -73,7 +73,7 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
     for (const old of Object.keys(kept.days)) if (old < dayOf(nowMs - KEPT_DAYS * DAY_MS)) delete kept.days[old];
   }
 
-  /** Of the last 30 days. @param {number} nowMs @returns {Record<string, number>} by figure */
+  /** Losses of the last 30 days. @param {number} nowMs @returns {Record<string, number>} by figure */
   function byName(nowMs) {
     const oldest = dayOf(nowMs - KEPT_DAYS * DAY_MS);
     /** @type {Record<string, number>} */
@@ -86,9 +86,9 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
   }
 
   return {
-    look,
+    record,
     byName,
-    /** For /health. @param {number} nowMs @returns {import('./index').Part} */
+    /** Part of /health. @param {number} nowMs @returns {import('./index').Part} */
     part(nowMs) {
       const by = byName(nowMs);
       const acknowledged = Object.entries(by).filter(([name]) => ACKNOWLEDGED.test(name));
@@ -96,7 +96,7 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
       const known = { lost_30_days: total, by, last_ms: kept.last_ms };
       if (kept.last_ms === null || nowMs - kept.last_ms > FRESH_MS) return { status: 'up', ...known };
       return { status: 'degraded', ...known,
-        reason: `messages that were acknowledged are being lost: ${acknowledged.map(([name, lost]) => `${lost} by ${WHO(name)}`).join(', ')} `
+        reason: `messages that were acknowledged are being lost: ${acknowledged.map(([name, lost]) => `${lost} by ${sourceOf(name)}`).join(', ')} `
           + 'within 30 days',
         remedy: 'more comes in than is stored: look whether InfluxDB and Telegraf work and whether the machine is too small' };
     },
@@ -104,13 +104,13 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
 }
 
 /** @param {string} name of a figure */
-const WHO = (name) => (name === 'broker_dropped' ? 'the broker' : name === 'outbox_dropped' ? 'the flows'
+const sourceOf = (name) => (name === 'broker_dropped' ? 'the broker' : name === 'outbox_dropped' ? 'the flows'
   : `Telegraf for ${name.slice('ingest_dropped_'.length)}`);
 
 /** @param {number} ms */
 const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
 
-/** @param {any} state of the file @returns {Kept} */
+/** @param {any} state content of the file @returns {Kept} */
 const keptOf = (state) => ({
   v: 1,
   days: { ...state?.days },
@@ -119,4 +119,4 @@ const keptOf = (state) => ({
   last_ms: Number.isFinite(state?.last_ms) ? state.last_ms : null,
 });
 
-module.exports = { createLossLedger, OF_OTHERS };
+module.exports = { createLossLedger, EXTERNAL_COUNTERS };

@@ -28,9 +28,9 @@ async function acknowledgeAlerts({ alerts }, kind, by) {
 /** @param {Context} context */
 function listStrangers({ site, clock }) {
   const nowMs = clock();
-  const beacons = site.beacons.strangers().map(({ beacon, first_ms, heard_ms, kind, receiver, rssi, count }) => (
+  const beacons = site.beacons.unregistered().map(({ beacon, first_ms, heard_ms, kind, receiver, rssi, count }) => (
     { beacon, first_ms, heard_ms, kind, receiver, rssi, count }));
-  const gateways = site.gateways.strangers().map((gateway) => {
+  const gateways = site.gateways.unlisted().map((gateway) => {
     const { state = 'unknown', since = null, reading_ms = null } = site.gateways.of(gateway, nowMs) ?? {};
     return { gateway, state, since, reading_ms };
   });

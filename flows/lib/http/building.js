@@ -4,7 +4,7 @@
 const { faultsOf } = require('../building');
 const { changesBetween } = require('../building/editing/changes');
 const { Conflict, NotWritable } = require('../building/editing/editor');
-const { toldFaults } = require('../building/editing/faults');
+const { faultDetails } = require('../building/editing/faults');
 const { PictureError } = require('../building/editing/pictures');
 const { importWork } = require('../building/import/beacons');
 const { baseOf, fromListWork } = require('../building/import/from-list');
@@ -32,7 +32,7 @@ const etagOf = (digest) => `"${digest.slice(0, 32)}"`;
 
 /** @param {Context} context @returns {Promise<{etag: string, body: BuildingFile}>} */
 async function getBuilding({ editor }) {
-  const { file, digest } = await editor.look();
+  const { file, digest } = await editor.current();
   return { etag: etagOf(digest), body: file };
 }
 
@@ -50,12 +50,12 @@ async function read(bytes) {
 /** @param {Buffer} bytes */
 async function validateBuilding(bytes) {
   const { faults } = await read(bytes);
-  return { valid: faults.length === 0, faults_count: faults.length, faults: toldFaults(faults) };
+  return { valid: faults.length === 0, faults_count: faults.length, faults: faultDetails(faults) };
 }
 
 /** @param {string[]} faults */
 const refused = (faults) => new ApiError(422, `the building has ${faults.length} fault${faults.length === 1 ? '' : 's'}; nothing was changed`,
-  undefined, { more: { faults_count: faults.length, faults: toldFaults(faults) } });
+  undefined, { more: { faults_count: faults.length, faults: faultDetails(faults) } });
 
 /**
  * The digest that the caller has seen.
@@ -63,7 +63,7 @@ const refused = (faults) => new ApiError(422, `the building has ${faults.length}
  */
 async function seen({ editor }, ifMatch) {
   if (!ifMatch) throw new ApiError(428, 'If-Match is missing: send the ETag of the building that you have changed');
-  const { digest } = await editor.look();
+  const { digest } = await editor.current();
   return ifMatch.replace(/^W\//, '') === etagOf(digest) ? digest : ''; // '': nobody's
 }
 
@@ -83,7 +83,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
 async function writeOver(context, file, digest, what) {
   const written = await context.editor.write(file, digest, what).catch((error) => { throw told(error); });
   await context.reload();
-  const now = await context.editor.look();
+  const now = await context.editor.current();
   const { version, set_aside: aside } = written;
   return { etag: etagOf(now.digest), body: {
     version: version?.version ?? null, changes: version?.changes ?? changesBetween(file, file),
@@ -113,7 +113,7 @@ async function replaceBuilding(context, bytes, who) {
  * @param {Context} context @param {Buffer} bytes @param {Who} who @param {boolean} dryRun only say what would be
  */
 async function importList(context, bytes, who, dryRun) {
-  const { file: before } = await context.editor.look();
+  const { file: before } = await context.editor.current();
   const { file, added, unchanged, faults } = await taken(bytes, before);
   const list = { added, unchanged, refused_count: faults.length, refused: faults.slice(0, 1000) };
   if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
@@ -142,7 +142,7 @@ const LONGEST_NAME = 120;
 async function fromList(context, bytes, who, { dryRun, name, how }) {
   if (how !== '' && how !== 'new' && how !== 'add') throw badRequest('how must be new or add');
   if (name.length > LONGEST_NAME) throw badRequest(`name has ${name.length} characters, at most ${LONGEST_NAME} are taken`);
-  const { file: before } = await context.editor.look();
+  const { file: before } = await context.editor.current();
   const { anew, base } = baseOf(before, { how, name });
   const { file, faults: rows, notes, ...made } = await inPieces(fromListWork(bytes, base)).catch((error) => {
     throw error instanceof ImportError ? badRequest(error.message) : error;
@@ -170,11 +170,11 @@ async function putPicture({ pictures }, bytes) {
 
 /** @param {Context} context */
 async function listVersions({ editor }) {
-  const { digest, faults } = await editor.look();
+  const { digest, faults } = await editor.current();
   const versions = await editor.versions().catch((error) => { throw told(new NotWritable(error)); });
   const list = versions.list();
   return { current: list.find((one) => one.digest === digest)?.version ?? null, dropped: versions.dropped(),
-    faults_count: faults.length, faults: toldFaults(faults), versions: list.map(toldVersion) };
+    faults_count: faults.length, faults: faultDetails(faults), versions: list.map(toldVersion) };
 }
 
 /** @param {import('../building/editing/versions').Version} version */
@@ -190,7 +190,7 @@ async function versionOf({ editor }, number) {
 /** With what would change by going back to it. @param {Context} context @param {number} number */
 async function getVersion(context, number) {
   const { version, building } = await versionOf(context, number);
-  return { ...toldVersion(version), restoring: changesBetween((await context.editor.look()).file, building), building };
+  return { ...toldVersion(version), restoring: changesBetween((await context.editor.current()).file, building), building };
 }
 
 /** @param {Context} context @param {number} number @param {Who} who */

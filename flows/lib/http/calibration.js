@@ -2,7 +2,7 @@
 'use strict';
 
 const { faultsOf } = require('../building');
-const { calibrated, createCalibrationDesk, CalibrationConflict, isAsWalked } = require('../calibration/desk');
+const { calibrated, createCalibrationRunner, CalibrationConflict, isAsWalked } = require('../calibration/runner');
 const { RecordingConflict } = require('../recordings');
 const { refused, writeOver } = require('./building');
 const { ApiError } = require('./errors');
@@ -19,7 +19,7 @@ const ROUTE = '/api/v1/recordings/{recording}/calibration';
 /** @param {Context} context @returns {Record<string, import('./v1/answers').Answer>} */
 function createCalibrationAnswers(context) {
   const { audit, clock, editor } = context;
-  const desk = createCalibrationDesk();
+  const runner = createCalibrationRunner();
 
   /** @param {Record<string, string>} params */
   async function walked({ recording: id = '' }) {
@@ -27,7 +27,7 @@ function createCalibrationAnswers(context) {
     if (!recording) throw new ApiError(404, `there is no recording ${id}`);
     const building = context.recordings.buildingFor(recording);
     const taps = recording.taps.map(({ tap, ts, room }) => `${tap} ${ts} ${room}`).join(); // these may be mended afterwards
-    const calibration = await desk.of(`${id} ${taps}`, () => context.recordings.walk(recording));
+    const calibration = await runner.of(`${id} ${taps}`, () => context.recordings.walk(recording));
     return { recording, building, calibration };
   }
 
@@ -35,11 +35,11 @@ function createCalibrationAnswers(context) {
     getCalibration: ({ params, caller }) => possible(async () => {
       const { recording, building, calibration } = await walked(params);
       await audit.lookedUp(caller, ROUTE, recording.staff_id, recording.started_ms, recording.stopped_ms ?? clock());
-      return { ...calibration, is_as_walked: isAsWalked((await editor.look()).file, building) };
+      return { ...calibration, is_as_walked: isAsWalked((await editor.current()).file, building) };
     }),
     applyCalibration: ({ params, caller }) => possible(async () => {
       const { building, calibration } = await walked(params);
-      const { file, digest, faults } = await editor.look();
+      const { file, digest, faults } = await editor.current();
       if (faults.length > 0) throw new CalibrationConflict('the building file has faults: mend it first');
       const next = calibrated(file, building, calibration);
       const found = await faultsOf(next);

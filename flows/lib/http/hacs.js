@@ -19,7 +19,7 @@ const { createRecords } = require('./records');
  *   refuseIncomplete?: import('../history/completeness').RefuseIncomplete,
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
- *   moment: ReturnType<typeof import('../shared/moments').createMoments>}} Context
+ *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
  * @typedef {Record<string, unknown>} Params
  */
 

@@ -7,7 +7,7 @@ const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
 const { unavailable } = require('./errors');
 const { createLatest } = require('../history/latest');
-const { createMoments } = require('../shared/moments');
+const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { extractBeacon, newBeaconDetect, retrieveForMonitoring } = require('./hacs');
 const { createLogin } = require('../access/login');
 const { readParams } = require('./params');
@@ -30,7 +30,7 @@ const { createApi } = require('./v1');
 function createRouter(context) {
   const router = express.Router();
   const { metrics } = context;
-  const hacs = { ...context, latest: createLatest(context), moment: createMoments(context.clock),
+  const hacs = { ...context, latest: createLatest(context), moment: createUniqueTimestamps(context.clock),
     unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
   router.use(metrics.watch);
   addTransport(router, context.corsOrigins);

@@ -4,7 +4,7 @@
 const { locationMessages, presenceMessage } = require('../outbox/messages');
 const { createHeard } = require('./heard');
 const { createLocator, emptyOutcome } = require('../locator');
-const { createSpread } = require('../health/metrics/spread');
+const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
 const { inPieces } = require('../shared/pieces');
 const { inOrder } = require('../rebuild/batches');
 const { toBuilding, toGateway } = require('../rebuild/turns');
@@ -33,7 +33,7 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
   const heard = createHeard();
   /** @type {Map<string, boolean>} gateways by what they said last */
   const online = new Map();
-  const liveLag = createSpread();
+  const liveLag = createIntervalHistogram();
   let newestToldMs = 0;
   let version = 0;
   let buildingSinceMs = startedMs;

@@ -4,10 +4,10 @@
 const path = require('node:path');
 const { createRecordings } = require('./index');
 
-const TICK_MS = 1000; // a kill costs a recording what came since
+const TICK_MS = 1000; // a kill loses at most this much of a recording
 
 /**
- * The recordings of a site: they hear what it hears, and what ends by itself is in the audit log.
+ * Attaches recordings to a site: they get its batches, and the audit log gets recordings that end by themselves.
  * @param {import('../site').Site} site
  * @param {{userDir: string}} config
  * @param {Pick<import('../access/audit').Audit, 'deed'>} audit
@@ -15,12 +15,12 @@ const TICK_MS = 1000; // a kill costs a recording what came since
  */
 function attachRecordings(site, { userDir }, audit, warn) {
   const recordings = createRecordings({ folder: path.join(userDir, 'recordings'), clock: Date.now, warn,
-    ended: (kind, { name, id, staff_id: staff }, why) => audit.deed(kind, null, `${name} (${id}): staff ${staff}, ${why}`) });
-  site.listen(recordings.hear);
+    onEnded: (kind, { name, id, staff_id: staff }, why) => audit.deed(kind, null, `${name} (${id}): staff ${staff}, ${why}`) });
+  site.listen(recordings.addBatch);
   const timer = setInterval(() => recordings.tick(Date.now()), TICK_MS);
   return {
     ...recordings,
-    /** @returns {Promise<unknown>} when all that came is on the disk */
+    /** @returns {Promise<unknown>} when all rows are written */
     close() {
       clearInterval(timer);
       site.listen(() => {});

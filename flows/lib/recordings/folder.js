@@ -6,34 +6,34 @@ const path = require('node:path');
 const { replaceFile } = require('../shared/whole-file');
 
 /**
- * Recordings on disk: a folder each, with what is known of it, its building, and the readings as they came. For their owner's
- * eyes only.
+ * Recordings on disk: a folder each, with its metadata, its building, and the readings as they came. Only the owner of the files
+ * may read them.
  * @typedef {import('./recording').Recording} Recording
  * @typedef {import('../building').BuildingFile} BuildingFile
  */
 
-const [ABOUT, BUILDING, READINGS] = ['recording.json', 'building.json', 'readings.csv'];
+const [METADATA, BUILDING, READINGS] = ['recording.json', 'building.json', 'readings.csv'];
 const ID = /^[0-9a-f]{12}$/;
 
-/** @param {string} folder of all of them */
+/** @param {string} folder parent of all recordings */
 function createFolder(folder) {
   /** @param {string} id @param {string} file */
   const at = (id, file) => path.join(folder, id, file);
 
   return {
     /**
-     * What is there at the start. @param {(text: string) => void} warn
+     * Reads all recordings; called at the start. @param {(text: string) => void} warn
      * @returns {{recording: Recording, building: BuildingFile}[]}
      */
     load(warn) {
       const ids = fs.existsSync(folder) ? fs.readdirSync(folder).filter((id) => ID.test(id)) : [];
       return ids.flatMap((id) => {
         try {
-          const recording = JSON.parse(fs.readFileSync(at(id, ABOUT), 'utf8'));
+          const recording = JSON.parse(fs.readFileSync(at(id, METADATA), 'utf8'));
           const building = JSON.parse(fs.readFileSync(at(id, BUILDING), 'utf8'));
-          return [{ recording: recording.stopped_ms === null ? counted(recording, at(id, READINGS)) : recording, building }];
+          return [{ recording: recording.stopped_ms === null ? withCounts(recording, at(id, READINGS)) : recording, building }];
         } catch (error) {
-          warn(`${path.join(folder, id)}: this recording is not read: ${error}`);
+          warn(`${path.join(folder, id)}: this recording cannot be read: ${error}`);
           return [];
         }
       });
@@ -46,7 +46,7 @@ function createFolder(folder) {
       await this.save(recording);
     },
     /** @param {Recording} recording */
-    save: (recording) => replaceFile(at(recording.id, ABOUT), `${JSON.stringify(recording)}\n`, 0o600),
+    save: (recording) => replaceFile(at(recording.id, METADATA), `${JSON.stringify(recording)}\n`, 0o600),
     /** @param {string} id @param {string} rows */
     append: (id, rows) => fs.promises.appendFile(at(id, READINGS), rows, { mode: 0o600 }),
     /** @param {string} id */
@@ -57,11 +57,11 @@ function createFolder(folder) {
 }
 
 /**
- * A recording that was running when the flows ended: its figures are those of what is written; half of a row is cut off.
+ * Counts the written rows of a recording that was running when the flows ended, and cuts off half a row at the end.
  * @param {Recording} recording @param {string} file
  * @returns {Recording}
  */
-function counted(recording, file) {
+function withCounts(recording, file) {
   const text = fs.readFileSync(file, 'utf8');
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   if (whole.length < text.length) fs.truncateSync(file, whole.length);

@@ -2,12 +2,11 @@
 'use strict';
 
 /**
- * One recording of one person: which readings belong to it, where the taps say that the person was, and the files it becomes.
- * Pure.
+ * A recording of one person: which readings belong to it, the rooms by its taps, and its files. Pure.
  * @typedef {import('../building').BuildingFile} BuildingFile
  * @typedef {import('../intake/readings').Batch} Batch
- * @typedef {'gateway'|'phone'} Mode who receives: gateways that hear a tag, or a phone that hears beacons
- * @typedef {{tap: string, ts: number, room: string|null}} Tap from `ts` (epoch ms) on the person is in `room`; null: in none
+ * @typedef {'gateway'|'phone'} Mode gateway: gateways receive a tag; phone: a phone receives beacons
+ * @typedef {{tap: string, ts: number, room: string|null}} Tap the person is in `room` (null: in none) from `ts` (epoch ms) on
  * @typedef {object} Recording times in epoch ms
  * @property {string} id
  * @property {string} name of its files
@@ -19,8 +18,8 @@
  * @property {number} gateway_readings
  * @property {number} phone_readings
  * @property {number|null} last_reading_ms when the newest one arrived
- * @property {number} lost_readings that the disk did not take
- * @property {number} outside_readings of another time: receivers whose clock is wrong, or a backlog of before
+ * @property {number} lost_readings that could not be written
+ * @property {number} outside_readings with a time outside the recording: a wrong clock, or a backlog
  * @property {number} bytes of readings
  * @property {Tap[]} taps in the order of their times
  */
@@ -28,11 +27,11 @@
 const SECOND_MS = 1000;
 const HEADER = 'ts_ms,receiver,beacon,rssi\n';
 const TRUTH_HEADER = 'ts_ms,room\n';
-/** The person's name is nobody's business who reads the files. */
+/** Stands for the person's name, which readers of the files need not know. */
 const WALKER = 'Walker';
 
 /**
- * The building that goes with a recording: of the people the walker alone, without the name; no pictures, which lie elsewhere.
+ * The building of a recording: without other people, the name of the walker, and pictures.
  * @param {BuildingFile} file @param {string} staffId
  * @returns {BuildingFile}
  */
@@ -46,8 +45,8 @@ function buildingOf(file, staffId) {
 }
 
 /**
- * What of a batch is about the walker: their tags as the building's gateways hear them, the building's beacons as their phone
- * hears them. Tags of others, which a phone hears too, are not.
+ * Selects the readings of the walker from a batch: the walker's tags at gateways of the building, and beacons of the building at
+ * the walker's phone. Tags of others, which a phone receives too, are left out.
  * @param {BuildingFile} building of the recording
  * @returns {(batch: Batch) => Batch['readings']}
  */
@@ -62,25 +61,25 @@ function createSelection(building) {
   };
 }
 
-/** A reading as it is kept; tx: where the beacon tells it. @param {Batch} batch @param {Batch['readings'][number]} reading */
+/** A row of the readings file; tx only where the beacon sends it. @param {Batch} batch @param {Batch['readings'][number]} reading */
 const rowOf = ({ ts, kind, receiver }, { beacon, rssi, tx }) => `${ts},${kind},${receiver},${beacon},${rssi}${tx === undefined ? '' : `,${tx}`}\n`;
 
-/** Where the person is at a time. @param {readonly Tap[]} taps @param {number} ts */
+/** The room of the person at a time. @param {readonly Tap[]} taps @param {number} ts */
 const roomAt = (taps, ts) => taps.findLast((tap) => tap.ts <= ts)?.room ?? null;
 
 /**
- * With one more tap. The same tap again, and one that says what is known, changes nothing.
+ * Adds a tap. A repeated tap, and one that does not change the room, change nothing.
  * @param {readonly Tap[]} taps @param {Tap} tap
  * @returns {Tap[]}
  */
 function withTap(taps, tap) {
-  const known = taps.some((one) => one.tap === tap.tap) || (taps.some(({ ts }) => ts <= tap.ts) && roomAt(taps, tap.ts) === tap.room);
-  if (known) return [...taps];
+  const isKnown = taps.some((one) => one.tap === tap.tap) || (taps.some(({ ts }) => ts <= tap.ts) && roomAt(taps, tap.ts) === tap.room);
+  if (isKnown) return [...taps];
   const after = taps.findIndex(({ ts }) => ts > tap.ts);
   return taps.toSpliced(after < 0 ? taps.length : after, 0, tap);
 }
 
-/** One row a second; empty where the person was in no room, or nobody had said yet. @param {Recording} recording */
+/** One row a second; the room is empty where the person was in none, and before the first tap. @param {Recording} recording */
 function truthText({ started_ms: started, stopped_ms: stopped, taps }) {
   let text = TRUTH_HEADER;
   let next = 0;
@@ -93,8 +92,8 @@ function truthText({ started_ms: started, stopped_ms: stopped, taps }) {
 }
 
 /**
- * The rows of one kind in the order of their times, each once: receivers send again what the broker may have lost. Times
- * have the same number of digits until 2286, so that rows in the order of their text are in that of their times.
+ * Rows of one mode by time, without duplicates: receivers send batches again that the broker may have lost. Times have the same
+ * number of digits until 2286, so sorting the texts sorts by time.
  * @param {string} kept rows as `rowOf` writes them @param {Mode} mode
  */
 function rowsOf(kept, mode) {
@@ -102,12 +101,12 @@ function rowsOf(kept, mode) {
   return rows.filter((row, i) => row !== rows[i - 1]).map((row) => row.split(','));
 }
 
-/** As a table, without what beacons say about their power. @param {string} kept @param {Mode} mode */
+/** The readings as a CSV table, without `tx`. @param {string} kept @param {Mode} mode */
 const readingsText = (kept, mode) => HEADER + rowsOf(kept, mode)
   .map(([ts, , receiver, beacon, rssi]) => `${ts},${receiver},${beacon},${rssi}\n`).join('');
 
 /**
- * What is to be played once more.
+ * The walk of a recording, as the input of a calibration.
  * @param {Recording} recording that is over @param {BuildingFile} building its own @param {string} kept its readings
  * @returns {import('../calibration').Walk}
  */
@@ -119,7 +118,7 @@ function walkOf(recording, building, kept) {
 }
 
 /**
- * What was heard more of; of nothing: what the person carries.
+ * The mode with more readings; without any: gateway where the person has a tag.
  * @param {Recording} recording @param {BuildingFile} building @returns {Mode}
  */
 function modeOf({ gateway_readings: gateway, phone_readings: phone }, { staff }) {
@@ -127,7 +126,7 @@ function modeOf({ gateway_readings: gateway, phone_readings: phone }, { staff })
   return staff.some(({ tags = [] }) => tags.length > 0) ? 'gateway' : 'phone';
 }
 
-/** What a reader of the files has to know. @param {Recording} recording @param {Mode} mode */
+/** Notes for readers of the files. @param {Recording} recording @param {Mode} mode */
 function notesOf(recording, mode) {
   const { taps, lost_readings: lost, outside_readings: outside, gateway_readings: gateway, phone_readings: phone } = recording;
   const other = mode === 'gateway' ? [phone, "the person's phone"] : [gateway, "gateways that heard the person's tags"];
@@ -142,7 +141,7 @@ function notesOf(recording, mode) {
 }
 
 /**
- * The folder that `make accuracy DATA=…` reads.
+ * Files of a folder that `make accuracy DATA=…` reads.
  * @param {Recording} recording that is over
  * @param {BuildingFile} building its own
  * @param {string} kept its readings

@@ -5,9 +5,9 @@ const { DatabaseSync } = require('node:sqlite');
 const { setTimeout: wait } = require('node:timers/promises');
 
 const SQLITE_BUSY = 5;
-const LOOK_MS = 50;
+const RETRY_MS = 50;
 
-/** The lock could not be had; the message says why. */
+/** The lock could not be taken; the message says why. */
 class FileLockError extends Error {
   /** @param {string} message */
   constructor(message) {
@@ -17,12 +17,12 @@ class FileLockError extends Error {
 }
 
 /**
- * Do something while no other process and nobody else in this one does so. The lock is the kernel's, held by way of an empty
- * SQLite database (Node has no flock): it ends with its process, however that ends, so nobody has to judge whether it is
- * left over. The file stays, since removing it would part those who hold it from those who come.
+ * Runs an action under an exclusive lock, across processes and within this one. The kernel holds the lock, through an empty
+ * SQLite database (Node has no flock). It ends with its process in any case, so there are no stale locks. The file stays:
+ * removing it would separate holders from newcomers.
  * @template T
- * @param {string} file of the lock, made when it is not there
- * @param {number} waitMs for others to be through
+ * @param {string} file of the lock, created if it is missing
+ * @param {number} waitMs longest wait for other holders
  * @param {() => Promise<T>} action
  * @returns {Promise<T>}
  * @throws {FileLockError} and whatever the action throws
@@ -30,8 +30,8 @@ class FileLockError extends Error {
 async function withFileLock(file, waitMs, action) {
   const lock = openLock(file);
   try {
-    for (const endMs = performance.now() + waitMs; !isTaken(lock); await wait(LOOK_MS)) {
-      if (performance.now() > endMs) throw new FileLockError(`somebody else has held ${file} for ${waitMs / 1000} s: try again`);
+    for (const endMs = performance.now() + waitMs; !tryLock(lock); await wait(RETRY_MS)) {
+      if (performance.now() > endMs) throw new FileLockError(`another process has held ${file} for ${waitMs / 1000} s: try again`);
     }
     return await action();
   } finally {
@@ -48,8 +48,8 @@ function openLock(file) {
   }
 }
 
-/** @param {DatabaseSync} lock @throws {FileLockError} */
-function isTaken(lock) {
+/** @param {DatabaseSync} lock @returns {boolean} false: somebody else holds it @throws {FileLockError} */
+function tryLock(lock) {
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return true;

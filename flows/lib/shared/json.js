@@ -2,22 +2,22 @@
 'use strict';
 
 /**
- * JSON as ingest reads it. JSON.parse differs in three points: of a key that is given twice ingest takes the first; a
- * number that is whole but not written so (`1e3`, `5.00000000000000000001`) it does not take for a whole one; and it
- * skips a byte order mark. Messages with any of that are rare, so each is parsed the fast way first, and read again
- * token by token only where its text could hold one.
+ * A JSON parser with the rules of ingest (Telegraf). It differs from JSON.parse in three points: the first of two equal keys
+ * counts; a whole number that is not written as one (`1e3`, `5.00000000000000000001`) is not whole; a byte order mark is skipped.
+ * Such messages are rare: each message goes through JSON.parse first, and through the slow tokenizer only where its text may
+ * contain one of them.
  */
 
-/** As Telegraf skips them, whatever the encoding they announce. */
+/** Telegraf skips these marks, whatever encoding they announce. */
 const BYTE_ORDER_MARK = /^(?:\xef\xbb\xbf|\xfe\xff|\xff\xfe(?:\0\0)?|\0\0\xfe\xff)/;
-/** An escape (which may hide a key or a quote), an exponent, or a fraction where a whole number belongs. */
+/** An escape (it may hide a key or a quote), an exponent, or a fraction in a field of whole numbers. */
 const UNUSUAL = /\\|[[:,\s]-?\d[\d.]*[eE]|"(?:ts|v|rssi)"\s*:\s*-?\d+\./;
 const TOKEN = /[[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s[\]{},:"]+/g;
 const WHOLE = /^-?\d+(?:\.0+)?$/;
 
 /** A whole number that is not written as one. */
 class OddNumber {
-  /** @param {string} source as it stands in the message */
+  /** @param {string} source its text in the message */
   constructor(source) {
     this.source = source;
   }
@@ -33,18 +33,18 @@ function parse(bytes) {
   const mark = first === 0x7b ? null : BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 4));
   const text = bytes.toString('utf8', mark?.[0].length ?? 0);
   const data = JSON.parse(text);
-  return UNUSUAL.test(text) || colons(text) !== keys(data) ? parseTokens(text) : data;
+  return UNUSUAL.test(text) || countColons(text) !== countKeys(data) ? parseTokens(text) : data;
 }
 
-/** Colons are keys, or text that needs a closer look. @param {string} text */
-function colons(text) {
+/** Number of colons: one a key, and more in strings. @param {string} text */
+function countColons(text) {
   let count = 0;
   for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) count += 1;
   return count;
 }
 
-/** How many keys a batch has, and its readings; one fewer than colons when a key stands twice. @param {any} data */
-function keys(data) {
+/** Number of keys of a batch and its readings; fewer than colons when a key is repeated. @param {any} data */
+function countKeys(data) {
   if (data === null || typeof data !== 'object') return 0;
   let count = Object.keys(data).length;
   if (Array.isArray(data.readings)) {

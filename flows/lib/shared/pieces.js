@@ -1,18 +1,18 @@
 // @ts-check
 'use strict';
 
-const { setImmediate: breathe } = require('node:timers/promises');
+const { setImmediate: yieldToEventLoop } = require('node:timers/promises');
 
 /**
- * Long work as a generator, which yields wherever others may get their turn.
+ * Long work as a generator, which yields wherever the event loop may run other work.
  * @template T
  * @typedef {Generator<void, T, void>} Work
  */
 
-/** Others get their turn after so much work. */
-const TURN_MS = 8;
+/** Longest work without a break. */
+const SLICE_MS = 8;
 
-/** @template T @param {Work<T>} work @returns {T} */
+/** Runs work without a break. @template T @param {Work<T>} work @returns {T} */
 function inOneGo(work) {
   for (;;) {
     const { done, value } = work.next();
@@ -20,13 +20,13 @@ function inOneGo(work) {
   }
 }
 
-/** @template T @param {Work<T>} work @returns {Promise<T>} */
+/** Runs work with breaks for other work of the event loop. @template T @param {Work<T>} work @returns {Promise<T>} */
 async function inPieces(work) {
   for (let sinceMs = performance.now(); ;) {
     const { done, value } = work.next();
     if (done) return value;
-    if (performance.now() - sinceMs < TURN_MS) continue;
-    await breathe();
+    if (performance.now() - sinceMs < SLICE_MS) continue;
+    await yieldToEventLoop();
     sinceMs = performance.now();
   }
 }

@@ -7,24 +7,24 @@ const path = require('node:path');
 const { replaceFile } = require('./whole-file');
 
 /**
- * A small file of state as JSON, written as a whole. What is to be written while a write goes on is written after it, once.
+ * A small JSON file of state, replaced atomically. Values that are set during a write are written after it, the last one only.
  * @typedef {ReturnType<typeof createStateFile>} StateFile
- * @param {string|null} file null: state is in memory alone
+ * @param {string|null} file null: the state is in memory only
  * @param {(text: string) => void} warn
- * @param {{unread?: string, unwritten?: string}} [consequences] in words, of a file that cannot be read or written
+ * @param {{unread?: string, unwritten?: string}} [consequences] for warnings: what follows when the file cannot be read or written
  */
-function createStateFile(file, warn, { unread = 'it is begun anew', unwritten = 'it is not kept over a restart' } = {}) {
+function createStateFile(file, warn, { unread = 'it starts empty', unwritten = 'it will not survive a restart' } = {}) {
   /** @type {string|null} */
-  let wanted = null;
+  let next = null;
   /** @type {Promise<boolean>|null} */
   let writing = null;
   let failed = '';
 
   /** @param {string} target */
   async function writeAll(target) {
-    while (wanted !== null) {
-      const text = wanted;
-      wanted = null;
+    while (next !== null) {
+      const text = next;
+      next = null;
       try {
         await mkdir(path.dirname(target), { recursive: true });
         await replaceFile(target, text, 0o600);
@@ -39,7 +39,7 @@ function createStateFile(file, warn, { unread = 'it is begun anew', unwritten = 
   }
 
   return {
-    /** @returns {any} null: there is none, or it is damaged */
+    /** @returns {any} null: the file is missing or damaged */
     read() {
       if (file === null) return null;
       try {
@@ -49,14 +49,14 @@ function createStateFile(file, warn, { unread = 'it is begun anew', unwritten = 
         return null;
       }
     },
-    /** @param {unknown} value @returns {Promise<boolean>} whether it is on the disk; why not was warned of */
+    /** @param {unknown} value @returns {Promise<boolean>} whether it is written; a failure is warned of */
     write(value) {
       if (file === null) return Promise.resolve(true);
-      wanted = JSON.stringify(value);
+      next = JSON.stringify(value);
       writing ??= writeAll(file).finally(() => { writing = null; });
       return writing;
     },
-    /** When nothing is being written any more. @returns {Promise<unknown>} */
+    /** Waits for the current write. @returns {Promise<unknown>} */
     settled: () => writing ?? Promise.resolve(),
   };
 }

@@ -5,11 +5,11 @@ const fs = require('node:fs/promises');
 const path = require('node:path');
 
 /**
- * Put a file there as a whole: readers see the old or the new content, never half of one, and after a power cut it is one
- * of both. A link stays a link, a mode stays the mode.
+ * Replaces a file atomically and durably: readers see the old or the new content, also after a power cut. A link stays a link,
+ * the mode stays.
  * @param {string} file
  * @param {string|Uint8Array} text
- * @param {number} [mode] of a file that is not there yet
+ * @param {number} [mode] of a new file
  * @throws {NodeJS.ErrnoException}
  */
 async function replaceFile(file, text, mode = 0o644) {
@@ -26,7 +26,7 @@ async function replaceFile(file, text, mode = 0o644) {
   await moveFile(fresh, target);
 }
 
-/** Rename, also over a power cut. @param {string} from @param {string} to */
+/** Renames durably. @param {string} from @param {string} to */
 async function moveFile(from, to) {
   await fs.rename(from, to);
   const folder = await fs.open(path.dirname(to), 'r');

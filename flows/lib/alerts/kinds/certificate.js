@@ -2,17 +2,17 @@
 'use strict';
 
 const DAY_MS = 86_400_000;
-/** It is renewed 30 days before its end, or tried to be, every day. */
+/** Renewal is tried daily from 30 days before the end on; with fewer days left it has failed for a while. */
 const OVERDUE_MS = 21 * DAY_MS;
-/** One that lives shorter is renewed later: this part of its life is left then. */
-const OVERDUE_PART = 0.25;
+/** Short-lived certificates are renewed later; this share of the lifetime is left when one is overdue. */
+const OVERDUE_SHARE = 0.25;
 
 /**
- * A certificate that is shown to others.
+ * A certificate of one of our servers.
  * @typedef {{subject: 'broker'|'https', startsMs: number|null, endsMs: number|null}} Certificate epoch ms; null: not known
  */
 
-const WORDS = Object.freeze({
+const TEXTS = Object.freeze({
   broker: {
     text: (/** @type {string} */ left) => `The broker's certificate ${left} and was not renewed. Without it no gateway and no phone is let in.`,
     todo: 'Look at the log of certificates for the reason, then `make up`, which renews it too. If its authority is what ends, give all '
@@ -28,7 +28,7 @@ const WORDS = Object.freeze({
 /** @param {Certificate} certificate @param {number} nowMs */
 function isOverdue({ startsMs, endsMs }, nowMs) {
   if (endsMs === null) return false;
-  return endsMs - nowMs < (startsMs === null ? OVERDUE_MS : Math.min(OVERDUE_MS, OVERDUE_PART * (endsMs - startsMs)));
+  return endsMs - nowMs < (startsMs === null ? OVERDUE_MS : Math.min(OVERDUE_MS, OVERDUE_SHARE * (endsMs - startsMs)));
 }
 
 /** @type {import('./index').Kind} */
@@ -37,12 +37,12 @@ const certificateEnding = {
   severity: 'critical',
   raiseMs: 0,
   endMs: 0,
-  amiss: ({ certificates }, _active, nowMs) => certificates.filter((one) => isOverdue(one, nowMs)).map(({ subject, endsMs }) => {
+  conditions: ({ certificates }, _active, nowMs) => certificates.filter((one) => isOverdue(one, nowMs)).map(({ subject, endsMs }) => {
     const leftMs = Number(endsMs) - nowMs;
     const left = leftMs > 0 ? `ends in ${Math.floor(leftMs / DAY_MS)} days` : 'has ended';
-    return { subject, text: WORDS[subject].text(left), todo: WORDS[subject].todo };
+    return { subject, text: TEXTS[subject].text(left), todo: TEXTS[subject].todo };
   }),
-  well({ certificates }, { subject }, nowMs) {
+  isResolved({ certificates }, { subject }, nowMs) {
     const one = certificates.find((certificate) => certificate.subject === subject);
     return one === undefined || (one.endsMs !== null && !isOverdue(one, nowMs));
   },

@@ -7,30 +7,30 @@ const { roomCrowded, staffLost } = require('./people');
 const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./system');
 
 /**
- * The kinds of alerts. Each says what is amiss, and of what is no longer so whether it is well again or just not known.
+ * The kinds of alerts. Each finds its conditions, and says of an alert without a condition whether it is resolved or just not known.
  * @typedef {object} Facts
  * @property {import('../../building').Building} building
  * @property {import('../../devices/gateways').Gateways} gateways
  * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
  * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
- * @property {boolean} connected to the broker; without it silence means nothing
- * @property {number} watchedMs since when everything is heard without a pause
+ * @property {boolean} connected to the broker; silence means nothing without it
+ * @property {number} watchedMs epoch ms since when messages are received without a pause
  * @property {import('../../health').Part} ingest
  * @property {import('../../health').Part} clock
  * @property {import('../../health').Part} losses
- * @property {import('./certificate').Certificate[]} certificates that are shown to others
+ * @property {import('./certificate').Certificate[]} certificates those of our servers
  * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null,
- *   subjects?: string[]}} Condition since: epoch ms, where it is known; subjects: all whom it is about, of one that stands for many
+ *   subjects?: string[]}} Condition since: epoch ms, where it is known; subjects: all subjects, where one condition stands for many
  * @typedef {object} Kind
  * @property {string} kind
  * @property {'critical'|'warning'} severity
- * @property {number} raiseMs so long it must be amiss
- * @property {number} endMs so long it must be well
- * @property {(facts: Facts, active: (subject: string) => Pick<import('../book').Alert, 'subjects'|'acknowledged'>|null,
- *   nowMs: number) => Condition[]} amiss active: what is raised already
+ * @property {number} raiseMs how long the condition must last before the alert is raised
+ * @property {number} endMs how long it must be resolved before the alert ends
+ * @property {(facts: Facts, active: (subject: string) => Pick<import('../alert-list').Alert, 'subjects'|'acknowledged'>|null,
+ *   nowMs: number) => Condition[]} conditions active: the alert of a subject if it is raised
  * @property {(facts: Facts, alert: {subject: string, since: number, subjects?: string[],
- *   acknowledged?: object|null}, nowMs: number) => boolean} well
+ *   acknowledged?: object|null}, nowMs: number) => boolean} isResolved
  */
 
 /** @type {Kind[]} */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-/** Names for people. @typedef {import('../../building').Building} Building */
+/** Readable names for alert texts. @typedef {import('../../building').Building} Building */
 
 /** @param {Building} building @param {string|undefined} room id @param {string|undefined} [level] id */
 function placeName(building, room, level = building.rooms.get(room ?? '')?.level) {

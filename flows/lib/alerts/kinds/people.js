@@ -5,7 +5,7 @@ const { placeName, staffName } = require('./names');
 
 /** @typedef {import('./index').Kind} Kind @typedef {import('./index').Facts} Facts */
 
-/** Who is lost does not count: nobody knows where they are. @param {Facts} facts @returns {Map<string, number>} by room id */
+/** People per room, without lost ones. @param {Facts} facts @returns {Map<string, number>} by room id */
 function headcount({ presences }) {
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -17,9 +17,9 @@ function headcount({ presences }) {
 const roomCrowded = {
   kind: 'room_crowded',
   severity: 'warning',
-  raiseMs: 0, // who is where is steady already
-  endMs: 30_000, // as with the event: people step out of a door and back
-  amiss(facts) {
+  raiseMs: 0, // locations are smoothed already
+  endMs: 30_000, // same as for the event: people step out and back in
+  conditions(facts) {
     const { building } = facts;
     return [...headcount(facts)].flatMap(([room, count]) => {
       const { limit, level } = building.rooms.get(room) ?? {};
@@ -28,17 +28,17 @@ const roomCrowded = {
         todo: 'Send somebody there. If the limit is wrong, change it in the set-up.' }];
     });
   },
-  well(facts, { subject: room }) {
+  isResolved(facts, { subject: room }) {
     const { limit } = facts.building.rooms.get(room) ?? {};
     return limit === undefined || (headcount(facts).get(room) ?? 0) <= limit;
   },
 };
 
 /** A shift is over by then. */
-const FORGOTTEN_MS = 12 * 3_600_000;
+const SHIFT_MS = 12 * 3_600_000;
 
-/** So many are told one by one; more at a time are no matter of single phones or tags. */
-const ONE_BY_ONE = 20;
+/** Up to this many lost people get an alert each; more at once are hardly a matter of single phones or tags. */
+const SINGLE_MAX = 20;
 /** The subject of the alert that stands for many. */
 const MANY = 'many-sdas';
 
@@ -46,32 +46,32 @@ const MANY = 'many-sdas';
 const staffLost = {
   kind: 'sda_lost',
   severity: 'warning',
-  raiseMs: 0, // lost is after a minute without a sign
+  raiseMs: 0, // "lost" already means a minute without a reading
   endMs: 0,
-  amiss({ building, presences }, active) {
+  conditions({ building, presences }, active) {
     const lost = presences.filter(({ state }) => state === 'lost');
     const many = active(MANY);
-    if (!many && lost.length <= ONE_BY_ONE) return lost.map((presence) => oneLost(building, presence));
-    const back = heardOf(presences);
+    if (!many && lost.length <= SINGLE_MAX) return lost.map((presence) => oneLost(building, presence));
+    const back = receivedOf(presences);
     const before = new Set((many?.subjects ?? []).filter((id) => !back.has(id)));
     const alone = lost.filter(({ staff_id: id }) => active(id));
     const fresh = lost.filter(({ staff_id: id }) => !active(id) && !before.has(id));
-    // to an alert that somebody has seen a few are not added unseen
-    const together = !many?.acknowledged || fresh.length > ONE_BY_ONE ? fresh : [];
+    // a few new ones are not hidden in an alert that somebody has acknowledged already
+    const together = !many?.acknowledged || fresh.length > SINGLE_MAX ? fresh : [];
     const ids = [...before, ...together.map(({ staff_id: id }) => id)].sort();
     return [...alone, ...(together === fresh ? [] : fresh)].map((presence) => oneLost(building, presence))
       .concat(ids.length > 0 ? manyLost(building, ids) : []);
   },
-  // the locator forgets after a quarter of an hour; that is not coming back
-  well({ presences }, { subject, since, subjects = [] }, nowMs) {
-    if (nowMs - since > FORGOTTEN_MS) return true;
-    const back = heardOf(presences);
+  // the locator drops people after a quarter of an hour, which does not resolve the alert
+  isResolved({ presences }, { subject, since, subjects = [] }, nowMs) {
+    if (nowMs - since > SHIFT_MS) return true;
+    const back = receivedOf(presences);
     return subject === MANY ? subjects.every((id) => back.has(id)) : back.has(subject);
   },
 };
 
 /** @param {Facts['presences']} presences */
-const heardOf = (presences) => new Set(presences.filter(({ state }) => state !== 'lost').map(({ staff_id: id }) => id));
+const receivedOf = (presences) => new Set(presences.filter(({ state }) => state !== 'lost').map(({ staff_id: id }) => id));
 
 /** @param {import('../../building').Building} building @param {Facts['presences'][number]} presence */
 const oneLost = (building, { staff_id: id, level, room, ts }) => /** @type {import('./index').Condition} */ ({
@@ -87,7 +87,7 @@ function manyLost(building, ids) {
     text: `${ids.length} SDAs are not heard any more: ${ids.slice(0, NAMED).map((id) => staffName(building, id)).join(', ')}${more}.`,
     todo: 'So many at once are hardly their own phones: look at the network, the gateways and the page System. If the shift is over, acknowledge.' };
 }
-/** So many names stand in a text; all of them are among the subjects. */
+/** Number of names in the text; `subjects` has all of them. */
 const NAMED = 10;
 
 module.exports = { roomCrowded, staffLost };

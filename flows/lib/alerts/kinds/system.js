@@ -7,15 +7,15 @@
 const ingestBehind = {
   kind: 'ingest_behind',
   severity: 'critical',
-  raiseMs: 10_000, // a restart of Telegraf after a change of the building takes a few seconds
+  raiseMs: 10_000, // Telegraf restarts in a few seconds after a change of the building
   endMs: 15_000,
-  amiss: ({ ingest }) => (ingest.status === 'up' ? [] : [{
+  conditions: ({ ingest }) => (ingest.status === 'up' ? [] : [{
     subject: 'ingest',
     text: `Readings are not being stored: ${ingest.reason ?? 'why is not known'}.`,
     todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile the broker keeps them, and the live view goes on; it can keep some `
       + 'minutes of full load.',
   }]),
-  well: ({ ingest }) => ingest.status === 'up',
+  isResolved: ({ ingest }) => ingest.status === 'up',
 };
 
 /** @param {string} text */
@@ -27,12 +27,12 @@ const clockBehind = {
   severity: 'critical',
   raiseMs: 0,
   endMs: 0,
-  amiss: ({ clock }) => (clock.status === 'up' ? [] : [{
+  conditions: ({ clock }) => (clock.status === 'up' ? [] : [{
     subject: 'clock',
     text: `Nothing is taken in: ${clock.reason}.`,
     todo: `${sentence(clock.remedy ?? '')} The broker keeps what comes, some minutes of full load; it goes on by itself.`,
   }]),
-  well: ({ clock }) => clock.status === 'up',
+  isResolved: ({ clock }) => clock.status === 'up',
 };
 
 /** @type {Kind} */
@@ -41,15 +41,15 @@ const messagesLost = {
   severity: 'critical',
   raiseMs: 0,
   endMs: 0,
-  amiss: ({ losses }) => (losses.status === 'up' ? [] : [{
+  conditions: ({ losses }) => (losses.status === 'up' ? [] : [{
     subject: 'messages', since: /** @type {number} */ (losses.last_ms), text: `${sentence(losses.reason ?? '')}`,
     todo: `${sentence(losses.remedy ?? '')} What was lost does not come back; how much stands on the page System and in /health.`,
   }]),
-  well: ({ losses }, { acknowledged }) => losses.status === 'up' && Boolean(acknowledged), // until somebody has seen it
+  isResolved: ({ losses }, { acknowledged }) => losses.status === 'up' && Boolean(acknowledged), // stays until somebody acknowledges it
 };
 
-/** Who sends nonsense does so again within that. */
-const LATELY_MS = 60_000;
+/** A sender of bad messages repeats them within this time. */
+const RECENT_MS = 60_000;
 
 /** @type {Kind} */
 const messagesRefused = {
@@ -57,13 +57,13 @@ const messagesRefused = {
   severity: 'warning',
   raiseMs: 0,
   endMs: 4 * 60_000,
-  amiss: ({ refusals }, _active, nowMs) => refusals.latest().filter(({ last_ms: last }) => nowMs - last < LATELY_MS)
+  conditions: ({ refusals }, _active, nowMs) => refusals.latest().filter(({ last_ms: last }) => nowMs - last < RECENT_MS)
     .map(({ receiver, kind, count, reason, detail }) => ({
       subject: receiver,
       text: `What ${kind === 'unknown' ? 'somebody' : `${kind} ${receiver}`} sends is refused: ${detail} (${reason}; ${count} since the start).`,
       todo: TODO[reason] ?? 'See what it sends, under the topic sda/v1/rejected or in the bucket "health", and correct its program.',
     })),
-  well: ({ refusals }, { subject: receiver }, nowMs) => nowMs - (refusals.of(receiver)?.last_ms ?? 0) >= LATELY_MS,
+  isResolved: ({ refusals }, { subject: receiver }, nowMs) => nowMs - (refusals.of(receiver)?.last_ms ?? 0) >= RECENT_MS,
 };
 
 /** @type {Record<string, string>} */

@@ -4,7 +4,7 @@
 const { isDeepStrictEqual } = require('node:util');
 
 /**
- * What is different between two building files, in numbers.
+ * Differences between two building files, in numbers.
  * @typedef {import('..').BuildingFile} BuildingFile
  * @typedef {{added: number, removed: number, changed: number}} Count
  * @typedef {{levels: Count, rooms: Count, beacons: Count, gateways: Count, staff: Count, other: boolean}} Changes other: the
@@ -15,7 +15,7 @@ const { isDeepStrictEqual } = require('node:util');
  */
 function changesBetween(before, after) {
   const counts = {
-    levels: compare(before.levels.map(bare), after.levels.map(bare)),
+    levels: compare(before.levels.map(withoutRooms), after.levels.map(withoutRooms)),
     rooms: compare(roomsOf(before), roomsOf(after)),
     beacons: compare(before.beacons, after.beacons),
     gateways: compare(before.gateways, after.gateways),
@@ -26,8 +26,8 @@ function changesBetween(before, after) {
   return { ...counts, other: other || (!counted && JSON.stringify(before) !== JSON.stringify(after)) };
 }
 
-/** A level by itself; its rooms are counted apart. @param {import('..').Level} level */
-const bare = ({ rooms: _rooms, ...level }) => level;
+/** A level without its rooms, which are counted separately. @param {import('..').Level} level */
+const withoutRooms = ({ rooms: _rooms, ...level }) => level;
 
 /** @param {BuildingFile} file */
 const roomsOf = ({ levels }) => levels.flatMap(({ id: level, rooms }) => rooms.map((room) => ({ ...room, level })));
@@ -46,7 +46,7 @@ function compare(before, after) {
   return { added, removed: earlier.size, changed };
 }
 
-/** Almost all are the same, and written alike: comparing that costs a sixth. @param {object} was @param {object} one */
+/** Comparing texts first is six times faster, and enough for almost all. @param {object} was @param {object} one */
 const same = (was, one) => JSON.stringify(was) === JSON.stringify(one) || isDeepStrictEqual(was, one);
 
 module.exports = { changesBetween };

@@ -1,18 +1,18 @@
 // @ts-check
 'use strict';
 
-/** So many are told one by one. */
-const TOLD = 1000;
+/** Number of faults in an answer. */
+const FAULTS_MAX = 1000;
 
 /**
- * @typedef {{pointer: string, reason: string}} Fault pointer: JSON pointer into the file, '' is all of it
- * @param {string[]} faults as `lib/building/checks.js` gives them, `<pointer> <reason>`
- * @returns {Fault[]}
+ * @typedef {{pointer: string, reason: string}} Fault pointer: JSON pointer into the file; '': the whole file
+ * @param {string[]} faults as from `lib/building/checks.js`, `<pointer> <reason>`
+ * @returns {Fault[]} the first 1,000
  */
-const toldFaults = (faults) => faults.slice(0, TOLD).map((fault) => {
+const faultDetails = (faults) => faults.slice(0, FAULTS_MAX).map((fault) => {
   const space = fault.indexOf(' ');
   const pointer = fault.slice(0, space);
   return { pointer: pointer === '/' ? '' : pointer, reason: fault.slice(space + 1) };
 });
 
-module.exports = { toldFaults };
+module.exports = { faultDetails };

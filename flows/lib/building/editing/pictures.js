@@ -7,25 +7,26 @@ const path = require('node:path');
 const { replaceFile } = require('../../shared/whole-file');
 
 /**
- * Plan pictures that were uploaded. They lie beside the building file and are named by their content, so that an earlier version of
- * the building has the picture of then. What no version shows any more goes when there are too many.
+ * Uploaded plan pictures. They are beside the building file and named by their content, so that an earlier version of the building
+ * keeps its picture. Pictures that no version refers to are removed when there are too many.
  */
 
+/** bytes, side (pixels): of a picture; all, allBytes: of all pictures. */
 const BOUNDS = Object.freeze({ bytes: 8 * 1024 * 1024, side: 8000, all: 100, allBytes: 256 * 1024 * 1024 });
-/** A draft may show it and is not saved yet. */
+/** A younger picture may belong to a draft that is not saved yet. */
 const DRAFT_MS = 24 * 60 * 60 * 1000;
 const NAME = /^plan-[0-9a-f]{16}\.(png|jpg|svg)$/;
 
-/** It cannot be taken; the message says why and what to do. */
+/** The picture is refused; the message says why and what to do. */
 class PictureError extends Error {}
 
 /**
- * What a file is by its content, whatever it is called.
+ * Type of a picture by its content, whatever its name.
  * @param {Buffer} bytes
  * @returns {'png'|'jpg'|'svg'}
  * @throws {PictureError}
  */
-function kindOf(bytes) {
+function typeOf(bytes) {
   if (bytes.length === 0) throw new PictureError('the picture is empty');
   if (bytes.length > BOUNDS.bytes) {
     throw new PictureError(`the picture has ${mib(bytes.length)} MiB, at most ${mib(BOUNDS.bytes)} are taken: save it smaller`);
@@ -47,13 +48,13 @@ function kindOf(bytes) {
 /** @param {number} bytes */
 const mib = (bytes) => Math.ceil(bytes / 1024 / 102.4) / 10;
 
-/** The first chunk has it: PNG specification, 5.2 and 11.2.1. @param {Buffer} bytes */
+/** Size from the first chunk: PNG specification, 5.2 and 11.2.1. @param {Buffer} bytes */
 function sizeOfPng(bytes) {
   if (bytes.length < 24 || bytes.toString('latin1', 0, 8) !== '\x89PNG\r\n\x1a\n') return null;
   return { kind: /** @type {const} */ ('png'), width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** A frame header has it: ITU T.81, B.2.2; the markers C4, C8 and CC are none. @param {Buffer} bytes */
+/** Size from a frame header: ITU T.81, B.2.2; the markers C4, C8 and CC are none. @param {Buffer} bytes */
 function sizeOfJpeg(bytes) {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null;
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
@@ -65,22 +66,22 @@ function sizeOfJpeg(bytes) {
 }
 
 /**
- * @param {object} means
- * @param {string} means.folder of the building file
- * @param {() => Promise<Set<string>>} means.shown names that the building or one of its versions shows
- * @param {() => number} means.clock
- * @param {Partial<typeof BOUNDS>} [means.bounds]
+ * @param {object} options
+ * @param {string} options.folder of the building file
+ * @param {() => Promise<Set<string>>} options.referenced names in the building and its versions
+ * @param {() => number} options.clock
+ * @param {Partial<typeof BOUNDS>} [options.bounds]
  */
-function createPictures({ folder, shown, clock, bounds: overrides = {} }) {
+function createPictures({ folder, referenced, clock, bounds: overrides = {} }) {
   const bounds = { ...BOUNDS, ...overrides };
   let queue = Promise.resolve();
 
-  /** @param {Buffer} bytes @returns {Promise<string>} its name for a level's `plan` @throws {PictureError} */
+  /** @param {Buffer} bytes @returns {Promise<string>} name for a level's `plan` @throws {PictureError} */
   async function put(bytes) {
-    const name = `plan-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.${kindOf(bytes)}`;
+    const name = `plan-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.${typeOf(bytes)}`;
     const file = path.join(folder, name);
     if (await fs.stat(file).then(({ size }) => size === bytes.length, () => false)) {
-      await fs.utimes(file, new Date(clock()), new Date(clock())); // a draft begins anew to show it
+      await fs.utimes(file, new Date(clock()), new Date(clock())); // its time as part of a draft starts again
       return name;
     }
     await makeRoom(bytes.length);
@@ -88,7 +89,7 @@ function createPictures({ folder, shown, clock, bounds: overrides = {} }) {
     return name;
   }
 
-  /** @param {number} bytes */
+  /** Removes old pictures until a new one fits. @param {number} bytes of the new one @throws {PictureError} */
   async function makeRoom(bytes) {
     const names = (await fs.readdir(folder)).filter((name) => NAME.test(name));
     const all = await Promise.all(names.map(async (name) => ({ name, stat: await fs.stat(path.join(folder, name)) })));
@@ -96,7 +97,7 @@ function createPictures({ folder, shown, clock, bounds: overrides = {} }) {
     let count = all.length + 1;
     const fits = () => count <= bounds.all && total <= bounds.allBytes;
     if (fits()) return;
-    const needed = await shown();
+    const needed = await referenced();
     for (const { name, stat } of all.sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs)) {
       if (fits() || needed.has(name) || clock() - stat.mtimeMs < DRAFT_MS) continue;
       await fs.rm(path.join(folder, name), { force: true });
@@ -110,7 +111,7 @@ function createPictures({ folder, shown, clock, bounds: overrides = {} }) {
   }
 
   return {
-    /** One after the other. @param {Buffer} bytes @returns {Promise<string>} */
+    /** Stores pictures one after the other. @param {Buffer} bytes @returns {Promise<string>} */
     put: (bytes) => {
       const result = queue.then(() => put(bytes));
       queue = result.then(() => {}, () => {});

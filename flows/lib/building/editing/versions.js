@@ -4,69 +4,68 @@
 const fs = require('node:fs/promises');
 const path = require('node:path');
 const { moveFile, replaceFile } = require('../../shared/whole-file');
+const { buildingText, headText, versionFile, versionFiles, versionText } = require('./version-files');
 
 /**
- * Earlier versions of the building file: one file each in a folder, first a line that says what it is, then the building.
- * What comes to be is written beside them first, so that after a kill at any moment the list still says what was in use.
+ * Versions of the building file, one file each in a folder (`version-files.js`). A new version is written to a pending file
+ * first and committed by a rename, so that after a kill at any moment the list still says what was in use.
  * @typedef {import('./changes').Changes} Changes
- * @typedef {'start'|'file'|'edit'|'import'|'restore'|'calibration'} How start: found so at a start of the flows; file: changed by
- *   hand while they ran; calibration: taken over from a walk
+ * @typedef {'start'|'file'|'edit'|'import'|'restore'|'calibration'} How start: found at a start of the flows; file: changed by
+ *   hand while they ran; calibration: from a walk
  * @typedef {{version: number, ts: number, by: string|null, how: How, of: number|null, digest: string, changes: Changes}} Version
- *   ts: epoch ms; by: who, if that is known; of: the version that was restored
+ *   ts: epoch ms; by: who, null: not known; of: the version that was restored
  * @typedef {Awaited<ReturnType<typeof openVersions>>} Versions
  */
 
 const BOUNDS = Object.freeze({ versions: 200, bytes: 64 * 1024 * 1024 });
-const NAME = /^(\d{6,})\.ndjson$/;
-const COMING = 'coming.ndjson';
-/** A first line is shorter than this. */
+const PENDING = 'coming.ndjson';
+/** The first line is shorter than this. */
 const HEAD_BYTES = 4096;
 
 /**
  * @param {string} folder
- * @param {string} digest of the building in use: what was coming when the process ended has come, or has not
+ * @param {string} digest of the building in use; it decides whether a pending version is committed or removed
  * @param {{bounds?: Partial<typeof BOUNDS>, warn?: (text: string) => void}} [options]
  */
 async function openVersions(folder, digest, { bounds: overrides = {}, warn = () => {} } = {}) {
   const bounds = { ...BOUNDS, ...overrides };
   /** @type {Map<number, Version & {bytes: number}>} ascending */
   const all = new Map();
-  const fileOf = (/** @type {number} */ version) => path.join(folder, `${String(version).padStart(6, '0')}.ndjson`);
+  const fileOf = (/** @type {number} */ version) => path.join(folder, versionFile(version));
 
   await fs.mkdir(folder, { recursive: true });
-  for (const name of (await fs.readdir(folder)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1))) {
-    if (!NAME.test(name)) continue;
+  for (const name of versionFiles(await fs.readdir(folder))) {
     const version = await headOf(path.join(folder, name));
     if (version) all.set(version.version, version);
-    else warn(`${path.join(folder, name)} is no version of a building file and is left alone`);
+    else warn(`${path.join(folder, name)} is no version of a building file and is ignored`);
   }
-  const coming = await headOf(path.join(folder, COMING)).catch(() => null);
-  if (coming?.digest === digest && newest()?.digest !== digest) {
-    await moveFile(path.join(folder, COMING), fileOf(coming.version));
-    all.set(coming.version, coming);
-  } else await fs.rm(path.join(folder, COMING), { force: true });
+  const pending = await headOf(path.join(folder, PENDING)).catch(() => null);
+  if (pending?.digest === digest && newest()?.digest !== digest) {
+    await moveFile(path.join(folder, PENDING), fileOf(pending.version));
+    all.set(pending.version, pending);
+  } else await fs.rm(path.join(folder, PENDING), { force: true });
 
   function newest() {
     return [...all.values()].at(-1) ?? null;
   }
 
   /**
-   * Write down what comes to be; it counts when `come` is called.
+   * Writes a version to the pending file; `commit` makes it the newest.
    * @param {Omit<Version, 'version'>} what @param {import('..').BuildingFile} building
    * @returns {Promise<Version>}
    */
   async function prepare(what, building) {
     const version = { version: (newest()?.version ?? 0) + 1, ...what };
-    await replaceFile(path.join(folder, COMING), `${JSON.stringify(version)}\n${JSON.stringify(building)}\n`, 0o600);
+    await replaceFile(path.join(folder, PENDING), versionText(version, building), 0o600);
     return version;
   }
 
-  /** @param {Version} version as `prepare` gave it */
-  async function come(version) {
-    await moveFile(path.join(folder, COMING), fileOf(version.version));
+  /** Makes a version the newest, and removes the oldest ones beyond the bounds. @param {Version} version from `prepare` */
+  async function commit(version) {
+    await moveFile(path.join(folder, PENDING), fileOf(version.version));
     all.set(version.version, { ...version, bytes: (await fs.stat(fileOf(version.version))).size });
     let bytes = [...all.values()].reduce((sum, one) => sum + one.bytes, 0);
-    for (const one of [...all.values()].slice(0, -1)) { // the oldest go; the newest stays whatever its size
+    for (const one of [...all.values()].slice(0, -1)) { // the newest stays whatever its size
       if (all.size <= bounds.versions && bytes <= bounds.bytes) break;
       await fs.rm(fileOf(one.version), { force: true });
       all.delete(one.version);
@@ -76,37 +75,35 @@ async function openVersions(folder, digest, { bounds: overrides = {}, warn = () 
 
   /**
    * @param {number} version
-   * @returns {Promise<{version: Version, building: import('..').BuildingFile}|null>} null: there is none
+   * @returns {Promise<{version: Version, building: import('..').BuildingFile}|null>} null: there is no such version
    */
   async function read(version) {
     const known = all.get(version);
     if (!known) return null;
-    const text = await fs.readFile(fileOf(version), 'utf8');
-    return { version: told(known), building: JSON.parse(text.slice(text.indexOf('\n'))) };
+    return { version: withoutBytes(known), building: JSON.parse(buildingText(await fs.readFile(fileOf(version), 'utf8'))) };
   }
 
   return {
     prepare,
-    come,
+    commit,
     read,
-    newest: () => { const last = newest(); return last && told(last); },
+    newest: () => { const last = newest(); return last && withoutBytes(last); },
     /** @returns {Version[]} newest first */
-    list: () => [...all.values()].map(told).reverse(),
-    /** How many are gone because there were too many. */
+    list: () => [...all.values()].map(withoutBytes).reverse(),
+    /** How many old versions were removed. */
     dropped: () => ([...all.keys()][0] ?? 1) - 1,
   };
 }
 
 /** @param {Version & {bytes: number}} version @returns {Version} */
-const told = ({ bytes: _bytes, ...version }) => version;
+const withoutBytes = ({ bytes: _bytes, ...version }) => version;
 
-/** @param {string} file @returns {Promise<(Version & {bytes: number})|null>} null: it is none */
+/** @param {string} file @returns {Promise<(Version & {bytes: number})|null>} null: the file is no version */
 async function headOf(file) {
   const handle = await fs.open(file, 'r');
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const line = buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? '';
-    return { ...JSON.parse(line), bytes: (await handle.stat()).size };
+    return { ...JSON.parse(headText(buffer.toString('utf8', 0, bytesRead))), bytes: (await handle.stat()).size };
   } catch {
     return null;
   } finally {

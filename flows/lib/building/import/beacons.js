@@ -8,23 +8,23 @@ const { findRoom, middle } = require('./place');
 const { decode, readRows } = require('./rows');
 
 /**
- * Takes an installer's list of beacons into a building file. A row is taken as it stands or reported with its line and
- * reason; nothing is guessed and nothing is left out in silence.
+ * Imports an installer's list of beacons into a building file. Each row is imported unchanged, or reported with its line and
+ * reason; nothing is guessed and nothing is dropped silently.
  * @typedef {import('..').BuildingFile} BuildingFile
  * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `duplicate`,
  *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `columns`, `quotes`
  * @typedef {object} Imported
  * @property {BuildingFile} file the building with the new beacons
- * @property {string[]} added beacon ids; each stands in the middle of its room, marked `approximate`
- * @property {string[]} unchanged beacon ids that were registered in just that room already
- * @property {Fault[]} faults rows that were not taken, by line
+ * @property {string[]} added beacon ids; each is in the middle of its room, marked `approximate`
+ * @property {string[]} unchanged beacon ids that were registered in the same room already
+ * @property {Fault[]} faults refused rows, by line
  */
 
 /**
  * @param {Uint8Array} bytes the list
- * @param {unknown} building a parsed building file; it is left as it is
+ * @param {unknown} building a parsed building file; it is not changed
  * @returns {Imported}
- * @throws {import('..').BuildingError} when the building itself is not good
+ * @throws {import('..').BuildingError} when the building itself has faults
  * @throws {import('./rows').ImportError} when the list cannot be read at all
  */
 function importBeacons(bytes, building) {
@@ -44,33 +44,33 @@ function* importWork(bytes, building) {
   const before = indexBuilding(building);
   const { rows, faults } = yield* readRows(decode(bytes));
   const file = { ...building, beacons: [...building.beacons] };
-  /** @type {Map<string, number>} line on which a beacon was taken */
-  const taken = new Map();
+  /** @type {Map<string, number>} line of each imported beacon */
+  const lineOf = new Map();
   /** @type {string[]} */
   const added = [];
   /** @type {string[]} */
   const unchanged = [];
 
-  const placeOf = remembering((/** @type {import('./rows').Row} */ { level, location }) => findRoom(file.levels, level, location), ({ level, location }) => `${level}\n${location}`);
-  const middleOf = remembering((/** @type {import('..').Room} */ { polygon }) => middle(polygon), ({ id }) => id);
+  const placeOf = memoize((/** @type {import('./rows').Row} */ { level, location }) => findRoom(file.levels, level, location), ({ level, location }) => `${level}\n${location}`);
+  const middleOf = memoize((/** @type {import('..').Room} */ { polygon }) => middle(polygon), ({ id }) => id);
 
   for (const row of rows) {
     yield;
     const { line, text } = row;
     const mac = readMac(row.mac);
     const place = placeOf(row);
-    const wrong = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
+    const problems = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
     if ('beacon' in mac) {
-      const known = standsAt(mac.beacon, before);
-      const first = taken.get(mac.beacon);
-      if (first !== undefined) wrong.push({ kind: 'duplicate', reason: `${mac.beacon} is already on line ${first}, which counts` });
-      else if (known && !('room' in place && known.room === place.room.id)) wrong.push({ kind: 'registered', reason: known.reason });
+      const known = registrationOf(mac.beacon, before);
+      const first = lineOf.get(mac.beacon);
+      if (first !== undefined) problems.push({ kind: 'duplicate', reason: `${mac.beacon} is already on line ${first}, which counts` });
+      else if (known && !('room' in place && known.room === place.room.id)) problems.push({ kind: 'registered', reason: known.reason });
     }
-    if (wrong.length > 0 || !('beacon' in mac) || !('room' in place)) {
-      faults.push({ line, text, kind: wrong[0]?.kind ?? 'columns', reason: wrong.map(({ reason }) => reason).join('; ') });
+    if (problems.length > 0 || !('beacon' in mac) || !('room' in place)) {
+      faults.push({ line, text, kind: problems[0]?.kind ?? 'columns', reason: problems.map(({ reason }) => reason).join('; ') });
       continue;
     }
-    taken.set(mac.beacon, line);
+    lineOf.set(mac.beacon, line);
     if (before.beacons.has(mac.beacon)) {
       unchanged.push(mac.beacon);
       continue;
@@ -83,10 +83,10 @@ function* importWork(bytes, building) {
 }
 
 /**
- * Lists name the same rooms again and again.
+ * Caches results by key, since lists repeat the same rooms.
  * @template I, O @param {(input: I) => O} work @param {(input: I) => string} keyOf @returns {(input: I) => O}
  */
-function remembering(work, keyOf) {
+function memoize(work, keyOf) {
   /** @type {Map<string, O>} */
   const known = new Map();
   return (input) => {
@@ -102,7 +102,7 @@ function remembering(work, keyOf) {
  * @param {import('..').Building} building
  * @returns {{room: string|null, reason: string}|null}
  */
-function standsAt(beacon, building) {
+function registrationOf(beacon, building) {
   const fixed = building.beacons.get(beacon);
   if (fixed) return { room: fixed.room, reason: `${beacon} is registered in "${building.roomName(fixed.room)}" on level ${fixed.level} already` };
   const owner = building.tagOwner.get(beacon);

@@ -3,78 +3,78 @@
 
 const { isDemo } = require('../demo');
 const { importWork } = require('./beacons');
-const { idFrom, fold, foldMore, free } = require('./names');
+const { fold, foldMore, idFrom, uniqueId } = require('./names');
 const { decode, readRows } = require('./rows');
 const { inOrder, storeyOf } = require('./storeys');
-const { isTiled, spread, tiled } = require('./tiles');
+const { isTiled, spreadDevices, withTiles } = require('./tiles');
 
 /**
- * A building out of an installer's list: the levels and rooms that it names are made, its beacons stand in them. Names stay as
- * they are written; the plan is rooms as tiles (`schematic`), until somebody draws it.
+ * Makes a building from an installer's list: its levels and rooms, with the beacons in them. Names stay as written; rooms are tiles
+ * (`schematic`) until somebody draws the plan.
  * @typedef {import('..').BuildingFile} BuildingFile
  * @typedef {import('..').Level} Level
- * @typedef {{id: string, name: string, fresh: boolean, beacons: number}} MadeRoom beacons: how many stand in it; fresh: made by this list
- * @typedef {{id: string, name: string, fresh: boolean, schematic: boolean, rooms: MadeRoom[]}} MadeLevel
+ * @typedef {{id: string, name: string, fresh: boolean, beacons: number}} ListedRoom beacons: their number; fresh: created by this list
+ * @typedef {{id: string, name: string, fresh: boolean, schematic: boolean, rooms: ListedRoom[]}} ListedLevel
  * @typedef {object} FromList
  * @property {BuildingFile} file
- * @property {MadeLevel[]} levels lowest first
+ * @property {ListedLevel[]} levels lowest first
  * @property {string[]} added beacon ids
- * @property {string[]} unchanged beacon ids that were in just that room already
- * @property {import('./rows').Fault[]} faults rows that were not taken, by line
- * @property {string[]} notes what looks odd and was taken as it stands
+ * @property {string[]} unchanged beacon ids that were in the same room already
+ * @property {import('./rows').Fault[]} faults refused rows, by line
+ * @property {string[]} notes on odd rows that were imported unchanged
  */
 
-const LONGEST_NAME = 120;
-const MOST_LEVELS = 200;
-/** An id has room for a number behind it. */
-const LONGEST_STEM = 60;
+const NAME_LENGTH_MAX = 120;
+const LEVELS_MAX = 200;
+/** Leaves room for a number at the end of an id. */
+const ID_STEM_MAX = 60;
 
 /**
- * A building without levels, for a list to fill. Staff belong to no room and stay.
+ * An empty building, to import a list into. Staff belong to no room and stay.
  * @param {string} name @param {BuildingFile['staff']} [staff]
  * @returns {BuildingFile}
  */
-const blank = (name, staff = []) => ({ building: name, levels: [], beacons: [], gateways: [], staff });
+const emptyBuilding = (name, staff = []) => ({ building: name, levels: [], beacons: [], gateways: [], staff });
 
 /**
- * What a list is to fill.
- * @param {BuildingFile} before what is there
- * @param {{how: 'new'|'add'|'', name: string}} wish how: '' replaces the demo and adds to one's own; name: '' is the one of before, or none
+ * The building that a list is imported into.
+ * @param {BuildingFile} before the building in use
+ * @param {{how: 'new'|'add'|'', name: string}} wish how: '' replaces the demo, and adds to any other building; name: '' keeps the name
  * @returns {{anew: boolean, base: BuildingFile}}
  */
 function baseOf(before, { how, name }) {
   const demo = isDemo(before);
   const anew = how === 'new' || (how === '' && demo);
-  return { anew, base: anew ? blank(name || 'My building', demo ? [] : before.staff) : { ...before, building: name || before.building } };
+  return { anew, base: anew ? emptyBuilding(name || 'My building', demo ? [] : before.staff) : { ...before, building: name || before.building } };
 }
 
 /**
  * @param {Uint8Array} bytes the list
- * @param {BuildingFile} base checked, or `blank`; it is left as it is
- * @returns {import('../../shared/pieces').Work<FromList>} its file is to be checked: a list without a good row makes no building
+ * @param {BuildingFile} base checked, or an empty building; it is not changed
+ * @returns {import('../../shared/pieces').Work<FromList>} the caller checks the file: a list without a good row makes no building
  * @throws {import('./rows').ImportError} when the list cannot be read at all
  */
 function* fromListWork(bytes, base) {
   const { rows } = yield* readRows(decode(bytes));
-  const { levels, fresh } = extended(base.levels, rows);
+  const { levels, fresh } = withListedRooms(base.levels, rows);
   yield;
   const { file: imported, added, unchanged, faults } = yield* importWork(bytes, { ...base, levels });
   const tiledLevels = new Set(levels.filter(isTiled).map(({ id }) => id));
-  const file = spread(imported, tiledLevels);
+  const file = spreadDevices(imported, tiledLevels);
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { room } of file.beacons) counts.set(room, (counts.get(room) ?? 0) + 1);
-  const told = levels.map(({ id, name, schematic = false, rooms }) => ({ id, name, fresh: fresh.has(id), schematic,
+  const listed = levels.map(({ id, name, schematic = false, rooms }) => ({ id, name, fresh: fresh.has(id), schematic,
     rooms: rooms.map((room) => ({ id: room.id, name: room.name, fresh: fresh.has(room.id), beacons: counts.get(room.id) ?? 0 })) }));
-  return { file, levels: told, added, unchanged, faults, notes: notesOn(told) };
+  return { file, levels: listed, added, unchanged, faults, notes: notesOn(listed) };
 }
 
 /**
- * What a list may name a thing by, kept while it grows.
+ * An index by id and name that grows with its list.
  * @template T
  * @param {T[]} all @param {(one: T) => {id: string, name: string}} of
  */
-function byNames(all, of) {
+function createNameIndex(all, of) {
   /** @type {Map<string, Set<T>>} */
   const names = new Map();
   /** @param {T} one */
@@ -90,12 +90,12 @@ function byNames(all, of) {
 }
 
 /**
- * The levels with those and the rooms that are named for the first time. A level that was drawn or has a picture gets no rooms: a
- * tile would stand somewhere on it.
+ * Adds levels and rooms that the rows name for the first time. A level that was drawn or has a picture gets no rooms, since a tile
+ * has no place on its plan.
  * @param {Level[]} before @param {import('./rows').Row[]} rows
- * @returns {{levels: Level[], fresh: Set<string>}} fresh: ids of what is new
+ * @returns {{levels: Level[], fresh: Set<string>}} fresh: ids of new levels and rooms
  */
-function extended(before, rows) {
+function withListedRooms(before, rows) {
   /** @type {Set<string>} */
   const fresh = new Set();
   const levelIds = new Set(before.map(({ id }) => id));
@@ -104,36 +104,36 @@ function extended(before, rows) {
   const entry = (level) => {
     /** @type {{id: string, name: string}[]} */
     const rooms = level.rooms;
-    return { level, more: rooms.slice(0, 0), names: byNames(rooms, (room) => room) };
+    return { level, more: rooms.slice(0, 0), names: createNameIndex(rooms, (room) => room) };
   };
   const all = before.map(entry);
-  const levelNames = byNames(all, ({ level }) => level);
+  const levelNames = createNameIndex(all, ({ level }) => level);
   for (const { level: levelName, location } of rows) {
-    if (![levelName, location].every((name) => name !== '' && name.length <= LONGEST_NAME)) continue;
+    if (![levelName, location].every((name) => name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
     const known = levelNames.find(levelName);
     let one = known.find(({ level }) => level.id === levelName) ?? known[0];
-    if (known.length > 1 && one?.level.id !== levelName) continue; // told row by row
+    if (known.length > 1 && one?.level.id !== levelName) continue; // each row is reported as a fault
     if (!one) {
-      if (all.length >= MOST_LEVELS) continue;
-      const id = free(idFrom(levelName) || `level-${all.length + 1}`, levelIds);
-      one = entry(tiled({ id, name: levelName, rooms: [] }, []));
+      if (all.length >= LEVELS_MAX) continue;
+      const id = uniqueId(idFrom(levelName) || `level-${all.length + 1}`, levelIds);
+      one = entry(withTiles({ id, name: levelName, rooms: [] }, []));
       all.push(one);
       levelNames.add(one);
       fresh.add(id);
     }
     if (one.names.find(location).length > 0 || !isTiled(one.level)) continue;
     const number = one.level.rooms.length + one.more.length + 1;
-    const room = { id: free(`${one.level.id}-${idFrom(location) || `room-${number}`}`.toLowerCase().slice(0, LONGEST_STEM), roomIds), name: location };
+    const room = { id: uniqueId(`${one.level.id}-${idFrom(location) || `room-${number}`}`.toLowerCase().slice(0, ID_STEM_MAX), roomIds), name: location };
     one.more.push(room);
     one.names.add(room);
     fresh.add(room.id);
   }
-  const grown = all.map(({ level, more }) => (more.length === 0 ? level : tiled(level, [...level.rooms, ...more])));
+  const extended = all.map(({ level, more }) => (more.length === 0 ? level : withTiles(level, [...level.rooms, ...more])));
   const wasInOrder = inOrder(before).every((level, i) => level === before[i]);
-  return { levels: wasInOrder ? inOrder(grown) : grown, fresh };
+  return { levels: wasInOrder ? inOrder(extended) : extended, fresh };
 }
 
-/** @param {MadeLevel[]} levels */
+/** @param {ListedLevel[]} levels */
 function notesOn(levels) {
   /** @type {string[]} */
   const notes = [];
@@ -152,9 +152,9 @@ function notesOn(levels) {
   });
   const typical = levels.reduce((sum, { rooms }) => sum + rooms.length, 0) / Math.max(1, levels.length);
   for (const { name, fresh, rooms } of levels) {
-    if (fresh && rooms.length === 1 && typical >= 4) notes.push(`"${name}" has one room only: a slip of the pen?`);
+    if (fresh && rooms.length === 1 && typical >= 4) notes.push(`"${name}" has one room only: a typing error?`);
   }
   return notes;
 }
 
-module.exports = { fromListWork, baseOf, blank };
+module.exports = { fromListWork, baseOf, emptyBuilding };

@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-/** As wide as the demo building is written. */
+/** Line width of the demo building. */
 const WIDTH = 200;
 
 /**
- * JSON for people: whatever fits on one line stands on one line, so a beacon is a line and a change of it one in a diff.
+ * Formats JSON for people: a value that fits on one line is on one line, so a changed beacon is one line of a diff.
  * @param {unknown} value
  * @param {string} [indent]
  * @returns {string}
@@ -26,7 +26,7 @@ function layout(value, indent = '') {
 /**
  * @param {unknown} value
  * @param {number} atMost characters
- * @returns {string|null} null: it takes more
+ * @returns {string|null} null: it is longer
  */
 function oneLine(value, atMost) {
   if (value === null || typeof value !== 'object') {

@@ -8,7 +8,7 @@ const LONG = [/^[0-9A-F]{32}-\d{1,5}-\d{1,5}$/, /^[0-9A-F]{20}-[0-9A-F]{12}$/, /
 const MAC_DIGITS = 12;
 
 /**
- * The id of a beacon that an installer wrote down. Nothing is completed or corrected.
+ * Parses a beacon id that an installer wrote. Nothing is completed or corrected.
  * @param {string} text
  * @returns {{beacon: string}|{kind: string, reason: string}}
  */

@@ -1,36 +1,36 @@
 // @ts-check
 'use strict';
 
-/** Names that people write, compared and made into ids. Pure. */
+/** Compares names that people write, and makes ids of them. Pure. */
 
-const LONGEST_ID = 64;
+const ID_LENGTH_MAX = 64;
 
-/** Without regard to case and spaces. @param {string} text */
+/** Normalises case and spaces. @param {string} text */
 const fold = (text) => text.normalize('NFC').replace(/\s+/g, ' ').trim().toLowerCase();
 
-/** As `fold`, and without regard to signs either: what may be meant as the same. @param {string} text */
+/** As `fold`, also without punctuation: equal results may mean the same thing. @param {string} text */
 const foldMore = (text) => text.normalize('NFKD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
- * An id as the building file takes it, near to what was written.
+ * Makes a valid id that resembles a text.
  * @param {string} text
- * @returns {string} '': nothing of the text can stand in an id
+ * @returns {string} '': no character of the text is valid in an id
  */
 const idFrom = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '')
-  .slice(0, LONGEST_ID);
+  .slice(0, ID_LENGTH_MAX);
 
 /**
- * The same id, or with a number behind it where it is taken; it is taken from then on.
+ * Makes an id unique by a number at its end, and adds it to the taken ids.
  * @param {string} wanted @param {Set<string>} taken
  */
-function free(wanted, taken) {
+function uniqueId(wanted, taken) {
   let [id, number] = [wanted, 2];
   while (taken.has(id)) {
     const tail = `-${number++}`;
-    id = wanted.slice(0, LONGEST_ID - tail.length) + tail;
+    id = wanted.slice(0, ID_LENGTH_MAX - tail.length) + tail;
   }
   taken.add(id);
   return id;
 }
 
-module.exports = { fold, foldMore, idFrom, free };
+module.exports = { fold, foldMore, idFrom, uniqueId };

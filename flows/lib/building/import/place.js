@@ -5,25 +5,24 @@ const { covers } = require('../geometry');
 const { fold } = require('./names');
 
 /**
- * Levels and rooms by the names people write. Compared without regard to case and spaces; what fits more than one is
- * not taken.
+ * Finds levels and rooms by the names that people write. Case and spaces do not count; an ambiguous name is refused.
  * @typedef {import('..').Level} Level
  * @typedef {import('..').Room} Room
  */
 
-/** So many names are listed in a message. */
-const LISTED = 12;
-/** Grid over a room on which its middle is looked for: finer than anybody hangs a beacon by eye. */
+/** Number of names in a message. */
+const LISTED_MAX = 12;
+/** Steps of the search grid for the middle of a room; finer than a beacon is placed by eye. */
 const STEPS = 24;
 
 /**
- * Indexes of lists by what may be written; lists are never changed in place.
+ * Indexes of lists by id and name; lists are never changed in place.
  * @type {WeakMap<object, {ids: Map<string, any>, folded: Map<string, Set<any>>}>}
  */
 const indexes = new WeakMap();
 
 /** @param {{id: string, name: string}[]} all */
-function indexed(all) {
+function indexOf(all) {
   const known = indexes.get(all);
   if (known) return known;
   const index = { ids: new Map(all.map((one) => [one.id, one])), folded: new Map() };
@@ -38,10 +37,10 @@ function indexed(all) {
  * @template {{id: string, name: string}} T
  * @param {T[]} all
  * @param {string} written
- * @returns {T[]} the one whose id it is, else those of that id or name
+ * @returns {T[]} the one of that exact id, else all of that id or name
  */
 function named(all, written) {
-  const { ids, folded } = indexed(all);
+  const { ids, folded } = indexOf(all);
   const exact = ids.get(written);
   return exact ? [exact] : [...folded.get(fold(written)) ?? []];
 }
@@ -67,12 +66,12 @@ function findRoom(levels, level, location) {
 }
 
 /** @param {string[]} names */
-const list = (names) => names.slice(0, LISTED).join(', ') + (names.length > LISTED ? ` and ${names.length - LISTED} more` : '');
+const list = (names) => names.slice(0, LISTED_MAX).join(', ') + (names.length > LISTED_MAX ? ` and ${names.length - LISTED_MAX} more` : '');
 
 /**
- * A point well inside a room: of a grid the one farthest from the walls.
+ * A point well inside a room: the grid point farthest from the walls.
  * @param {[number, number][]} polygon
- * @returns {[number, number]} metres, to the decimetre where that is inside
+ * @returns {[number, number]} metres, rounded to the decimetre where that is inside
  */
 function middle(polygon) {
   const [xs, ys] = [polygon.map(([x]) => x), polygon.map(([, y]) => y)];

@@ -1,24 +1,24 @@
 // @ts-check
 'use strict';
 
-/** What a list makes of a building, for people in front of a terminal. Pure. */
+/** Preview of an import as text for a terminal. Pure. */
 
-/** So many room names stand in a line. */
-const LISTED = 8;
+/** Number of room names in a line. */
+const LISTED_MAX = 8;
 
 /** @param {number} count @param {string} one */
 const counted = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`;
 
 /**
  * @param {import('./from-list').FromList} made
- * @param {{list: string, anew: boolean, before: string}} about before: name of the building that is there
+ * @param {{list: string, anew: boolean, before: string}} about before: name of the building in use
  * @returns {string}
  */
-function inWords({ file, levels, added, unchanged, faults, notes }, { list, anew, before }) {
+function previewText({ file, levels, added, unchanged, faults, notes }, { list, anew, before }) {
   const rooms = levels.reduce((sum, level) => sum + level.rooms.length, 0);
   const lines = levels.map(({ id, name, schematic, rooms: its }) => {
     const beacons = its.reduce((sum, room) => sum + room.beacons, 0);
-    const names = its.slice(0, LISTED).map((room) => room.name).join(', ') + (its.length > LISTED ? ` and ${its.length - LISTED} more` : '');
+    const names = its.slice(0, LISTED_MAX).map((room) => room.name).join(', ') + (its.length > LISTED_MAX ? ` and ${its.length - LISTED_MAX} more` : '');
     return `  ${name}${id === name ? '' : ` (${id})`}: ${counted(its.length, 'room')}, ${counted(beacons, 'beacon')}${schematic ? '' : ', drawn'}\n      ${names}`;
   });
   return [
@@ -26,10 +26,10 @@ function inWords({ file, levels, added, unchanged, faults, notes }, { list, anew
     ...lines,
     `${counted(levels.length, 'level')}, ${counted(rooms, 'room')}; ${counted(added.length, 'beacon')} new, ${unchanged.length} there already. `
       + 'Rooms of a list are drawn as tiles: their places are not measured.',
-    ...(notes.length > 0 ? ['', 'Look at these, they are taken as they stand:', ...notes.map((note) => `  ${note}`)] : []),
+    ...(notes.length > 0 ? ['', 'Look at these, they are imported unchanged:', ...notes.map((note) => `  ${note}`)] : []),
     ...(faults.length > 0 ? ['', `${counted(faults.length, 'row')} refused:`,
       ...faults.map(({ line, text, reason }) => `  ${list}:${line}: ${reason}\n      ${text}`)] : []),
   ].join('\n');
 }
 
-module.exports = { inWords };
+module.exports = { previewText };

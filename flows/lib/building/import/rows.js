@@ -4,21 +4,21 @@
 const { parse } = require('csv-parse/sync');
 
 /**
- * A list of beacons as installers write it, taken apart: a table with the header `mac,location,level` (columns in any
- * order; comma, semicolon or tab; quotes as in RFC 4180), or lines `MAC:location:level`. One row is one line, so an
- * unbalanced quote costs its own line only.
+ * Parses a list of beacons as installers write it: a table with the header `mac,location,level` (columns in any order; comma,
+ * semicolon or tab; quotes as in RFC 4180), or lines `MAC:location:level`. One row is one line, so an unbalanced quote costs its
+ * own line only.
  * @typedef {{line: number, text: string, mac: string, location: string, level: string}} Row line: from 1
  * @typedef {{line: number, text: string, kind: string, reason: string}} Fault
  */
 
 const COLUMNS = /** @type {const} */ (['mac', 'location', 'level']);
-/** Other names under which a column is known. @type {Record<string, string>} */
-const ALSO = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beacon id': 'mac', room: 'location', area: 'location', floor: 'level',
+/** Other names of columns. @type {Record<string, string>} */
+const ALIASES = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beacon id': 'mac', room: 'location', area: 'location', floor: 'level',
   storey: 'level' };
-/** What stands before the first separator: a MAC with its own separators, be it a good one or not, or anything without one. */
+/** The text before the first separator: a MAC with its own separators, valid or not, or anything without a separator. */
 const FIRST = /^\s*(?:"[^"]*"|[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}|[^,;\t:]*)\s*([,;\t:])/i;
 const COLONS = /^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[^:]*):(.*)$/i;
-/** The first pieces of a MAC with colons that is not a good one, then location and level. */
+/** An invalid MAC with colons, then location and level. */
 const BAD_COLONS = /^([0-9a-z]{1,3}(?::[0-9a-z]{1,3}){3,6}):([^:]*):([^:]*)$/i;
 
 /** The file as a whole cannot be read as a list of beacons. */
@@ -31,7 +31,7 @@ class ImportError extends Error {
 }
 
 /**
- * @param {Uint8Array} bytes UTF-8, or UTF-16 with its mark, as spreadsheets save it
+ * @param {Uint8Array} bytes UTF-8, or UTF-16 with a byte order mark, as spreadsheets save it
  * @returns {string}
  * @throws {ImportError}
  */
@@ -46,9 +46,9 @@ function decode(bytes) {
 
 /**
  * @param {string} text
- * @returns {import('../../shared/pieces').Work<{rows: Row[], faults: Fault[]}>} every line that is not empty is a row or a fault,
- *   but for the header
- * @throws {ImportError} when the header does not fit
+ * @returns {import('../../shared/pieces').Work<{rows: Row[], faults: Fault[]}>} every non-empty line but the
+ *   header is a row or a fault
+ * @throws {ImportError} when the header has missing or extra columns
  */
 function* readRows(text) {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
@@ -75,12 +75,12 @@ function* readRows(text) {
 
 /**
  * @param {string} line the first one
- * @returns {{separator: string, order: string[]}|null} null: it is no header but the first row
+ * @returns {{separator: string, order: string[]}|null} null: the line is the first row
  */
 function readHeader(line) {
   const separator = FIRST.exec(line)?.[1];
   if (!separator) return null;
-  const order = (cellsOf(line, separator).cells).map((cell) => cell.trim().toLowerCase()).map((cell) => ALSO[cell] ?? cell);
+  const order = (cellsOf(line, separator).cells).map((cell) => cell.trim().toLowerCase()).map((cell) => ALIASES[cell] ?? cell);
   if (!order.includes('mac')) return null;
   const missing = COLUMNS.filter((column) => !order.includes(column));
   if (missing.length > 0) throw new ImportError(`the header "${line}" lacks the column ${missing.join(' and ')}`);
@@ -90,7 +90,7 @@ function readHeader(line) {
 
 /**
  * @param {string} line
- * @param {string} [separator] without a header each line shows its own
+ * @param {string} [separator] of the header; without one each line has its own
  * @returns {{cells: string[], kind?: string, reason?: string}}
  */
 function cellsOf(line, separator = FIRST.exec(line)?.[1] ?? ',') {

@@ -2,13 +2,13 @@
 'use strict';
 
 /**
- * The storey that people mean by the name of a level: B2, B1, G or 0, M, 1, 2, …, roof. Pure.
+ * Storey numbers from names of levels: B2, B1, G or 0, M, 1, 2, …, roof. Pure.
  */
 
-/** Between the storeys that they lie between: lower ground, mezzanine, roof. */
+/** Numbers of storeys without one: lower ground, mezzanine, roof. */
 const [LOWER_GROUND, MEZZANINE, ROOF] = [-0.5, 0.5, 1000];
 
-/** First match counts. @type {[RegExp, (found: RegExpExecArray) => number][]} */
+/** The first match counts. @type {[RegExp, (found: RegExpExecArray) => number][]} */
 const FORMS = [
   [/^(?:b|basement|sub-?basement|cellar)[ ._-]*(\d{1,3})?\b/, ([, number]) => -Number(number ?? 1)],
   [/^(?:lg|lower ground)\b/, () => LOWER_GROUND],
@@ -21,7 +21,7 @@ const FORMS = [
 
 /**
  * @param {string} name as people write it: "B1", "Ground floor", "3rd floor", "L3"
- * @returns {number|null} 0 is the ground, below it is negative; null: the name does not say
+ * @returns {number|null} 0: ground; negative: below it; null: not known
  */
 function storeyOf(name) {
   const text = name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
@@ -33,7 +33,7 @@ function storeyOf(name) {
 }
 
 /**
- * Lowest first. Names that do not say their storey come last, in the order in which they stood.
+ * Sorts levels, the lowest first. Levels of unknown storey come last, in their present order.
  * @template {{name: string}} T
  * @param {T[]} levels
  * @returns {T[]}

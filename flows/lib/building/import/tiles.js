@@ -2,26 +2,26 @@
 'use strict';
 
 /**
- * A plan of a level of which only the names of its rooms are known: rooms as tiles of one size, row by row. Nothing of it is
- * measured. Pure.
+ * A plan for a level of which only the names of rooms are known: rooms as tiles of equal size, row by row. Nothing is measured.
+ * Pure.
  * @typedef {import('..').Level} Level
  * @typedef {import('..').Room} Room
  * @typedef {import('..').BuildingFile} BuildingFile
  */
 
-/** Of a room, metres: an ordinary office, so that its own device is heard best in all of it. */
+/** Size of a tile, metres: an ordinary office, in all of which its own device is received best. */
 const [WIDE_M, DEEP_M] = [8, 6];
-/** Rows are about so much longer than the plan is deep: screens are wide. */
+/** Width of the plan by its depth, since screens are wide. */
 const STRETCH = 1.5;
-/** Devices stand in the southern part of a tile; its name stands in the other one. */
+/** Row of the devices in a tile, from its southern edge; the name is drawn in the northern part. */
 const DEVICE_ROW = 1 / 3;
 
 /** @param {number} rooms */
 const columnsOf = (rooms) => Math.max(1, Math.ceil(Math.sqrt((rooms * STRETCH * DEEP_M) / WIDE_M)));
 
 /**
- * @param {number} rooms how many
- * @returns {{width_m: number, height_m: number, polygons: [number, number][][]}} the first one at the top left, as one reads
+ * @param {number} rooms number of rooms
+ * @returns {{width_m: number, height_m: number, polygons: [number, number][][]}} in reading order, the first at the top left
  */
 function tiles(rooms) {
   const columns = columnsOf(rooms);
@@ -34,27 +34,27 @@ function tiles(rooms) {
 }
 
 /**
- * The level with its rooms as tiles.
+ * Gives a level rooms as tiles.
  * @template {Omit<Level, 'width_m'|'height_m'>} T
  * @param {T} level @param {Pick<Room, 'id'|'name'>[]} rooms
  * @returns {T & Level}
  */
-function tiled(level, rooms) {
+function withTiles(level, rooms) {
   const { polygons, ...size } = tiles(rooms.length);
   const drawn = rooms.map((room, i) => ({ ...room, polygon: /** @type {Room['polygon']} */ (polygons[i]) }));
   return { ...level, ...size, schematic: true, rooms: drawn };
 }
 
-/** Whether the rooms of a level are tiles still, and nobody has drawn one. @param {Level} level */
+/** Whether all rooms of a level are still tiles. @param {Level} level */
 const isTiled = ({ schematic = false, plan, rooms }) => schematic && plan === undefined
   && JSON.stringify(rooms.map(({ polygon }) => polygon)) === JSON.stringify(tiles(rooms.length).polygons);
 
 /**
- * Devices of these levels beside each other in their tiles, each marked `approximate`.
+ * Places the devices of some levels side by side in their tiles, each marked `approximate`.
  * @param {BuildingFile} file @param {Set<string>} levels ids of tiled levels
  * @returns {BuildingFile}
  */
-function spread(file, levels) {
+function spreadDevices(file, levels) {
   const rooms = new Map(file.levels.filter(({ id }) => levels.has(id)).flatMap((level) => level.rooms.map((room) => [room.id, room])));
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -74,7 +74,7 @@ function spread(file, levels) {
   return { ...file, beacons: file.beacons.map(place), gateways: file.gateways.map(place) };
 }
 
-/** To the centimetre. @param {number} metres */
+/** Rounds to the centimetre. @param {number} metres */
 const round = (metres) => Math.round(metres * 100) / 100;
 
-module.exports = { tiled, isTiled, spread };
+module.exports = { withTiles, isTiled, spreadDevices };

@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * The minutes of one beacon and one UTC day, encoded once: the text of every point as it stands in an answer, and where each
- * begins, so that any part of the day is a slice.
+ * The minutes of one beacon and one UTC day, encoded once: the text of all points as in an answer, and the offset of each
+ * point, so that any part of the day is a slice.
  * @typedef {import('../../store/telemetry').Point} Point
  */
 
@@ -14,7 +14,7 @@ const MINUTES = 1440;
 class Day {
   /**
    * @param {number} startMs of the day
-   * @param {Point[]} points ascending, of this day; of one minute the last counts
+   * @param {Point[]} points ascending, of this day; the last point of a minute counts
    */
   constructor(startMs, points) {
     const byMinute = new Map(points.map((point) => [Math.floor((point[0] - startMs) / MINUTE_MS), point]));
@@ -23,7 +23,7 @@ class Day {
     this.minutes = Uint16Array.from(byMinute.keys());
     this.offsets = new Uint32Array(texts.length + 1);
     texts.forEach((text, i) => { this.offsets[i + 1] = /** @type {number} */ (this.offsets[i]) + text.length; });
-    /** Every point with a comma before it; plain ASCII. */
+    /** All points, each with a comma before it; plain ASCII. */
     this.text = Buffer.from(texts.join(''), 'latin1');
   }
 
@@ -31,12 +31,12 @@ class Day {
     return this.minutes.length;
   }
 
-  /** Memory it takes, near enough. */
+  /** Approximate memory. */
   get bytes() {
     return this.text.length + this.offsets.byteLength + this.minutes.byteLength + 512;
   }
 
-  /** Which is the first point at or after a time. @param {number} ms */
+  /** Index of the first point at or after a time, epoch ms. @param {number} ms */
   indexFrom(ms) {
     const minute = Math.max(0, Math.min(MINUTES, Math.ceil((ms - this.startMs) / MINUTE_MS)));
     let [low, high] = [0, this.count];
@@ -48,27 +48,27 @@ class Day {
     return low;
   }
 
-  /** Text of the points from one index to another, not included. @param {number} from @param {number} to */
+  /** Text of the points in [from, to). @param {number} from @param {number} to */
   slice(from, to) {
     return this.text.subarray(this.offsets[from], this.offsets[to]);
   }
 
-  /** Beginning of the minute of a point, epoch ms. @param {number} index */
+  /** Start of the minute of a point, epoch ms. @param {number} index */
   msAt(index) {
     return this.startMs + /** @type {number} */ (this.minutes[index]) * MINUTE_MS;
   }
 
-  /** The points again, as numbers. @param {number} from @param {number} to @returns {Point[]} */
+  /** Points in [from, to) as numbers. @param {number} from @param {number} to @returns {Point[]} */
   points(from, to) {
     return JSON.parse(`[${this.slice(from, to).toString('latin1').slice(1)}]`);
   }
 }
 
-/** @param {readonly (number|string|null)[]} point values with two digits after the point at most, battery in whole mV */
+/** @param {readonly (number|string|null)[]} point rounded to two decimals; battery to whole mV */
 function encode([ts, ...values]) {
   const [receiver, rest] = typeof values[0] === 'string' ? [`${JSON.stringify(values[0])},`, values.slice(1)] : ['', values];
-  const told = rest.map((value, i) => (typeof value !== 'number' ? 'null' : i === 0 ? Math.round(value) : Math.round(value * 100) / 100));
-  return `[${ts},${receiver}${told.join()}]`;
+  const texts = rest.map((value, i) => (typeof value !== 'number' ? 'null' : i === 0 ? Math.round(value) : Math.round(value * 100) / 100));
+  return `[${ts},${receiver}${texts.join()}]`;
 }
 
 module.exports = { Day, encode, MINUTE_MS, DAY_MS };

@@ -6,10 +6,10 @@ const { createDays } = require('./days');
 const { encode, MINUTE_MS } = require('./day');
 
 /**
- * What beacons measured, by minute or hour, as the text of points.
+ * Telemetry of beacons by minute or hour, as text of points.
  * @typedef {import('../../store/telemetry').Point} Point
- * @typedef {{texts: Buffer[], lastMs: number|null, digest: string}} Found texts: points with a comma before each; lastMs: of the
- *   last point where more follow, else null; digest: the same for the same points
+ * @typedef {{texts: Buffer[], lastMs: number|null, digest: string}} Found texts: points with a comma before each; lastMs: time of
+ *   the last point where more follow, else null; digest: the same for the same points
  */
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -22,7 +22,7 @@ function createTelemetry(archive, clock) {
   const days = createDays(archive, clock);
 
   /**
-   * Minutes whose beginning lies in a time.
+   * Minutes that start in [fromMs, toMs).
    * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive @param {number} limit
    * @returns {Promise<Found>}
    */
@@ -46,7 +46,7 @@ function createTelemetry(archive, clock) {
   }
 
   /**
-   * Hours that are over and whose beginning lies in a time: each the mean of its minutes.
+   * Complete hours that start in [fromMs, toMs), each the mean of its minutes.
    * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive @param {number} limit
    * @returns {Promise<Found>}
    */

@@ -2,14 +2,14 @@
 'use strict';
 
 /**
- * The flows' figures about themselves, named once: flat numbers for the heartbeat, which Telegraf puts into the bucket
- * `health`, and the same for Prometheus (`prometheus.js`). Names say their unit at the end (`_ms`, `_s`, `_bytes`).
+ * Registry of the flows' own figures: flat numbers for the heartbeat, which Telegraf writes to the bucket `health`, and the same
+ * figures for Prometheus (`prometheus.js`). Names end with their unit (`_ms`, `_s`, `_bytes`).
  * @typedef {object} Figure
  * @property {string} name
  * @property {'counter'|'gauge'} kind a counter only grows, from 0 at each start
  * @property {string} help one sentence
- * @property {string} [label] what tells the parts of a figure from each other: `reason`, `part`; few values, never a person
- * @property {'sum'|'none'} [flat] sum: of a figure with parts the heartbeat has the sum too; none: not in the heartbeat
+ * @property {string} [label] what the parts of a figure differ by: `reason`, `part`; few values, never a person
+ * @property {'sum'|'none'} [flat] sum: the heartbeat has the sum of the parts too; none: not in the heartbeat
  * @property {() => number|null|Record<string, number>} read null: not known; with a label: a number for each of its values
  * @typedef {ReturnType<typeof createFigures>} Figures
  */
@@ -28,16 +28,16 @@ function createFigures() {
     if (flat === 'none' || value === null) return [];
     if (label === undefined) return [[name, /** @type {number} */ (value)]];
     const parts = Object.entries(/** @type {Record<string, number>} */ (value));
-    const each = parts.map(([key, number]) => /** @type {[string, number]} */ ([`${name}_${wordOf(key)}`, number]));
+    const each = parts.map(([key, number]) => /** @type {[string, number]} */ ([`${name}_${nameOf(key)}`, number]));
     return flat === 'sum' ? [[name, parts.reduce((sum, [, number]) => sum + number, 0)], ...each] : each;
   }
 
   return {
     /**
      * @param {Figure[]} more
-     * @param {() => void} [roll] closes an interval of those that are about one
-     * @returns {() => void} takes them off again
-     * @throws {Error} at start, where a name is taken or none
+     * @param {() => void} [roll] closes the interval of interval figures
+     * @returns {() => void} removes them
+     * @throws {Error} where a name is invalid or taken
      */
     add(more, roll = () => {}) {
       for (const figure of more) {
@@ -50,16 +50,16 @@ function createFigures() {
         rolls.delete(roll);
       };
     },
-    /** Close an interval, and begin the next; with each heartbeat. */
+    /** Closes the interval and starts the next; called with each heartbeat. */
     roll: () => { for (const roll of rolls) roll(); },
     /** @returns {Figure[]} */
     all: () => [...figures.values()],
-    /** All of them under flat names. @returns {Record<string, number>} */
+    /** All figures under flat names. @returns {Record<string, number>} */
     flat: () => Object.fromEntries([...figures.values()].flatMap(flatOf).filter(([, number]) => Number.isFinite(number))),
   };
 }
 
-/** A value of a label as a part of a name; the route `/` has no word. @param {string} text */
-const wordOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'root';
+/** A label value as part of a name; the route `/` becomes `root`. @param {string} text */
+const nameOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'root';
 
 module.exports = { createFigures };

@@ -1,22 +1,22 @@
 // @ts-check
 'use strict';
 
-const { createSpread } = require('./spread');
+const { createIntervalHistogram } = require('./interval-histogram');
 
 /**
- * How the HTTP API does: answers by route and status, how long they took, and who asked.
+ * Figures of the HTTP API: answers by route and status, latencies, requests by caller.
  * @typedef {import('./figures').Figure} Figure
  * @typedef {ReturnType<typeof createHttpFigures>} HttpFigures
  */
 
-/** A caller who went away before the end, as nginx counts it. */
-const GONE = 499;
-/** What no route answered. */
+/** Status of a request whose caller closed the connection early, as in nginx. */
+const CLIENT_CLOSED = 499;
+/** Label of requests that no route answered. */
 const NO_ROUTE = 'none';
 
-/** @param {{observe: (route: string, seconds: number) => void}} latencies takes each of them */
+/** @param {{observe: (route: string, seconds: number) => void}} latencies of all answers */
 function createHttpFigures(latencies) {
-  /** @type {Map<string, import('./spread').Spread>} by route */
+  /** @type {Map<string, import('./interval-histogram').IntervalHistogram>} by route */
   const routes = new Map();
   /** @type {Record<string, number>} */
   const byStatus = Object.create(null);
@@ -26,14 +26,14 @@ function createHttpFigures(latencies) {
   const byCaller = Object.create(null);
 
   /** @param {string} route */
-  function spreadOf(route) {
-    const known = routes.get(route) ?? createSpread();
+  function histogramOf(route) {
+    const known = routes.get(route) ?? createIntervalHistogram();
     routes.set(route, known);
     return known;
   }
 
   /**
-   * @param {string} route as it is declared: never what a caller writes
+   * @param {string} route as declared, never text of a caller
    * @param {number} status
    * @param {number} ms
    * @param {import('../../access/callers').Caller|undefined} caller
@@ -43,19 +43,19 @@ function createHttpFigures(latencies) {
     byRoute[route] = (byRoute[route] ?? 0) + 1;
     const name = caller === undefined ? 'unknown' : caller.kind === 'key' ? caller.name : caller.kind;
     byCaller[name] = (byCaller[name] ?? 0) + 1;
-    spreadOf(route).add(ms);
+    histogramOf(route).add(ms);
     latencies.observe(route, ms / 1000);
   }
 
   /**
-   * Stands before everything that is answered. The door of a route writes its name into `response.locals.route`.
+   * Middleware before all routes. Each route writes its name into `response.locals.route`.
    * @type {import('express').RequestHandler}
    */
   function watch(_request, response, next) {
     const began = performance.now();
     response.once('close', () => {
       const { route, caller } = response.locals;
-      answered(route ?? NO_ROUTE, response.writableFinished ? response.statusCode : GONE, performance.now() - began, caller);
+      answered(route ?? NO_ROUTE, response.writableFinished ? response.statusCode : CLIENT_CLOSED, performance.now() - began, caller);
     });
     next();
   }
@@ -64,8 +64,8 @@ function createHttpFigures(latencies) {
   const each = (which) => () => {
     /** @type {Record<string, number>} */
     const values = {};
-    for (const [route, spread] of routes) {
-      const value = spread.read()[which];
+    for (const [route, histogram] of routes) {
+      const value = histogram.read()[which];
       if (value !== null) values[route] = value;
     }
     return values;
@@ -81,7 +81,7 @@ function createHttpFigures(latencies) {
     { name: 'http_p99_ms', kind: 'gauge', label: 'route', help: 'How long an answer took, 99th percentile', read: each('p99_ms') },
   ];
 
-  return { watch, answered, figures, roll: () => { for (const spread of routes.values()) spread.roll(); } };
+  return { watch, answered, figures, roll: () => { for (const histogram of routes.values()) histogram.roll(); } };
 }
 
 module.exports = { createHttpFigures };

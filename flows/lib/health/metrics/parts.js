@@ -4,28 +4,28 @@
 const { StoreUnavailable } = require('../../store/influx');
 
 /**
- * What the parts beside us tell of themselves, where each is sure to tell it: the broker under `$SYS`, Telegraf in the
- * bucket `health`, InfluxDB under its `/metrics`. What is not told is not known: Mosquitto counts its memory only where it
- * was built with glibc, as Debian's is and the image is not.
+ * Figures of the other services, each from its most reliable source: the broker under `$SYS`, Telegraf in the bucket `health`,
+ * InfluxDB under its `/metrics`. Missing figures are null: Mosquitto reports its memory only where it was built with glibc, as
+ * Debian's is and the image is not.
  * @typedef {import('./figures').Figure} Figure
  * @typedef {ReturnType<typeof createParts>} Parts
  */
 
-/** Telegraf looks at itself every 10 s. */
+/** Telegraf writes its own figures every 10 s. */
 const FRESH_MS = 40_000;
-/** It works in the background and has time. */
-const PATIENT_MS = 20_000;
+/** A background query may take long. */
+const TIMEOUT_MS = 20_000;
 
-/** The uptime is told every 10 s, the others when they have changed. @type {Record<string, 'uptime'|'heap'|'dropped'>} */
+/** The broker sends its uptime every 10 s, the others on change. @type {Record<string, 'uptime'|'heap'|'dropped'>} */
 const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'heap', '$SYS/broker/publish/messages/dropped': 'dropped' };
 
 /**
  * @typedef {{timestamp_s: number, stored: number, waiting: number, dropped: Record<string, number>}} Outputs of Telegraf
- * @param {object} means
- * @param {import('../../store/influx').Influx['query']} means.query
- * @param {import('../../store/influx').Influx['metrics']} means.metrics
- * @param {() => boolean} means.connected with the broker
- * @param {() => number} means.clock
+ * @param {object} options
+ * @param {import('../../store/influx').Influx['query']} options.query
+ * @param {import('../../store/influx').Influx['metrics']} options.metrics
+ * @param {() => boolean} options.connected to the broker
+ * @param {() => number} options.clock
  */
 function createParts({ query, metrics, connected, clock }) {
   /** @type {Partial<Record<'uptime'|'heap'|'dropped', number>>} */
@@ -34,40 +34,40 @@ function createParts({ query, metrics, connected, clock }) {
   const known = {
     outputs: /** @type {Outputs|null} */ (null), telegraf: /** @type {number|null} */ (null), influxd: /** @type {number|null} */ (null),
   };
-  let looking = false;
+  let polling = false;
 
-  /** Ask Telegraf's and InfluxDB's figures; every few seconds. */
-  async function look() {
-    if (looking) return;
-    looking = true;
-    await askAll().finally(() => { looking = false; });
+  /** Reads the figures of Telegraf and InfluxDB; called every few seconds. */
+  async function poll() {
+    if (polling) return;
+    polling = true;
+    await readAll().finally(() => { polling = false; });
   }
 
-  async function askAll() {
+  async function readAll() {
     const since = { from: new Date(clock() - FRESH_MS).toISOString() };
     const [outputs, memory, text] = await Promise.all([
       orNull(query('health', 'SELECT "metrics_written", "metrics_dropped", "metrics_rejected", "buffer_size" FROM "internal_write" '
-        + 'WHERE time >= $from AND "output" = \'influxdb_v2\' GROUP BY "alias" ORDER BY time DESC LIMIT 1', since, PATIENT_MS)),
+        + 'WHERE time >= $from AND "output" = \'influxdb_v2\' GROUP BY "alias" ORDER BY time DESC LIMIT 1', since, TIMEOUT_MS)),
       orNull(query('health', 'SELECT "sys_bytes", "heap_released_bytes" FROM "internal_memstats" WHERE time >= $from ORDER BY time DESC LIMIT 1',
-        since, PATIENT_MS)),
-      orNull(metrics(PATIENT_MS)),
+        since, TIMEOUT_MS)),
+      orNull(metrics(TIMEOUT_MS)),
     ]);
     known.outputs = outputs && outputsOf(outputs);
     known.telegraf = heldOf(memory?.[0]?.rows[0]?.slice(1) ?? []);
     known.influxd = heldOf(text ? ['sys', 'heap_released'].map((name) => sampleOf(text, `go_memstats_${name}_bytes`)) : []);
   }
 
-  /** What there is of it. @param {Record<string, number|null>} all @returns {Record<string, number>} */
-  const told = (all) => Object.fromEntries(Object.entries(all).flatMap(([part, value]) => (value === null ? [] : [[part, value]])));
+  /** Without unknown values. @param {Record<string, number|null>} all @returns {Record<string, number>} */
+  const knownOf = (all) => Object.fromEntries(Object.entries(all).flatMap(([part, value]) => (value === null ? [] : [[part, value]])));
   const heap = () => (connected() && broker.heap !== undefined ? broker.heap : null);
-  /** Of a broker that tells of itself: what it has not told has not changed since it was 0, or since we came. */
+  /** A broker that reports its uptime but no drops has dropped nothing since its start, or since ours. */
   const dropped = () => (connected() && broker.uptime !== undefined ? broker.dropped ?? 0 : null);
 
   /** @type {Figure[]} */
   const figures = [
     { name: 'memory_bytes', kind: 'gauge', label: 'part', help: 'Memory of the other parts: heap of the broker, what the Go runtimes of '
       + 'Telegraf and InfluxDB hold',
-    read: () => told({ broker: heap(), ingest: known.telegraf, influxdb: known.influxd }) },
+    read: () => knownOf({ broker: heap(), ingest: known.telegraf, influxdb: known.influxd }) },
     { name: 'broker_dropped', kind: 'counter', help: 'Messages that the broker dropped because too many waited for somebody',
       read: dropped },
     { name: 'stored_readings', kind: 'counter', help: 'Readings that InfluxDB has taken from Telegraf', read: () => known.outputs?.stored ?? null },
@@ -78,16 +78,16 @@ function createParts({ query, metrics, connected, clock }) {
   ];
 
   return {
-    /** A message of the broker about itself. @param {{topic: string, payload: Buffer}} message */
-    tell({ topic, payload }) {
+    /** Takes a message of the broker under `$SYS`. @param {{topic: string, payload: Buffer}} message */
+    handleMessage({ topic, payload }) {
       const which = TOPICS[topic];
       const value = Number.parseInt(payload.toString(), 10);
       if (which && Number.isFinite(value)) broker[which] = value;
       if (which === 'uptime' && Number.isFinite(value)) brokerStartedMs = clock() - value * 1000;
     },
-    look,
+    poll,
     figures,
-    /** As it told with its uptime, epoch ms; null: it has told nothing yet. */
+    /** Start of the broker by its uptime, epoch ms; null: not known yet. */
     brokerStartedMs: () => brokerStartedMs,
   };
 }
@@ -98,7 +98,7 @@ const orNull = (work) => work.catch((error) => {
   throw error;
 });
 
-/** @param {import('../../store/influx').Series[]} series one for each output @returns {Outputs|null} */
+/** @param {import('../../store/influx').Series[]} series one an output @returns {Outputs|null} */
 function outputsOf(series) {
   const outputs = series.flatMap(({ tags, rows }) => rows.map(([ms, written, dropped = 0, rejected = 0, waiting = 0]) => (
     { bucket: tags.alias ?? '', ms, written, dropped: dropped + rejected, waiting })));
@@ -111,10 +111,10 @@ function outputsOf(series) {
   } : null;
 }
 
-/** What a Go runtime has from the system and has not given back. @param {(number|null)[]} bytes */
+/** Memory that a Go runtime holds, bytes. @param {(number|null)[]} bytes */
 const heldOf = ([system = null, released = null]) => (system === null || released === null ? null : system - released);
 
-/** A sample without labels. @param {string} text in Prometheus' format @param {string} name @returns {number|null} */
+/** A metric without labels. @param {string} text in Prometheus' format @param {string} name @returns {number|null} */
 function sampleOf(text, name) {
   const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text);
   return found ? Number(found[1]) : null;

@@ -4,11 +4,11 @@
 const { monitorEventLoopDelay, performance } = require('node:perf_hooks');
 
 /**
- * The process itself: memory, and how long work had to wait for its turn.
+ * Figures of the process: memory and event loop lag.
  * @typedef {import('./figures').Figure} Figure
  */
 
-/** The timer that measures fires this often; what it finds above that is the lag. */
+/** Interval of the measuring timer; the delay beyond it is the lag. */
 const RESOLUTION_MS = 10;
 
 /** @param {number} startedMs @param {() => number} clock */
@@ -18,7 +18,7 @@ function createProcessFigures(startedMs, clock) {
   let used = performance.eventLoopUtilization();
   const loop = { p99_ms: 0, max_ms: 0, busy_pct: 0 };
 
-  /** Close the interval; the next begins. */
+  /** Closes the interval and starts the next. */
   function roll() {
     const now = performance.eventLoopUtilization();
     loop.busy_pct = Math.round(performance.eventLoopUtilization(now, used).utilization * 1000) / 10;
@@ -40,7 +40,7 @@ function createProcessFigures(startedMs, clock) {
   return { figures, roll, stop: () => delay.disable() };
 }
 
-/** @param {number} ns @returns {number} ms, a microsecond fine */
+/** @param {number} ns @returns {number} ms, rounded to a microsecond */
 const lag = (ns) => Math.max(0, Math.round(ns / 1000 - RESOLUTION_MS * 1000) / 1000) || 0;
 
 module.exports = { createProcessFigures };

@@ -4,12 +4,12 @@
 const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = require('prom-client');
 
 /**
- * The figures in Prometheus' text format, with base units in the names as is the custom there: `store_lag_ms` becomes
+ * The figures in Prometheus' text format, with base units in the names as Prometheus asks for: `store_lag_ms` becomes
  * `sda_store_lag_seconds`, the counter `readings` `sda_readings_total`.
  * @typedef {import('./figures').Figure} Figure
  */
 
-/** From a look into memory to the longest that a caller waits, seconds. */
+/** Seconds, from a read of memory to the longest time-out. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** @param {{all: () => Figure[]}} figures @param {string} version */
@@ -34,10 +34,10 @@ function createPrometheus(figures, version) {
       labelNames: label === undefined ? [] : [label],
       registers: [register],
       collect() {
-        this.reset(); // what a label names no longer is no longer told
+        this.reset(); // label values that are gone are no longer reported
         const value = read();
         if (value === null) {
-          if (label === undefined) this.remove(); // what is not known is not 0, which `reset` has made of it
+          if (label === undefined) this.remove(); // unknown is not 0, which `reset` has set
           return;
         }
         const each = typeof value === 'number' ? [/** @type {const} */ (['', value])] : Object.entries(value);

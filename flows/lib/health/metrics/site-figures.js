@@ -2,23 +2,23 @@
 'use strict';
 
 /**
- * The figures of a site: what came in, what became of it, what waits and what was lost.
+ * Figures of a site: messages in, results, queues and losses.
  * @typedef {import('./figures').Figure} Figure
  */
 
 /** @type {Record<string, string>} */
-const COUNTED = {
+const COUNTERS = {
   messages: 'Messages of readings that came from the broker',
   readings: 'Readings in them that were taken',
   unregistered: 'Readings of beacons that the building file does not list, which are dropped',
-  locations: 'Locations that were found and told',
+  locations: 'Locations that were found and published',
   late: 'Locations of a time that was over already, and new for it',
-  late_known: 'Locations of a time that was over already, and was told before',
-  stays: 'Stays that were told',
-  events: 'Events that were told',
+  late_known: 'Locations of a time that was over already, and was published before',
+  stays: 'Stays that were published',
+  events: 'Events that were published',
 };
 
-const LAG = 'From the beginning of the second that a location is about to its being told';
+const LAG = 'From the beginning of the second that a location is about to its publication';
 
 /** @param {import('../../site').Site} site @param {() => number} clock @returns {Figure[]} */
 function siteFigures(site, clock) {
@@ -29,7 +29,7 @@ function siteFigures(site, clock) {
   };
   const outbox = () => site.outbox.counters();
   return [
-    ...Object.entries(COUNTED).map(([name, help]) => /** @type {Figure} */ ({
+    ...Object.entries(COUNTERS).map(([name, help]) => /** @type {Figure} */ ({
       name, help, kind: 'counter', read: () => /** @type {any} */ (site.counters())[name],
     })),
     { name: 'refused', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that were refused', read: site.refusals.byReason },
@@ -37,7 +37,7 @@ function siteFigures(site, clock) {
     { name: 'gateways', kind: 'gauge', label: 'state', help: 'Gateways of the building file by state', read: () => gatewaysBy(site, clock()) },
     { name: 'gateway_messages_refused', kind: 'counter', help: 'Messages about the state or health of gateways that were none',
       read: site.gateways.refused },
-    { name: 'gateway_dropped', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that gateways had collected and lost, as they tell',
+    { name: 'gateway_dropped', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that gateways had collected and lost, as they report',
       read: site.gateways.lost },
     { name: 'outbox_waiting', kind: 'gauge', help: 'Messages to the broker that wait or are on their way',
       read: () => outbox().waiting + outbox().in_flight },

@@ -90,7 +90,7 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
 
   /** @param {Ask} ask */
   function listGateways(ask) {
-    const ids = [...new Set([...site.building().gateways.keys(), ...site.gateways.strangers()])].sort(compareIds);
+    const ids = [...new Set([...site.building().gateways.keys(), ...site.gateways.unlisted()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
     const biasOf = biases(site);
     return { gateways: items.map((id) => gatewayOf(id, biasOf)), next };

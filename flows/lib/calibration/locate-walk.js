@@ -5,7 +5,7 @@ const { createBuilding } = require('../building');
 const { createLocator, emptyOutcome } = require('../locator');
 
 /**
- * A walk once more through the locator, as it would be located with some building file. Pure: the clock is the readings' own.
+ * Locates a recorded walk again, with any building file. Pure: time is that of the readings.
  * @typedef {import('../building').BuildingFile} BuildingFile
  * @typedef {{ts: number, receiver: string, beacon: string, rssi: number, tx?: number}} Row a reading as it was sent; ts: epoch ms
  * @typedef {'gateway'|'phone'} Mode
@@ -13,22 +13,22 @@ const { createLocator, emptyOutcome } = require('../locator');
  */
 
 const TICK_MS = 250;
-/** From the end of a window to its arrival. */
+/** Time from the end of a window to its arrival. */
 const LATENCY_MS = 30;
-/** After the last reading what is still open is decided. */
+/** Time after the last reading, in which the locator settles open locations. */
 const AFTER_MS = 15_000;
-/** A record counts until the next one, but no longer than somebody counts as present (docs/interfaces.md), s. */
-const KEPT_S = 60;
+/** A record is valid until the next one, and no longer than somebody counts as present (docs/interfaces.md), s. */
+const VALID_S = 60;
 
 /**
- * @param {object} what
- * @param {BuildingFile} what.building of one person, the walker
- * @param {Mode} what.mode
- * @param {readonly Row[]} what.rows in the order of their times
- * @param {(trace: import('../locator').Trace) => void} [look] each second: why the walker is said to be where they are
+ * @param {object} walk
+ * @param {BuildingFile} walk.building with one person, the walker
+ * @param {Mode} walk.mode
+ * @param {readonly Row[]} walk.rows in the order of their times
+ * @param {(trace: import('../locator').Trace) => void} [onTrace] gets the trace of the walker each second
  * @returns {History}
  */
-function play({ building, mode, rows }, look = () => {}) {
+function locateWalk({ building, mode, rows }, onTrace = () => {}) {
   const walker = building.staff[0]?.id ?? '';
   const locator = createLocator(createBuilding(building));
   for (const { id } of building.gateways) locator.setGateway(id, true);
@@ -38,32 +38,32 @@ function play({ building, mode, rows }, look = () => {}) {
   let nowMs = (rows[0]?.ts ?? 0) - TICK_MS;
 
   function collect() {
-    for (const { ts, room } of outcome.locations) history.set(Math.floor(ts / 1000), room); // the last word counts
+    for (const { ts, room } of outcome.locations) history.set(Math.floor(ts / 1000), room); // a later location replaces an earlier one
     for (const list of Object.values(outcome)) list.length = 0;
   }
-  /** @param {number} ms */
-  function pass(ms) {
+  /** Lets time pass. @param {number} ms */
+  function advanceTo(ms) {
     while (nowMs + TICK_MS <= ms) {
       const before = nowMs;
       nowMs += TICK_MS;
       locator.tick(nowMs, outcome);
       collect();
       const trace = Math.floor(nowMs / 1000) === Math.floor(before / 1000) ? null : locator.trace(walker);
-      if (trace) look(trace);
+      if (trace) onTrace(trace);
     }
   }
 
   for (const batch of batchesOf(rows)) {
-    pass(batch.ts + LATENCY_MS);
+    advanceTo(batch.ts + LATENCY_MS);
     locator.hear({ kind: mode, ...batch }, Math.max(nowMs, batch.ts + LATENCY_MS), outcome);
     collect();
   }
-  pass(nowMs + AFTER_MS);
+  advanceTo(nowMs + AFTER_MS);
   return history;
 }
 
 /**
- * Readings of one receiver and one time are one message.
+ * Groups readings of one receiver and one time into batches.
  * @param {readonly Row[]} rows
  * @returns {{ts: number, receiver: string, readings: {beacon: string, rssi: number, tx?: number}[]}[]}
  */
@@ -80,13 +80,13 @@ function batchesOf(rows) {
   return batches;
 }
 
-/** The room that history has for a second: that of the newest record up to it; '': none. @param {History} history @param {number} second */
+/** The room of a second: that of the newest record up to it; '': none. @param {History} history @param {number} second */
 function roomAt(history, second) {
-  for (let at = second; at > second - KEPT_S; at -= 1) {
+  for (let at = second; at > second - VALID_S; at -= 1) {
     const room = history.get(at);
     if (room !== undefined) return room;
   }
   return '';
 }
 
-module.exports = { play, batchesOf, roomAt };
+module.exports = { locateWalk, batchesOf, roomAt };

@@ -2,11 +2,11 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createMoments } = require('../lib/shared/moments');
+const { createUniqueTimestamps } = require('../lib/shared/unique-timestamps');
 
 test('moments of one key differ, and none is far from the clock', () => {
   let now = 1000;
-  const moment = createMoments(() => now);
+  const moment = createUniqueTimestamps(() => now);
   const all = Array.from({ length: 900 }, () => moment('a'));
   assert.equal(new Set(all).size, 900);
   assert.deepEqual([all[0], all.at(-1), moment('b')], [1000, 1899, 1000]);

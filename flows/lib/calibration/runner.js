@@ -9,71 +9,72 @@ const { buildingOf } = require('../recordings/recording');
 const { withProposals } = require('./estimate');
 
 /**
- * Calibrations on demand: each in a thread of its own, one at a time, and kept for who asks again.
+ * Runs calibrations: each in a worker thread, one at a time, with a cache of results.
  * @typedef {import('./index').Calibration} Calibration
  * @typedef {import('./index').Walk} Walk
  * @typedef {import('../building').BuildingFile} BuildingFile
- * @typedef {ReturnType<typeof createCalibrationDesk>} CalibrationDesk
+ * @typedef {ReturnType<typeof createCalibrationRunner>} CalibrationRunner
  */
 
-/** An hour that 24 gateways heard takes ten seconds, and 90 MiB for so long: Node-RED's memory in a container is bounded. */
-const AT_MOST_MS = 90_000;
+/** A walk of an hour with 24 gateways takes ten seconds and 90 MiB; memory of Node-RED in a container is limited. */
+const TIMEOUT_MS = 90_000;
 const MEMORY = Object.freeze({ maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 });
 const TOO_LONG = 'the walk is too long to be worked out: record a shorter one';
-const KEPT = 8;
+const CACHED_MAX = 8;
 
-/** It cannot be done now; the message says why and what to do. */
+/** The request is not possible now; the message says why and what to do. */
 class CalibrationConflict extends Error {}
 
-/** @param {{work?: (walk: Walk) => Promise<Calibration>}} [means] */
-function createCalibrationDesk({ work = inThread } = {}) {
-  /** @type {LRUCache<string, Calibration>} by recording; one that is over stays as it is */
-  const kept = new LRUCache({ max: KEPT });
+/** @param {{run?: (walk: Walk) => Promise<Calibration>}} [options] */
+function createCalibrationRunner({ run = runInThread } = {}) {
+  /** @type {LRUCache<string, Calibration>} by recording; a finished recording does not change */
+  const cache = new LRUCache({ max: CACHED_MAX });
   /** @type {{id: string, done: Promise<Calibration>}|null} */
   let running = null;
 
   return {
     /**
+     * Calibrates a walk, or returns the cached result.
      * @param {string} id of the recording @param {() => Promise<Walk>} read
      * @returns {Promise<Calibration>}
-     * @throws {CalibrationConflict} while another one is worked out
+     * @throws {CalibrationConflict} while another calibration runs
      */
     async of(id, read) {
-      const known = kept.get(id);
+      const known = cache.get(id);
       if (known) return known;
       if (running && running.id !== id) throw new CalibrationConflict('another walk is being worked out: try again in a minute');
-      running ??= { id, done: read().then(work).finally(() => { running = null; }) };
+      running ??= { id, done: read().then(run).finally(() => { running = null; }) };
       const calibration = await running.done;
-      kept.set(id, calibration);
+      cache.set(id, calibration);
       return calibration;
     },
-    /** @param {string} id of a recording that is gone */
-    forget: (id) => { kept.delete(id); },
+    /** Removes a cached result. @param {string} id of a deleted recording */
+    forget: (id) => { cache.delete(id); },
   };
 }
 
 /** @param {Walk} walk @returns {Promise<Calibration>} */
-function inThread(walk) {
+function runInThread(walk) {
   return new Promise((resolve, reject) => {
     const worker = new Worker(path.join(__dirname, 'worker.js'), { workerData: walk, resourceLimits: MEMORY });
     const timer = setTimeout(() => {
       worker.terminate();
       reject(new CalibrationConflict(TOO_LONG));
-    }, AT_MOST_MS);
+    }, TIMEOUT_MS);
     worker.once('message', resolve);
     worker.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new CalibrationConflict(TOO_LONG) : error);
     });
     worker.once('exit', () => {
       clearTimeout(timer);
-      reject(new Error('the calibration ended without an answer')); // nothing happens where it has answered
+      reject(new Error('the calibration ended without an answer')); // no effect after an answer
     });
   });
 }
 
 /**
- * The building file with what is proposed, where everything is as it was when the walk began.
- * @param {BuildingFile} file in use @param {BuildingFile} walked of the recording @param {Calibration} calibration
+ * Applies the proposals to a building that has not changed since the walk.
+ * @param {BuildingFile} file in use @param {BuildingFile} walked building of the recording @param {Calibration} calibration
  * @returns {BuildingFile}
  * @throws {CalibrationConflict}
  */
@@ -84,8 +85,8 @@ function calibrated(file, walked, { verdict, reason, proposals }) {
 }
 
 /**
- * Whether what a walk teaches still fits: rooms, devices, tuning and the walker are as they were. Names may have changed.
- * @param {BuildingFile} file in use @param {BuildingFile} walked of the recording
+ * Whether the result of a walk still applies: rooms, devices, tuning and the walker are unchanged. Names may have changed.
+ * @param {BuildingFile} file in use @param {BuildingFile} walked building of the recording
  */
 function isAsWalked(file, walked) {
   const staffId = walked.staff[0]?.id ?? '';
@@ -97,4 +98,4 @@ const shapeOf = ({ levels, beacons, gateways, staff, tuning = {} }) => ({ beacon
   levels: levels.map(({ id, width_m: width, height_m: height, rooms }) => ({ id, width, height,
     rooms: rooms.map(({ name: _name, limit: _limit, ...room }) => room) })) });
 
-module.exports = { createCalibrationDesk, calibrated, isAsWalked, CalibrationConflict };
+module.exports = { createCalibrationRunner, calibrated, isAsWalked, CalibrationConflict };
