@@ -3,7 +3,7 @@
 const { createHealth, healthFigures, heartbeat } = require('../lib/health');
 const { createProcessFigures } = require('../lib/health/metrics/process-figures');
 const { createTrend } = require('../lib/health/metrics/trend');
-const { createProbe, HEARTBEAT_MS } = require('../lib/health/heartbeat');
+const { createProbe } = require('../lib/health/heartbeat');
 const { version } = require('../package.json');
 
 /** While a heartbeat is on its way InfluxDB is asked this often: the figure for the store lag is as fine as that. */
@@ -12,7 +12,7 @@ const LOOK_MS = 200;
 const ALWAYS_LOOK_MS = 1000;
 
 module.exports = function register(RED) {
-  /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
+  /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store, figures, arrival, stayArrival, knownTime, losses } = RED.nodes.getNode(definition.site);
@@ -28,12 +28,13 @@ module.exports = function register(RED) {
     let looking = false;
     let lookedMs = 0;
 
-    const beat = () => {
+    /** What sda-heartbeat publishes. */
+    this.beat = () => {
       const payload = heartbeat(figures, rebuild, Date.now());
       this.trend.add(payload);
       losses.look(payload, payload.ts);
-      site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
       probe.sent(payload.ts);
+      return payload;
     };
     const look = async () => {
       if (looking || (!probe.pending() && Date.now() - lookedMs < ALWAYS_LOOK_MS)) return;
@@ -47,10 +48,9 @@ module.exports = function register(RED) {
       }
       looking = false;
     };
-    const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(look, LOOK_MS)];
-    beat();
+    const timer = setInterval(look, LOOK_MS);
     this.on('close', () => {
-      timers.forEach(clearInterval);
+      clearInterval(timer);
       takenOff.forEach((takeOff) => takeOff());
       ofProcess.stop();
     });
