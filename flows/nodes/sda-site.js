@@ -37,10 +37,11 @@ module.exports = function register(RED) {
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
-    this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs, brokerStartedMs: this.parts.brokerStartedMs, warn });
+    this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
+      brokerStartedMs: this.parts.brokerStartedMs, warn });
     this.inboxes = new Set();
-    for (const some of [[inboxFigure(this.inboxes)], storeFigures({ calm, history: this.site.history }), this.parts.figures, this.certificate.figures,
-      lossFigures(this.losses, Date.now)]) this.figures.add(some);
+    for (const some of [[inboxFigure(this.inboxes)], storeFigures({ calm, history: this.site.history }), this.parts.figures,
+      this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
     const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
     this.arrival = createArrival(told, this.site.startedMs);
