@@ -3,7 +3,9 @@
 // Node-RED's settings, and the only file that reads the environment. What is missing or wrong ends the start
 // with every fault named.
 const path = require('node:path');
+const localFiles = require('@node-red/runtime/lib/storage/localfilesystem');
 const { readConfig } = require('./lib/config');
+const { createFlowStorage } = require('./lib/flow-storage');
 const { createClients } = require('./lib/access/clients');
 const { protect } = require('./lib/http/dashboard');
 const { createHosts } = require('./lib/access/hosts');
@@ -49,9 +51,10 @@ module.exports = {
   uiPort: config.httpPort,
   userDir: config.userDir,
   nodesDir: [path.join(__dirname, 'nodes'), path.join(__dirname, 'dashboard')],
-  flowFile: path.join(__dirname, 'flows.json'),
-  flowFilePretty: true,
-  credentialSecret: false, // flows_cred.json holds the names of variables, no secrets
+  // flows.json is ours and never written; what is deployed in the editor lies beside the data
+  storageModule: createFlowStorage({ flowFile: path.join(__dirname, 'flows.json'), credentialsFile: path.join(__dirname, 'flows_cred.json'),
+    folder: config.userDir, base: localFiles, warn: console.warn }),
+  credentialSecret: false, // flows_cred.json holds the names of variables, no secrets; what users add is readable by this user alone
 
   // no editor in production; false closes the admin API with it, which disableEditor would not
   httpAdminRoot: config.editor ? '/editor' : false,

@@ -1,19 +1,20 @@
 // @ts-check
 'use strict';
 
-const { eventMessage } = require('./outbox/messages');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
-const { createDoor } = require('./intake/admission');
+const { eventOf } = require('./outbox/messages');
+const { createAdmission } = require('./intake/admission');
 const { createHistory } = require('./history');
 const { createLocator, emptyOutcome } = require('./locator');
 const { createOutbox } = require('./outbox');
+const { createResults } = require('./outbox/results');
 const { createSimulated } = require('./intake/simulated');
 const { createCrowding } = require('./history/views/crowding');
 const { createWhereabouts } = require('./intake/whereabouts');
 
 /**
- * One building at work: readings in, locations to memory and to the outbox. Owns no socket and no timer;
+ * One building at work: readings in, locations to memory and to `results`. Owns no socket and no timer;
  * the config node calls `flush` and `tick`.
  * @typedef {ReturnType<typeof createSite>} Site
  * @param {import('./building').Building} building
@@ -25,27 +26,21 @@ function createSite(building, startedMs) {
   const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
-  const door = createDoor(outbox, counters);
+  const results = createResults(outbox);
+  const admission = createAdmission(counters);
   const simulated = createSimulated();
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
   const crowding = createCrowding();
-  const whereabouts = createWhereabouts({ building, startedMs, history, outbox, counters, tell });
+  const whereabouts = createWhereabouts({ building, startedMs, history, outbox, results, counters });
   outbox.onReconnect(whereabouts.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
   /** @type {(batch: import('./intake/readings').Batch, nowMs: number) => void} */
   let onReadings = () => {};
 
-  /**
-   * One MQTT message of readings.
-   * @param {string} topic
-   * @param {Buffer} payload
-   * @param {number} nowMs
-   */
-  function hear(topic, payload, nowMs) {
-    const batch = door.admit(topic, payload, nowMs);
-    if (!batch) return;
+  /** Locate who a batch concerns. @param {import('./intake/readings').Batch} batch @param {number} nowMs */
+  function locateOne(batch, nowMs) {
     counters.unregistered += beacons.addBatch(batch, building, nowMs);
     if (batch.kind === 'gateway') gateways.addBatch(batch, building, nowMs);
     simulated.hear(batch, building, nowMs);
@@ -54,15 +49,40 @@ function createSite(building, startedMs) {
     onReadings(batch, nowMs);
   }
 
-  /** Publish an event. @param {Parameters<typeof eventMessage>[0]} event @param {number} nowMs */
-  function tell(event, nowMs) {
-    counters.events += 1;
-    outbox.put(eventMessage(event), nowMs);
+  /** @param {import('./intake/readings').Batch[]} batches that were checked @param {number} nowMs */
+  function locate(batches, nowMs) {
+    for (const batch of batches) locateOne(batch, nowMs);
+    results.deliver(nowMs);
+  }
+
+  /**
+   * One MQTT message of readings, without the nodes of the flow.
+   * @param {string} topic
+   * @param {Buffer} payload
+   * @param {number} nowMs
+   */
+  function hear(topic, payload, nowMs) {
+    const { batch, refused } = admission.admit(topic, payload, nowMs);
+    if (refused.length > 0) results.publish('refusals', refused, nowMs);
+    if (batch) locate([batch], nowMs);
+  }
+
+  /** @param {Parameters<typeof eventOf>[0][]} events @param {number} nowMs */
+  function publishEvents(events, nowMs) {
+    counters.events += events.length;
+    results.add('events', events.map(eventOf));
+    results.deliver(nowMs);
+  }
+
+  /** Hand over what was found; several times a second. @param {number} nowMs */
+  function flush(nowMs) {
+    whereabouts.flush(nowMs);
+    results.deliver(nowMs);
   }
 
   /** Look around; about once a second. @param {number} nowMs */
   function tick(nowMs) {
-    for (const event of crowding.look(whereabouts.presences(), building, nowMs)) tell(event, nowMs);
+    publishEvents(crowding.look(whereabouts.presences(), building, nowMs), nowMs);
     history.sweep(nowMs);
     whereabouts.sweep(nowMs);
     outbox.pump(nowMs);
@@ -76,20 +96,36 @@ function createSite(building, startedMs) {
   function setBuilding(next, nowMs, prepared) {
     building = next;
     whereabouts.setBuilding(next, nowMs, prepared);
+    results.deliver(nowMs);
     beacons.setBuilding(next);
     gateways.setBuilding(next);
   }
 
   return {
     ...whereabouts,
+    check: admission.admit,
+    locate,
     hear,
+    flush,
     tick,
-    tell,
+    /** @type {(event: Parameters<typeof publishEvents>[0][0], nowMs: number) => void} */
+    tell: (event, nowMs) => publishEvents([event], nowMs),
+    /** @param {string} id @param {string} room @param {number} sinceMs @param {number} nowMs */
+    began(id, room, sinceMs, nowMs) {
+      whereabouts.began(id, room, sinceMs);
+      results.deliver(nowMs);
+    },
+    /** @type {typeof whereabouts.adopt} */
+    adopt(replay, nowMs) {
+      whereabouts.adopt(replay, nowMs);
+      results.deliver(nowMs);
+    },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
     newLocator: async (its) => createLocator(its, {}, await whereabouts.prepare(its)),
     emptyOutcome,
     history,
     outbox,
+    results,
     building: () => building,
     setBuilding,
     /** What is wrong with the building file as it is now, if it is not the one in use. @param {string[]} faults */
@@ -102,7 +138,7 @@ function createSite(building, startedMs) {
     simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
-    refusals: door.refusals,
+    refusals: admission.refusals,
     /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
     listen: (listener) => { onReadings = listener; },
     /** Heard, but registered by nobody. */

@@ -3,7 +3,7 @@
 const { createHealth, healthFigures, heartbeat } = require('../lib/health');
 const { createProcessFigures } = require('../lib/health/metrics/process-figures');
 const { createTrend } = require('../lib/health/metrics/trend');
-const { createProbe, HEARTBEAT_MS } = require('../lib/health/heartbeat');
+const { createProbe } = require('../lib/health/heartbeat');
 const { version } = require('../package.json');
 
 /** Poll interval while a heartbeat is on its way; the resolution of the store lag. */
@@ -12,7 +12,7 @@ const POLL_MS = 200;
 const IDLE_POLL_MS = 1000;
 
 module.exports = function register(RED) {
-  /** Publishes the flows' heartbeat and reads it back from the database, which proves the whole store path. */
+  /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store, figures, arrival, stayArrival, knownTime, losses } = RED.nodes.getNode(definition.site);
@@ -28,12 +28,13 @@ module.exports = function register(RED) {
     let polling = false;
     let polledMs = 0;
 
-    const beat = () => {
+    /** What sda-heartbeat publishes. */
+    this.beat = () => {
       const payload = heartbeat(figures, rebuild, Date.now());
       this.trend.add(payload);
       losses.record(payload, payload.ts);
-      site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
       probe.sent(payload.ts);
+      return payload;
     };
     const poll = async () => {
       if (polling || (!probe.pending() && Date.now() - polledMs < IDLE_POLL_MS)) return;
@@ -47,10 +48,9 @@ module.exports = function register(RED) {
       }
       polling = false;
     };
-    const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(poll, POLL_MS)];
-    beat();
+    const timer = setInterval(poll, POLL_MS);
     this.on('close', () => {
-      timers.forEach(clearInterval);
+      clearInterval(timer);
       removers.forEach((remove) => remove());
       ofProcess.stop();
     });

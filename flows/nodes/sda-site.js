@@ -14,6 +14,7 @@ const { createParts } = require('../lib/health/metrics/parts');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
+const { inboxFigure } = require('../lib/intake/inbox');
 const { createSite } = require('../lib/site');
 const { createStore } = require('../lib/store');
 
@@ -27,7 +28,8 @@ module.exports = function register(RED) {
     const { config, building, secure } = RED.settings.sda;
     const influx = createInflux({ url: config.influxUrl, token: config.influxToken });
     this.site = createSite(building, Date.now());
-    const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, (text) => this.warn(text));
+    const warn = (text) => this.warn(text);
+    const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, warn);
     offsets.restore();
     const calm = createCalm(influx);
     Object.assign(this, { store: createStore(calm), archive: createArchive(calm) });
@@ -36,18 +38,16 @@ module.exports = function register(RED) {
     this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
-      brokerStartedMs: this.parts.brokerStartedMs, warn: (text) => this.warn(text) });
-    for (const some of [storeFigures({ calm, history: this.site.history }), this.parts.figures, this.certificate.figures,
-      lossFigures(this.losses, Date.now)]) this.figures.add(some);
-    this.knownTime = createKnownTime(config.registryDir, (text) => this.warn(text));
+      brokerStartedMs: this.parts.brokerStartedMs, warn });
+    this.inboxes = new Set();
+    for (const some of [[inboxFigure(this.inboxes)], storeFigures({ calm, history: this.site.history }), this.parts.figures,
+      this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
+    this.knownTime = createKnownTime(config.registryDir, warn);
     const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
     this.arrival = createArrival(told, this.site.startedMs);
     this.stayArrival = createArrival(told, this.site.startedMs, ALIVE_MS); // memory has no stays and events to bridge it with
-    const timers = [
-      setInterval(() => this.site.flush(Date.now()), FLUSH_MS),
-      setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS),
-      setInterval(offsets.save, SAVE_MS),
-    ];
+    const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(offsets.save, SAVE_MS),
+      setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS)];
     this.on('close', (done) => {
       timers.forEach(clearInterval);
       this.site.flush(Date.now());

@@ -9,20 +9,21 @@ const { createInbox, MOST, PIECE_MS } = require('../lib/intake/inbox');
 function played() {
   const taken = [];
   const turns = [];
+  const ended = [];
   let nowMs = 0;
   const inbox = createInbox((item) => {
     taken.push(item);
-    nowMs += item.ms ?? 1;
-  }, { later: (work) => turns.push(work), clockMs: () => nowMs });
-  return { inbox, taken, turns, turn: () => turns.shift()?.() };
+    nowMs += item.ms ?? PIECE_MS / 4;
+  }, { after: () => ended.push(taken.length), later: (work) => turns.push(work), clockMs: () => nowMs });
+  return { inbox, taken, ended, turns, turn: () => turns.shift()?.() };
 }
 
 test('what came is taken in a later turn, a piece at a time, and others have their turn between', () => {
-  const { inbox, taken, turns, turn } = played();
+  const { inbox, taken, ended, turns, turn } = played();
   for (let n = 0; n < 10; n += 1) inbox.put({ n });
   assert.deepEqual([taken.length, turns.length, inbox.size()], [0, 1, 10]);
   turn();
-  assert.deepEqual([taken.length, turns.length, inbox.size()], [PIECE_MS, 1, 10 - PIECE_MS]);
+  assert.deepEqual([taken.length, turns.length, inbox.size(), ended], [4, 1, 6, [4]]);
   turn();
   turn();
   assert.deepEqual([taken.map(({ n }) => n), turns.length, inbox.size()], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 0, 0]);

@@ -12,8 +12,9 @@ const { DIRECT } = require('../lib/access/clients');
 const { createHosts } = require('../lib/access/hosts');
 const { createSessions } = require('../lib/access/sessions');
 const { smallBuilding, BEACONS } = require('./support/building');
+const { until } = require('./support/stack');
 
-const NODES = ['sda-site', 'sda-building', 'sda-alerts', 'sda-readings', 'sda-devices', 'sda-parts', 'sda-outbox', 'sda-rebuild', 'sda-health', 'sda-http'].map((name) => require(`../nodes/${name}`));
+const NODES = ['sda-site', 'sda-building', 'sda-alerts', 'sda-check', 'sda-locate', 'sda-devices', 'sda-parts', 'sda-publish', 'sda-rebuild', 'sda-health', 'sda-heartbeat', 'sda-http'].map((name) => require(`../nodes/${name}`));
 const registryDir = fs.mkdtempSync(path.join(os.tmpdir(), 'nodes-'));
 const site = { id: 'site', type: 'sda-site' };
 
@@ -45,32 +46,125 @@ afterEach(async () => {
 });
 after(() => fs.rmSync(registryDir, { recursive: true }));
 
-test('a reading comes out of the outbox as location, presence and event, until it is acknowledged', async () => {
-  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' },
-    { id: 'readings', type: 'sda-readings', site: 'site' },
-    { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker', wires: [['out']] },
-    { id: 'out', type: 'helper' }]);
-  const sent = [];
-  const all = new Promise((resolve) => {
-    helper.getNode('out').on('input', (message) => {
-      sent.push(message);
-      if (sent.length === 4) resolve();
-    });
-  });
-  const payload = Buffer.from(JSON.stringify({ ts: Date.now(), readings: [{ beacon: BEACONS.a, rssi: -60 }] }));
-  helper.getNode('readings').receive({ topic: 'sda/v1/phone/0/readings', payload });
-  await all;
+const PIPELINE = [site, { id: 'broker', type: 'mqtt-broker' },
+  { id: 'check', type: 'sda-check', site: 'site', wires: [['locate'], ['publish']] },
+  { id: 'locate', type: 'sda-locate', site: 'site', wires: [['publish'], ['publish'], ['publish'], ['publish']] },
+  { id: 'publish', type: 'sda-publish', site: 'site', broker: 'broker', wires: [['out']] },
+  { id: 'out', type: 'helper' }];
+const load = (flow) => helper.load([...NODES, mqtt], flow);
+/** Everything that a helper node receives. */
+function received(id) {
+  const messages = [];
+  helper.getNode(id).on('input', (message) => messages.push(message));
+  return messages;
+}
+const reading = (ts = Date.now(), rssi = -60) => Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS.a, rssi }] }));
+const topics = (messages) => messages.map(({ topic }) => topic);
+
+test('a reading is published as location, presence and event, until it is acknowledged', async () => {
+  await load(PIPELINE);
+  const sent = received('out');
+  helper.getNode('check').receive({ topic: 'sda/v1/phone/0/readings', payload: reading() });
+  await until('three messages', () => sent.length === 4);
   assert.equal(sent.shift().action, 'connect', 'a clock that is right connects');
   assert.deepEqual(sent.map(({ topic, qos, retain }) => [topic, qos, retain]), [
     ['sda/v1/locations', 1, false], ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false]], 'whoever appears is shown after 2 s');
   const { outbox } = helper.getNode('site').site;
   assert.equal(outbox.counters().in_flight, 3);
   for (const message of sent) {
-    const taken = once(helper.getNode('outbox'), 'input');
-    helper.getNode('outbox').receive(message);
+    const taken = once(helper.getNode('publish'), 'input');
+    helper.getNode('publish').receive(message);
     await taken;
   }
   assert.equal(outbox.counters().acknowledged, 3);
+});
+
+test('messages that come together are one message of checked batches, and what is refused is another', async () => {
+  const flow = PIPELINE.map((node) => (node.id === 'check' ? { ...node, wires: [['readings'], ['refusals']] } : node));
+  await load([...flow, { id: 'readings', type: 'helper' }, { id: 'refusals', type: 'helper' }]);
+  const [readings, refusals] = [received('readings'), received('refusals')];
+  const now = Date.now();
+  for (const staff of ['0', '1', '2']) helper.getNode('check').receive({ topic: `sda/v1/phone/${staff}/readings`, payload: reading(now) });
+  helper.getNode('check').receive({ topic: 'sda/v1/phone/3/readings', payload: reading(now, 77) });
+  await until('both', () => readings.flatMap(({ payload }) => payload).length === 4 && refusals.length === 1);
+  assert.ok(readings.length < 4 && readings.every(({ topic }) => topic === 'readings'));
+  assert.deepEqual(readings[0].payload[0], { kind: 'phone', receiver: '0', ts: now, readings: [{ beacon: BEACONS.a, rssi: -60 }] });
+  assert.deepEqual(refusals[0].payload.map(({ receiver, reason, count }) => [receiver, reason, count]), [['3', 'rssi_invalid', 1]]);
+});
+
+test('nodes of a user beside every step receive everything once, and what they do to it changes nothing', async () => {
+  const spoil = (RED) => RED.nodes.registerType('spoil', function Spoil(definition) {
+    RED.nodes.createNode(this, definition);
+    this.seen = [];
+    this.on('input', (message) => {
+      this.seen.push(structuredClone(message));
+      for (const item of [message.payload].flat()) for (const key of Object.keys(item)) item[key] = null;
+      message.payload = null;
+      message.topic = 'spoilt';
+    });
+  });
+  // the user's nodes come first, so that they receive the originals
+  const wires = { check: [['spoil-check', 'locate'], ['spoil-refused', 'publish']],
+    locate: [['spoil-locate', 'publish'], ['spoil-locate', 'publish'], ['spoil-locate', 'publish'], ['spoil-locate', 'publish']], publish: [['spoil-publish', 'out']] };
+  await helper.load([...NODES, mqtt, spoil], [...PIPELINE.map((node) => ({ ...node, wires: wires[node.id] ?? node.wires })),
+    ...['spoil-check', 'spoil-refused', 'spoil-locate', 'spoil-publish'].map((id) => ({ id, type: 'spoil' }))]);
+  const sent = received('out');
+  const now = Date.now();
+  const { site: { history, presences } } = helper.getNode('site');
+  for (let s = 4; s >= 0; s -= 1) helper.getNode('check').receive({ topic: 'sda/v1/phone/0/readings', payload: reading(now - s * 1000) });
+  helper.getNode('check').receive({ topic: 'sda/v1/phone/0/readings', payload: 'no JSON' });
+  const located = () => helper.getNode('spoil-locate').seen.filter(({ topic }) => topic === 'locations').flatMap(({ payload }) => payload);
+  const published = () => sent.filter(({ topic }) => topic === 'sda/v1/locations').flatMap(({ payload }) => JSON.parse(payload).locations);
+  await until('all is published', () => published().length >= 5 && topics(sent).includes('sda/v1/staff/0/location') && topics(sent).includes('sda/v1/rejected'));
+  const known = history.between('0', now - 10_000, now + 1000);
+  assert.deepEqual(located(), known);
+  assert.deepEqual(published(), known);
+  assert.ok(known.every(({ room }) => room === 'a') && presences()[0].room === 'a');
+  assert.equal(helper.getNode('spoil-check').seen.flatMap(({ payload }) => payload).length, 5);
+  assert.equal(helper.getNode('spoil-publish').seen.filter(({ topic }) => topic === 'sda/v1/rejected').length, 1);
+});
+
+test('what is waiting when a node closes is located and published all the same', async () => {
+  await load(PIPELINE);
+  const { site: { outbox, counters, flush } } = helper.getNode('site');
+  const now = Date.now();
+  for (let n = 0; n < 50; n += 1) helper.getNode('check').emit('input', { topic: `sda/v1/phone/${n}/readings`, payload: reading(now - 3000) }, () => {}, () => {});
+  helper.getNode('check').emit('input', { topic: 'sda/v1/phone/0/readings', payload: reading(now, 77) }, () => {}, () => {});
+  await helper.getNode('locate').close();
+  await helper.getNode('check').close();
+  assert.equal(counters().messages, 51);
+  flush(now);
+  const { waiting, in_flight: inFlight } = outbox.counters();
+  assert.equal(counters().locations, 50);
+  assert.ok(waiting + inFlight >= 2, 'the refusal and the locations are in the outbox without a wire');
+});
+
+test('what no node of ours made costs one error that says what is wrong', async () => {
+  await load(PIPELINE);
+  const errors = (id, message) => new Promise((resolve) => {
+    helper.getNode(id).once('call:error', (call) => resolve(call.firstArg.message ?? call.firstArg));
+    helper.getNode(id).receive(message);
+  });
+  assert.match(await errors('locate', { payload: 'x' }), /must be an array of batches/);
+  assert.match(await errors('locate', { payload: [{ kind: 'phone', receiver: '0', ts: 1, readings: [{ beacon: 'AB', rssi: '-60' }] }] }), /payload\[0\] is no batch/);
+  assert.match(await errors('publish', { topic: 'locations', payload: [{}] }), /staff_id is a string/);
+  assert.match(await errors('publish', { topic: 'mine', payload: [] }), /msg.topic is "mine"/);
+});
+
+test('an inject node may give readings as an object', async () => {
+  await load(PIPELINE);
+  const sent = received('out');
+  helper.getNode('check').receive({ topic: 'sda/v1/phone/7/readings', payload: { ts: Date.now(), readings: [{ beacon: BEACONS.a, rssi: -60 }] } });
+  await until('it is located', () => topics(sent).includes('sda/v1/locations'));
+});
+
+test('the heartbeat is a message with the figures', async () => {
+  await load([...PIPELINE, { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
+    { id: 'heartbeat', type: 'sda-heartbeat', health: 'health', wires: [['publish', 'figures']] }, { id: 'figures', type: 'helper' }]);
+  const [sent, figures] = [received('out'), received('figures')];
+  await until('it is published', () => topics(sent).includes('sda/v1/flows/health') && figures.length > 0);
+  const [{ ts, inbox_waiting: waiting }] = figures[0].payload;
+  assert.ok(Math.abs(Date.now() - ts) < 10_000 && waiting === 0);
 });
 
 test('the registry for ingest is written at start', async () => {
@@ -79,7 +173,7 @@ test('the registry for ingest is written at start', async () => {
 });
 
 test('what the broker says of itself becomes a figure', async () => {
-  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
+  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-publish', site: 'site', broker: 'broker' },
     { id: 'parts', type: 'sda-parts', site: 'site' }]);
   const done = once(helper.getNode('parts'), 'input');
   helper.getNode('parts').receive({ topic: '$SYS/broker/heap/current', payload: Buffer.from('4096') });
@@ -96,7 +190,7 @@ test('what a gateway says of itself is kept in mind', async () => {
 });
 
 test('what is amiss is an alert, by what health says of ingest', async () => {
-  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
+  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-publish', site: 'site', broker: 'broker' },
     { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
     { id: 'alerts', type: 'sda-alerts', site: 'site', health: 'health' }]);
   const { alerts } = helper.getNode('alerts');

@@ -4,7 +4,8 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
-const { locationMessages, rejectionMessage } = require('../lib/outbox/messages');
+const { locationMessages, messagesOf, refusalOf } = require('../lib/outbox/messages');
+const { createResults } = require('../lib/outbox/results');
 const { createOutbox, BrokerAway } = require('../lib/outbox');
 const { createSite } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
@@ -118,8 +119,48 @@ test('batches of locations keep within the limit and lose nothing', () => {
 
 test('a refusal carries its reason and the first KiB', () => {
   const rejection = { kind: 'phone', receiver: '0', reason: 'not_json', detail: 'why', count: 1 };
-  const sent = rejectionMessage(rejection, 'sda/v1/phone/0/readings', Buffer.alloc(5000, 'x'), 7);
+  const refusal = refusalOf(rejection, 'sda/v1/phone/0/readings', Buffer.alloc(5000, 'x'), 7);
+  const [sent] = messagesOf('refusals', [refusal]);
+  assert.equal(sent.topic, 'sda/v1/rejected');
   assert.deepEqual(JSON.parse(sent.payload), { ts: 7, topic: 'sda/v1/phone/0/readings', ...rejection, payload: 'x'.repeat(1024) });
+});
+
+test('what cannot be published is refused as a whole, with a reason', () => {
+  const good = { staff_id: '0', ts: 1, room: 'a' };
+  const odd = [['people', [good], /msg\.topic is "people", not one of locations/], ['toString', [good], /msg\.topic/], [undefined, [good], /msg\.topic/],
+    ['locations', good, /must be an array/], ['locations', [good, null], /payload\[1\].*staff_id is a string/],
+    ['stays', [{ ...good, ts: '1' }], /payload\[0\].*ts is a number/], ['presence', [good], /state is a string/],
+    ['locations', [{ ...good, room: 'x'.repeat(70_000) }], /bytes, at most/], ['events', [{ type: 'enter', ts: 1, note: 'é'.repeat(40_000) }], /bytes, at most/]];
+  for (const [kind, items, reason] of odd) {
+    const put = [];
+    const results = createResults({ put: (one) => put.push(one) });
+    assert.throws(() => results.publish(kind, items, 0), { name: 'Unpublishable', message: reason });
+    assert.deepEqual(put, []);
+  }
+});
+
+test('results: to the carrier while there is one, else to the outbox; nothing twice, nothing lost', () => {
+  const put = [];
+  const carried = [];
+  const results = createResults({ put: ({ topic }) => put.push(topic) });
+  const one = (staff_id) => ({ staff_id, ts: 1, room: 'a' });
+  results.add('locations', [one('0')]);
+  const detach = results.attach((batches) => carried.push(batches));
+  results.deliver(0);
+  results.deliver(0);
+  assert.deepEqual(carried, [{ locations: [one('0')] }]);
+  const later = results.attach((batches) => carried.push(batches));
+  detach(); // of another one: no matter
+  results.add('stays', [one('1')]);
+  results.add('locations', [one('1')]);
+  results.add('locations', [one('2')]);
+  results.deliver(0);
+  assert.deepEqual(carried[1], { stays: [one('1')], locations: [one('1'), one('2')] });
+  assert.deepEqual(put, []);
+  later();
+  results.add('presence', [{ ...one('3'), state: 'present' }]);
+  results.deliver(0);
+  assert.deepEqual([carried.length, put], [2, ['sda/v1/staff/3/location']]);
 });
 
 test('after a reconnect what a killed broker may have forgotten comes again, in order, before all that waits', () => {

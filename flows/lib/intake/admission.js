@@ -1,39 +1,41 @@
 // @ts-check
 'use strict';
 
-const { rejectionMessage } = require('../outbox/messages');
+const { refusalOf } = require('../outbox/messages');
 const { createRefusals } = require('../devices/refusals');
 const { readMessage } = require('./readings');
 
 /**
- * Where messages of readings come in: what is refused is counted, remembered, and published with its reason.
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} outbox
+ * Where messages of readings come in: what is refused is counted, and remembered with its reason.
+ * @typedef {import('../outbox/messages').Refusal} Refusal
  * @param {{messages: number, readings: number, refused: number}} counters are counted up
  */
-function createDoor(outbox, counters) {
+function createAdmission(counters) {
   const refusals = createRefusals();
-  let rejectedMs = 0;
+  let refusedMs = 0;
 
   /**
    * @param {string} topic
    * @param {Buffer} payload
    * @param {number} nowMs
-   * @returns {import('./readings').Batch|null} what is good of it
+   * @returns {{batch: import('./readings').Batch|null, refused: Refusal[]}} batch: what is good of it
    */
   function admit(topic, payload, nowMs) {
     counters.messages += 1;
     const { batch, rejections } = readMessage(topic, payload, nowMs);
-    for (const rejection of rejections) {
-      counters.refused += rejection.count;
-      refusals.add(rejection, nowMs);
-      rejectedMs = Math.max(nowMs, rejectedMs + 1); // no two may have the same, or they would be one point
-      outbox.put(rejectionMessage(rejection, topic, payload, rejectedMs), nowMs);
-    }
     counters.readings += batch?.readings.length ?? 0;
-    return batch;
+    return { batch, refused: rejections.map((rejection) => refuse(rejection, topic, payload, nowMs)) };
+  }
+
+  /** @param {import('./readings').Rejection} rejection @param {string} topic @param {Buffer} payload @param {number} nowMs */
+  function refuse(rejection, topic, payload, nowMs) {
+    counters.refused += rejection.count;
+    refusals.add(rejection, nowMs);
+    refusedMs = Math.max(nowMs, refusedMs + 1); // no two may have the same, or they would be one point
+    return refusalOf(rejection, topic, payload, refusedMs);
   }
 
   return { admit, refusals };
 }
 
-module.exports = { createDoor };
+module.exports = { createAdmission };

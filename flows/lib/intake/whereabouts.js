@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { locationMessages, presenceMessage } = require('../outbox/messages');
+const { eventOf, presenceMessage } = require('../outbox/messages');
 const { createHeard } = require('./heard');
 const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
@@ -20,11 +20,11 @@ const { toBuilding, toGateway } = require('../rebuild/turns');
  * @param {Building} means.building
  * @param {number} means.startedMs
  * @param {ReturnType<typeof import('../history').createHistory>} means.history
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox
- * @param {{locations: number, late: number, late_known: number, stays: number}} means.counters are counted up
- * @param {(event: import('../locator').LocationEvent, nowMs: number) => void} means.tell
+ * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox for what was published before
+ * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
+ * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
  */
-function createWhereabouts({ building, startedMs, history, outbox, counters, tell }) {
+function createWhereabouts({ building, startedMs, history, outbox, results, counters }) {
   let locator = createLocator(building);
   let found = emptyOutcome();
   let remembered = 0;
@@ -65,14 +65,15 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
       history.add(location, nowMs);
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
-    for (const presence of found.presences.splice(0)) outbox.put(presenceMessage(presence), nowMs);
-    for (const event of found.events.splice(0)) tell(event, nowMs);
+    counters.events += found.events.length;
+    results.add('presence', found.presences.splice(0));
+    results.add('events', found.events.splice(0).map(eventOf));
   }
 
   /** While the past is rebuilt what was before the start is told by the rebuild alone. @param {Location} location */
   const isOurs = ({ ts }) => !past || ts >= startedMs;
 
-  /** Let the locator's time pass and hand what it found to the outbox; several times a second. @param {number} nowMs */
+  /** Let the locator's time pass and hand over what it found; several times a second. @param {number} nowMs */
   function flush(nowMs) {
     locator.tick(nowMs, found);
     remember(nowMs);
@@ -84,7 +85,8 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     counters.stays += found.stays.length;
     for (const ts of fresh.splice(0)) liveLag.add(nowMs - ts);
     for (const { ts } of found.locations) newestToldMs = Math.max(newestToldMs, ts);
-    for (const message of locationMessages(found)) outbox.put(message, nowMs);
+    results.add('stays', found.stays); // before locations: whoever sees a location in the database finds the stays before it
+    results.add('locations', found.locations);
     found = emptyOutcome();
     remembered = 0;
   }
@@ -114,11 +116,11 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
 
   /**
    * Somebody is where they are since another time than it seemed.
-   * @param {string} id @param {string} room @param {number} sinceMs @param {number} nowMs
+   * @param {string} id @param {string} room @param {number} sinceMs
    */
-  function began(id, room, sinceMs, nowMs) {
+  function began(id, room, sinceMs) {
     const presence = locator.began(id, room, sinceMs);
-    if (presence) outbox.put(presenceMessage(presence), nowMs);
+    if (presence) results.add('presence', [presence]);
   }
 
   /**
@@ -139,11 +141,12 @@ function createWhereabouts({ building, startedMs, history, outbox, counters, tel
     for (const [id, up] of online) locator.setGateway(id, up);
     for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
     for (const [id, presence] of replay.presences) {
-      if (told.get(id) !== JSON.stringify(presence)) outbox.put(presenceMessage(presence), nowMs);
+      if (told.get(id) !== JSON.stringify(presence)) results.add('presence', [presence]);
     }
     const rest = replay.take(() => true);
     for (const location of rest.locations) history.correct(location, nowMs);
-    for (const message of locationMessages(rest)) outbox.put(message, nowMs);
+    results.add('stays', rest.stays);
+    results.add('locations', rest.locations);
     version += 1;
   }
 

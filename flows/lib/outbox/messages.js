@@ -9,6 +9,7 @@
 
 /** Mosquitto takes packets of 64 KiB; the rest is room for the topic and the frame. */
 const MESSAGE_BYTES = 60 * 1024;
+const FRAME_BYTES = 64; // around the lists
 const PAYLOAD_KEPT_BYTES = 1024;
 
 /**
@@ -22,13 +23,13 @@ function locationMessages({ locations, stays }, limit = MESSAGE_BYTES) {
   const messages = [];
   /** @type {{locations: string[], stays: string[]}} */
   let parts = { locations: [], stays: [] };
-  let bytes = 64; // of the frame around the lists
+  let bytes = FRAME_BYTES;
   const finish = () => {
     if (parts.locations.length + parts.stays.length === 0) return;
     const payload = `{"v":1,"locations":[${parts.locations.join()}],"stays":[${parts.stays.join()}]}`;
     messages.push({ topic: 'sda/v1/locations', payload });
     parts = { locations: [], stays: [] };
-    bytes = 64;
+    bytes = FRAME_BYTES;
   };
   for (const [list, items] of /** @type {const} */ ([['locations', locations], ['stays', stays]])) {
     for (const item of items) {
@@ -49,26 +50,81 @@ const presenceMessage = (presence) => ({
 });
 
 /**
- * An event, with whom or what it is about as its `subject`: two events of one moment differ in it.
- * @param {{ts: number, type: string, staff_id?: string, gateway?: string, beacon?: string, room?: string}} event
- * @returns {Message}
+ * An event, with who or what it is about as its `subject`: two events of one moment differ in it.
+ * @template {{ts: number, type: string, staff_id?: string, gateway?: string, beacon?: string, room?: string}} Event
+ * @param {Event} event
  */
-function eventMessage(event) {
-  const subject = event.gateway ?? event.beacon ?? event.staff_id ?? event.room;
-  return { topic: 'sda/v1/events', payload: JSON.stringify({ ...event, subject }) };
-}
+const eventOf = (event) => ({ ...event, subject: event.gateway ?? event.beacon ?? event.staff_id ?? event.room });
+
+/** @typedef {import('../intake/readings').Rejection & {ts: number, topic: string, payload: string}} Refusal payload: its beginning */
 
 /**
+ * What was refused, with the message that it came in.
  * @param {import('../intake/readings').Rejection} rejection
  * @param {string} topic
  * @param {Buffer} payload
- * @param {number} ts no two rejections may have the same, or they would be one point
- * @returns {Message}
+ * @param {number} ts no two refusals may have the same, or they would be one point
+ * @returns {Refusal}
  */
-function rejectionMessage(rejection, topic, payload, ts) {
-  const { kind, receiver, reason, detail, count } = rejection;
-  const text = payload.subarray(0, PAYLOAD_KEPT_BYTES).toString('utf8');
-  return { topic: 'sda/v1/rejected', payload: JSON.stringify({ ts, topic, kind, receiver, reason, detail, count, payload: text }) };
+function refusalOf({ kind, receiver, reason, detail, count }, topic, payload, ts) {
+  return { ts, topic, kind, receiver, reason, detail, count, payload: payload.subarray(0, PAYLOAD_KEPT_BYTES).toString('utf8') };
 }
 
-module.exports = { locationMessages, presenceMessage, eventMessage, rejectionMessage };
+/** @param {Refusal} refusal @returns {Message} */
+const refusalMessage = (refusal) => ({ topic: 'sda/v1/rejected', payload: JSON.stringify(refusal) });
+
+/** @typedef {'locations'|'stays'|'presence'|'events'|'refusals'|'heartbeat'} Kind */
+
+/** Something that cannot be published; the message says what and why. */
+class Unpublishable extends Error {
+  /** @param {string} reason */
+  constructor(reason) {
+    super(reason);
+    this.name = 'Unpublishable';
+  }
+}
+
+/** What makes an item one of its kind: keys, and the type of their values. @type {Record<Kind, Record<string, string>>} */
+const KEYS = {
+  locations: { staff_id: 'string', ts: 'number', room: 'string' },
+  stays: { staff_id: 'string', ts: 'number', room: 'string' },
+  presence: { staff_id: 'string', ts: 'number', state: 'string' },
+  events: { type: 'string', ts: 'number' },
+  refusals: { reason: 'string', ts: 'number' },
+  heartbeat: { ts: 'number' },
+};
+/** @type {Record<Kind, (items: any[]) => Message[]>} */
+const SERIALIZE = {
+  locations: (locations) => locationMessages({ locations, stays: [] }),
+  stays: (stays) => locationMessages({ locations: [], stays }),
+  presence: (presences) => presences.map(presenceMessage),
+  events: (events) => events.map((event) => ({ topic: 'sda/v1/events', payload: JSON.stringify(eventOf(event)) })),
+  refusals: (refusals) => refusals.map(refusalMessage),
+  heartbeat: (figures) => figures.map((one) => ({ topic: 'sda/v1/flows/health', payload: JSON.stringify(one) })),
+};
+
+/** @param {unknown} topic @returns {topic is Kind} */
+const isKind = (topic) => typeof topic === 'string' && Object.hasOwn(SERIALIZE, topic);
+
+/**
+ * A batch as messages for the broker.
+ * @param {unknown} kind @param {unknown} items
+ * @returns {Message[]}
+ * @throws {Unpublishable}
+ */
+function messagesOf(kind, items) {
+  if (!isKind(kind)) throw new Unpublishable(`msg.topic is ${JSON.stringify(kind)}, not one of ${Object.keys(SERIALIZE).join(', ')}`);
+  if (!Array.isArray(items)) throw new Unpublishable(`msg.payload of "${kind}" must be an array`);
+  const keys = Object.entries(KEYS[kind]);
+  items.forEach((item, index) => {
+    const wrong = keys.find(([key, type]) => typeof item?.[key] !== type);
+    if (wrong) throw new Unpublishable(`msg.payload[${index}] of "${kind}" must be an object whose ${wrong[0]} is a ${wrong[1]}`);
+  });
+  const messages = SERIALIZE[kind](items);
+  const large = messages.find(({ payload }) => payload.length > MESSAGE_BYTES / 3 // bytes are three times as many at most
+    && Buffer.byteLength(payload) > MESSAGE_BYTES + FRAME_BYTES);
+  if (large) throw new Unpublishable(`one item of "${kind}" has ${Buffer.byteLength(large.payload)} bytes, at most ${MESSAGE_BYTES} are published`);
+  return messages;
+}
+
+module.exports = { locationMessages, presenceMessage, eventOf, messagesOf, isKind, refusalOf, Unpublishable };

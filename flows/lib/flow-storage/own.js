@@ -1,0 +1,102 @@
+// @ts-check
+'use strict';
+
+const { isDeepStrictEqual } = require('node:util');
+
+/**
+ * What users made of our flows in the editor: nodes of their own, and changes of ours property by property. Wires and other lists of
+ * ids are kept as what was added and taken away, so that an update of ours may change the rest of such a list. Pure.
+ * @typedef {{id: string, [key: string]: any}} Node as in a flow file
+ * @typedef {{add: string[], remove: string[]}} ListChange
+ * @typedef {{set?: Record<string, any>, unset?: string[], wires?: ListChange[], lists?: Record<string, ListChange>}} NodeChange
+ * @typedef {{v: 1, nodes: Node[], changed: Record<string, NodeChange>, removed: string[]}} Own removed: ids of nodes of ours
+ */
+
+/** Lists of ids of other nodes, beside wires: what a group holds, what a complete, catch or status node watches, where a link leads. */
+const ID_LISTS = ['nodes', 'scope', 'links'];
+
+/** @returns {Own} */
+const nothingOwn = () => ({ v: 1, nodes: [], changed: {}, removed: [] });
+
+/**
+ * What differs between our flows and those that were deployed.
+ * @param {Node[]} ours @param {Node[]} deployed
+ * @returns {Own}
+ */
+function ownOf(ours, deployed) {
+  const own = nothingOwn();
+  const known = new Map(ours.map((node) => [node.id, node]));
+  const left = new Set(known.keys());
+  for (const node of deployed) {
+    const before = known.get(node.id);
+    left.delete(node.id);
+    if (!before) own.nodes.push(node);
+    else {
+      const change = changeOf(before, node);
+      if (Object.keys(change).length > 0) own.changed[node.id] = change;
+    }
+  }
+  own.removed = [...left];
+  return own;
+}
+
+/** @param {Node} before @param {Node} after @returns {NodeChange} */
+function changeOf(before, after) {
+  /** @type {NodeChange} */
+  const change = {};
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [from, to] = [before[key], after[key]];
+    if (isDeepStrictEqual(from, to)) continue;
+    if (key === 'wires' && Array.isArray(from) && Array.isArray(to)) {
+      const outputs = Array.from({ length: Math.max(from.length, to.length) }, (_, i) => listChange(from[i] ?? [], to[i] ?? []));
+      if (outputs.some(isChange)) change.wires = outputs;
+    } else if (ID_LISTS.includes(key) && Array.isArray(from) && Array.isArray(to)) {
+      const changed = listChange(from, to);
+      if (isChange(changed)) change.lists = { ...change.lists, [key]: changed };
+    } else if (to === undefined) change.unset = [...(change.unset ?? []), key];
+    else change.set = { ...change.set, [key]: to };
+  }
+  return change;
+}
+
+/** @param {string[]} from @param {string[]} to @returns {ListChange} */
+const listChange = (from, to) => ({ add: to.filter((id) => !from.includes(id)), remove: from.filter((id) => !to.includes(id)) });
+/** @param {ListChange} change */
+const isChange = ({ add, remove }) => add.length + remove.length > 0;
+
+/**
+ * Our flows, as they are now, with what users made of them. What they changed of a node that is gone is left out; wires to nodes that
+ * are gone, too.
+ * @param {Node[]} ours @param {Own} own
+ * @returns {Node[]}
+ */
+function merged(ours, own) {
+  const removed = new Set(own.removed);
+  const kept = ours.filter(({ id }) => !removed.has(id));
+  const taken = new Set(ours.map(({ id }) => id));
+  const added = own.nodes.filter(({ id }) => !taken.has(id)); // an id that became one of ours is ours
+  const there = new Set([...kept, ...added].map(({ id }) => id));
+  const result = kept.map((node) => (Object.hasOwn(own.changed, node.id) ? changedNode(node, own.changed[node.id] ?? {}, there) : node));
+  return [...result, ...added];
+}
+
+/** @param {Node} node @param {NodeChange} change @param {Set<string>} there @returns {Node} */
+function changedNode(node, { set = {}, unset = [], wires, lists = {} }, there) {
+  /** @type {Node} */
+  const result = { ...structuredClone(node), ...structuredClone(set), id: node.id };
+  for (const key of unset) if (key !== 'id') delete result[key];
+  if (wires) {
+    const before = /** @type {string[][]} */ (node.wires ?? []);
+    result.wires = Array.from({ length: Math.max(before.length, wires.length) }, (_, i) => changedList(before[i] ?? [], wires[i], there));
+  }
+  for (const [key, change] of Object.entries(lists)) result[key] = changedList(node[key] ?? [], change, there);
+  return result;
+}
+
+/** @param {string[]} list @param {ListChange|undefined} change @param {Set<string>} there */
+function changedList(list, { add, remove } = { add: [], remove: [] }, there) {
+  const kept = list.filter((id) => !remove.includes(id));
+  return [...kept, ...add.filter((id) => there.has(id) && !kept.includes(id))];
+}
+
+module.exports = { merged, nothingOwn, ownOf };

@@ -1,0 +1,64 @@
+// @ts-check
+'use strict';
+
+const { messagesOf } = require('./messages');
+
+/**
+ * What was found out, on its way to the outbox. The nodes of the flow carry it there as messages, a batch of each kind; while none
+ * is attached (a node is being deployed again, or there is no Node-RED) it goes to the outbox directly. No object that is handed
+ * over is kept or changed here afterwards, so whoever receives it may do with it what they like.
+ * @typedef {import('./messages').Kind} Kind
+ * @typedef {Partial<Record<Kind, any[]>>} Batches of each kind what has come together
+ * @typedef {ReturnType<typeof createResults>} Results
+ * @param {Pick<ReturnType<typeof import('./index').createOutbox>, 'put'>} outbox
+ */
+function createResults(outbox) {
+  /** @type {Batches} */
+  let gathered = {};
+  /** @type {((batches: Batches) => void)|null} */
+  let carrier = null;
+
+  /**
+   * Put a batch into the outbox. All of it is serialized before any of it is taken.
+   * @param {unknown} kind @param {unknown} items @param {number} nowMs
+   * @returns {number} of how many
+   * @throws {import('./messages').Unpublishable} there is no such kind, or one of the items is none of it
+   */
+  function publish(kind, items, nowMs) {
+    const messages = messagesOf(kind, items);
+    for (const message of messages) outbox.put(message, nowMs);
+    return /** @type {unknown[]} */ (items).length;
+  }
+
+  return {
+    publish,
+    /** @param {Kind} kind @param {any[]} items go with the next `deliver` */
+    add(kind, items) {
+      if (items.length === 0) return;
+      const earlier = gathered[kind];
+      if (earlier) for (const item of items) earlier.push(item);
+      else gathered[kind] = items.slice();
+    },
+    /** Hand over what has come together. @param {number} nowMs */
+    deliver(nowMs) {
+      const batches = gathered;
+      const kinds = /** @type {Kind[]} */ (Object.keys(batches));
+      if (kinds.length === 0) return;
+      gathered = {};
+      if (carrier) carrier(batches);
+      else for (const kind of kinds) publish(kind, batches[kind], nowMs);
+    },
+    /** Whether somebody carries batches to `publish`. */
+    attached: () => carrier !== null,
+    /**
+     * @param {NonNullable<typeof carrier>} next carries batches to `publish` from now on
+     * @returns {() => void} takes it off again
+     */
+    attach(next) {
+      carrier = next;
+      return () => { if (carrier === next) carrier = null; };
+    },
+  };
+}
+
+module.exports = { createResults };

@@ -1,0 +1,38 @@
+'use strict';
+
+const { batchesFault } = require('../lib/intake/input');
+const { Rate, showBadge } = require('../lib/shared/badge');
+
+module.exports = function register(RED) {
+  /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
+  function SdaLocate(definition) {
+    RED.nodes.createNode(this, definition);
+    const { site } = RED.nodes.getNode(definition.site);
+    const [readings, locations] = [new Rate(Date.now()), new Rate(Date.now())];
+    const message = (topic, payload) => (payload ? { topic, payload } : null);
+
+    if (site.results.attached()) this.warn('another sda-locate of this site sends nothing from now on: one is enough');
+    const detach = site.results.attach(({ locations: located, stays, presence, events }) => {
+      locations.add(located?.length ?? 0);
+      // stays first: whoever sees a location in the database finds the stays before it
+      if (stays) this.send([null, message('stays', stays)]);
+      this.send([message('locations', located), null, message('presence', presence), message('events', events)]);
+    });
+    const hide = showBadge(this, (nowMs) => ({ fill: 'green', shape: 'dot',
+      text: `${readings.perSecond(nowMs)} batches/s, ${locations.perSecond(nowMs)} locations/s` }));
+
+    this.on('input', ({ payload }, _send, done) => {
+      const fault = batchesFault(payload);
+      if (fault) return done(new Error(fault));
+      readings.add(payload.length);
+      site.locate(payload, Date.now());
+      return done();
+    });
+    this.on('close', () => {
+      detach(); // what is found until there is another one goes to the outbox directly
+      hide();
+    });
+  }
+
+  RED.nodes.registerType('sda-locate', SdaLocate);
+};

@@ -1,0 +1,55 @@
+'use strict';
+
+const { gatherWrites } = require('../lib/outbox/gather-writes');
+const { isKind } = require('../lib/outbox/messages');
+const { Rate, showBadge } = require('../lib/shared/badge');
+const { waitForClock } = require('../lib/intake/wait-for-clock');
+
+module.exports = function register(RED) {
+  /** Keeps what is to be published until the broker has acknowledged it; connects with the broker. */
+  function SdaPublish(definition) {
+    RED.nodes.createNode(this, definition);
+    const { site: { outbox, results }, knownTime } = RED.nodes.getNode(definition.site);
+    const rate = new Rate(Date.now());
+    const connected = () => {
+      const { client, connected: isUp } = RED.nodes.getNode(definition.broker) ?? {};
+      if (isUp && client) gatherWrites(client.stream); // another one after each reconnect; a broker that is played has none
+      return isUp === true;
+    };
+    const connect = () => this.send({ action: 'connect' });
+    const stopWaiting = waitForClock(knownTime, this);
+    if (!stopWaiting) RED.events.once('flows:started', connect);
+
+    outbox.attach({
+      send: (message) => {
+        rate.add(1);
+        this.send({ ...message, qos: 1 });
+      },
+      connected,
+      connection: () => RED.nodes.getNode(definition.broker)?.client?.stream,
+    });
+    const hide = showBadge(this, (nowMs) => {
+      const { waiting, in_flight: inFlight, dropped } = outbox.counters();
+      const text = `${rate.perSecond(nowMs)} msg/s, ${waiting + inFlight} waiting${dropped > 0 ? `, ${dropped} lost` : ''}`;
+      return connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
+    });
+
+    this.on('input', ({ topic, payload, sda_id: id }, _send, done) => {
+      try {
+        if (id !== undefined && !isKind(topic)) outbox.acknowledge(id, Date.now());
+        else results.publish(topic, payload, Date.now());
+        done();
+      } catch (error) {
+        done(error);
+      }
+    });
+    this.on('close', () => {
+      stopWaiting?.();
+      RED.events.off('flows:started', connect);
+      outbox.attach(null);
+      hide();
+    });
+  }
+
+  RED.nodes.registerType('sda-publish', SdaPublish);
+};
