@@ -19,7 +19,7 @@ function rig(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reload-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'building.json');
-  const all = { file, current: createBuilding(smallBuilding()), faults: [], logs: [], warnings: [], applied: 0, apply: () => {} };
+  const all = { file, current: createBuilding(smallBuilding()), faults: [], logs: [], warnings: [], applied: 0, onApply: () => {} };
   all.write = (data) => fs.writeFileSync(file, typeof data === 'string' ? data : JSON.stringify(data));
   all.write(smallBuilding());
   all.reloader = createReloader({

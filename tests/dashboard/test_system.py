@@ -107,7 +107,7 @@ def test_influxdb_stopped(system: Page, stack: RunningStack) -> None:
     expect(state(system, "influxdb")).to_have_text("degraded", timeout=SAYS_WITHIN_MS)
     expect(part(system, "influxdb")).to_contain_text("make status")
     expect(state(system, "ingest")).to_have_text("degraded")
-    expect(part(system, "influxdb").locator(".amount")).to_have_text("not told", timeout=SOON_MS)
+    expect(part(system, "influxdb").locator(".amount")).to_have_text("not known", timeout=SOON_MS)
     expect(system.get_by_role("region", name="Lost", exact=True)).to_contain_text(
         re.compile(r"ingest lost is not known|Last"), timeout=SOON_MS
     )

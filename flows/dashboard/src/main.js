@@ -1,6 +1,6 @@
 import { createApp } from 'vue';
 import App from './app.vue';
-import { keepConnected, takeFrom } from './io/socket.js';
+import { keepConnected, receiveFrom } from './io/socket.js';
 import { follow } from './io/route.js';
 import { state } from './state.js';
 import './style.css';
@@ -13,9 +13,9 @@ import './system.css';
 import './record.css';
 
 /**
- * The bridge to FlowFuse Dashboard. It makes its widgets anew whenever the connection is; our pages live in an element of
- * their own beside it, so that a reconnect costs nobody what they have just typed or zoomed to. What the dashboard itself
- * draws lies below ours, and is taken away from keyboards and screen readers.
+ * The bridge to FlowFuse Dashboard. The dashboard makes its widgets again after each reconnect. Our pages are in an element of
+ * their own, so that typed text and zoom survive. The dashboard's own elements are below ours, and hidden from keyboards and screen
+ * readers.
  */
 const host = document.createElement('div');
 host.className = 'sda';
@@ -30,9 +30,9 @@ const SdaPage = {
       mounted = true;
       addStyles();
       document.body.append(host);
-      hideOthers();
-      new MutationObserver(hideOthers).observe(document.body, { childList: true });
-      takeFrom(this.$socket);
+      hideDashboard();
+      new MutationObserver(hideDashboard).observe(document.body, { childList: true });
+      receiveFrom(this.$socket);
       keepConnected(this.$socket);
       follow(this.$router);
       createApp(App).mount(host);
@@ -42,7 +42,7 @@ const SdaPage = {
   render: () => window.Vue.h('div'),
 };
 
-function hideOthers() {
+function hideDashboard() {
   for (const other of document.body.children) {
     if (other === host || other.inert) continue;
     other.inert = true;
@@ -54,11 +54,11 @@ function addStyles() {
   const link = document.createElement('link');
   link.rel = 'stylesheet';
   link.href = import.meta.url.replace(/[^/]*$/, 'style.css'); // beside this file
-  host.hidden = true; // nobody shall see it without its styles
+  host.hidden = true; // hidden until its styles are loaded
   link.onload = () => { host.hidden = false; };
   link.onerror = link.onload;
   document.head.append(link);
   document.documentElement.lang = 'en';
 }
 
-window['sda-page'] = { SdaPage }; // where the dashboard looks for it
+window['sda-page'] = { SdaPage }; // the dashboard reads it from here

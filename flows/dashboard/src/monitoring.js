@@ -1,21 +1,21 @@
-import { cells, standing } from './lib/classic.js';
+import { cells, pageStatus } from './lib/classic.js';
 
-/** The classic view for old bookmarks: everybody's latest, fetched again and again. No more than a table. */
-const EVERY_MS = 1500;
-const WAIT_MS = 2000; // so that silence is said to be that within five seconds
+/** The classic view for old bookmarks: a table with the latest location of everybody, polled. */
+const POLL_MS = 1500;
+const TIMEOUT_MS = 2000; // an outage is shown within five seconds
 const body = document.querySelector('tbody');
 const banner = document.querySelector('.simulated');
 const status = document.querySelector('[role=status]');
 
 /** @param {{text: string, level: string}} what */
-function say({ text, level }) {
+function showStatus({ text, level }) {
   if (status.textContent !== text) status.textContent = text;
   status.className = level;
   document.body.classList.toggle('old', level === 'down');
 }
 
 /** @param {string[][]} rows */
-function show(rows) {
+function showRows(rows) {
   while (body.rows.length > rows.length) body.deleteRow(-1);
   rows.forEach((texts, i) => {
     const row = body.rows[i] ?? body.insertRow();
@@ -28,22 +28,22 @@ function show(rows) {
 
 async function refresh() {
   try {
-    const signal = AbortSignal.timeout(WAIT_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const [answer, health] = await Promise.all([fetch('/retrieveformonitoring', { signal }), fetch('/health', { signal })]);
     if (answer.status === 401) {
       location.assign('/login?next=/monitoring');
       return;
     }
-    const told = await answer.json();
-    if (!answer.ok) throw new Error(told.error);
+    const latest = await answer.json();
+    if (!answer.ok) throw new Error(latest.error);
     const state = await health.json();
-    show(told.data.map((one) => cells(one)));
-    say(standing(state, told.data, Date.parse(answer.headers.get('date'))));
+    showRows(latest.data.map((one) => cells(one)));
+    showStatus(pageStatus(state, latest.data, Date.parse(answer.headers.get('date'))));
     banner.hidden = !(state.parts.building?.simulated > 0);
   } catch (error) {
     const why = error instanceof TypeError || error.name === 'TimeoutError' ? 'no connection to the server' : error.message;
-    say({ level: 'down', text: `Not live: ${why}` });
+    showStatus({ level: 'down', text: `Not live: ${why}` });
   }
-  setTimeout(refresh, EVERY_MS);
+  setTimeout(refresh, POLL_MS);
 }
 refresh();

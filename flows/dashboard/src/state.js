@@ -2,30 +2,30 @@ import { computed, shallowReactive } from 'vue';
 import { verdict } from './lib/liveness.js';
 
 /**
- * What all pages share. Snapshots are replaced as a whole and never changed, so they are not made reactive inside.
+ * State of all pages. Snapshots are replaced as a whole and never changed, so they need no deep reactivity.
  */
 export const state = shallowReactive({
-  /** which page is shown, by its name in pages/index.js */
+  /** the shown page, a name of pages/index.js */
   view: '',
-  /** the parameters of the address, `?level=L1` */
+  /** query parameters of the address, `?level=L1` */
   query: {},
-  /** who is logged in, {user, role}: an admin may change things, a viewer may not; null: not heard yet */
+  /** who is logged in, {user, role}: an admin may change things, a viewer may not; null: not received yet */
   you: null,
-  /** the building as lib/live/building-view.js tells it, null: not heard yet */
+  /** the building of flows/lib/dashboard/building-view.js; null: not received yet */
   building: null,
   /** the newest snapshot of the watched topic */
   snapshot: null,
   status: null,
   connected: true,
   loggedOut: false,
-  /** this browser's clock */
+  /** by this browser's clock */
   nowMs: Date.now(),
   heardAtMs: Date.now(),
-  /** the server's clock less this browser's */
+  /** offset of the server's clock to this browser's */
   aheadMs: 0,
 });
 
-/** All times of the data are by the server's clock. */
+/** Times of the data are by the server's clock. */
 export const serverNowMs = computed(() => state.nowMs + state.aheadMs);
 
 export const mayChange = computed(() => state.you?.role === 'admin');

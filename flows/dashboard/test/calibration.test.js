@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changedRooms, inWords, obstacle, percent } from '../src/lib/calibration.js';
+import { changedRooms, proposalText, obstacle, percent } from '../src/lib/calibration.js';
 
 test('a share is whole per cent, and none of nothing', () => {
   assert.deepEqual([percent(0, 0), percent(0, 9), percent(2, 3), percent(9, 9)], ['–', '0 %', '67 %', '100 %']);
 });
 
 test('a change says what of which device, from what to what', () => {
-  const of = (kind, field, was, to) => inWords({ kind, id: 'x-1', field, from: null, was, to, readings: 40, visits: 7 });
+  const of = (kind, field, was, to) => proposalText({ kind, id: 'x-1', field, from: null, was, to, readings: 40, visits: 7 });
   assert.deepEqual(of('gateway', 'rssi_offset', 0, -7), { title: 'Gateway x-1', change: 'offset 0 → −7 dB', why: '7 visits' });
   assert.equal(of('beacon', 'tx', -59, -64).change, 'power at 1 m −59 → −64 dBm');
   assert.equal(of('staff', 'tag_tx', -59, -47).title, 'Walker x-1');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BEACON_COLUMNS, GATEWAY_COLUMNS, beaconRows, clockOf, gatewayRows, sortedOut } from '../src/lib/devices.js';
+import { BEACON_COLUMNS, GATEWAY_COLUMNS, beaconRows, clockOf, gatewayRows, byState } from '../src/lib/devices.js';
 import { sorted } from '../src/lib/table.js';
 
 const building = { levels: [{ id: 'L1', name: 'Level 1', rooms: [{ id: 'hall', name: 'Hall' }] }], staff: { 7: 'Ann' } };
@@ -33,6 +33,6 @@ test('a beacon is in a room, a tag somebody\'s; what was never heard comes last'
 
 test('alerts are to be looked at, seen, or over', () => {
   const alerts = [{ ended_ms: null, acknowledged: null }, { ended_ms: null, acknowledged: { by: 'ann' } }, { ended_ms: 5, acknowledged: null }];
-  const { open, seen, ended } = sortedOut(alerts);
+  const { open, seen, ended } = byState(alerts);
   assert.deepEqual([open, seen, ended], alerts.map((one) => [one]));
 });

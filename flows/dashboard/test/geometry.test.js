@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds, centre, drawn, edgesOf, inside, pathOf, signBox, wallDistance } from '../src/lib/geometry.js';
+import { borderDistance, inside } from '../../lib/building/geometry.js';
+import { bounds, centre, drawn, edgesOf, pathOf, signBox } from '../src/lib/geometry.js';
 
 const SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10]];
 const ELL = [[0, 0], [4, 0], [4, 6], [12, 6], [12, 10], [0, 10]]; // a narrow leg upwards, a wide foot
@@ -21,13 +22,13 @@ test('edges without a wall, the last one back to the first corner', () => {
 test('bounds, inside, distance to the wall', () => {
   assert.deepEqual(bounds(ELL), { x: 0, y: 0, width: 12, height: 10 });
   assert.deepEqual([[2, 2], [8, 2], [8, 8]].map((point) => inside(ELL, point)), [true, false, true]);
-  assert.equal(wallDistance(SQUARE, [3, 5]), 3);
+  assert.equal(borderDistance(SQUARE, [3, 5]), 3);
 });
 
 test('the centre lies inside, far from the walls', () => {
   const point = centre(ELL);
   assert.ok(inside(ELL, point));
-  assert.ok(wallDistance(ELL, point) >= 2);
+  assert.ok(borderDistance(ELL, point) >= 2);
 });
 
 test('a name stands along the top, and where there it is too narrow in the widest strip', () => {

@@ -4,7 +4,7 @@ import fc from '../../test/support/fast-check.js';
 import { choiceOf, faultOf, idsOf, momentOf, queryOf } from '../src/lib/choice.js';
 import { LEGENDS, byGap, byPresence, heatScale } from '../src/lib/colours.js';
 import { fileName, roomsCsv, staysCsv } from '../src/lib/exports.js';
-import { SPEEDS, advance, busiest, clamp, countLevels, peopleAt, stayAt, stepOf, trailsOf, usualSpeed } from '../src/lib/playback.js';
+import { SPEEDS, advance, busiest, clamp, countLevels, peopleAt, stayAt, stepOf, staysByStaff, usualSpeed } from '../src/lib/playback.js';
 import { COLUMNS, covered, roomFigures, summary } from '../src/lib/presence.js';
 import { fieldMs, fieldOf } from '../src/lib/times.js';
 
@@ -19,7 +19,7 @@ const building = { levels: [
 ] };
 
 test('who was where: in the next room at the very instant of the change, nowhere in a gap', () => {
-  const trails = trailsOf([stay('b', 'mail', 20, 30), stay('a', 'cafe', 10, 20), stay('a', 'mail', 20, 30), stay('a', 'up', 50, 60)]);
+  const trails = staysByStaff([stay('b', 'mail', 20, 30), stay('a', 'cafe', 10, 20), stay('a', 'mail', 20, 30), stay('a', 'up', 50, 60)]);
   assert.deepEqual([...trails.keys()], ['a', 'b']);
   const where = (ms) => peopleAt(trails, NOW + ms).map(({ id, room, since }) => [id, room, since - NOW]);
   assert.deepEqual(where(9), []);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inside } from '../src/lib/geometry.js';
+import { inside } from '../../lib/building/geometry.js';
 import { createMarkers, drawnRooms, markerWidth, short } from '../src/lib/markers.js';
 import { createSeating, seatsOf } from '../src/lib/seats.js';
 

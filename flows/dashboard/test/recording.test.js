@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, flawsOf, isPassing, requestOf, silentMs, stopwatch, undone, withChanges } from '../src/lib/recording.js';
+import { flawsOf, isTemporary, requestOf, silentMs, stopwatch, undone, withChanges } from '../src/lib/recording.js';
+import { counted } from '../src/lib/words.js';
 
 const tap = (name, room = 'r1', atMs = 1000) => ({ kind: 'tap', recording: 'rec', tap: name, room, atMs });
 const names = (changes) => changes.map(({ tap: name }) => name);
@@ -29,13 +30,13 @@ test('a tap is sent with its age, whatever the clock of the phone did', () => {
 });
 
 test('what passes is tried again, what is refused is not', () => {
-  assert.deepEqual([0, 401, 429, 500, 503].map(isPassing), Array(5).fill(true));
-  assert.deepEqual([400, 403, 404, 409].map(isPassing), Array(4).fill(false));
+  assert.deepEqual([0, 401, 429, 500, 503].map(isTemporary), Array(5).fill(true));
+  assert.deepEqual([400, 403, 404, 409].map(isTemporary), Array(4).fill(false));
 });
 
 test('times and figures for people', () => {
   assert.deepEqual([-5, 0, 65_999, 3_600_000].map(stopwatch), ['0:00', '0:00', '1:05', '1:00:00']);
-  assert.deepEqual([count(1, 'tap'), count(2480, 'reading')], ['1 tap', '2,480 readings']);
+  assert.deepEqual([counted(1, 'tap'), counted(2480, 'reading')], ['1 tap', '2,480 readings']);
 });
 
 test('silence is told after some seconds, from the start on', () => {

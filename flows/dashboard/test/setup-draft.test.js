@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { layout } from '../../lib/building/import/layout.js';
-import { changesText, clashText, differences, inWords } from '../src/lib/setup/differences.js';
-import { asked } from '../src/lib/setup/links.js';
+import { changesText, clashText, differences, differenceText } from '../src/lib/setup/differences.js';
+import { applyLink } from '../src/lib/setup/links.js';
 import { merge, same } from '../src/lib/setup/merge.js';
 import { peopleRows } from '../src/lib/setup/people.js';
 import { begin, redo, step, undo } from '../src/lib/setup/steps.js';
@@ -89,11 +89,11 @@ test('a tag has one holder', () => {
 
 test('a link puts on the plan what is not there, and finds what is', () => {
   const file = frozen(house());
-  const { file: next, pointer, isNew } = asked(file, { add: 'beacon', id: 'AB' });
+  const { file: next, pointer, isNew } = applyLink(file, { add: 'beacon', id: 'AB' });
   assert.deepEqual([at(next, pointer), isNew], [{ id: 'AB' }, true]);
-  assert.deepEqual(asked(file, { add: 'gateway', id: 'gw-1' }), { file, pointer: '/gateways/0', isNew: false });
-  assert.equal(asked(file, { add: 'beacon', id: 'T1' }).pointer, '/staff/0');
-  for (const query of [{}, { add: 'beacon' }, { id: 'X' }, { add: 'door', id: 'X' }]) assert.equal(asked(file, query), null);
+  assert.deepEqual(applyLink(file, { add: 'gateway', id: 'gw-1' }), { file, pointer: '/gateways/0', isNew: false });
+  assert.equal(applyLink(file, { add: 'beacon', id: 'T1' }).pointer, '/staff/0');
+  for (const query of [{}, { add: 'beacon' }, { id: 'X' }, { add: 'door', id: 'X' }]) assert.equal(applyLink(file, query), null);
 });
 
 test('steps are undone and done again, with what was chosen', () => {
@@ -116,12 +116,12 @@ test('differences name each thing and its fields', () => {
   after.levels[0].width_m = 30;
   after.gateways.pop();
   after.staff.push({ id: '3', name: 'Cem' });
-  assert.deepEqual(differences(before, after).map(inWords), ['Level L1 Ground changed: Width (east)', 'Room cafe Café changed: Crowded above',
+  assert.deepEqual(differences(before, after).map(differenceText), ['Level L1 Ground changed: Width (east)', 'Room cafe Café changed: Crowded above',
     'Staff member 3 Cem added', 'Gateway gw-1 removed', 'The building is called “Home”']);
   assert.deepEqual(differences(before, house()), []);
   const turned = house();
   turned.staff.reverse();
-  assert.deepEqual(differences(before, turned).map(inWords), ['The order of something changed']);
+  assert.deepEqual(differences(before, turned).map(differenceText), ['The order of something changed']);
 });
 
 test('changes are counted in words', () => {

@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import checks from '../../lib/building/checks.js';
-import told from '../../lib/building/editing/faults.js';
+import decoding from '../../lib/building/import/decode.js';
+import faults from '../../lib/building/editing/faults.js';
 import { layout } from '../../lib/building/import/layout.js';
-import { decode, isBuilding, summary } from '../src/lib/setup/beacon-list.js';
+import { isBuilding, summary } from '../src/lib/setup/beacon-list.js';
 import { faultsOf, placeFaults, sentence } from '../src/lib/setup/faults.js';
 import { FIELDS, shown, valueOf } from '../src/lib/setup/fields.js';
 import { faultLines, readJson } from '../src/lib/setup/lines.js';
-import { clicked, corners, deviceCounts, devicesOn, drawable, homeless, inRoom, nudge, standing, toStep, typedPlace } from '../src/lib/setup/place.js';
+import { clicked, corners, deviceCounts, devicesOn, drawable, withoutLevel, inRoom, nudge, placedAt, toStep, typedPlace } from '../src/lib/setup/place.js';
 import { change } from '../src/lib/setup/things.js';
 
 const demo = JSON.parse(readFileSync(new URL('../../building/demo.json', import.meta.url), 'utf8'));
 /** The faults that the server would tell. */
-const faultsIn = (file) => told.toldFaults(checks.buildingFaults(file));
+const faultsIn = (file) => faults.faultDetails(checks.buildingFaults(file));
 const field = (kind, key) => FIELDS[kind].find((one) => one.key === key);
 
 test('every fault is told at its field, in words', () => {
@@ -92,8 +93,8 @@ test('every field that the schema knows has a form', () => {
 test('a device stands in the room of the point where it is put', () => {
   const [level] = demo.levels;
   assert.deepEqual(clicked(demo, '/beacons/0', level, 5.04, 3.96), { level: 'L1', room: 'l1-cafe', x_m: 5, y_m: 4, approximate: undefined });
-  assert.equal(standing(level, { level: 'L1', room: 'l1-cafe' }, -3, -3).room, 'l1-cafe', 'outside of all rooms it is in the one of before');
-  assert.equal(standing(level, { level: 'L2', room: 'l2-foyer' }, -3, -3).room, undefined);
+  assert.equal(placedAt(level, { level: 'L1', room: 'l1-cafe' }, -3, -3).room, 'l1-cafe', 'outside of all rooms it is in the one of before');
+  assert.equal(placedAt(level, { level: 'L2', room: 'l2-foyer' }, -3, -3).room, undefined);
   assert.deepEqual(typedPlace(demo, 'L1', { id: 'new' }, { x_m: 5 }), { x_m: 5 });
   assert.equal(typedPlace(demo, 'L1', { id: 'new', y_m: 4 }, { x_m: 5 }).room, 'l1-cafe');
   assert.deepEqual(typedPlace(demo, 'L1', { id: 'new', y_m: 4 }, { x_m: undefined }), { x_m: undefined });
@@ -133,16 +134,16 @@ test('what is being made is drawn as far as it can be', () => {
 
 test('devices are counted by level, and those without one are found', () => {
   const file = { ...demo, beacons: [...demo.beacons, { id: 'AB' }], gateways: [...demo.gateways, { id: 'gw', level: 'L99' }] };
-  assert.deepEqual(homeless(file), [`/beacons/${demo.beacons.length}`, `/gateways/${demo.gateways.length}`]);
+  assert.deepEqual(withoutLevel(file), [`/beacons/${demo.beacons.length}`, `/gateways/${demo.gateways.length}`]);
   const onFirst = devicesOn(file, 'L1', 36);
   assert.equal(onFirst.length, deviceCounts(file).L1);
   assert.deepEqual([onFirst[0].x, onFirst[0].y], [23, 20]);
 });
 
 test('a list is read as spreadsheets save it, and its outcome is told', () => {
-  assert.equal(decode(new TextEncoder().encode('a,é')), 'a,é');
-  assert.equal(decode(new Uint8Array([0xff, 0xfe, 0x61, 0, 0x2c, 0])), 'a,');
-  assert.equal(decode(new Uint8Array([0xc3, 0x28])), null);
+  assert.equal(decoding.decodeText(new TextEncoder().encode('a,é')), 'a,é');
+  assert.equal(decoding.decodeText(new Uint8Array([0xff, 0xfe, 0x61, 0, 0x2c, 0])), 'a,');
+  assert.equal(decoding.decodeText(new Uint8Array([0xc3, 0x28])), null);
   assert.deepEqual([isBuilding('a.json', ''), isBuilding('a.csv', '{'), isBuilding('a', ' {'), isBuilding('a', 'mac')], [true, false, true, false]);
   assert.equal(summary({ added: ['a'], unchanged: [], refused_count: 0, refused: [] }), '1 beacon is new');
   assert.equal(summary({ added: [], unchanged: ['a', 'b'], refused_count: 3, refused: [] }), '0 beacons are new, 2 are there already, 3 lines cannot be taken');

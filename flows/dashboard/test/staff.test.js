@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csv, stamp } from '../src/lib/csv.js';
-import { lastPatrols, see } from '../src/lib/patrols.js';
+import { lastPatrols, addSeen } from '../src/lib/patrols.js';
 import { AWAY, COLUMNS, bars as strength, staffRows } from '../src/lib/staff.js';
 import { nextOrder, search, sortState, sorted } from '../src/lib/table.js';
 import { bars, path, span, ticks } from '../src/lib/timeline.js';
@@ -17,7 +17,7 @@ const heard = (id, room, more = {}) => ({ id, level: room === 'hall' ? 'L2' : 'L
   rssi: -60, battery_mv: null, ...more });
 const rows = staffRows(building, [heard('2', 'cafe', { rssi: -80 }), heard('10', 'hall', { ts: NOW - 40_000, state: 'stale' }), heard('guest', 'gone')]);
 const ids = (list) => list.map(({ id }) => id);
-const told = ({ id, name, roomName, levelName }) => [id, name, roomName, levelName];
+const searchTexts = ({ id, name, roomName, levelName }) => [id, name, roomName, levelName];
 
 test('everybody of the building file is in the table, and whoever was heard beside', () => {
   assert.deepEqual(ids(rows), ['2', '10', 'guest', '1']);
@@ -28,7 +28,7 @@ test('everybody of the building file is in the table, and whoever was heard besi
 });
 
 test('search: every word, in any column, without case and accents', () => {
-  const found = (text) => ids(search(rows, text, told));
+  const found = (text) => ids(search(rows, text, searchTexts));
   assert.deepEqual(found('  '), ids(rows));
   assert.deepEqual(found('cafe'), ['2']);
   assert.deepEqual(found('LEVEL low'), ['10']);
@@ -98,7 +98,7 @@ test('the way through a level: legs end where it leads over another level', () =
 
 test('the last patrol is the later of what is stored and what was seen', () => {
   const seen = new Map();
-  see(seen, [{ room: 'a', ts: 5 }, { room: 'a', ts: 3 }, { room: 'b', ts: 2 }]);
+  addSeen(seen, [{ room: 'a', ts: 5 }, { room: 'a', ts: 3 }, { room: 'b', ts: 2 }]);
   const known = lastPatrols([{ room: 'a', last_ms: 1 }, { room: 'b', last_ms: 9 }, { room: 'c', last_ms: null }], seen);
   assert.deepEqual([...known], [['a', 5], ['b', 9]]);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pictureLink } from '../src/lib/picture-link.js';
-import { storeys, summary } from '../src/lib/setup/made-list.js';
-import { standing } from '../src/lib/setup/place.js';
+import { storeys, summary } from '../src/lib/setup/list-preview.js';
+import { placedAt } from '../src/lib/setup/place.js';
 import { emptyBuilding, scaled, withPicture } from '../src/lib/setup/scale.js';
-import { playedText, steps } from '../src/lib/steps.js';
+import { simulatedText, steps } from '../src/lib/steps.js';
 
 const square = [[0, 0], [10, 0], [10, 10], [0, 10]];
 const house = (more = {}) => ({
@@ -38,7 +38,7 @@ test('a picture gives its shape to a level that nobody has measured, and is stre
 });
 
 test('on a level of tiles no place is measured, wherever somebody puts a device', () => {
-  const [tiles, measured] = [house({ schematic: true }), house()].map(({ levels: [level] }) => standing(level, {}, 5, 5));
+  const [tiles, measured] = [house({ schematic: true }), house()].map(({ levels: [level] }) => placedAt(level, {}, 5, 5));
   assert.deepEqual([tiles.approximate, measured.approximate, tiles.room], [true, undefined, 'a']);
 });
 
@@ -53,17 +53,17 @@ test('a picture is asked for where it is', () => {
 
 test('a list is told in words, its storeys as one sees them', () => {
   const room = (id, beacons) => ({ id, name: id, fresh: true, beacons });
-  const made = { building: 'M', new: true, added: ['A', 'B'], unchanged: [], notes: [], refused_count: 1, refused: [],
+  const preview = { building: 'M', new: true, added: ['A', 'B'], unchanged: [], notes: [], refused_count: 1, refused: [],
     levels: [{ id: 'G', name: 'G', rooms: [room('a', 2), room('b', 0)] }, { id: '1', name: '1', rooms: [room('c', 1)] }] };
-  assert.equal(summary(made), '2 levels, 3 rooms, 2 beacons, 1 line refused');
-  assert.equal(summary({ ...made, unchanged: ['C'], refused_count: 0 }), '2 levels, 3 rooms, 2 beacons more, 1 there already');
-  assert.deepEqual(storeys(made).map(({ id, beacons }) => [id, beacons]), [['1', 1], ['G', 2]]);
+  assert.equal(summary(preview), '2 levels, 3 rooms, 2 beacons, 1 line refused');
+  assert.equal(summary({ ...preview, unchanged: ['C'], refused_count: 0 }), '2 levels, 3 rooms, 2 beacons more, 1 there already');
+  assert.deepEqual(storeys(preview).map(({ id, beacons }) => [id, beacons]), [['1', 1], ['G', 2]]);
 });
 
 test('steps keep their order; who is played is said', () => {
   const done = { building: true, receivers: false, staff: true, hacs: false };
   assert.deepEqual(steps(done).map((step) => [step.id, step.done]), [['building', true], ['receivers', false], ['staff', true], ['hacs', false]]);
-  assert.match(playedText(50, 50, true), /^Simulated: all 50 people shown in this building are played .* They leave/);
-  assert.match(playedText(3, 5, false), /^Simulated: 3 of 5 people .* not real\.$/);
-  assert.match(playedText(1, 1, false), /the one person shown in this building is played/);
+  assert.match(simulatedText(50, 50, true), /^Simulated: all 50 people shown in this building are played .* They leave/);
+  assert.match(simulatedText(3, 5, false), /^Simulated: 3 of 5 people .* not real\.$/);
+  assert.match(simulatedText(1, 1, false), /the one person shown in this building is played/);
 });

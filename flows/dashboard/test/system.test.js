@@ -32,7 +32,7 @@ const words = (rows) => Object.fromEntries(rows.map(({ id, word }) => [id, word]
 test('parts stand in the order of a reading\'s way, with their memory, and what the flows do behind them', () => {
   const rows = partRows(UP, { flows: 91_000_000, ingest: 60_400_000, influxdb: 8_250_000 }, true);
   assert.deepEqual(rows.map(({ id, memory }) => [id, memory]),
-    [['broker', 'not told'], ['ingest', '60 MB'], ['influxdb', '8.3 MB'], ['flows', '91 MB'], ['rebuild', null], ['new-one', null]]);
+    [['broker', 'not known'], ['ingest', '60 MB'], ['influxdb', '8.3 MB'], ['flows', '91 MB'], ['rebuild', null], ['new-one', null]]);
   assert.ok(rows.every(({ word, look }) => word === 'up' && look === 'good'));
 });
 
@@ -48,19 +48,19 @@ test('a degraded part says why and what to do; without a server nothing is said 
 });
 
 test('refusals and losses by reason: what happened lately first, what never happened not at all', () => {
-  const { refused, lost, untold } = countRows([
+  const { refused, lost, unknown } = countRows([
     { name: 'refused_not_json', total: 3, lately: 0 }, { name: 'refused_ts_ahead', total: 1, lately: 1 }, { name: 'refused_version', total: 0, lately: 0 },
     { name: 'outbox_dropped', total: 7, lately: 0 }, { name: 'broker_dropped', total: 0, lately: 0 }, { name: 'constructor', total: 9, lately: 9 }]);
   assert.deepEqual(refused.map(({ id, total, lately }) => [id, total, lately]), [['refused_ts_ahead', 1, 1], ['refused_not_json', 3, 0]]);
   assert.deepEqual([refused[1].what, refused[1].why], ['Readings refused', 'not JSON']);
   assert.deepEqual(lost.map(({ id }) => id), ['outbox_dropped']);
-  assert.deepEqual(untold, ['ingest']);
+  assert.deepEqual(unknown, ['ingest']);
 });
 
 test('figures for people', () => {
   assert.deepEqual([null, 0, 3.14, 12.6, 12_345].map(perSecond), ['–', '0.0', '3.1', '13', '12,345']);
   assert.deepEqual([null, 0.4, 239.6, 1250, 90_000].map(lag), ['–', '0 ms', '240 ms', '1.3 s', '1 min']);
-  assert.deepEqual([bytes(null), bytes(369_352), bytes(290e6)], ['not told', '0.4 MB', '290 MB']);
+  assert.deepEqual([bytes(null), bytes(369_352), bytes(290e6)], ['not known', '0.4 MB', '290 MB']);
   assert.equal(gatewayText({ online: 3, offline: 0, silent: 1, unknown: 2 }), '3 online, 1 silent, 2 not heard');
   assert.equal(gatewayText({ online: null }), 'there is none');
 });

@@ -14,15 +14,15 @@ const nameOf = (room) => names[room] ?? room;
 
 test('the belief by room, the one that is shown marked', () => {
   assert.deepEqual(beliefBars(trace, nameOf), [
-    { room: 'cafe', name: 'Café', percent: 60, said: false }, { room: 'hall', name: 'Hall', percent: 40, said: true }]);
+    { room: 'cafe', name: 'Café', percent: 60, isCurrent: false }, { room: 'hall', name: 'Hall', percent: 40, isCurrent: true }]);
 });
 
 test('each receiver beside what it should hear here and there', () => {
   assert.deepEqual(heardRows(trace, nameOf, 2005), [
     { id: 'gw-1', place: 'Café', rssi: -61, here: -71, there: -60, age: '2 s' },
     { id: 'gw-2', place: '', rssi: -80, here: -79, there: -85, age: '16 s' }]);
-  const unsaid = heardRows({ ...trace, room: 'attic', change: null }, nameOf, 5);
-  assert.deepEqual(unsaid.map(({ here, there }) => [here, there]), [[null, null], [null, null]]);
+  const withoutRoom = heardRows({ ...trace, room: 'attic', change: null }, nameOf, 5);
+  assert.deepEqual(withoutRoom.map(({ here, there }) => [here, there]), [[null, null], [null, null]]);
 });
 
 test('what a change still lacks', () => {

@@ -20,11 +20,17 @@ function distance([x, y], [[ax, ay], [bx, by]]) {
   return Math.hypot(x - ax - along * dx, y - ay - along * dy);
 }
 
-/** Even-odd rule. @param {Polygon} polygon @param {Point} point */
+/** Whether a point is inside a polygon (even-odd rule); on the border it may be either. @param {Polygon} polygon @param {Point} point */
 function inside(polygon, [x, y]) {
-  const crossed = edges(polygon).filter(([[ax, ay], [bx, by]]) => (ay > y) !== (by > y) && x < ax + ((y - ay) / (by - ay)) * (bx - ax));
-  return crossed.length % 2 === 1;
+  let isOdd = false;
+  for (const [[ax, ay], [bx, by]] of edges(polygon)) {
+    if ((ay > y) !== (by > y) && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) isOdd = !isOdd;
+  }
+  return isOdd;
 }
+
+/** Distance of a point to the border of a polygon, metres. @param {Polygon} polygon @param {Point} point */
+const borderDistance = (polygon, point) => Math.min(...edges(polygon).map((edge) => distance(point, edge)));
 
 /** @param {Polygon} polygon @param {Point} point @param {number} [within] metres */
 const onBorder = (polygon, point, within = TOLERANCE_M) => edges(polygon).some((edge) => distance(point, edge) <= within);
@@ -86,4 +92,4 @@ function overlap(one, other) {
   });
 }
 
-module.exports = { covers, overlap, TOLERANCE_M };
+module.exports = { borderDistance, covers, inside, overlap, TOLERANCE_M };

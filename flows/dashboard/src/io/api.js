@@ -1,6 +1,6 @@
 /** The server refused or could not answer; `message` can be shown. */
 export class ApiFault extends Error {
-  /** @param {string} message @param {number} status 0: no answer at all @param {any} [data] what else it said */
+  /** @param {string} message @param {number} status 0: no answer @param {any} [data] JSON of the answer */
   constructor(message, status, data = {}) {
     super(message);
     this.status = status;
@@ -9,7 +9,7 @@ export class ApiFault extends Error {
 }
 
 /**
- * Ask the HTTP API below /api/v1 as who is logged in.
+ * Calls the HTTP API below /api/v1 with the login of the browser.
  * @param {string} path without the prefix, `/rooms`
  * @param {Record<string, string|number|undefined>} [query]
  * @param {{method?: string, body?: unknown, signal?: AbortSignal}} [options] body is sent as JSON
@@ -22,7 +22,7 @@ export const api = async (path, query = {}, { body, ...options } = {}) => {
 };
 
 /**
- * The same, page after page, of what comes in pages: `for await (const page of pages('/stays', { limit: 1000 }))`.
+ * Calls the API page by page: `for await (const page of pages('/stays', { limit: 1000 }))`.
  * @param {string} path
  * @param {Record<string, string|number|undefined>} [query]
  * @param {{signal?: AbortSignal}} [options]
@@ -39,7 +39,7 @@ export async function* pages(path, query = {}, options = {}) {
 }
 
 /**
- * The same for what is no plain question.
+ * Calls the API with raw content, ETag and method.
  * @param {string} path
  * @param {Record<string, string|number|undefined>} query
  * @param {{method?: string, content?: BodyInit, type?: string, ifMatch?: string, signal?: AbortSignal}} options content is sent as it is
@@ -65,7 +65,7 @@ function unlessAborted(message) {
   };
 }
 
-/** @param {string} text @returns {any} undefined: it is no JSON, but the page of a proxy or the like */
+/** @param {string} text @returns {any} undefined: not JSON, such as the page of a proxy */
 function parsed(text) {
   try {
     return JSON.parse(text);

@@ -2,12 +2,11 @@ import { getDocument, GlobalWorkerOptions } from 'pdfjs-dist/legacy/build/pdf.mi
 import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url';
 
 /**
- * Pages of a PDF, drawn in the browser by pdf.js. It is loaded when the first PDF is chosen, all of it from our own server, and runs no
- * script that a PDF may hold.
+ * Draws pages of a PDF with pdf.js. It is loaded from our own server when the first PDF is chosen, and runs no scripts of a PDF.
  */
 GlobalWorkerOptions.workerSrc = workerUrl;
 
-/** Fonts that a PDF may name without holding them, as files beside the worker. */
+/** Standard fonts, which a PDF need not embed, as files beside the worker. */
 import.meta.glob('/../node_modules/pdfjs-dist/standard_fonts/*.{pfb,ttf}', { query: '?url', eager: true });
 
 /**

@@ -1,19 +1,19 @@
 /**
- * A plan as it is on the screen, as a PNG with its title above and its legend below. An SVG in a picture sees neither our
- * styles nor other files, so it gets what they come to written into it.
+ * Makes a PNG of a plan, with its title above and its legend below. An SVG in a picture has no access to our styles or other
+ * files, so computed styles and pictures are written into it.
  */
 
-/** What an element of a plan may look like. */
-const LOOKS = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'opacity',
+/** Style properties of elements of a plan. */
+const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'opacity',
   'vector-effect', 'paint-order', 'transform', 'font', 'text-anchor', 'display'];
-/** As sharp as a good screen. */
+/** Pixels of the picture by pixels of the screen. */
 const SCALE = 2;
 const LINE_PX = 22;
 const MARGIN_PX = 14;
 const SWATCH_PX = 12;
 
 /**
- * @param {HTMLElement} map holds the plan and its legend
+ * @param {HTMLElement} map element with the plan and its legend
  * @param {string[]} title lines
  * @returns {Promise<Blob>}
  */
@@ -71,7 +71,7 @@ async function standalone(svg, width, height) {
   const [own, copies] = [[...svg.querySelectorAll('*')], [...copy.querySelectorAll('*')]];
   own.forEach((element, i) => {
     const style = getComputedStyle(element);
-    copies[i].setAttribute('style', LOOKS.map((look) => `${look}:${style.getPropertyValue(look)}`).join(';'));
+    copies[i].setAttribute('style', STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';'));
   });
   for (const image of copy.querySelectorAll('image')) image.setAttribute('href', await inlined(image.getAttribute('href') ?? ''));
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');

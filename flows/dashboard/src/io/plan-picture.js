@@ -1,17 +1,17 @@
 /**
- * A file with the plan of a floor as a picture that the server takes: PNG, JPEG, SVG as they are, a page of a PDF drawn here. What is
- * larger than the server takes is drawn smaller.
+ * Converts a plan file to a picture that the server accepts: PNG, JPEG and SVG unchanged, a page of a PDF drawn here. A picture that
+ * is too large is scaled down.
  */
 
-/** As lib/editing/pictures.js bounds them. */
-const [MOST_BYTES, MOST_SIDE_PX] = [8 * 1024 * 1024, 8000];
-/** What is drawn here has so many pixels on its longer side: a centimetre of a floor of 40 m. */
+/** Bounds of flows/lib/building/editing/pictures.js. */
+const [BYTES_MAX, SIDE_MAX_PX] = [8 * 1024 * 1024, 8000];
+/** Longer side of a drawn picture: a centimetre a pixel for a floor of 40 m. */
 const DRAWN_PX = 4000;
 const TYPES = ['image/png', 'image/jpeg', 'image/svg+xml'];
 
 /**
  * @typedef {{blob: Blob, width: number, height: number}} Picture pixels
- * @typedef {{pages: number, page: (number: number) => Promise<Picture>}} Source page: from 1; of a picture there is one
+ * @typedef {{pages: number, page: (number: number) => Promise<Picture>}} Source page: from 1; a picture has one
  */
 
 /** @param {File} file @returns {Promise<Source>} @throws {Error} its message can be shown */
@@ -30,7 +30,7 @@ async function pictureOf(blob, name) {
   try {
     await image.decode();
     const [width, height] = [image.naturalWidth || DRAWN_PX, image.naturalHeight || DRAWN_PX];
-    const fits = blob.size <= MOST_BYTES && Math.max(width, height) <= MOST_SIDE_PX;
+    const fits = blob.size <= BYTES_MAX && Math.max(width, height) <= SIDE_MAX_PX;
     if (fits || blob.type === 'image/svg+xml') return { blob, width, height };
     return await drawn(width, height, (context, canvas) => context.drawImage(image, 0, 0, canvas.width, canvas.height));
   } catch {
@@ -50,7 +50,7 @@ async function openPdf(file) {
 }
 
 /**
- * @param {number} width @param {number} height of what is drawn, in whatever unit
+ * @param {number} width @param {number} height of the content, in any unit
  * @param {(context: CanvasRenderingContext2D, canvas: HTMLCanvasElement) => unknown} draw
  * @returns {Promise<Picture>}
  */
@@ -64,7 +64,7 @@ async function drawn(width, height, draw) {
   context.fillRect(0, 0, canvas.width, canvas.height);
   await draw(context, canvas);
   const png = await blobOf(canvas, 'image/png');
-  const blob = png.size <= MOST_BYTES ? png : await blobOf(canvas, 'image/jpeg');
+  const blob = png.size <= BYTES_MAX ? png : await blobOf(canvas, 'image/jpeg');
   return { blob, width: canvas.width, height: canvas.height };
 }
 

@@ -3,31 +3,31 @@ import { state } from '../state.js';
 let router = null;
 let title = '';
 
-/** Keep the state on what the address says. @param {any} its the dashboard's router */
-export function follow(its) {
-  router = its;
+/** Keeps the state in line with the address. @param {any} dashboardRouter */
+export function follow(dashboardRouter) {
+  router = dashboardRouter;
   router.afterEach((to) => {
     state.query = to.query;
-    document.title = title; // the dashboard has put its own there
+    document.title = title; // the dashboard has set its own
   });
   state.query = router.currentRoute.value.query;
 }
 
-/** What stands in the browser's tab. @param {string} text */
+/** Sets the title of the browser tab. @param {string} text */
 export function setTitle(text) {
   title = text;
   document.title = text;
 }
 
 /**
- * Another page, or the same one with other parameters; the browser's back button leads back.
+ * Goes to a page, or to other parameters of a page, as a new step of the browser's history.
  * @param {string} path
  * @param {Record<string, string>} [query]
  */
 export const go = (path, query = {}) => router.push({ path, query });
 
 /**
- * Change parameters of the address without a new step in the browser's history; null takes one away.
+ * Changes parameters of the address without a new step of the browser's history; null removes one.
  * @param {Record<string, string|null>} changes
  */
 export function setQuery(changes) {

@@ -1,11 +1,11 @@
-/** Light and dark: as the system has it, or as chosen here, which this browser remembers. */
+/** Light or dark: of the system, or as chosen, stored in this browser. */
 const THEMES = ['auto', 'light', 'dark'];
 const KEY = 'sda-theme';
 
 /** @returns {string} */
 export function readTheme() {
-  const kept = localStorage.getItem(KEY);
-  return kept && THEMES.includes(kept) ? kept : 'auto';
+  const stored = localStorage.getItem(KEY);
+  return stored && THEMES.includes(stored) ? stored : 'auto';
 }
 
 /** @param {string} theme */

@@ -2,20 +2,20 @@ import { ID } from '../../../lib/building/ids.js';
 import { stamp } from './csv.js';
 
 /**
- * What the history page shows, in the parameters of its address: `level` or `staff` (ids with commas), `from` and `to` in UTC.
- * @typedef {{staff: string[], level: string, fromMs: number, toMs: number}} Choice staff: none chosen is everybody of the level
+ * The choice of the history page, in the parameters of its address: `level` or `staff` (ids with commas), `from` and `to` in UTC.
+ * @typedef {{staff: string[], level: string, fromMs: number, toMs: number}} Choice staff: []: everybody of the level
  */
 
 const MINUTE_MS = 60_000;
-const LONGEST_MS = 31 * 24 * 60 * MINUTE_MS;
-export const MOST_STAFF = 200;
+const WINDOW_MAX_MS = 31 * 24 * 60 * MINUTE_MS;
+export const STAFF_MAX = 200;
 
-/** Times before now that are often asked for. */
+/** Usual lengths of time before now. */
 export const LENGTHS = [15, 30, 60, 240, 480].map((minutes) => ({ ms: minutes * MINUTE_MS,
   text: minutes < 60 ? `${minutes} min` : `${minutes / 60} h` }));
 
 /** @param {string|undefined} text @returns {string[]} ids, each once */
-export const idsOf = (text) => [...new Set((text ?? '').split(',').filter((id) => ID.test(id)))].slice(0, MOST_STAFF);
+export const idsOf = (text) => [...new Set((text ?? '').split(',').filter((id) => ID.test(id)))].slice(0, STAFF_MAX);
 
 /** @param {string} text */
 export const isId = (text) => ID.test(text);
@@ -28,8 +28,8 @@ export function momentOf(text) {
 
 /**
  * @param {Record<string, string|undefined>} query
- * @param {string[]} levels ids of the building's
- * @returns {Choice|null} null: nothing, or nothing that can be shown, is chosen
+ * @param {string[]} levels ids of the building
+ * @returns {Choice|null} null: nothing is chosen, or the choice is invalid
  */
 export function choiceOf(query, levels) {
   const [fromMs, toMs] = [momentOf(query.from), momentOf(query.to)];
@@ -43,18 +43,18 @@ export function choiceOf(query, levels) {
 export const queryOf = ({ staff, level, fromMs, toMs }) =>
   ({ ...(staff.length > 0 ? { staff: staff.join(',') } : { level }), from: instant(fromMs), to: instant(toMs) });
 
-/** A time for the address, as short as it can be. @param {number} ms */
+/** A short UTC time for the address. @param {number} ms */
 export const instant = (ms) => stamp(ms).replace('.000Z', 'Z');
 
 /**
- * What is wrong with a choice.
- * @param {Choice} choice @param {'staff'|'level'|null} by what has to be chosen
- * @returns {string} empty: nothing
+ * The fault of a choice.
+ * @param {Choice} choice @param {'staff'|'level'|null} by what must be chosen
+ * @returns {string} empty: no fault
  */
 export function faultOf({ staff, fromMs, toMs }, by) {
   if (by === 'staff' && staff.length === 0) return 'Choose at least one staff member';
   if (!Number.isFinite(fromMs) || !Number.isFinite(toMs)) return 'From and to have to be times';
   if (fromMs >= toMs) return 'From has to be before to';
-  if (toMs - fromMs > LONGEST_MS) return 'At most 31 days can be shown at once';
+  if (toMs - fromMs > WINDOW_MAX_MS) return 'At most 31 days can be shown at once';
   return '';
 }

@@ -4,7 +4,7 @@ import { verdict } from './liveness.js';
  * A row of the classic monitoring view.
  * @param {{staff_id: string, level: string, location: string, timestamp: number, rssi: number, mac: string}} record of
  *   `/retrieveformonitoring`; timestamp in epoch seconds
- * @param {string} [zone] for tests; of the browser if not given
+ * @param {string} [zone] default: the zone of the browser
  * @returns {string[]}
  */
 export const cells = ({ staff_id, level, location, timestamp, rssi, mac }, zone) => [
@@ -12,12 +12,12 @@ export const cells = ({ staff_id, level, location, timestamp, rssi, mac }, zone)
 ];
 
 /**
- * Whether the rows are how things are.
- * @param {{parts: Record<string, {status: string, reason?: string}>}} health as `/health` tells it
+ * Status of the page: whether the rows are current.
+ * @param {{parts: Record<string, {status: string, reason?: string}>}} health answer of `/health`
  * @param {{timestamp: number}[]} rows the newest first, epoch seconds
- * @param {number} serverNowMs the time there
+ * @param {number} serverNowMs epoch ms by its clock
  */
-export function standing({ parts }, rows, serverNowMs) {
+export function pageStatus({ parts }, rows, serverNowMs) {
   const heard_ms = rows[0] ? rows[0].timestamp * 1000 : null;
   const status = { parts: Object.entries(parts).map(([id, part]) => ({ id, ...part })), heard_ms };
   const now = { connected: true, loggedOut: false, heardAtMs: serverNowMs, nowMs: serverNowMs, aheadMs: 0 };

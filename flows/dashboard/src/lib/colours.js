@@ -1,8 +1,8 @@
 import { duration } from './times.js';
 
 /**
- * Which step of a scale a room has. A step is a class of style.css (`occupancy-3`, `patrol-1`), which knows its colours in
- * light and dark; the words beside it say the same to who sees no colours.
+ * Steps of colour scales for rooms. A step is a class of style.css (`occupancy-3`, `patrol-1`) with its colours in light and dark;
+ * its text says the same without colour.
  * @typedef {{step: string, text: string}} Shade
  */
 
@@ -36,7 +36,7 @@ const AGES = [
 ];
 const NEVER = { step: 'patrol-5', text: 'not in the time that is known' };
 
-/** @param {number|null} ageMs since somebody was there last; 0: is there now; null: not known @returns {Shade} */
+/** @param {number|null} ageMs since the last visit; 0: somebody is there; null: not known @returns {Shade} */
 export function byPatrol(ageMs) {
   if (ageMs === null) return NEVER;
   const { step, text } = AGES.find(({ ms }) => ageMs <= ms) ?? AGES[4];
@@ -47,7 +47,7 @@ export function byPatrol(ageMs) {
 const HEAT = [1, 2, 3, 4, 5].map((step) => ({ share: step / 5, step: `heat-${step}` }));
 const COLD = { step: 'heat-0', text: 'nobody' };
 
-/** @param {number} ms that people spent in a room @param {number} mostMs in the room where it was most @returns {Shade} */
+/** @param {number} ms that people spent in a room @param {number} mostMs the largest of all rooms @returns {Shade} */
 export const byPresence = (ms, mostMs) => (ms === 0 ? COLD : heatScale(mostMs)[1 + HEAT.findIndex(({ share }) => ms <= share * mostMs)]);
 
 /** @param {number} mostMs @returns {Shade[]} */
@@ -62,10 +62,10 @@ const GAPS = [
 ];
 const UNVISITED = { step: 'patrol-5', text: 'not visited' };
 
-/** @param {number} longestMs that nobody was there @param {boolean} visited @returns {Shade} */
+/** @param {number} longestMs without anybody @param {boolean} visited @returns {Shade} */
 export const byGap = (longestMs, visited) => (visited ? GAPS.find(({ ms }) => longestMs <= ms) ?? GAPS[3] : UNVISITED);
 
-/** All steps of a scale, for the legend. @type {Record<'occupancy'|'patrol'|'gap', Shade[]>} */
+/** Steps of each scale, for legends. @type {Record<'occupancy'|'patrol'|'gap', Shade[]>} */
 export const LEGENDS = {
   occupancy: [EMPTY, ...FULLNESS.map(({ step, text }) => ({ step, text }))],
   patrol: [...AGES.map(({ step, text }) => ({ step, text })), NEVER],

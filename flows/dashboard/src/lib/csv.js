@@ -8,12 +8,12 @@
  */
 export const csv = (head, rows) => `${[head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
 
-/** A text that a spreadsheet would take for a formula is given as text. @param {string|number|null} value */
+/** Quotes a cell; a text that a spreadsheet would take for a formula gets an apostrophe. @param {string|number|null} value */
 function cell(value) {
   if (value === null) return '';
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** RFC 3339 in UTC, which every program reads. @param {number} ms */
+/** RFC 3339 in UTC. @param {number} ms */
 export const stamp = (ms) => new Date(ms).toISOString();

@@ -4,12 +4,12 @@
  * @typedef {{id: string, listed: boolean, level: string|null, room: string|null, state: string, since: number|null, version: string|null,
  *   reading_ms: number|null, readings_per_s: number, health_ms: number|null, queued: number|null, dropped: number|null,
  *   scan_restarts: number|null, clock_offset_ms: number|null, clock_synchronised: number|null,
- *   rssi_bias_db: number|null}} Gateway as the topic `devices` tells it
+ *   rssi_bias_db: number|null}} Gateway of the topic `devices`
  * @typedef {Gateway & {place: string|null}} GatewayRow
  * @typedef {{beacon: string, kind: 'fixed'|'tag', level: string|null, room: string|null, staff_id: string|null,
  *   heard: {ts: number, receiver: string, rssi: number}|null, measured: {ts: number, battery_mv: number|null}|null,
- *   rssi_bias_db: number|null}} Beacon as
- *   `/api/v1/beacons` tells it
+ *   rssi_bias_db: number|null}} Beacon of
+ *   `/api/v1/beacons`
  * @typedef {{id: string, kind: 'fixed'|'tag', place: string|null, level: string|null, room: string|null, staff_id: string|null,
  *   heard_ms: number|null, receiver: string|null, rssi: number|null, battery_mv: number|null,
  *   rssi_bias_db: number|null}} BeaconRow
@@ -29,7 +29,7 @@ export function gatewayRows(building, gateways) {
 }
 
 const STATES = ['offline', 'silent', 'unknown', 'online'];
-/** How a state is said, and how it looks. @type {Record<string, {word: string, look: string}>} */
+/** Text and style of a state. @type {Record<string, {word: string, look: string}>} */
 export const GATEWAY_STATES = {
   online: { word: 'online', look: 'good' },
   offline: { word: 'offline', look: 'bad' },
@@ -52,14 +52,14 @@ export const GATEWAY_COLUMNS = [
   { key: 'version', title: 'Version', value: ({ version }) => version },
 ];
 
-/** A clock that is off by more makes people appear in the past. */
-const OFF_MS = 1000;
+/** A larger offset makes people appear in the past. */
+const OFFSET_MAX_MS = 1000;
 
-/** How a gateway's clock is. @param {Gateway} gateway @returns {{text: string, bad: boolean}|null} null: it has not said */
+/** State of a gateway's clock. @param {Gateway} gateway @returns {{text: string, bad: boolean}|null} null: not known */
 export function clockOf({ clock_offset_ms: offset, clock_synchronised: synchronised }) {
   if (synchronised === 0) return { text: 'not set', bad: true };
   if (offset === null) return synchronised === null ? null : { text: 'in step', bad: false };
-  const bad = Math.abs(offset) > OFF_MS;
+  const bad = Math.abs(offset) > OFFSET_MAX_MS;
   const sign = Math.round(offset) === 0 ? '' : offset < 0 ? '−' : '+';
   return { text: `${sign}${bad ? `${(Math.abs(offset) / 1000).toFixed(1)} s` : `${Math.round(Math.abs(offset))} ms`}`, bad };
 }
@@ -86,8 +86,8 @@ export const BEACON_COLUMNS = [
   { key: 'battery', title: 'Battery', value: ({ battery_mv }) => battery_mv },
 ];
 
-/** @type {import('./table.js').Column<any>[]} beacons that nobody registered */
-export const STRANGER_COLUMNS = [
+/** @type {import('./table.js').Column<any>[]} unregistered beacons */
+export const UNREGISTERED_COLUMNS = [
   { key: 'id', title: 'Beacon', value: ({ id }) => id },
   { key: 'heard', title: 'Last heard', value: ({ heard_ms }) => heard_ms, numeric: true },
   { key: 'receiver', title: 'By', value: ({ receiver }) => receiver },
@@ -95,7 +95,7 @@ export const STRANGER_COLUMNS = [
   { key: 'count', title: 'Readings', value: ({ count }) => count, numeric: true },
 ];
 
-/** What an alert is called. @type {Record<string, string>} */
+/** Titles of alerts by kind. @type {Record<string, string>} */
 export const ALERT_TITLES = {
   gateway_down: 'Gateway down',
   ingest_behind: 'Ingest behind',
@@ -110,11 +110,11 @@ export const ALERT_TITLES = {
 };
 
 /**
- * Alerts in the three parts of their list.
+ * Divides alerts into the three parts of their list.
  * @template {{ended_ms: number|null, acknowledged: object|null}} T
  * @param {T[]} alerts
  */
-export const sortedOut = (alerts) => ({
+export const byState = (alerts) => ({
   open: alerts.filter(({ ended_ms: ended, acknowledged }) => ended === null && !acknowledged),
   seen: alerts.filter(({ ended_ms: ended, acknowledged }) => ended === null && acknowledged),
   ended: alerts.filter(({ ended_ms: ended }) => ended !== null),

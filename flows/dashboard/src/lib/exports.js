@@ -2,7 +2,7 @@ import { csv, stamp } from './csv.js';
 import { covered } from './presence.js';
 
 /**
- * History as files: times in UTC, lengths in seconds.
+ * History as files: times in UTC, durations in seconds.
  * @typedef {import('./playback.js').Stay} Stay
  * @typedef {import('./presence.js').Figures} Figures
  */
@@ -26,8 +26,8 @@ export const roomsCsv = (figures, window) => csv(
 const seconds = (ms) => Math.round(ms / 1000);
 
 /**
- * The name of a file, without its ending.
- * @param {string} what @param {string} whom @param {import('./playback.js').Window} window
+ * A file name without its extension.
+ * @param {string} what @param {string} subject @param {import('./playback.js').Window} window
  */
-export const fileName = (what, whom, { fromMs, toMs }) =>
-  [what, whom, ...[fromMs, toMs].map((ms) => stamp(ms).replace(/[-:]/g, '').replace(/\.\d+/, ''))].join('-').replace(/[^\w.-]+/g, '_');
+export const fileName = (what, subject, { fromMs, toMs }) =>
+  [what, subject, ...[fromMs, toMs].map((ms) => stamp(ms).replace(/[-:]/g, '').replace(/\.\d+/, ''))].join('-').replace(/[^\w.-]+/g, '_');

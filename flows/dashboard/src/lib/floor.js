@@ -2,14 +2,14 @@ import { byOccupancy, byPatrol } from './colours.js';
 import { duration } from './times.js';
 
 /**
- * What the floor page says of rooms, gateways and people.
+ * Rooms, gateways and people of the floor page.
  */
 
 /**
  * @param {import('./markers.js').DrawnRoom[]} rooms
  * @param {Map<string, unknown[]>} people by room id
  * @param {'occupancy'|'patrol'} colour
- * @param {Map<string, number>} patrolled when somebody was in a room last, epoch ms, by room id
+ * @param {Map<string, number>} patrolled last visit by room id, epoch ms
  * @param {number} nowMs
  */
 export function shadedRooms(rooms, people, colour, patrolled, nowMs) {
@@ -26,7 +26,7 @@ export function shadedRooms(rooms, people, colour, patrolled, nowMs) {
   });
 }
 
-/** What is said of a gateway's state. */
+/** Texts of gateway states. */
 const GATEWAY_STATES = { online: 'online', offline: 'offline', silent: 'silent: nothing comes from it', unknown: 'not heard from yet' };
 
 /**

@@ -1,8 +1,9 @@
 import polylabel from 'polylabel';
+import { borderDistance, inside } from '../../../lib/building/geometry.js';
 
 /**
- * Rooms on a plan. The building file has y running north; drawings have it running down: `drawn` turns a polygon over,
- * and everything else here works on drawn ones. Lengths in metres.
+ * Geometry of rooms on a drawn plan. The building file has y to the north, a drawing has it downwards: `drawn` converts a
+ * polygon, all other functions take drawn ones. Lengths in metres.
  * @typedef {[number, number]} Point
  * @typedef {Point[]} Polygon
  * @typedef {{x: number, y: number, width: number, height: number}} Box
@@ -11,14 +12,14 @@ import polylabel from 'polylabel';
 /** @param {Polygon} polygon of the building file @param {number} height_m of its level @returns {Polygon} */
 export const drawn = (polygon, height_m) => polygon.map(([x, y]) => [x, height_m - y]);
 
-/** As an SVG path. @param {Polygon} polygon */
+/** A polygon as an SVG path. @param {Polygon} polygon */
 export const pathOf = (polygon) => `M${polygon.map(([x, y]) => `${round(x)},${round(y)}`).join('L')}Z`;
 
-/** Some edges of it, by the number of the corner that each begins at, as an SVG path. @param {Polygon} polygon @param {number[]} edges */
+/** Some edges as an SVG path; an edge has the number of its first corner. @param {Polygon} polygon @param {number[]} edges */
 export const edgesOf = (polygon, edges) => edges.filter((edge) => edge < polygon.length)
   .map((edge) => `M${[polygon[edge], polygon[(edge + 1) % polygon.length]].map(([x, y]) => `${round(x)},${round(y)}`).join('L')}`).join('');
 
-/** @param {number} value to the centimetre */
+/** @param {number} value rounded to the centimetre */
 const round = (value) => Math.round(value * 100) / 100;
 
 /** @param {Polygon} polygon @returns {Box} */
@@ -29,39 +30,19 @@ export function bounds(polygon) {
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
-/** The point inside that is farthest from any wall: where a sign would hang. @param {Polygon} polygon @returns {Point} */
+/** The inner point farthest from all walls. @param {Polygon} polygon @returns {Point} */
 export function centre(polygon) {
   const [x, y] = polylabel([polygon], 0.1);
   return [x, y];
 }
 
-/** Even-odd rule. @param {Polygon} polygon @param {Point} point */
-export function inside(polygon, [x, y]) {
-  let odd = false;
-  polygon.forEach(([ax, ay], i) => {
-    const [bx, by] = polygon[(i + 1) % polygon.length];
-    if ((ay > y) !== (by > y) && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) odd = !odd;
-  });
-  return odd;
-}
-
-/** To the nearest wall. @param {Polygon} polygon @param {Point} point */
-export function wallDistance(polygon, [x, y]) {
-  return Math.min(...polygon.map(([ax, ay], i) => {
-    const [bx, by] = polygon[(i + 1) % polygon.length];
-    const [dx, dy] = [bx - ax, by - ay];
-    const along = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
-    return Math.hypot(x - ax - along * dx, y - ay - along * dy);
-  }));
-}
-
-/** More corners than this would take long, and are curves, where a few do as well. */
-const LINES = 20;
+/** Number of corners to try; more are curves, where a few are enough. */
+const LINES_MAX = 20;
 
 /**
- * The widest strip near the top of the polygon that a sign fits into: for its name.
+ * The widest strip near the top of a polygon that the sign of the room fits into.
  * @param {Polygon} polygon
- * @param {number[]} heights_m of the sign, the first that fits is taken
+ * @param {number[]} heights_m heights of the sign, the first that fits is used
  * @returns {Box} the strip; where none fits, one around the centre
  */
 export function signBox(polygon, heights_m) {
@@ -70,7 +51,7 @@ export function signBox(polygon, heights_m) {
     if (box) return box;
   }
   const [x, y] = centre(polygon);
-  const half = wallDistance(polygon, [x, y]);
+  const half = borderDistance(polygon, [x, y]);
   const height = Math.min(2 * half, ...heights_m);
   return { x: x - half, y: y - height / 2, width: 2 * half, height };
 }
@@ -84,7 +65,7 @@ function widestStrip(polygon, height_m) {
   let best = null;
   let most = -Infinity;
   for (const y of tops) {
-    const lower = (y - tops[0]) / 2; // wide counts, but a name belongs to the top of its room
+    const lower = (y - tops[0]) / 2; // width counts, but a name belongs to the top of its room
     for (let i = 0; i < xs.length; i += 1) {
       for (let j = xs.length - 1; j > i && xs[j] - xs[i] - lower > most; j -= 1) {
         const box = { x: xs[i], y, width: xs[j] - xs[i], height: height_m };
@@ -98,9 +79,9 @@ function widestStrip(polygon, height_m) {
 }
 
 /** @param {number[]} values */
-const thin = (values) => (values.length <= LINES ? values : values.filter((_, i) => i % Math.ceil(values.length / LINES) === 0));
+const thin = (values) => (values.length <= LINES_MAX ? values : values.filter((_, i) => i % Math.ceil(values.length / LINES_MAX) === 0));
 
-/** Whether a box lies in a polygon: a grid of its points does. @param {Polygon} polygon @param {Box} box */
+/** Whether a box is inside a polygon, tested on a grid of points. @param {Polygon} polygon @param {Box} box */
 function contains(polygon, { x, y, width, height }) {
   const steps = 12;
   for (let i = 0; i <= steps; i += 1) {

@@ -1,16 +1,16 @@
 /**
- * Whether what the page shows is how things are, and what to say of it.
+ * Whether the page shows the present, and the text for it.
  * @typedef {{id: string, status: string, reason?: string, remedy?: string}} Part
  * @typedef {{level: 'live'|'warn'|'down', text: string, details: string[], reached: boolean}} Verdict
- *   down: what is shown is not the present; warn: it is, but something else does not work; reached: the server is
+ *   down: the page is not current; warn: it is, but something else does not work; reached: the server answers
  */
 
 /** The server sends at least once a second. */
 const SILENT_MS = 3500;
-/** Receivers report every few seconds. */
-const UNHEARD_MS = 20_000;
+/** Receivers send every few seconds. */
+const NO_READINGS_MS = 20_000;
 
-/** What does not work when a part is down, for people. @type {Record<string, string>} */
+/** Effect of a part that is down. @type {Record<string, string>} */
 const MEANING = {
   influxdb: 'history is not available: the database is away',
   ingest: 'nothing is being stored at the moment',
@@ -33,8 +33,8 @@ export function verdict({ connected, loggedOut, heardAtMs, nowMs, aheadMs, statu
   const broken = status.parts.filter((part) => part.status !== 'up');
   if (broken.some(({ id }) => id === 'broker')) return down('the message broker is away', true);
   const details = broken.map(({ id, reason }) => MEANING[id] ?? reason ?? `${id} does not work`);
-  const unheardMs = status.heard_ms === null ? Infinity : nowMs + aheadMs - status.heard_ms;
-  if (unheardMs > UNHEARD_MS) details.push('no readings are coming in');
+  const quietMs = status.heard_ms === null ? Infinity : nowMs + aheadMs - status.heard_ms;
+  if (quietMs > NO_READINGS_MS) details.push('no readings are coming in');
   if (details.length === 0) return { level: 'live', text: 'Live', details, reached: true };
   const [first = ''] = details;
   return { level: 'warn', text: `Live, but ${first}`, details, reached: true };

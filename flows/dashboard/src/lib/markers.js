@@ -1,36 +1,37 @@
 import { createSeating } from './seats.js';
-import { centre, drawn, edgesOf, inside, pathOf, signBox } from './geometry.js';
+import { inside } from '../../../lib/building/geometry.js';
+import { centre, drawn, edgesOf, pathOf, signBox } from './geometry.js';
 
 /**
- * What is drawn of a level and of who is on it. Positions in metres on the drawn plan; sizes in pixels on the screen.
- * @typedef {{id: string, room: string, since: number, ts: number, state: string}} Someone
- * @typedef {Someone & {x: number, y: number, aged: boolean, tight: boolean}} Marker aged: there is space for the age;
- *   tight: there is none for a name
+ * Drawn rooms and markers of people of a level. Positions in metres on the drawn plan; sizes in pixels on the screen.
+ * @typedef {{id: string, room: string, since: number, ts: number, state: string}} Person
+ * @typedef {Person & {x: number, y: number, aged: boolean, tight: boolean}} Marker aged: there is space for the age;
+ *   tight: there is no space for a name
  * @typedef {{id: string, name: string, kind: string, limit: number|null, polygon: [number, number][],
- *   open_edges?: number[]}} Room as the building has it
+ *   open_edges?: number[]}} Room of the building
  * @typedef {{id: string, name: string, limit: number|null, kind: string, path: string, centre: [number, number],
  *   sign: import('./geometry.js').Box, taken: import('./geometry.js').Box, avoid: [number, number][],
  *   polygon: [number, number][], openings: string}} DrawnRoom openings: edges without a wall
  */
 
-/** At the scale that shows a whole level on a laptop, in pixels. */
+/** Width of a whole level on a laptop, pixels. */
 const USUAL_WIDTH = 900;
-/** A room's name and number below each other, or in one line. */
+/** Heights of a sign: name and number in two lines, or in one. */
 const SIGNS_PX = [38, 20];
 export const MARKER_PX = 22;
-/** Below this many pixels from marker to marker they would cover each other. */
+/** Closer markers would cover each other. */
 const APART_PX = 24;
-/** With so much there is a line for the age below the marker. */
+/** With this distance there is space for the age below a marker. */
 const AGED_PX = 34;
-/** So far outside of the screen markers are drawn still: they may reach into it, or be on their way. */
+/** Markers this far outside the screen are drawn too: they may reach into it, or move in. */
 const BEYOND_PX = 120;
-/** Wide enough for the widest of the usual fonts. */
+/** Width of a letter in the widest usual font. */
 const LETTER_PX = 8;
 /** The lowest line of a sign in a small room. */
 const SIGN_LINE_PX = 20;
-/** What stands beside a name that has one line only. */
+/** Width of the number beside a one-line name. */
 const COUNT_PX = 60;
-const LONGEST = 14;
+const TEXT_MAX = 14;
 
 /**
  * @param {{width_m: number, height_m: number, rooms: Room[], gateways?: {room: string, x_m: number, y_m: number}[]}} level
@@ -50,29 +51,29 @@ export function drawnRooms({ width_m, height_m, rooms, gateways = [] }) {
   });
 }
 
-/** A text that fits into a marker. @param {string} text */
-export const short = (text) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`);
+/** Shortens a text to fit into a marker. @param {string} text */
+export const short = (text) => (text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX - 1)}…`);
 
-/** How wide a marker with this text is. @param {string} text */
+/** Width of a marker with a text, pixels. @param {string} text */
 export const markerWidth = (text) => Math.max(MARKER_PX, Math.round(text.length * LETTER_PX + 12));
 
 /**
- * A level's markers, from snapshot to snapshot.
+ * Markers of a level; people keep their places from snapshot to snapshot.
  * @param {DrawnRoom[]} rooms
  * @param {number} textLength of the longest label, in letters
  */
 export function createMarkers(rooms, textLength) {
-  const width = markerWidth('m'.repeat(Math.min(textLength, LONGEST))) + 6;
+  const width = markerWidth('m'.repeat(Math.min(textLength, TEXT_MAX))) + 6;
   const aspect = Math.max(1.1, width / (MARKER_PX + 6));
   const byId = new Map(rooms.map((room) => [room.id, room]));
   const seating = createSeating(byId, aspect);
 
   /**
-   * @param {Someone[]} people on the level
+   * @param {Person[]} people on the level
    * @param {number} scale pixels a metre
-   * @param {import('./geometry.js').Box} [visible] the part of the plan that is on the screen; nobody outside of it is drawn
+   * @param {import('./geometry.js').Box} [visible] the part of the plan on the screen; people outside it are not drawn
    * @returns {{markers: Marker[], clusters: {room: string, count: number, stale: number,
-   *   x: number, y: number}[]}} several who are in a room too small on the screen to show them apart are its cluster
+   *   x: number, y: number}[]}} a room that is too small to show several people apart has a cluster
    */
   function place(people, scale, visible) {
     /** @type {Marker[]} */
@@ -81,7 +82,7 @@ export function createMarkers(rooms, textLength) {
     const clusters = [];
     for (const [id, here] of byRoom(people)) {
       const room = byId.get(id);
-      if (!room) continue; // the building has changed under way
+      if (!room) continue; // the building has changed meanwhile
       const { step_m, places } = seating.seat(id, here.map((one) => one.id));
       if (here.length > 1 && (step_m * scale < APART_PX || places.size < here.length)) {
         const stale = here.filter(({ state }) => state === 'stale').length;
@@ -101,11 +102,11 @@ export function createMarkers(rooms, textLength) {
   return { place };
 }
 
-/** In pixels: the more, the larger. @param {number} count */
+/** Radius of a cluster by its number of people, pixels. @param {number} count */
 export const clusterRadius = (count) => 14 + Math.min(10, count / 10);
 
 /**
- * In a small room: the centre, or as far below it as its name needs, if that is still in the room.
+ * y of a marker in a small room: the centre, or below the name if that is still in the room.
  * @param {DrawnRoom} room @param {number} radius in pixels @param {number} scale
  */
 function belowSign({ centre: [x, y], sign, polygon }, radius, scale) {

@@ -1,13 +1,13 @@
 /**
- * When somebody was in each room last: what is stored, and what was seen since on the live plan.
+ * The last visit of each room: from the database, and from live snapshots since.
  */
 
-/** A room that nobody entered for longer counts as not known. */
+/** An older visit counts as not known. */
 export const LOOK_BACK_MS = 24 * 3_600_000;
 
 /**
- * @param {{room: string, last_ms: number|null}[]} stored as `/api/v1/patrols` tells it
- * @param {Map<string, number>} seen epoch ms by room id
+ * @param {{room: string, last_ms: number|null}[]} stored answer of `/api/v1/patrols`
+ * @param {Map<string, number>} seen epoch ms by room id, from snapshots
  * @returns {Map<string, number>} the later of both
  */
 export function lastPatrols(stored, seen) {
@@ -19,10 +19,10 @@ export function lastPatrols(stored, seen) {
 }
 
 /**
- * Remember who is where now.
- * @param {Map<string, number>} seen is changed
+ * Adds the people of a snapshot.
+ * @param {Map<string, number>} seen is updated
  * @param {{room: string, ts: number}[]} people of a snapshot
  */
-export function see(seen, people) {
+export function addSeen(seen, people) {
   for (const { room, ts } of people) if (ts > (seen.get(room) ?? 0)) seen.set(room, ts);
 }

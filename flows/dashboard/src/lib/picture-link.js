@@ -1,11 +1,11 @@
-/** Pictures that were uploaded are named by their content, so a draft can show them before it is saved. */
+/** Uploaded pictures are named by their content, so a draft can show them before it is saved. */
 const UPLOADED = /^plan-[0-9a-f]{16}\.\w+$/;
 
 /**
- * Where the picture of a level is.
+ * URL of the picture of a level.
  * @param {{id: string, plan?: string|null}} level
- * @param {{id: string, plan: string|null}[]} levels of the building in use: others are not served
- * @returns {string|null} null: there is none to be shown
+ * @param {{id: string, plan: string|null}[]} levels of the building in use; pictures of other levels are not served
+ * @returns {string|null} null: there is none to show
  */
 export function pictureLink({ id, plan = null }, levels) {
   if (plan === null) return null;

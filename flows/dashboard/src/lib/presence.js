@@ -1,5 +1,5 @@
 /**
- * How rooms were used in a time: by whom, for how long, and how long nobody was there. Times in epoch ms.
+ * Use of rooms in a time: people, durations and gaps. Times in epoch ms.
  * @typedef {import('./playback.js').Stay} Stay
  * @typedef {import('./playback.js').Window} Window
  * @typedef {{levels: {id: string, name: string, rooms: {id: string, name: string}[]}[]}} Building
@@ -10,18 +10,18 @@
  * @property {string} levelName
  * @property {number} visits
  * @property {number} staff different people
- * @property {number} ms of all people together
- * @property {number} coveredMs with anybody there
+ * @property {number} ms sum of all people
+ * @property {number} coveredMs with somebody there
  * @property {number} longestGapMs with nobody there
- * @property {number|null} lastMs when somebody was there last; null: never
+ * @property {number|null} lastMs end of the last stay; null: none
  */
 
 /**
  * @param {Building} building
  * @param {Stay[]} stays
- * @param {Window} window stays count with their part within it
+ * @param {Window} window stays are cut to it
  * @param {string|null} level only this one; null: all
- * @returns {Figures[]} the building's rooms in their order, then rooms that it has no longer
+ * @returns {Figures[]} rooms of the building in their order, then former ones
  */
 export function roomFigures(building, stays, window, level) {
   /** @type {Map<string, Stay[]>} */
@@ -49,7 +49,7 @@ function figuresOf(stays, window) {
   let ms = 0;
   let coveredMs = 0;
   let longestGapMs = 0;
-  let untilMs = window.fromMs; // up to here all is looked at
+  let untilMs = window.fromMs; // end of the covered part so far
   for (const [start, end] of parts) {
     ms += end - start;
     longestGapMs = Math.max(longestGapMs, start - untilMs);
@@ -60,7 +60,7 @@ function figuresOf(stays, window) {
     longestGapMs: Math.max(longestGapMs, window.toMs - untilMs), lastMs: parts.length > 0 ? untilMs : null };
 }
 
-/** What all rooms have together. @param {Figures[]} figures */
+/** Sums of all rooms. @param {Figures[]} figures */
 export const summary = (figures) => ({
   rooms: figures.length,
   visited: figures.filter(({ visits }) => visits > 0).length,
@@ -78,7 +78,7 @@ const ROOM = /** @type {import('./table.js').Column<Figures>[]} */ ([
 /** @type {import('./table.js').Column<Figures>} */
 const VISITS = { key: 'visits', title: 'Visits', value: ({ visits }) => visits, numeric: true };
 
-/** What the tables of the two maps tell. @type {Record<'presence'|'patrols', import('./table.js').Column<Figures>[]>} */
+/** Columns of the tables of both maps. @type {Record<'presence'|'patrols', import('./table.js').Column<Figures>[]>} */
 export const COLUMNS = {
   presence: [...ROOM, { key: 'time', title: 'Time', value: ({ ms }) => ms, numeric: true }, VISITS,
     { key: 'staff', title: 'SDAs', value: ({ staff }) => staff, numeric: true }],

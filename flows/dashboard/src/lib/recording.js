@@ -1,19 +1,21 @@
+import { counted } from './words.js';
+
 /**
- * A walk that is recorded: taps that the server may not have yet, and what is said of a recording.
- * @typedef {{tap: string, ts: number, room: string|null}} Tap as the server has it; room null: in none
+ * Recording of a walk: taps that wait to be sent, and texts.
+ * @typedef {{tap: string, ts: number, room: string|null}} Tap of the server; room null: in none
  * @typedef {{kind: 'tap', recording: string, tap: string, room: string|null, atMs: number} |
- *   {kind: 'undo', recording: string, tap: string}} Change that waits to be sent, by this phone's clock
+ *   {kind: 'undo', recording: string, tap: string}} Change that waits to be sent; atMs by this phone's clock
  * @typedef {{gateway_readings: number, phone_readings: number, last_reading_ms: number|null, started_ms: number,
  *   stopped_ms: number|null, lost_readings: number, outside_readings: number, taps_count: number}} Recording
  */
 
-/** The server takes no older tap; no recording lasts longer. */
+/** The server accepts no older tap; no recording is longer. */
 const OLDEST_MS = 3_600_000;
 /** A receiver sends at least every four seconds. */
 const SILENT_MS = 8000;
 
 /**
- * The taps as they will be when all that waits is sent.
+ * Taps with all waiting changes applied.
  * @param {readonly Pick<Tap, 'tap'|'room'>[]} taps @param {readonly Change[]} waiting
  * @returns {Pick<Tap, 'tap'|'room'>[]}
  */
@@ -23,8 +25,9 @@ export const withChanges = (taps, waiting) => waiting.reduce((all, change) => {
 }, [...taps]);
 
 /**
- * Take the last tap back: one that was not sent yet is just not sent.
- * @param {readonly Change[]} waiting @param {string} recording @param {string} tap @param {boolean} isFirstSent the first is on its way
+ * Undoes a tap: a tap that was not sent yet is removed, else an undo is added.
+ * @param {readonly Change[]} waiting @param {string} recording @param {string} tap
+ * @param {boolean} isFirstSent the first change is being sent
  * @returns {Change[]}
  */
 export function undone(waiting, recording, tap, isFirstSent) {
@@ -34,7 +37,7 @@ export function undone(waiting, recording, tap, isFirstSent) {
 }
 
 /**
- * A change as a request.
+ * The request of a change.
  * @param {Change} change @param {number} nowMs by this phone's clock
  * @returns {{path: string, method: string, body?: object}}
  */
@@ -45,8 +48,8 @@ export function requestOf(change, nowMs) {
   return { path, method: 'POST', body: { tap: change.tap, room: change.room ?? '', age_ms: ageMs } };
 }
 
-/** Whether it is worth sending again. @param {number} status of a fault, 0: no answer */
-export const isPassing = (status) => status === 0 || status === 401 || status === 429 || status >= 500;
+/** Whether a request should be retried. @param {number} status of its error, 0: no answer */
+export const isTemporary = (status) => status === 0 || status === 401 || status === 429 || status >= 500;
 
 /** "4:05", "1:00:00". @param {number} ms */
 export function stopwatch(ms) {
@@ -58,22 +61,19 @@ export function stopwatch(ms) {
 /** @param {Pick<Recording, 'gateway_readings'|'phone_readings'>} recording */
 export const readingsOf = ({ gateway_readings: gateway, phone_readings: phone }) => gateway + phone;
 
-/** For how long nothing was heard, ms; null: there is nothing wrong. @param {Recording} recording @param {number} nowMs */
+/** Time without a reading, ms; null: readings come in. @param {Recording} recording @param {number} nowMs */
 export function silentMs({ last_reading_ms: last, started_ms: started }, nowMs) {
   const ms = nowMs - (last ?? started);
   return ms > SILENT_MS ? ms : null;
 }
 
-/** @param {number} number @param {string} what */
-export const count = (number, what) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
-
-/** What is not as it should be with one that is over. @param {Recording} recording */
+/** Flaws of a finished recording. @param {Recording} recording */
 export function flawsOf(recording) {
   const { taps_count: taps, lost_readings: lost, outside_readings: outside } = recording;
   return [
     ...(readingsOf(recording) === 0 ? ['nothing was heard'] : []),
     ...(taps === 0 ? ['no room was tapped'] : []),
-    ...(lost > 0 ? [`${count(lost, 'reading')} could not be written`] : []),
-    ...(outside > 0 ? [`${count(outside, 'reading')} had a time outside it: check the clocks of the receivers`] : []),
+    ...(lost > 0 ? [`${counted(lost, 'reading')} could not be written`] : []),
+    ...(outside > 0 ? [`${counted(outside, 'reading')} had a time outside it: check the clocks of the receivers`] : []),
   ];
 }

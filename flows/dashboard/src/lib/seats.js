@@ -1,25 +1,26 @@
-import { bounds, inside, wallDistance } from './geometry.js';
+import { borderDistance, inside } from '../../../lib/building/geometry.js';
+import { bounds } from './geometry.js';
 
 /**
- * Where people are drawn in a room. Only the room is known, not the place in it; so everybody gets a seat of a grid, keeps
- * it as long as they stay, and the grid is as wide as the number of people allows.
+ * Places of people in a drawn room. Only the room is known, so each person gets a seat of a grid and keeps it for the stay. The
+ * grid is as wide as the number of people allows.
  * @typedef {import('./geometry.js').Polygon} Polygon
  * @typedef {import('./geometry.js').Point} Point
  * @typedef {import('./geometry.js').Box} Box
- * @typedef {{polygon: Polygon, taken: Box, avoid?: Point[]}} Room taken: by its name; avoid: other things that stand there
+ * @typedef {{polygon: Polygon, taken: Box, avoid?: Point[]}} Room taken: box of its name; avoid: other things in the room
  * @typedef {{step_m: number, seats: Point[]}} Grid
  */
 
-/** Rows apart, in metres: from what looks generous to what only a close-up can show. */
+/** Distances of rows, metres: from generous to what needs a close-up. */
 const STEPS_M = [3.2, 2.6, 2.1, 1.7, 1.4, 1.1, 0.9, 0.7, 0.55, 0.45, 0.35, 0.28, 0.22];
 const FEW = 6;
-/** Fewer people than this share of the wider grid's seats: it is used again. So a coming and going moves nobody else. */
-const ROOMY = 0.7;
+/** A wider grid is used again when people fill less than this share of it, so that single people move nobody else. */
+const WIDEN_SHARE = 0.7;
 
 /**
  * @param {Room} room
- * @param {number} step_m between rows
- * @param {number} aspect how much wider than high a marker is
+ * @param {number} step_m distance of rows
+ * @param {number} aspect width by height of a marker
  * @returns {Point[]} the most central first
  */
 export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
@@ -34,7 +35,7 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
     for (let column = 0; column < columns; column += 1) {
       /** @type {Point} */
       const seat = [box.x + (column + 0.5) * dx, box.y + (row + 0.5) * dy];
-      if (!inside(polygon, seat) || wallDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3)) continue;
+      if (!inside(polygon, seat) || borderDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3)) continue;
       if (avoid.every((thing) => clear(seat, thing, step_m))) seats.push(seat);
     }
   }
@@ -43,7 +44,7 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
 }
 
 /**
- * Whether a marker and the age below it leave something else free.
+ * Whether a marker with its age leaves another thing visible.
  * @param {Point} seat @param {Point} thing @param {number} step_m
  */
 function clear([x, y], [thingX, thingY], step_m) {
@@ -56,7 +57,7 @@ const covered = ({ x, y, width, height }, [px, py], margin) =>
   px > x && px < x + width && py > y - margin && py < y + height + margin;
 
 /**
- * Seats for the rooms of one level; remembers who sits where.
+ * Seats in the rooms of one level; people keep their seats.
  * @param {Map<string, Room>} rooms by id
  * @param {number} aspect
  */
@@ -78,7 +79,7 @@ export function createSeating(rooms, aspect) {
   function gridFor(id, count, before) {
     for (const step_m of STEPS_M) {
       const found = seats(id, step_m);
-      const needed = before && step_m > before.step_m ? count / ROOMY : count;
+      const needed = before && step_m > before.step_m ? count / WIDEN_SHARE : count;
       if (found.length >= needed) return { step_m, seats: found };
     }
     const last = STEPS_M[STEPS_M.length - 1];
@@ -87,8 +88,8 @@ export function createSeating(rooms, aspect) {
 
   /**
    * @param {string} id of the room
-   * @param {string[]} people ids of who is there
-   * @returns {{step_m: number, places: Map<string, Point>}} where each of them is; in the most crowded room some share a seat
+   * @param {string[]} people ids of people in the room
+   * @returns {{step_m: number, places: Map<string, Point>}} place by id; in a very crowded room some share a seat
    */
   function seat(id, people) {
     const before = state.get(id);
@@ -100,7 +101,7 @@ export function createSeating(rooms, aspect) {
     const full = new Set(taken.values());
     for (const person of people) {
       if (taken.has(person) || grid.seats.length === 0) continue;
-      let at = hash(person) % Math.min(grid.seats.length, Math.max(FEW, 2 * people.length)); // few people sit in the middle
+      let at = hash(person) % Math.min(grid.seats.length, Math.max(FEW, 2 * people.length)); // few people get seats in the middle
       for (let tries = 0; full.has(at) && tries < grid.seats.length; tries += 1) at = (at + 1) % grid.seats.length;
       full.add(at);
       taken.set(person, at);
@@ -112,7 +113,7 @@ export function createSeating(rooms, aspect) {
   return { seat };
 }
 
-/** FNV-1a: the same person begins looking at the same seat on every screen. @param {string} text */
+/** FNV-1a: the search starts at the same seat on every screen. @param {string} text */
 function hash(text) {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;

@@ -1,30 +1,30 @@
 /**
- * The staff table: everybody of the building file, and whoever was heard.
+ * The staff table: everybody of the building file, and others who were located.
  * @typedef {{id: string, level: string, room: string, since: number, ts: number, state: string, rssi: number|null,
- *   battery_mv: number|null}} Heard as the topic `staff` tells it
+ *   battery_mv: number|null}} Located of the topic `staff`
  * @typedef {{id: string, name: string, state: string, level: string|null, levelName: string|null, room: string|null,
  *   roomName: string|null, since: number|null, ts: number|null, rssi: number|null, battery_mv: number|null}} Row
  * @typedef {{levels: {id: string, name: string, rooms: {id: string, name: string}[]}[], staff: Record<string, string>}} Building
  */
 
-/** How it is said that somebody was not heard within the last quarter of an hour. */
+/** State of somebody without a reading in the last quarter of an hour. */
 export const AWAY = 'away';
 
 /** @param {Building} building @returns {Map<string, string>} names of rooms by id */
 export const roomNames = ({ levels }) => new Map(levels.flatMap(({ rooms }) => rooms.map(({ id, name }) => [id, name])));
 
-/** @param {Building} building @param {Heard[]} people @returns {Row[]} */
+/** @param {Building} building @param {Located[]} people @returns {Row[]} */
 export function staffRows(building, people) {
   const rooms = roomNames(building);
   const levels = new Map(building.levels.map(({ id, name }) => [id, name]));
-  const heard = people.map((one) => ({
+  const located = people.map((one) => ({
     ...one, name: building.staff[one.id] ?? '', levelName: levels.get(one.level) ?? one.level, roomName: rooms.get(one.room) ?? one.room,
   }));
   const here = new Set(people.map(({ id }) => id));
   const away = Object.entries(building.staff).filter(([id]) => !here.has(id)).map(([id, name]) => ({
     id, name, state: AWAY, level: null, levelName: null, room: null, roomName: null, since: null, ts: null, rssi: null, battery_mv: null,
   }));
-  return [...heard, ...away];
+  return [...located, ...away];
 }
 
 /** @type {import('./table.js').Column<Row>[]} */
@@ -41,5 +41,5 @@ export const COLUMNS = [
 ];
 const STATES = ['present', 'stale', 'lost', AWAY];
 
-/** How strong a signal is, of four. @param {number|null} rssi dBm */
+/** Signal strength, 0 to 4 bars. @param {number|null} rssi dBm */
 export const bars = (rssi) => (rssi === null ? 0 : rssi > -60 ? 4 : rssi > -72 ? 3 : rssi > -84 ? 2 : 1);

@@ -1,6 +1,6 @@
 /**
- * What a new installation has done and what comes next, as the banner at the top of the pages says it.
- * @typedef {{building: boolean, receivers: boolean, staff: boolean, hacs: boolean}} Done as the status of each snapshot tells it
+ * Set-up steps of a new installation, for the banner at the top of the pages.
+ * @typedef {{building: boolean, receivers: boolean, staff: boolean, hacs: boolean}} Done of the status of each snapshot
  * @typedef {{id: keyof Done, title: string, text: string, path: string, query: Record<string, string>, command: string,
  *   done: boolean}} Step
  */
@@ -18,14 +18,15 @@ const STEPS = [
     text: 'Made on the server, shown once. HACS sends it with each request.' },
 ];
 
-/** @param {Done} done @returns {Step[]} in the order in which they are best done */
+/** @param {Done} done @returns {Step[]} in the best order */
 export const steps = (done) => STEPS.map((step) => ({ ...step, done: done[step.id] }));
 
 /**
- * What stands at the top of every page while a simulator plays people.
- * @param {number} simulated how many @param {number} here how many there are in all @param {boolean} demo whether the building is the demo
+ * Text at the top of every page while a simulator plays people.
+ * @param {number} simulated number of simulated people @param {number} here number of all people
+ * @param {boolean} demo whether the building is the demo
  */
-export function playedText(simulated, here, demo) {
+export function simulatedText(simulated, here, demo) {
   const who = simulated >= here ? `all ${simulated} people` : `${simulated} of ${here} people`;
   return `Simulated: ${simulated === 1 && here === 1 ? 'the one person' : who} shown in this building ${simulated === 1 ? 'is' : 'are'} `
     + `played by a simulator, not real.${demo ? ' They leave when you make your own building.' : ''}`;

@@ -1,29 +1,29 @@
 import { duration } from './times.js';
 
 /**
- * The system page in words: figures, parts, and what was refused or lost.
- * @typedef {{id: string, status: string, reason?: string, remedy?: string}} Part as every snapshot's status tells it
- * @typedef {{name: string, total: number, lately: number}} Count as the topic `system` tells it
+ * Texts of the system page: figures, parts, refusals and losses.
+ * @typedef {{id: string, status: string, reason?: string, remedy?: string}} Part of the status of every snapshot
+ * @typedef {{name: string, total: number, lately: number}} Count of the topic `system`
  * @typedef {{id: string, title: string, program: string, look: string, word: string, reason: string, remedy: string,
- *   memory: string|null}} PartRow memory null: it is none of its own
+ *   memory: string|null}} PartRow memory null: not a process of its own
  * @typedef {{id: string, what: string, why: string, total: number, lately: number}} CountRow
  */
 
-/** What runs beside the rest, in the order of a reading's way. */
+/** The processes, in the order of the data flow. */
 const PROGRAMS = [
   { id: 'broker', title: 'Message broker', program: 'Mosquitto' },
   { id: 'ingest', title: 'Ingest', program: 'Telegraf' },
   { id: 'influxdb', title: 'Database', program: 'InfluxDB' },
   { id: 'flows', title: 'Flows', program: 'Node-RED' },
 ];
-/** What the flows do. @type {Record<string, string>} */
+/** Parts of the flows. @type {Record<string, string>} */
 const DUTIES = { rebuild: 'Locating what was missed', building: 'Building file', keys: 'Keys', audit: 'Audit log', clock: 'Clock of this machine',
   losses: 'Lost messages', https: 'HTTPS' };
 
 /**
  * @param {Part[]} parts
  * @param {Record<string, number|null>} memory bytes by part
- * @param {boolean} reached whether the server answers: else nothing is known of what is behind it
+ * @param {boolean} reached whether the server answers; without it nothing is known of the other parts
  * @returns {PartRow[]}
  */
 export function partRows(parts, memory, reached) {
@@ -79,26 +79,26 @@ const LOST = {
   audit_dropped: ['Lines of the audit log lost', 'the disk did not take them'],
 };
 
-/** Counters of others and what they tell of, in words. @type {Record<string, string>} */
-const OTHERS = { ingest_dropped_readings: 'ingest', broker_dropped: 'the broker' };
+/** External counters and their source. @type {Record<string, string>} */
+const EXTERNAL_COUNTERS = { ingest_dropped_readings: 'ingest', broker_dropped: 'the broker' };
 
 /**
- * What there was of refusals and losses, the newest first.
+ * Rows of refusals and losses, the newest first.
  * @param {Count[]} counts
- * @returns {{refused: CountRow[], lost: CountRow[], untold: string[]}} untold: whose losses are not known at the moment
+ * @returns {{refused: CountRow[], lost: CountRow[], unknown: string[]}} unknown: sources whose losses are not known at the moment
  */
 export function countRows(counts) {
   const rows = (/** @type {Record<string, [string, string]>} */ words) => counts
     .filter(({ name, total }) => Object.hasOwn(words, name) && total > 0)
     .map(({ name, total, lately }) => ({ id: name, what: words[name][0], why: words[name][1], total, lately }))
     .sort((a, b) => b.lately - a.lately || b.total - a.total);
-  const untold = Object.keys(OTHERS).filter((name) => !counts.some((count) => count.name === name)).map((name) => OTHERS[name]);
-  return { refused: rows(REFUSED), lost: rows(LOST), untold };
+  const missing = Object.entries(EXTERNAL_COUNTERS).filter(([name]) => !counts.some((count) => count.name === name));
+  return { refused: rows(REFUSED), lost: rows(LOST), unknown: missing.map(([, source]) => source) };
 }
 
 /** "84 MB". @param {number|null} value */
 export function bytes(value) {
-  if (value === null) return 'not told';
+  if (value === null) return 'not known';
   const mb = value / 1e6;
   return mb < 10 ? `${mb.toFixed(1)} MB` : `${Math.round(mb)} MB`;
 }
@@ -117,7 +117,7 @@ export function lag(ms) {
 /** @param {number} value */
 export const number = (value) => whole.format(value);
 
-/** "18 online, 2 silent". @param {Record<string, number|null>} gateways how many by state */
+/** "18 online, 2 silent". @param {Record<string, number|null>} gateways number by state */
 export function gatewayText(gateways) {
   const known = Object.entries(gateways).filter(([, count]) => count);
   return known.length === 0 ? 'there is none' : known.map(([state, count]) => `${count} ${state === 'unknown' ? 'not heard' : state}`).join(', ');

@@ -1,30 +1,30 @@
 /**
- * Searching and sorting of tables. Rows are plain objects; a column says what a row has and how it compares.
+ * Search and sort of tables. Rows are plain objects; a column has a value for each row.
  * @template T
  * @typedef {{key: string, title: string, value: (row: T) => string|number|null, numeric?: boolean}} Column
- *   numeric: sorted the other way round first, newest and strongest on top
+ *   numeric: sorted descending first, newest and strongest on top
  */
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /**
- * Rows in which every word of a text occurs.
+ * Rows that contain every word of a text.
  * @template T
  * @param {T[]} rows
  * @param {string} text
- * @param {(row: T) => (string|null|undefined)[]} told what a row can be found by
+ * @param {(row: T) => (string|null|undefined)[]} textsOf searched texts of a row
  * @returns {T[]}
  */
-export function search(rows, text, told) {
+export function search(rows, text, textsOf) {
   const words = plain(text).split(/\s+/).filter(Boolean);
   if (words.length === 0) return rows;
   return rows.filter((row) => {
-    const whole = plain(told(row).filter(Boolean).join(' '));
+    const whole = plain(textsOf(row).filter(Boolean).join(' '));
     return words.every((word) => whole.includes(word));
   });
 }
 
-/** Without case and accents: who types "cafe" finds the Café. @param {string} text */
+/** Without case and accents: "cafe" finds "Café". @param {string} text */
 const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /**
@@ -32,7 +32,7 @@ const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase
  * @param {T[]} rows
  * @param {Column<T>[]} columns
  * @param {string} order key of a column, with "-" in front descending
- * @returns {T[]} a new list; what is not known comes last either way, and equal rows keep their order
+ * @returns {T[]} a new list; unknown values come last either way, and equal rows keep their order
  */
 export function sorted(rows, columns, order) {
   const descending = order.startsWith('-');

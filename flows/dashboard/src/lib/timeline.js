@@ -1,11 +1,11 @@
 /**
- * The stays of one day on a line, and the way they make through the building.
- * @typedef {{level: string, room: string, enter_ms: number, leave_ms: number, ongoing: boolean}} Stay as the API tells it
+ * The stays of a day on a line, and the path through the building.
+ * @typedef {{level: string, room: string, enter_ms: number, leave_ms: number, ongoing: boolean}} Stay of the API
  */
 
 const MINUTE_MS = 60_000;
-/** Between two marks on the line there shall be at least this share of it. */
-const APART = 0.07;
+/** Smallest distance of marks, share of the line. */
+const MARK_SHARE = 0.07;
 const STEPS_MIN = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360];
 
 /**
@@ -37,21 +37,21 @@ export function bars(stays, { fromMs, toMs }) {
 }
 
 /**
- * Full hours, or round parts or multiples of them, to mark on the line.
+ * Marks on the line: full hours, or round parts or multiples of them.
  * @param {{fromMs: number, toMs: number}} window
- * @param {number} zoneMs what local time is ahead of UTC
+ * @param {number} zoneMs offset of local time from UTC
  * @returns {{ms: number, left: number}[]}
  */
 export function ticks({ fromMs, toMs }, zoneMs) {
   const whole = toMs - fromMs || 1;
-  const step = (STEPS_MIN.find((minutes) => (minutes * MINUTE_MS) / whole >= APART) ?? 360) * MINUTE_MS;
+  const step = (STEPS_MIN.find((minutes) => (minutes * MINUTE_MS) / whole >= MARK_SHARE) ?? 360) * MINUTE_MS;
   const first = Math.ceil((fromMs + zoneMs) / step) * step - zoneMs;
   const count = Math.max(0, Math.floor((toMs - first) / step) + 1);
   return Array.from({ length: count }, (_, i) => ({ ms: first + i * step, left: (first + i * step - fromMs) / whole }));
 }
 
 /**
- * The rooms of one level in the order in which they were entered; passing another level ends a leg.
+ * The path through one level: its rooms in order of entering; a stay on another level ends a leg.
  * @param {Stay[]} stays by time
  * @param {string} level
  * @param {Map<string, [number, number]>} centres of the level's rooms, on the drawing

@@ -2,7 +2,7 @@
  * Times for people, in the zone of the browser. All take epoch ms.
  */
 
-/** How long, in one or two units: "8 s", "12 min", "3 h 5 min", "2 d 4 h". @param {number} ms */
+/** A duration in one or two units: "8 s", "12 min", "3 h 5 min", "2 d 4 h". @param {number} ms */
 export function duration(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -13,16 +13,16 @@ export function duration(ms) {
   return hours % 24 ? `${Math.floor(hours / 24)} d ${hours % 24} h` : `${Math.floor(hours / 24)} d`;
 }
 
-/** The same, rounded to minutes where it is some. @param {number} ms */
+/** A duration, rounded to minutes from one minute on. @param {number} ms */
 export const about = (ms) => duration(ms < 60_000 ? ms : Math.round(ms / 60_000) * 60_000);
 
-/** @param {number} ms @param {string} [zone] for tests; of the browser if not given */
+/** @param {number} ms @param {string} [zone] default: the zone of the browser */
 export const clock = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone }).format(ms);
 
 /** "1 Mar 2026, 12:34:56". @param {number} ms @param {string} [zone] */
 export const dated = (ms, zone) => `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone }).format(ms)}, ${clock(ms, zone)}`;
 
-/** With the day where it is not today. @param {number} ms @param {number} nowMs @param {string} [zone] */
+/** A time, with the day unless it is today. @param {number} ms @param {number} nowMs @param {string} [zone] */
 export function moment(ms, nowMs, zone) {
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone });
   return day.format(ms) === day.format(nowMs) ? clock(ms, zone) : dated(ms, zone);
@@ -44,11 +44,11 @@ export function dayOf(ms) {
 /** "14:30". @param {number} ms @param {string} [zone] */
 export const hourOf = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: zone }).format(ms);
 
-/** What this browser's time is ahead of UTC then. @param {number} ms */
+/** Offset of local time from UTC at a time. @param {number} ms */
 export const zoneMs = (ms) => -new Date(ms).getTimezoneOffset() * 60_000;
 
-/** For an input of date and time. @param {number} ms */
+/** Value of a date and time input. @param {number} ms */
 export const fieldOf = (ms) => `${dayOf(ms)}T${new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }).format(ms)}`;
 
-/** What such an input says; NaN: nothing. @param {string} text */
+/** Time of a date and time input; NaN: empty. @param {string} text */
 export const fieldMs = (text) => new Date(text).getTime();

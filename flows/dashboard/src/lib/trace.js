@@ -1,34 +1,34 @@
 import { duration } from './times.js';
 
 /**
- * Why somebody is said to be in a room, and how strong tags, phones and receivers are, in words for people.
+ * Texts for the trace of a person, and for strengths of tags, phones and receivers.
  * @typedef {{staff_id: string, ts: number|null, room: string|null, rooms: {room: string, level: string, probability: number}[],
  *   heard: {id: string, room: string, rssi: number, readings: number, age_s: number, expected: number[]}[], level_db: number|null,
- *   level_sd_db: number|null, change: {room: string, lead_nats: number, needed_nats: number}|null}} Trace as
- *   `/api/v1/staff/{id}/trace` tells it
+ *   level_sd_db: number|null, change: {room: string, lead_nats: number, needed_nats: number}|null}} Trace of
+ *   `/api/v1/staff/{id}/trace`
  * @typedef {{id: string, place: string, rssi: number, here: number|null, there: number|null, age: string}} HeardRow
  */
 
-/** Off by more, it is worth to correct the building file, dB. */
+/** A larger deviation is worth a correction of the building file, dB. */
 const TAG_OFF_DB = 6;
 const RECEIVER_OFF_DB = 4;
 
 /** @param {number} db @returns {string} without a sign */
 const size = (db) => String(Math.abs(Math.round(db)));
 
-/** How likely each room is. @param {Trace} trace @param {(room: string) => string} nameOf */
-export const beliefBars = ({ rooms, room: said }, nameOf) => rooms.map(({ room, probability }) => (
-  { room, name: nameOf(room), percent: Math.round(probability * 100), said: room === said }));
+/** Probability of each room. @param {Trace} trace @param {(room: string) => string} nameOf */
+export const beliefBars = ({ rooms, room: current }, nameOf) => rooms.map(({ room, probability }) => (
+  { room, name: nameOf(room), percent: Math.round(probability * 100), isCurrent: room === current }));
 
 /**
- * What each receiver hears, and what it should hear in the room that is said and in the likeliest other one.
+ * RSSI of each receiver, with the expected RSSI in the current room and in the likeliest other room.
  * @param {Trace} trace @param {(room: string) => string} nameOf @param {number} nowMs
  * @returns {HeardRow[]}
  */
 export function heardRows({ ts, rooms, room, heard, change }, nameOf, nowMs) {
   const [here, there] = [room, change?.room].map((one) => rooms.findIndex((other) => other.room === one));
-  return heard.map(({ id, room: stands, rssi, age_s, expected }) => ({
-    id, place: stands === '' ? '' : nameOf(stands), rssi: Math.round(rssi), here: rounded(expected[here]), there: rounded(expected[there]),
+  return heard.map(({ id, room: deviceRoom, rssi, age_s, expected }) => ({
+    id, place: deviceRoom === '' ? '' : nameOf(deviceRoom), rssi: Math.round(rssi), here: rounded(expected[here]), there: rounded(expected[there]),
     age: duration(age_s * 1000 + nowMs - (ts ?? nowMs)),
   }));
 }
@@ -37,15 +37,15 @@ export function heardRows({ ts, rooms, room, heard, change }, nameOf, nowMs) {
 const rounded = (dbm) => (dbm === undefined ? null : Math.round(dbm));
 
 /**
- * What a change of the room still lacks.
+ * The lead of another room, and the lead that a change needs.
  * @param {Trace} trace @param {(room: string) => string} nameOf
- * @returns {string} empty: nobody knows of another room
+ * @returns {string} empty: no other room
  */
 export function changeText({ room, change }, nameOf) {
   if (room === null || change === null) return '';
   const { lead_nats: lead, needed_nats: needed } = change;
-  const stands = lead > 0 ? `leads by ${lead.toFixed(1)}` : `is behind by ${Math.abs(lead).toFixed(1)}`;
-  return `${nameOf(change.room)} ${stands}, needs a lead of ${needed.toFixed(1)}`;
+  const leadText = lead > 0 ? `leads by ${lead.toFixed(1)}` : `is behind by ${Math.abs(lead).toFixed(1)}`;
+  return `${nameOf(change.room)} ${leadText}, needs a lead of ${needed.toFixed(1)}`;
 }
 
 /** "5 dB weaker". @param {number} db */
@@ -57,7 +57,7 @@ const strength = (db, than) => (Math.round(db) === 0 ? `as strong as ${than}` : 
 /** "7 dB stronger than calibrated (±2)". @param {number|null} db @param {number|null} sdDb @returns {string|null} null: not known */
 export const levelText = (db, sdDb) => (db === null || sdDb === null ? null : `${strength(db, 'calibrated')} (±${Math.max(1, Math.round(sdDb))})`);
 
-/** What to do about it. @param {{level_db: number|null, tags: string[]}} person @returns {string} empty: nothing */
+/** Advice for a deviation. @param {{level_db: number|null, tags: string[]}} person @returns {string} empty: none */
 export function levelHint({ level_db: db, tags }) {
   if (db === null || tags.length === 0 || Math.abs(db) <= TAG_OFF_DB) return '';
   return `set tag_tx ${size(db)} dB ${db > 0 ? 'higher' : 'lower'} in the building file`;
@@ -66,7 +66,7 @@ export function levelHint({ level_db: db, tags }) {
 /** "5 dB weaker than expected". @param {number|null} db @returns {string|null} null: not known */
 export const biasText = (db) => (db === null ? null : strength(db, 'expected'));
 
-/** What to do about it. @param {'gateway'|'beacon'} kind @param {number|null} db @returns {string} empty: nothing */
+/** Advice for a deviation. @param {'gateway'|'beacon'} kind @param {number|null} db @returns {string} empty: none */
 export function biasHint(kind, db) {
   if (db === null || Math.abs(db) < RECEIVER_OFF_DB) return '';
   return kind === 'gateway' ? 'check its place and antenna, or set rssi_offset' : 'check its place and battery, or set tx';
@@ -74,8 +74,8 @@ export function biasHint(kind, db) {
 
 /**
  * Tags and phones of people, as the devices page shows them.
- * @param {{staff_id: string, name: string|null, tags: string[], level_db: number|null, level_sd_db: number|null}[]} staff as
- *   `/api/v1/staff` tells them
+ * @param {{staff_id: string, name: string|null, tags: string[], level_db: number|null, level_sd_db: number|null}[]} staff of
+ *   `/api/v1/staff`
  */
 export const strengthRows = (staff) => staff.map((one) => ({ ...one, id: one.staff_id, carries: one.tags.join(', ') || 'phone' }));
 

@@ -1,23 +1,23 @@
 /**
- * Small lines of what was, drawn from samples. Times in epoch ms; what is not known leaves a gap.
+ * Sparklines from samples. Times in epoch ms; unknown values leave a gap.
  * @typedef {[ms: number, value: number]} Point
  */
 
-/** What is drawn. */
+/** Time span of a line. */
 export const WINDOW_MS = 15 * 60_000;
-/** Points further apart are not joined, and what is older is not the present: three of the slowest figure's steps. */
+/** Points further apart are not joined, and an older value is not current: three intervals of the slowest figure. */
 const GAP_MS = 30_000;
 
-/** Those that are known. @param {number[]} ms @param {(number|null)[]} values one for each time @returns {Point[]} */
+/** Points of known values. @param {number[]} ms @param {(number|null)[]} values one for each time @returns {Point[]} */
 export const pointsOf = (ms, values) => ms.flatMap((at, i) => (typeof values[i] === 'number' ? [/** @type {Point} */ ([at, values[i]])] : []));
 
-/** The newest value. @param {Point[]} points @param {number} nowMs @returns {number|null} null: it is too old to be the present one */
+/** The newest value. @param {Point[]} points @param {number} nowMs @returns {number|null} null: it is too old */
 export function latest(points, nowMs) {
   const [ms, value] = points.at(-1) ?? [-Infinity, 0];
   return nowMs - ms <= GAP_MS ? value : null;
 }
 
-/** The next of 1, 2, 5, 10, 20 …: what the upper edge of a picture stands for. @param {number} value */
+/** The next of 1, 2, 5, 10, 20 …: the value at the upper edge. @param {number} value */
 export function ceiling(value) {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -27,7 +27,7 @@ export function ceiling(value) {
 /**
  * A line over the last quarter of an hour, as the path of an SVG.
  * @param {Point[]} points
- * @param {{toMs: number, max: number, width: number, height: number}} field what its right and its upper edge stand for
+ * @param {{toMs: number, max: number, width: number, height: number}} field values at its right and upper edge
  */
 export function pathOf(points, { toMs, max, width, height }) {
   let lastMs = -Infinity;
@@ -37,6 +37,6 @@ export function pathOf(points, { toMs, max, width, height }) {
     const x = (width * (ms - toMs + WINDOW_MS)) / WINDOW_MS;
     const y = height * (1 - Math.min(value, max) / max);
     const at = `${x.toFixed(1)} ${y.toFixed(1)}`;
-    return joined ? `L${at}` : `M${at}h0`; // h0: one alone is a dot
+    return joined ? `L${at}` : `M${at}h0`; // h0: a single point is a dot
   }).join('');
 }

@@ -1,14 +1,14 @@
 /**
- * How a plan is laid on the screen: pixel = scale × metre + offset.
+ * View of a plan on the screen: pixel = scale × metre + offset.
  * @typedef {{x: number, y: number, k: number}} View
  */
 
 const MARGIN_PX = 14;
-/** Below the plan there are buttons. */
+/** Space for the buttons below the plan. */
 const BELOW_PX = 48;
 
 /**
- * The view that shows a whole level, in the middle.
+ * The view of a whole level, centred.
  * @param {{width_m: number, height_m: number}} level
  * @param {{width: number, height: number}} screen in pixels
  * @returns {View}
@@ -25,13 +25,13 @@ export function fit({ width_m, height_m }, { width, height }) {
  */
 export const visible = ({ x, y, k }, { width, height }) => ({ x: -x / k, y: -y / k, width: width / k, height: height / k });
 
-/** Pixels a metre, from the whole level to a close-up. @param {View} whole @returns {[number, number]} */
+/** Range of the scale, pixels a metre. @param {View} whole @returns {[number, number]} */
 export const zoomRange = ({ k }) => [k * 0.8, Math.max(k * 12, 120)];
 
 /**
- * What a key does to the view.
+ * The move of a key.
  * @param {string} key
- * @returns {{pan?: [number, number], zoom?: number, fit?: true}|null} in pixels; null: nothing
+ * @returns {{pan?: [number, number], zoom?: number, fit?: true}|null} in pixels; null: none
  */
 export function keyMove(key) {
   const step = 60;

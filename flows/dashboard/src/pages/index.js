@@ -1,11 +1,11 @@
 import { lazy } from './lazy.js';
 
 /**
- * The pages in the order of the menu. `topic` is what the page watches (flows/lib/live/topics.js), made from the
- * parameters of its address.
+ * Pages in the order of the menu. `topic` is the topic that a page watches (flows/lib/dashboard/topics.js), from the parameters
+ * of its address.
  * @type {{view: string, title: string, icon: string, topic: (query: Record<string, string>) => string, component: object,
  *   badge?: (status: {alerts: number}) => number, unlisted?: boolean}[]}
- *   badge: how much waits there for somebody; unlisted: not in the menu
+ *   badge: number of waiting things; unlisted: not in the menu
  */
 export const PAGES = [
   { view: 'floor', title: 'Floor', icon: 'floor', topic: ({ level }) => (level ? `floor:${level}` : 'floor'),

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { covers } = require('../geometry');
+const { borderDistance, covers } = require('../geometry');
 const { fold } = require('./names');
 
 /**
@@ -77,29 +77,19 @@ function middle(polygon) {
   const [xs, ys] = [polygon.map(([x]) => x), polygon.map(([, y]) => y)];
   const [west, south] = [Math.min(...xs), Math.min(...ys)];
   const [width, height] = [Math.max(...xs) - west, Math.max(...ys) - south];
-  /** @type {{point: [number, number], clear: number}} */
-  let best = { point: /** @type {[number, number]} */ (polygon[0]), clear: -1 };
+  /** @type {{point: [number, number], distance: number}} */
+  let best = { point: /** @type {[number, number]} */ (polygon[0]), distance: -1 };
   for (let i = 1; i < STEPS; i += 1) {
     for (let j = 1; j < STEPS; j += 1) {
       /** @type {[number, number]} */
       const point = [west + (width * i) / STEPS, south + (height * j) / STEPS];
-      const clear = covers(polygon, point, 0) ? clearance(polygon, point) : -1;
-      if (clear > best.clear) best = { point, clear };
+      const distance = covers(polygon, point, 0) ? borderDistance(polygon, point) : -1;
+      if (distance > best.distance) best = { point, distance };
     }
   }
   /** @type {[number, number]} */
   const round = [Math.round(best.point[0] * 10) / 10, Math.round(best.point[1] * 10) / 10];
   return covers(polygon, round, 0) ? round : best.point;
-}
-
-/** Distance to the nearest wall. @param {[number, number][]} polygon @param {[number, number]} point */
-function clearance(polygon, [x, y]) {
-  return Math.min(...polygon.map(([ax, ay], i) => {
-    const [bx, by] = /** @type {[number, number]} */ (polygon[(i + 1) % polygon.length]);
-    const [dx, dy] = [bx - ax, by - ay];
-    const along = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
-    return Math.hypot(x - ax - along * dx, y - ay - along * dy);
-  }));
 }
 
 module.exports = { findRoom, middle };

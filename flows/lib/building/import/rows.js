@@ -2,6 +2,7 @@
 'use strict';
 
 const { parse } = require('csv-parse/sync');
+const { decodeText } = require('./decode');
 
 /**
  * Parses a list of beacons as installers write it: a table with the header `mac,location,level` (columns in any order; comma,
@@ -36,12 +37,9 @@ class ImportError extends Error {
  * @throws {ImportError}
  */
 function decode(bytes) {
-  const wide = bytes[0] === 0xff && bytes[1] === 0xfe;
-  try {
-    return new TextDecoder(wide ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new ImportError('the file is not UTF-8; save it as "CSV UTF-8"');
-  }
+  const text = decodeText(bytes);
+  if (text === null) throw new ImportError('the file is not UTF-8; save it as "CSV UTF-8"');
+  return text;
 }
 
 /**

@@ -2,16 +2,16 @@ import { labelOf } from './fields.js';
 import { at, called, parts } from './things.js';
 
 /**
- * The server's faults of a building, each at the field of a form that it belongs to, in words for people.
- * @typedef {{pointer: string, reason: string}} Fault as the server tells it
+ * Faults of a building from the server, each at its form field, with readable texts.
+ * @typedef {{pointer: string, reason: string}} Fault of the server
  * @typedef {{thing: string, kind: import('./things.js').Kind|null, field: string, index: number|null, reason: string}} Placed
- *   thing: pointer, '' is the file; field: '' is the thing as a whole; index: of a list in the field (a tag, a corner)
+ *   thing: pointer, '': the file; field: '': the whole thing; index: in a list of the field (a tag, a corner)
  */
 
 const REQUIRED = /^must have required property '([^']+)'$/;
-/** Whose level is missing lacks a room too, and gets both at once. */
+/** A thing without a level has no room either, and gets both at once. */
 const OF_ROOM = /^must have required property 'level'$/;
-/** What a pattern of the schema asks for. @type {Record<string, string>} */
+/** Texts for patterns of the schema. @type {Record<string, string>} */
 const PATTERNS = {
   id: 'may have letters, digits, "_", "." and "-", at most 64, and begins with a letter or digit',
   beacon: 'is no beacon id: a MAC has 12 hex digits (C2A628384B08)',
@@ -28,26 +28,26 @@ export const placeFaults = (file, faults) => faults.filter(({ reason }) => !OF_R
   const [named = '', number] = inside.split('/');
   const field = named === '' && / id "/.test(reason) ? 'id' : named;
   const index = number === undefined ? null : Number(number);
-  return { thing, kind, field, index, reason: inWords(file, kind, field, index, reason) };
+  return { thing, kind, field, index, reason: faultText(file, kind, field, index, reason) };
 });
 
 /**
  * @param {import('./things.js').BuildingFile} file @param {string} kind @param {string} field @param {number|null} index
  * @param {string} reason
  */
-function inWords(file, kind, field, index, reason) {
+function faultText(file, kind, field, index, reason) {
   const asked = kind === 'beacon' && field === 'id' ? 'beacon' : field === 'tags' ? 'beacon' : field === 'plan' ? 'plan' : 'id';
   const words = reason.startsWith('must match pattern') ? PATTERNS[asked] : readable(file, reason);
   return field === 'polygon' && index !== null ? `corner ${index + 1}: ${words}` : words;
 }
 
-/** With names in place of pointers. @param {unknown} file @param {string} reason */
+/** Replaces pointers by names. @param {unknown} file @param {string} reason */
 const readable = (file, reason) => reason.replace(/\/(?:levels|beacons|gateways|staff)\/\d+[\w/]*/g, (pointer) => {
   const place = parts(pointer);
   return place ? called(place.kind, at(file, place.thing)) : pointer;
 });
 
-/** The reasons of one thing by field. @param {Placed[]} placed @param {string} thing @returns {Map<string, Placed[]>} */
+/** Faults of a thing by field. @param {Placed[]} placed @param {string} thing @returns {Map<string, Placed[]>} */
 export function faultsOf(placed, thing) {
   /** @type {Map<string, Placed[]>} */
   const fields = new Map();
@@ -55,7 +55,7 @@ export function faultsOf(placed, thing) {
   return fields;
 }
 
-/** A fault with what it is of: "Beacon A0…: Room is missing". @param {import('./things.js').BuildingFile} file @param {Placed} fault */
+/** A fault with its thing: "Beacon A0…: Room is missing". @param {import('./things.js').BuildingFile} file @param {Placed} fault */
 export function sentence(file, { thing, kind, field, reason }) {
   if (kind === null) return [field, reason].filter(Boolean).join(' ');
   return `${called(kind, at(file, thing))}: ${[labelOf(kind, field), reason].filter(Boolean).join(' ')}`;

@@ -1,7 +1,7 @@
 import { normaliseBeacon } from '../../../../lib/building/ids.js';
 
 /**
- * The fields of the forms, and what is typed into them as values of the building file.
+ * Fields of the forms, and conversion of typed text to values of the building file.
  * @typedef {import('./things.js').Kind} Kind
  * @typedef {{key: string, label: string, type: 'text'|'number'|'choice'|'flag'|'corners'|'edges'|'place', unit?: string, hint?: string,
  *   step?: number, options?: {value: string, text: string}[], beacon?: true}} Field beacon: a beacon id, which may be typed with separators
@@ -37,13 +37,13 @@ export const FIELDS = {
   staff: [ID, NAME, { key: 'tag_tx', label: 'Power of the tags at 1 m', type: 'number', unit: 'dBm', hint: 'Empty: as the tags say, else -59' }],
 };
 
-/** What a field is called. @param {string} kind @param {string} key */
+/** Label of a field. @param {string} kind @param {string} key */
 export const labelOf = (kind, key) => FIELDS[/** @type {Kind} */ (kind)]?.find((field) => field.key === key)?.label ?? key;
 
 /**
- * What was typed, as a value; what is none stays as it is, and the check of the building says why.
+ * Converts typed text to a value. Invalid text stays as it is, and the check of the building reports it.
  * @param {Field} field @param {string|boolean} typed
- * @returns {unknown} undefined: nothing
+ * @returns {unknown} undefined: no value
  */
 export function valueOf({ type, beacon }, typed) {
   if (typeof typed === 'boolean') return typed || undefined;
@@ -55,7 +55,7 @@ export function valueOf({ type, beacon }, typed) {
   return beacon ? beaconOf(text) : text;
 }
 
-/** A beacon id as it is typed from a label. @param {string} text */
+/** Normalises a typed beacon id. @param {string} text */
 export const beaconOf = (text) => normaliseBeacon(text) ?? text.trim();
 
 /** @param {string} text */
@@ -65,7 +65,7 @@ const numberOf = (text) => (Number.isFinite(Number(text)) ? Number(text) : text)
 const cornersOf = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean)
   .map((line) => line.split(/[\s,;]+/).filter(Boolean).map(numberOf));
 
-/** A value as it stands in its input. @param {Field} field @param {any} value @returns {string} */
+/** A value as text of its input. @param {Field} field @param {any} value @returns {string} */
 export function shown({ type }, value) {
   if (value === undefined || value === null) return '';
   if (type === 'edges' && Array.isArray(value)) return value.join(', ');

@@ -1,11 +1,11 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 
 /**
- * On which line of a JSON text something stands.
+ * Line numbers in a JSON text.
  * @typedef {{line: number, reason: string}} LineFault line: from 1
  */
 
-/** Counts lines up to an offset. @param {string} text @returns {(offset: number) => number} from 1 */
+/** Line number of an offset. @param {string} text @returns {(offset: number) => number} from 1 */
 function lineCounter(text) {
   const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
   return (offset) => {
@@ -36,7 +36,7 @@ export function readJson(text) {
 }
 
 /**
- * The faults of a text by line; one whose place is missing stands where it should be.
+ * Faults of a text by line; a fault of a missing value is at its parent.
  * @param {string} text JSON
  * @param {import('./faults.js').Fault[]} faults
  * @returns {LineFault[]}
@@ -45,9 +45,9 @@ export function faultLines(text, faults) {
   const root = parseTree(text);
   const lineAt = lineCounter(text);
   return faults.map(({ pointer, reason }) => {
-    const way = pointer.split('/').slice(1).map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~')));
+    const path = pointer.split('/').slice(1).map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~')));
     let node;
-    for (let length = way.length; root && !node && length >= 0; length -= 1) node = findNodeAtLocation(root, way.slice(0, length));
+    for (let length = path.length; root && !node && length >= 0; length -= 1) node = findNodeAtLocation(root, path.slice(0, length));
     return { line: lineAt(node?.offset ?? 0), reason: [pointer, reason].filter(Boolean).join(' ') };
   }).sort((a, b) => a.line - b.line);
 }

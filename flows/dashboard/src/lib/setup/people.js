@@ -1,7 +1,7 @@
 /**
  * The staff of the building file as a table.
- * @typedef {{id: string, pointer: string, staff_id: string, name: string, tags: string[], faults: number}} Row id: of the row, its own
- *   even where two have the same
+ * @typedef {{id: string, pointer: string, staff_id: string, name: string, tags: string[], faults: number}} Row id: of the row, unique
+ *   even where two people have the same id
  */
 
 /**

@@ -1,19 +1,20 @@
-import { centre, drawn, inside } from '../geometry.js';
+import { inside } from '../../../../lib/building/geometry.js';
+import { centre, drawn } from '../geometry.js';
 import { at } from './things.js';
 
 /**
- * Where things stand on the plan. Lengths in metres; y runs north in the file and down on the drawn plan.
+ * Places of things on the plan. Lengths in metres; y is to the north in the file, and downwards on the drawn plan.
  * @typedef {import('./things.js').BuildingFile} BuildingFile
  * @typedef {import('./things.js').Thing} Thing
  * @typedef {{pointer: string, kind: 'beacon'|'gateway', id: string, x: number, y: number, note: string}} Drawn x, y: on the drawn plan
  */
 
-/** Nobody places by hand more precisely. */
+/** Precision of placing by hand. */
 const STEP_M = 0.1;
 const ARROW_M = 0.5;
-/** Of a level whose size is not known yet. */
-const SOME_M = 10;
-/** A corner this near to another one is meant to be the same: rooms share their walls. */
+/** Size of a level while it is not known. */
+const DEFAULT_M = 10;
+/** A corner this close to another one snaps to it, since rooms share walls. */
 const SNAP_M = 0.8;
 
 /** @param {number} value */
@@ -24,10 +25,10 @@ const isPolygon = (polygon) => Array.isArray(polygon) && polygon.length >= 3 && 
 /** @param {any} point */
 const isPoint = (point) => Array.isArray(point) && point.length === 2 && point.every(Number.isFinite);
 /** @param {any} length */
-const lengthOf = (length) => (Number.isFinite(length) && length > 0 ? length : SOME_M);
+const lengthOf = (length) => (Number.isFinite(length) && length > 0 ? length : DEFAULT_M);
 
 /**
- * A level as the plan draws it: what of it can be drawn, while it is being made.
+ * The parts of an unfinished level that can be drawn.
  * @param {Thing} level
  */
 export const drawable = ({ id = '', name = '', width_m, height_m, rooms }) => ({
@@ -38,38 +39,38 @@ export const drawable = ({ id = '', name = '', width_m, height_m, rooms }) => ({
 });
 
 /**
- * The corners of a room that is no polygon yet, on the drawn plan.
+ * Corners of an unfinished room, on the drawn plan.
  * @param {Thing} room @param {number} height_m @returns {[number, number][]}
  */
 export const corners = ({ polygon }, height_m) => drawn((Array.isArray(polygon) ? polygon : []).filter(isPoint), height_m);
 
-/** @param {Thing|undefined} level @param {number} x @param {number} y @returns {string|undefined} id of the room that is there */
+/** @param {Thing|undefined} level @param {number} x @param {number} y @returns {string|undefined} id of the room at a point */
 export const roomAt = (level, x, y) => level?.rooms
   .find((/** @type {Thing} */ { polygon }) => isPolygon(polygon) && inside(polygon, [x, y]))?.id;
 
 /**
- * What changes of a device that is put on a point of a level: it is in the room that is there; where there is none, in the one
- * that it was in. On a level of tiles no place is measured.
+ * Changes of a device that is put on a point of a level: it is in the room at the point, or else stays in its room. On a level of
+ * tiles no place is measured.
  * @param {Thing} level @param {Thing} device @param {number} x @param {number} y
  */
-export const standing = (level, device, x, y) => ({
+export const placedAt = (level, device, x, y) => ({
   level: level.id, room: roomAt(level, x, y) ?? (device.level === level.id ? device.room : undefined),
   x_m: x, y_m: y, approximate: level.schematic || undefined,
 });
 
 /**
- * What changes of a device of which one coordinate is typed: it goes to the room that is there, if both are known.
- * @param {BuildingFile} file @param {string} levelId of the level that is shown, where it is new @param {Thing} device
+ * Changes of a device when a coordinate is typed: it goes to the room at the point, if both coordinates are known.
+ * @param {BuildingFile} file @param {string} levelId the shown level, for a new device @param {Thing} device
  * @param {{x_m?: unknown, y_m?: unknown}} typed
  */
 export function typedPlace(file, levelId, device, typed) {
   const { x_m: x, y_m: y } = { ...device, ...typed };
   const level = file.levels.find(({ id }) => id === (device.level ?? levelId));
-  return level && isPoint([x, y]) ? standing(level, device, Number(x), Number(y)) : typed;
+  return level && isPoint([x, y]) ? placedAt(level, device, Number(x), Number(y)) : typed;
 }
 
 /**
- * What changes of a device for which a room is chosen: if it does not stand there it goes to the middle, and that is approximate.
+ * Changes of a device when a room is chosen: unless it is there already it goes to the middle, which is approximate.
  * @param {BuildingFile} file @param {Thing} device @param {string} roomId
  */
 export function inRoom(file, device, roomId) {
@@ -82,7 +83,7 @@ export function inRoom(file, device, roomId) {
   return { level: level.id, room: roomId, x_m: toStep(x), y_m: toStep(y), approximate: true };
 }
 
-/** How far a key moves what is placed, metres east and north. @param {string} key @param {boolean} fine @returns {[number, number]|null} */
+/** Step of an arrow key, metres east and north. @param {string} key @param {boolean} fine @returns {[number, number]|null} */
 export function nudge(key, fine) {
   const by = fine ? STEP_M : ARROW_M;
   switch (key) {
@@ -105,11 +106,11 @@ export function devicesOn(file, levelId, height_m) {
   return [...of('beacons', 'beacon', 'Beacon'), ...of('gateways', 'gateway', 'Gateway')];
 }
 
-/** Devices for which no level is known yet. @param {BuildingFile} file @returns {string[]} pointers */
-export const homeless = (file) => /** @type {const} */ (['beacons', 'gateways']).flatMap((list) => file[list]
+/** Devices without a known level. @param {BuildingFile} file @returns {string[]} pointers */
+export const withoutLevel = (file) => /** @type {const} */ (['beacons', 'gateways']).flatMap((list) => file[list]
   .flatMap(({ level }, i) => (file.levels.some(({ id }) => id === level) ? [] : [`/${list}/${i}`])));
 
-/** How many devices are on each level. @param {BuildingFile} file @returns {Record<string, number>} */
+/** Number of devices by level. @param {BuildingFile} file @returns {Record<string, number>} */
 export function deviceCounts(file) {
   /** @type {Record<string, number>} */
   const counts = {};
@@ -118,17 +119,17 @@ export function deviceCounts(file) {
 }
 
 /**
- * What a click on the plan changes of what is placed: a device stands there, a room gets a corner there.
+ * Changes by a click on the plan: a device is placed there, or a room gets a corner there.
  * @param {BuildingFile} file @param {string} pointer @param {Thing} level @param {number} x @param {number} y
  */
 export function clicked(file, pointer, level, x, y) {
   const thing = at(file, pointer);
   if (pointer.includes('/rooms/')) return { polygon: [...Array.isArray(thing.polygon) ? thing.polygon : [], snapped(level, x, y)] };
-  return standing(level, thing, toStep(x), toStep(y));
+  return placedAt(level, thing, toStep(x), toStep(y));
 }
 
 /**
- * The corner that is meant: one of a room of the level or of its outline, or just there.
+ * Snaps a point to a corner of a room or of the level, or else to the grid.
  * @param {Thing} level @param {number} x @param {number} y
  */
 function snapped(level, x, y) {

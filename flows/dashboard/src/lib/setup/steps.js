@@ -1,12 +1,11 @@
 /**
- * The steps of a draft, so that each can be undone. What was chosen belongs to a step, since a pointer leads elsewhere in
- * another one.
- * @typedef {{file: import('./things.js').BuildingFile, chosen: string}} Step chosen: pointer of a thing, '' is none
+ * Undo history of a draft. Each step has its chosen thing, since a pointer may lead elsewhere in another step.
+ * @typedef {{file: import('./things.js').BuildingFile, chosen: string}} Step chosen: pointer of a thing; '': none
  * @typedef {{past: Step[], now: Step, future: Step[]}} Steps
  */
 
-/** A file shares with the one before what has not changed: steps are small. */
-const MOST = 200;
+/** Steps are small, since a file shares unchanged parts with the one before. */
+const STEPS_MAX = 200;
 
 /** @param {Step['file']} file @returns {Steps} */
 export const begin = (file) => ({ past: [], now: { file, chosen: '' }, future: [] });
@@ -14,7 +13,7 @@ export const begin = (file) => ({ past: [], now: { file, chosen: '' }, future: [
 /** @param {Steps} steps @param {Step['file']} file @param {string} [chosen] @returns {Steps} */
 export function step({ past, now, future }, file, chosen = now.chosen) {
   if (file === now.file) return { past, now: { file, chosen }, future };
-  return { past: [...past, now].slice(-MOST), now: { file, chosen }, future: [] };
+  return { past: [...past, now].slice(-STEPS_MAX), now: { file, chosen }, future: [] };
 }
 
 /** @param {Steps} steps @returns {Steps} */

@@ -1,23 +1,23 @@
 /**
- * The things of a building file. A file is never changed in place; a thing is known by its JSON pointer, as the faults of the
- * server name it. The file comes from people, so any field of a thing may be missing.
+ * Things of a building file. A file is never changed in place; a thing is identified by its JSON pointer, as in faults of the
+ * server. People write the file, so any field of a thing may be missing.
  * @typedef {'level'|'room'|'beacon'|'gateway'|'staff'} Kind
  * @typedef {Record<string, any>} Thing
  * @typedef {{building: string, levels: Thing[], beacons: Thing[], gateways: Thing[], staff: Thing[]}} BuildingFile
- * @typedef {{pointer: string, kind: Kind, thing: Thing, level: string|undefined}} Found level: the id of the level it is on
+ * @typedef {{pointer: string, kind: Kind, thing: Thing, level: string|undefined}} Found level: id of its level
  */
 
-/** @type {Record<Kind, string>} */
-export const WORDS = { level: 'Level', room: 'Room', beacon: 'Beacon', gateway: 'Gateway', staff: 'Staff member' };
+/** Names of the kinds. @type {Record<Kind, string>} */
+export const KIND_NAMES = { level: 'Level', room: 'Room', beacon: 'Beacon', gateway: 'Gateway', staff: 'Staff member' };
 
 /** @type {Record<string, Kind>} */
 const KINDS = { levels: 'level', beacons: 'beacon', gateways: 'gateway', staff: 'staff' };
 const THING = /^(\/levels\/\d+\/rooms\/\d+|\/(?:levels|beacons|gateways|staff)\/\d+)(?:\/(.*))?$/;
 
 /**
- * A pointer as the thing that it leads to and the way inside, '' is the thing itself.
+ * Splits a pointer into its thing and the path inside; '': the thing itself.
  * @param {string} pointer
- * @returns {{thing: string, kind: Kind, inside: string}|null} null: it leads to no thing
+ * @returns {{thing: string, kind: Kind, inside: string}|null} null: not the pointer of a thing
  */
 export function parts(pointer) {
   const [, thing, inside = ''] = THING.exec(pointer) ?? [];
@@ -29,7 +29,7 @@ export function parts(pointer) {
 export const at = (file, pointer) => pointer.split('/').slice(1).reduce((/** @type {any} */ one, key) => one?.[key], file);
 
 /**
- * The file with a value at a place: undefined takes away what is there, `-` at the end appends to a list.
+ * Sets a value in a file: undefined removes it, `-` at the end appends to a list.
  * @template T @param {T} file @param {string} pointer @param {unknown} value @returns {T}
  */
 export function put(file, pointer, value) {
@@ -45,7 +45,7 @@ export function put(file, pointer, value) {
   return changed(file, pointer.split('/').slice(1));
 }
 
-/** Everything in a file, in its order. @param {BuildingFile} file @returns {Found[]} */
+/** All things of a file, in its order. @param {BuildingFile} file @returns {Found[]} */
 export function everything(file) {
   const levels = file.levels.flatMap((level, i) => [
     { pointer: `/levels/${i}`, kind: /** @type {Kind} */ ('level'), thing: level, level: level.id },
@@ -62,19 +62,19 @@ export function everything(file) {
 export const find = (file, kind, id) => everything(file).find((one) => one.kind === kind && one.thing.id === id)?.pointer ?? null;
 
 /**
- * Append a thing to a list.
+ * Appends a thing to a list.
  * @param {BuildingFile} file @param {string} list pointer @param {Thing} thing
- * @returns {{file: BuildingFile, pointer: string}} pointer of the new one
+ * @returns {{file: BuildingFile, pointer: string}} pointer of the new thing
  */
 export const add = (file, list, thing) => ({ file: put(file, `${list}/-`, thing), pointer: `${list}/${at(file, list).length}` });
 
 /**
- * The open edges of a room under its new corners: an edge stays open where both its corners are still neighbours. Corners that were
- * only moved keep their numbers.
+ * Open edges of a room after a change of its corners: an edge stays open where both its corners are still neighbours. Corners that
+ * were only moved keep their numbers.
  * @param {Thing} room @param {unknown} polygon
- * @returns {number[]|undefined} undefined: none is left
+ * @returns {number[]|undefined} undefined: none
  */
-function edgesUnder({ polygon: before, open_edges: open }, polygon) {
+function openEdgesAfter({ polygon: before, open_edges: open }, polygon) {
   if (!Array.isArray(polygon) || !Array.isArray(before) || !Array.isArray(open)) return undefined;
   if (polygon.length === before.length) return open;
   /** @param {any[]} corners @param {number} edge */
@@ -85,23 +85,23 @@ function edgesUnder({ polygon: before, open_edges: open }, polygon) {
 }
 
 /**
- * Change fields of a thing; undefined takes one away. What stands in a room or on a level follows when that gets another id, and so
- * do the open edges of a room when it gets other corners.
+ * Changes fields of a thing; undefined removes one. A new id of a room or level is applied to its devices too, and new corners of a
+ * room to its open edges.
  * @param {BuildingFile} file @param {string} pointer @param {Thing} changes @returns {BuildingFile}
  */
 export function change(file, pointer, changes) {
   const before = at(file, pointer);
-  const edges = 'polygon' in changes && before.open_edges !== undefined ? { open_edges: edgesUnder(before, changes.polygon) } : {};
+  const edges = 'polygon' in changes && before.open_edges !== undefined ? { open_edges: openEdgesAfter(before, changes.polygon) } : {};
   const after = Object.fromEntries(Object.entries({ ...before, ...edges, ...changes }).filter(([, value]) => value !== undefined));
   const next = put(file, pointer, after);
   const kind = parts(pointer)?.kind;
   if ((kind !== 'room' && kind !== 'level') || before.id === after.id || after.id === undefined) return next;
-  if (everything(file).filter((one) => one.kind === kind && one.thing.id === before.id).length !== 1) return next; // whose are they?
+  if (everything(file).filter((one) => one.kind === kind && one.thing.id === before.id).length !== 1) return next; // ambiguous
   const follow = (/** @type {Thing} */ one) => (one[kind] === before.id ? { ...one, [kind]: after.id } : one);
   return { ...next, beacons: next.beacons.map(follow), gateways: next.gateways.map(follow) };
 }
 
-/** An id that nothing of the kind has yet. @param {BuildingFile} file @param {Kind} kind @param {string} stem */
+/** An unused id of a kind. @param {BuildingFile} file @param {Kind} kind @param {string} stem */
 export function freeId(file, kind, stem) {
   const taken = new Set(everything(file).filter((one) => one.kind === kind).map(({ thing }) => thing.id));
   let number = 1;
@@ -109,12 +109,12 @@ export function freeId(file, kind, stem) {
   return `${stem}${number}`;
 }
 
-/** What a thing is called. @param {Kind} kind @param {Thing|undefined} thing */
-export const called = (kind, thing) => [WORDS[kind], thing?.id ?? '(without an id)', kind === 'beacon' || kind === 'gateway' ? '' : thing?.name]
+/** Kind, id and name of a thing as text. @param {Kind} kind @param {Thing|undefined} thing */
+export const called = (kind, thing) => [KIND_NAMES[kind], thing?.id ?? '(without an id)', kind === 'beacon' || kind === 'gateway' ? '' : thing?.name]
   .filter(Boolean).join(' ');
 
 /**
- * Give a tag to somebody; who had it has it no longer.
+ * Gives a tag to a staff member, and takes it from any other.
  * @param {BuildingFile} file @param {string} pointer of the staff member @param {string} tag
  * @returns {BuildingFile}
  */
@@ -125,6 +125,6 @@ export function giveTag(file, pointer, tag) {
   return put({ ...file, staff }, `${pointer}/tags`, [...own, tag]);
 }
 
-/** Whose a beacon id is in the file. @param {BuildingFile} file @param {string} id @returns {Found|null} */
+/** The beacon or staff member with a beacon id. @param {BuildingFile} file @param {string} id @returns {Found|null} */
 export const holderOf = (file, id) => everything(file).find(({ kind, thing }) => (kind === 'beacon' && thing.id === id)
   || (kind === 'staff' && thing.tags?.includes(id))) ?? null;

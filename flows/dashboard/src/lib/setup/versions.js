@@ -1,4 +1,4 @@
-/** How a version of the building came to be. @type {Record<string, string>} */
+/** Texts for the origin of a version. @type {Record<string, string>} */
 export const HOW = {
   start: 'found at the start',
   file: 'changed by hand',

@@ -3,7 +3,7 @@ import { drawnGateways, personNote, shadedRooms } from '../../lib/floor.js';
 import { byRoom, createMarkers, drawnRooms, short } from '../../lib/markers.js';
 import { serverNowMs, state } from '../../state.js';
 
-/** The floor page's data: the state, put through the plain modules. @param {import('vue').Ref<Map<string, number>>} patrolled */
+/** Data of the floor page, from the state. @param {import('vue').Ref<Map<string, number>>} patrolled */
 export function useFloor(patrolled) {
   const ofFloor = computed(() => (state.snapshot?.topic.startsWith('floor') ? state.snapshot : null));
   const level = computed(() => {

@@ -1,11 +1,11 @@
 import { onBeforeUnmount, ref, shallowRef, watch } from 'vue';
 import { api } from '../../io/api.js';
-import { LOOK_BACK_MS, lastPatrols, see } from '../../lib/patrols.js';
+import { LOOK_BACK_MS, lastPatrols, addSeen } from '../../lib/patrols.js';
 import { serverNowMs, state } from '../../state.js';
 
 const AGAIN_MS = 60_000;
 
-/** When somebody was in each room last, epoch ms by room id; and why that is not known, if so. */
+/** Last visits by room id, epoch ms; and the error if they are not known. */
 export function usePatrols() {
   const patrolled = shallowRef(new Map());
   const fault = ref('');
@@ -26,7 +26,7 @@ export function usePatrols() {
 
   watch(() => state.snapshot, (snapshot) => {
     if (!snapshot?.topic.startsWith('floor')) return;
-    see(seen, snapshot.people);
+    addSeen(seen, snapshot.people);
     patrolled.value = lastPatrols(stored, seen);
   }, { immediate: true });
   load();

@@ -3,10 +3,10 @@ import { api } from '../../io/api.js';
 import { startOfDay } from '../../lib/times.js';
 import { serverNowMs } from '../../state.js';
 
-const AGAIN_MS = 30_000;
-const MOST = 100;
+const REFRESH_MS = 30_000;
+const VISITS_MAX = 100;
 
-/** Who was in a room today and has left, the latest first. @param {() => string|undefined} room id */
+/** Ended visits of a room today, the latest first. @param {() => string|undefined} room id */
 export function useVisits(room) {
   const visits = shallowReactive({ loading: false, fault: '', rows: [], more: false });
   let aborter = new AbortController();
@@ -18,7 +18,7 @@ export function useVisits(room) {
     if (!id) return;
     const window = { start: startOfDay(serverNowMs.value) / 1000, end: serverNowMs.value / 1000 };
     try {
-      const found = await api(`/rooms/${encodeURIComponent(id)}/visits`, { ...window, limit: MOST }, { signal: aborter.signal });
+      const found = await api(`/rooms/${encodeURIComponent(id)}/visits`, { ...window, limit: VISITS_MAX }, { signal: aborter.signal });
       Object.assign(visits, { loading: false, fault: '', rows: found.visits.filter(({ ongoing }) => !ongoing),
         more: found.next !== null });
     } catch (error) {
@@ -30,7 +30,7 @@ export function useVisits(room) {
     Object.assign(visits, { loading: true, fault: '', rows: [], more: false });
     load();
   }, { immediate: true });
-  const timer = setInterval(load, AGAIN_MS);
+  const timer = setInterval(load, REFRESH_MS);
   onBeforeUnmount(() => {
     clearInterval(timer);
     aborter.abort();

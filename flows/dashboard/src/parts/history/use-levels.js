@@ -3,9 +3,9 @@ import { busiest, countLevels } from '../../lib/playback.js';
 import { state } from '../../state.js';
 
 /**
- * Which level is shown: the one that was chosen; of chosen staff the one that the address names, or else where most of them are.
+ * The shown level: the chosen one; for chosen staff the one of the address, or else the level with most of them.
  * @param {() => import('../../lib/choice.js').Choice} choice
- * @param {() => {level: string}[]} people at the instant, or stays of the whole time
+ * @param {() => {level: string}[]} people people at the instant, or stays of the whole time
  */
 export function useLevels(choice, people) {
   const ids = computed(() => state.building.levels.map(({ id }) => id));

@@ -4,15 +4,15 @@ import { instant, momentOf } from '../../lib/choice.js';
 import { SPEEDS, advance, clamp, usualSpeed } from '../../lib/playback.js';
 import { state } from '../../state.js';
 
-/** Smooth enough for markers that glide, and little work. */
+/** Frame interval: smooth for moving markers at little cost. */
 const FRAME_MS = 50;
-/** A page that was in the background goes on where it was. */
+/** Largest step: a page continues where it was before it went to the background. */
 const LONGEST_FRAME_MS = 250;
-/** Nobody reads a list that changes faster. */
+/** Shortest interval of the list, for readers. */
 const READABLE_MS = 500;
 
 /**
- * The instant that is shown, and how it moves. The address keeps it whenever it stands still.
+ * The shown instant and its playback. The address keeps it while it is paused.
  * @param {{fromMs: number, toMs: number}} window
  */
 export function usePlayer(window) {
@@ -35,7 +35,7 @@ export function usePlayer(window) {
   }
 
   function play() {
-    if (player.atMs >= window.toMs) player.atMs = window.fromMs; // once more
+    if (player.atMs >= window.toMs) player.atMs = window.fromMs; // start again
     player.playing = true;
     lastMs = performance.now();
     frame = requestAnimationFrame(step);
@@ -62,11 +62,11 @@ export function usePlayer(window) {
   onBeforeUnmount(() => cancelAnimationFrame(frame));
   return {
     player,
-    /** The instant for what is read: the same, but while it moves no more often than one can read. */
+    /** The instant for lists, which changes slowly enough to read during playback. */
     listedMs,
     toggle: () => (player.playing ? pause() : play()),
     seek,
-    /** Where it was put is where it is meant to be. */
+    /** Keeps the instant of the slider. */
     settle: () => { if (!player.playing) remember(); },
   };
 }

@@ -3,11 +3,11 @@ import { pages } from '../../io/api.js';
 import { serverNowMs } from '../../state.js';
 
 const PAGE = 10_000;
-/** A browser holds and draws so many without hesitating. */
-const MOST = 100_000;
+/** Number of stays that a browser handles without delay. */
+const STAYS_MAX = 100_000;
 
 /**
- * The stays of what is chosen, loaded once: the past does not change.
+ * Stays of the choice, loaded once: the past does not change.
  * @param {() => import('../../lib/choice.js').Choice|null} choice
  */
 export function useStays(choice) {
@@ -23,7 +23,7 @@ export function useStays(choice) {
     try {
       const window = { fromMs: asked.fromMs, toMs: Math.min(asked.toMs, serverNowMs.value) };
       if (window.toMs <= window.fromMs) throw new Error('This time has not come yet');
-      const stays = await every(asked, window, aborter.signal);
+      const stays = await loadAll(asked, window, aborter.signal);
       Object.assign(data, { loading: false, stays, window });
     } catch (error) {
       if (error.name !== 'AbortError') Object.assign(data, { loading: false, fault: error.message });
@@ -36,15 +36,15 @@ export function useStays(choice) {
 }
 
 /**
- * Page after page.
+ * Loads all pages.
  * @param {import('../../lib/choice.js').Choice} asked @param {{fromMs: number, toMs: number}} window @param {AbortSignal} signal
  */
-async function every({ staff, level }, { fromMs, toMs }, signal) {
+async function loadAll({ staff, level }, { fromMs, toMs }, signal) {
   const who = staff.length > 0 ? { staff_id: staff.join(',') } : { level };
   const stays = [];
   for await (const page of pages('/stays', { ...who, start: fromMs / 1000, end: toMs / 1000, limit: PAGE }, { signal })) {
     for (const stay of page.stays) stays.push(stay);
-    if (stays.length > MOST) throw new Error(`More than ${MOST} stays lie in this time: choose a shorter one`);
+    if (stays.length > STAYS_MAX) throw new Error(`More than ${STAYS_MAX} stays lie in this time: choose a shorter one`);
   }
   return stays;
 }

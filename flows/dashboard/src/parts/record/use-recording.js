@@ -1,16 +1,16 @@
 import { onUnmounted, reactive, watch } from 'vue';
 import { api } from '../../io/api.js';
-import { isPassing, requestOf, undone, withChanges } from '../../lib/recording.js';
+import { isTemporary, requestOf, undone, withChanges } from '../../lib/recording.js';
 import { mayChange } from '../../state.js';
 
-/** The recordings, and the taps on their way: what cannot be sent now waits in this browser, in its order and with its time. */
+/** Recordings and taps. Taps that cannot be sent now wait in this browser, in order and with their times. */
 
 const LOOK_MS = 2000;
 const AGAIN_MS = 1500;
 const KEY = 'sda-taps';
 
-/** @returns {import('../../lib/recording.js').Change[]} of before a reload */
-function kept() {
+/** @returns {import('../../lib/recording.js').Change[]} changes stored before a reload */
+function storedChanges() {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? '[]');
   } catch {
@@ -19,14 +19,14 @@ function kept() {
 }
 
 export function useRecording() {
-  const data = reactive({ list: null, running: null, waiting: kept(), fault: '', away: '', unsent: '' });
+  const data = reactive({ list: null, running: null, waiting: storedChanges(), fault: '', away: '', unsent: '' });
   let sending = false;
   let changes = 0;
   let timer = 0;
   watch(() => data.waiting, (waiting) => localStorage.setItem(KEY, JSON.stringify(waiting)));
 
-  /** What is there; an answer from before a change is let be. */
-  async function look() {
+  /** Loads the recordings; an answer from before a change is ignored. */
+  async function load() {
     const before = changes;
     try {
       const { recordings } = await api('/recordings');
@@ -42,7 +42,7 @@ export function useRecording() {
   }
 
   async function again() {
-    if (mayChange.value) await Promise.all([look(), send()]);
+    if (mayChange.value) await Promise.all([load(), send()]);
     if (timer !== null) timer = setTimeout(again, data.waiting.length > 0 ? AGAIN_MS : LOOK_MS);
   }
   again();
@@ -51,7 +51,7 @@ export function useRecording() {
     timer = null;
   });
 
-  /** One after the other; the next only when the one before is taken. */
+  /** Sends changes one after the other. */
   async function send() {
     if (sending) return;
     sending = true;
@@ -65,7 +65,7 @@ export function useRecording() {
     }
   }
 
-  /** @throws {import('../../io/api.js').ApiFault} when it may be taken later */
+  /** @throws {import('../../io/api.js').ApiFault} when a retry may succeed */
   async function sendFirst() {
     const [first] = data.waiting;
     const { path, ...options } = requestOf(first, Date.now());
@@ -74,19 +74,19 @@ export function useRecording() {
       changes += 1;
       if (data.running?.id === recording.id && recording.stopped_ms === null) data.running = recording;
     } catch (error) {
-      if (isPassing(error.status)) throw error;
+      if (isTemporary(error.status)) throw error;
       data.fault = `A tap was not taken: ${error.message}`;
     }
     data.waiting = data.waiting.slice(1);
   }
 
-  /** @template T @param {() => Promise<T>} work what is asked for by a button */
+  /** @template T @param {() => Promise<T>} work of a button */
   async function ask(work) {
     data.fault = '';
     try {
       const done = await work();
       changes += 1;
-      await look();
+      await load();
       return done;
     } catch (error) {
       data.fault = error.message;
@@ -96,11 +96,11 @@ export function useRecording() {
 
   return {
     data,
-    /** As it will be when all is sent. */
+    /** Taps with waiting changes applied. */
     taps: () => withChanges(data.running?.taps ?? [], data.waiting.filter(({ recording }) => recording === data.running?.id)),
     /** @param {string|null} room null: in none */
     tap(room) {
-      const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`; // randomUUID is for https alone
+      const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`; // randomUUID needs https
       data.waiting = [...data.waiting, { kind: 'tap', recording: data.running.id, tap: id, room, atMs: Date.now() }];
       send();
     },

@@ -4,13 +4,13 @@ import { openPlan } from '../../io/plan-picture.js';
 import { withPicture } from '../../lib/setup/scale.js';
 import { draft, edit, file } from './draft.js';
 
-/** A PDF with several pages waits for the choice of one: {source, number of the level, name}. */
+/** A PDF that waits for the choice of a page: {source, number of the level, name}. */
 export const waiting = shallowReactive({ of: null, busy: false, fault: '' });
 
 /**
- * Put a file below a level of the draft; of a PDF with several pages one is to be chosen first.
+ * Sets the picture of a level of the draft; a PDF with several pages needs a choice first.
  * @param {File} chosen @param {number} number of the level
- * @returns {Promise<boolean>} whether it is there
+ * @returns {Promise<boolean>} whether it is set
  */
 export async function takePlan(chosen, number) {
   Object.assign(waiting, { of: null, busy: true, fault: '' });
@@ -47,7 +47,7 @@ async function put(source, page, number) {
   const { data } = await call('/building/pictures', {}, { method: 'POST', content: blob, type: blob.type });
   const { file: next, stretched } = withPicture(file.value, number, data.plan, { width, height });
   edit(next);
-  draft.said = stretched ? 'The picture has another shape than the level and is stretched to it'
+  draft.message = stretched ? 'The picture has another shape than the level and is stretched to it'
     : 'The picture is below the level: set its scale next, then save';
   return true;
 }

@@ -1,14 +1,14 @@
 import { onBeforeUnmount, shallowReactive, watch } from 'vue';
 import { api, pages } from '../../io/api.js';
 
-/** While the day goes on it is asked again this often. */
+/** Refresh interval for today. */
 const AGAIN_MS = 20_000;
 const PAGE = 2000;
-/** As many as the API tells at once: who meets more in a day is told of the longest meetings. */
+/** Largest page of the API: of more contacts in a day the longest are shown. */
 const MOST_CONTACTS = 1000;
 
 /**
- * What the API tells of somebody's day, kept up to date while it is today.
+ * Stays and contacts of a person on a day, refreshed while it is today.
  * @param {string} id
  * @param {() => {fromMs: number, toMs: number, today: boolean}} day
  */
@@ -29,7 +29,7 @@ export function useDay(id, day) {
       Object.assign(data, { loading: false, fault: '', stays, contacts });
     } catch (error) {
       if (error.name === 'AbortError') return;
-      // somebody of the building file who was never heard has no history: that is no fault
+      // a person without any reading has no history, which is no error
       Object.assign(data, { loading: false, stays: [], contacts: [], fault: error.status === 404 ? '' : error.message });
     }
   }

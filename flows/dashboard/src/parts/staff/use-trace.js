@@ -3,7 +3,7 @@ import { api } from '../../io/api.js';
 
 const AGAIN_MS = 2000;
 
-/** Why somebody is said to be where they are, fresh as long as it is open. @param {string} id */
+/** Trace of a person, refreshed while it is open. @param {string} id */
 export function useTrace(id) {
   const data = shallowReactive({ open: false, fault: '', trace: null });
   /** @type {AbortController|null} */

@@ -1,16 +1,16 @@
 import { onBeforeUnmount, shallowReactive } from 'vue';
 import { pages } from '../../io/api.js';
 
-/** When something was heard last is of interest by the hour, not by the second. */
+/** Last readings are of interest by the hour, not by the second. */
 const AGAIN_MS = 10_000;
 const PAGE = 10_000;
 
 /**
- * A list of the API as a whole, kept fresh.
+ * A whole list of the API, refreshed.
  * @param {string} path `/beacons`
- * @param {string} name of the list in its pages
+ * @param {string} name of the list in the answers
  */
-export function useList(path, name) {
+export function useApiList(path, name) {
   const data = shallowReactive({ loading: true, fault: '', list: [] });
   const aborter = new AbortController();
 
