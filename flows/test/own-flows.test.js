@@ -46,7 +46,10 @@ async function start() {
   const token = await fetch(`${red.url}/editor/auth/token`, { method: 'POST', body: new URLSearchParams({
     client_id: 'node-red-admin', grant_type: 'password', scope: '*', username: 'admin', password: 'secret-word' }) });
   bearer = (await token.json()).access_token;
-  await until('the chain works', async () => (await (await fetch(`${red.url}/health`)).json()).status === 'up', 20_000);
+  await until('the chain works, and the time before the start is located', async () => {
+    const { status, parts } = await (await fetch(`${red.url}/health`)).json();
+    return status === 'up' && parts.rebuild.state === 'idle';
+  }, 20_000);
 }
 
 const editor = (method, headers = {}, body = undefined) => fetch(`${red.url}/editor/flows`, { method, body: JSON.stringify(body),
