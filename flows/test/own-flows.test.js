@@ -17,16 +17,15 @@ let broker; let client; let database; let env; let red; let server; let bearer;
 const posted = [];
 
 before(async () => {
+  server = http.createServer(async (request, response) => {
+    response.end();
+    posted.push(...JSON.parse(Buffer.concat(await request.toArray()).toString()));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   broker = await Broker.create(folder);
   client = await broker.connect();
   database = await createDatabase(client);
   env = { ...await environment(folder, { mqttPort: broker.port, influxUrl: database.url }), SDA_EDITOR: '1' };
-  server = http.createServer(async (request, response) => {
-    const pieces = await request.toArray();
-    posted.push(...JSON.parse(Buffer.concat(pieces).toString()));
-    response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
   await start();
 });
 after(async () => {
