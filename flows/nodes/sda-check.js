@@ -35,8 +35,9 @@ module.exports = function register(RED) {
     };
     inboxes.add(inbox);
     const hide = showBadge(this, (nowMs) => {
-      const [rate, bad] = [messages.perSecond(nowMs), refusals.perSecond(nowMs)];
-      return { fill: bad === '0' ? 'green' : 'yellow', shape: 'dot', text: `${rate} msg/s, ${bad} refused/s, ${inbox.size()} waiting` };
+      const [rate, bad, waiting] = [messages.perSecond(nowMs), refusals.perSecond(nowMs), inbox.size()];
+      return { fill: bad === '0' ? 'green' : 'yellow', shape: 'dot',
+        text: `${rate} msg/s${bad === '0' ? '' : `, ${bad} refused/s`}${waiting > 0 ? `, ${waiting} waiting` : ''}` };
     });
 
     this.on('input', (message, _send, done) => inbox.put({ message, done }));

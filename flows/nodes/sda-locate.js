@@ -8,7 +8,7 @@ module.exports = function register(RED) {
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
     const { site } = RED.nodes.getNode(definition.site);
-    const [readings, locations] = [new Rate(Date.now()), new Rate(Date.now())];
+    const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload ? { topic, payload } : null);
 
     if (site.results.attached()) this.warn('another sda-locate of this site sends nothing from now on: one is enough');
@@ -19,12 +19,12 @@ module.exports = function register(RED) {
       this.send([message('locations', located), null, message('presence', presence), message('events', events)]);
     });
     const hide = showBadge(this, (nowMs) => ({ fill: 'green', shape: 'dot',
-      text: `${readings.perSecond(nowMs)} batches/s, ${locations.perSecond(nowMs)} locations/s` }));
+      text: `${batches.perSecond(nowMs)} in/s, ${locations.perSecond(nowMs)} located/s` }));
 
     this.on('input', ({ payload }, _send, done) => {
       const fault = batchesFault(payload);
       if (fault) return done(new Error(fault));
-      readings.add(payload.length);
+      batches.add(payload.length);
       site.locate(payload, Date.now());
       return done();
     });

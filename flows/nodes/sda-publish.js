@@ -30,7 +30,8 @@ module.exports = function register(RED) {
     });
     const hide = showBadge(this, (nowMs) => {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
-      const text = `${rate.perSecond(nowMs)} msg/s, ${waiting + inFlight} waiting${dropped > 0 ? `, ${dropped} lost` : ''}`;
+      const kept = waiting + inFlight;
+      const text = `${rate.perSecond(nowMs)} msg/s${kept > 0 ? `, ${kept} waiting` : ''}${dropped > 0 ? `, ${dropped} lost` : ''}`;
       return connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
     });
 

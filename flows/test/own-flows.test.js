@@ -17,16 +17,15 @@ let broker; let client; let database; let env; let red; let server; let bearer;
 const posted = [];
 
 before(async () => {
+  server = http.createServer(async (request, response) => {
+    response.end();
+    posted.push(...JSON.parse(Buffer.concat(await request.toArray()).toString()));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   broker = await Broker.create(folder);
   client = await broker.connect();
   database = await createDatabase(client);
   env = { ...await environment(folder, { mqttPort: broker.port, influxUrl: database.url }), SDA_EDITOR: '1' };
-  server = http.createServer(async (request, response) => {
-    const pieces = await request.toArray();
-    posted.push(...JSON.parse(Buffer.concat(pieces).toString()));
-    response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
   await start();
 });
 after(async () => {
@@ -46,7 +45,10 @@ async function start() {
   const token = await fetch(`${red.url}/editor/auth/token`, { method: 'POST', body: new URLSearchParams({
     client_id: 'node-red-admin', grant_type: 'password', scope: '*', username: 'admin', password: 'secret-word' }) });
   bearer = (await token.json()).access_token;
-  await until('the chain works', async () => (await (await fetch(`${red.url}/health`)).json()).status === 'up', 20_000);
+  await until('the chain works, and the time before the start is located', async () => {
+    const { status, parts } = await (await fetch(`${red.url}/health`)).json();
+    return status === 'up' && parts.rebuild.state === 'idle';
+  }, 20_000);
 }
 
 const editor = (method, headers = {}, body = undefined) => fetch(`${red.url}/editor/flows`, { method, body: JSON.stringify(body),
