@@ -8,6 +8,7 @@ const express = require('express');
 const { createBuilding } = require('../lib/building');
 const { StoreBusy } = require('../lib/store/store-guard');
 const { PiecedJson } = require('../lib/http/answer');
+const { deliver } = require('../lib/http/flow');
 const { extractBeacon } = require('../lib/http/hacs');
 const { createRecords } = require('../lib/http/records');
 const { StoreUnavailable } = require('../lib/store/influx');
@@ -95,9 +96,12 @@ test('names with quotes, and a building that changes, in the pieces of a record'
 /** An answer over a real connection. */
 async function answering(t, items, errors = []) {
   const app = express().use((_request, response) => {
-    new PiecedJson('{"x":[', items(), ']}').send(response, () => response.status(200)).catch((error) => {
-      errors.push(error.message);
-      if (!response.headersSent) response.status(503).end();
+    const broken = (error) => errors.push(error.message);
+    deliver(new PiecedJson('{"x":[', items(), ']}'), response, () => response.status(200), broken).then((text) => {
+      if (text !== null) response.send(text);
+    }, (error) => {
+      broken(error);
+      response.status(503).end();
     });
   });
   const server = app.listen(0, '127.0.0.1');

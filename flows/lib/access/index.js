@@ -6,22 +6,22 @@ const { FILE } = require('./key-file');
 const { createKeys } = require('./keys');
 const { createLimits } = require('./limits');
 const { createAudit } = require('./audit');
-const { doorFigures } = require('../health/metrics/door-figures');
+const { accessFigures } = require('../health/metrics/access-figures');
 const { createHttpFigures } = require('../health/metrics/http-figures');
 const { createPrometheus } = require('../health/metrics/prometheus');
 const { watchPressure } = require('./pressure');
 const { createUnlisted } = require('../intake/unlisted');
 
 /**
- * Those who stand at the doors: keys, limits, the audit log, who counts, and who sends away when too many come or are made; their parts
- * of /health and their figures.
+ * What decides who may ask, and counts it: keys, limits, the audit log, pressure, people without an entry in the building file; their
+ * parts of /health and their figures.
  * @typedef {import('./key-ring').KeyRecord} KeyRecord
  * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
  * @param {{figures: import('../health/metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
  *   site: import('../site').Site, hosts: Pick<import('./hosts').Hosts, 'refused'>, version: string,
  *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} means
  */
-function createDoorkeepers(config, { site, figures, health, hosts, version, clock, logger }) {
+function createGuards(config, { site, figures, health, hosts, version, clock, logger }) {
   const audit = createAudit({ folder: path.join(config.userDir, 'audit'), clock, warn: logger.warn });
   const keys = createKeys({ file: path.join(config.userDir, FILE), clock, logger, changed: byHand });
   const limits = createLimits(config);
@@ -29,7 +29,7 @@ function createDoorkeepers(config, { site, figures, health, hosts, version, cloc
   const prometheus = createPrometheus(figures, version);
   const http = createHttpFigures(prometheus.latencies);
   const pressure = watchPressure();
-  const takenOff = [figures.add(http.figures, http.roll), figures.add(doorFigures({ audit, limits, keys, hosts })),
+  const takenOff = [figures.add(http.figures, http.roll), figures.add(accessFigures({ audit, limits, keys, hosts })),
     figures.add(pressure.figures), figures.add(unlisted.figures)];
   health.addPart('keys', keys.part);
   health.addPart('audit', audit.part);
@@ -41,7 +41,7 @@ function createDoorkeepers(config, { site, figures, health, hosts, version, cloc
   }
 
   return {
-    doors: { keys, limits, audit, unlisted, pressure, metrics: { ...prometheus, watch: http.watch } },
+    guards: { keys, limits, audit, unlisted, pressure, metrics: { ...prometheus, watch: http.watch } },
     /** About once a second. */
     tick() {
       keys.look();
@@ -57,4 +57,4 @@ function createDoorkeepers(config, { site, figures, health, hosts, version, cloc
   };
 }
 
-module.exports = { createDoorkeepers };
+module.exports = { createGuards };

@@ -10,10 +10,13 @@ const { AHEAD_MS, trailOf, trailsOf } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { epochSeconds, id, number, one, text } = require('./params');
+const { createLatest } = require('../history/latest');
+const { createUnlisted } = require('../intake/unlisted');
+const { createMoments } = require('../shared/moments');
 const { createRecords } = require('./records');
 
 /**
- * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
+ * What the three HACS-era routes answer. Each takes the request's parameters and gives what is answered.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
  *   refuseIncomplete?: import('../history/completeness').RefuseIncomplete,
@@ -144,4 +147,22 @@ const asApiError = (error) => (error instanceof StoreUnavailable
 /** @template T @param {Promise<T>} answer @returns {Promise<T>} */
 const fromStore = (answer) => answer.catch((error) => { throw asApiError(error); });
 
-module.exports = { extractBeacon, retrieveForMonitoring, newBeaconDetect };
+/**
+ * What the nodes `sda-history`, `sda-latest` and `sda-detection` ask.
+ * @typedef {ReturnType<typeof createHacs>} Hacs
+ * @param {Omit<Context, 'latest'|'moment'|'unlisted'> & Partial<Pick<Context, 'unlisted'>>} context unlisted: without it nothing is
+ *   kept over a restart
+ */
+function createHacs(context) {
+  const whole = { ...context, latest: createLatest(context), moment: createMoments(context.clock),
+    unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
+  return {
+    /** @param {Params} params @param {import('../access/guard').LookUp} lookUp */
+    history: (params, lookUp) => extractBeacon(whole, params, lookUp),
+    latest: () => retrieveForMonitoring(whole),
+    /** @param {Params} params */
+    detect: (params) => newBeaconDetect(whole, params),
+  };
+}
+
+module.exports = { createHacs, extractBeacon };

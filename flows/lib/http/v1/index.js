@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf, openDoor } = require('../../access/guard');
+const { accounted, callerOf, lookUpOf, openToAll } = require('../../access/guard');
 const { readParams } = require('../params');
 const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
@@ -24,9 +24,9 @@ const PREFIX = '/api/v1';
 
 /**
  * @param {Context} context
- * @param {ReturnType<typeof import('../../access/guard').createAccess>['door']} door
+ * @param {ReturnType<typeof import('../../access/guard').createAccess>['requireRight']} requireRight
  */
-function createApi(context, door) {
+function createApi(context, requireRight) {
   const router = express.Router();
   const { version = '0' } = context;
   const description = createDescription(version);
@@ -35,7 +35,7 @@ function createApi(context, door) {
   const cursors = createCursors(context.apiKey);
 
   addDocs(router);
-  router.all(`${PREFIX}/openapi.json`, openDoor, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
+  router.all(`${PREFIX}/openapi.json`, openToAll, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
 
   const operations = operationsOf(description).filter(({ id, path }) => path.startsWith(`${PREFIX}/`) && !(path in elsewhere) && id !== 'getDescription');
   for (const operation of operations) {
@@ -44,7 +44,7 @@ function createApi(context, door) {
     const { method, right, audited, status } = operation;
     const check = createCheck(operation.parameters);
     const parsers = method === 'get' ? [] : [json, form];
-    router[method](inExpress(operation.path), door(right, { changes: method !== 'get', audited }), ...parsers, (request, response, next) => {
+    router[method](inExpress(operation.path), requireRight(right, { changes: method !== 'get', audited }), ...parsers, (request, response, next) => {
       Promise.resolve()
         .then(() => {
           const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response), cursors);
@@ -65,9 +65,9 @@ function createApi(context, door) {
   for (const path of new Set(operations.map((one) => one.path))) {
     const same = operations.filter((one) => one.path === path);
     const methods = same.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-    router.all(inExpress(path), door(/** @type {typeof same[number]} */ (same[0]).right), oneOf(...methods));
+    router.all(inExpress(path), requireRight(/** @type {typeof same[number]} */ (same[0]).right), oneOf(...methods));
   }
-  router.use(PREFIX, door('any')); // a stranger does not even learn what there is not
+  router.use(PREFIX, requireRight('any')); // a stranger does not even learn what there is not
   router.use('/api', unknown, failing(context.log));
   return router;
 }

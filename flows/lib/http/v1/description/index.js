@@ -29,7 +29,7 @@ const createDescription = (version) => ({
   security: [{}, { bearer: [] }, { header: [] }],
   tags: TAGS.map((name) => ({ name })),
   paths: withSecurity({
-    ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs'),
+    ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs').paths,
     ...require('./paths/building'), ...require('./paths/recordings'), ...require('./paths/system'),
   }),
   components: {

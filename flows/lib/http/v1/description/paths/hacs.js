@@ -21,8 +21,8 @@ const found = (schema) => ({ description: 'Newest first.', content: { 'applicati
 
 /**
  * One route by GET and POST: query string, form or JSON carry the same parameters.
- * @param {{id: string, right: string, summary: string, description?: string, query: Record<string, object>, json?: Record<string, object>,
- *   responses: Record<string, object>}} route
+ * @param {{id: string, right: 'history'|'presence', summary: string, description?: string, query: Record<string, object>,
+ *   json?: Record<string, object>, responses: Record<string, object>}} route
  */
 function both({ id, right, summary, description, query, json = query, responses }) {
   const common = { tags: TAG, 'x-right': right, summary, ...(description ? { description } : {}), responses };
@@ -36,7 +36,7 @@ function both({ id, right, summary, description, query, json = query, responses 
   };
 }
 
-module.exports = {
+const paths = {
   '/extractbeacon': both({
     id: 'extractBeacon', right: 'history', summary: 'Where somebody was',
     description: 'Both ends are included, by whole seconds. An unknown staff member has an empty list. Several ids with commas between them, '
@@ -61,3 +61,14 @@ module.exports = {
     responses: { 200: found('HacsMonitoring'), ...COMMON, 413: use('TooLarge') },
   }),
 };
+
+/**
+ * Route by route, for whoever answers or refuses. A HEAD must not change anything.
+ * @type {{path: string, right: 'history'|'presence', methods: string[], changes: boolean}[]}
+ */
+const HACS_ROUTES = Object.entries(paths).map(([path, { get }]) => {
+  const changes = path === '/newbeacondetect';
+  return { path, right: get['x-right'], changes, methods: changes ? ['GET', 'POST'] : ['GET', 'HEAD', 'POST'] };
+});
+
+module.exports = { paths, HACS_ROUTES };

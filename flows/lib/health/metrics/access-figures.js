@@ -4,10 +4,10 @@
 /**
  * The figures of keys, limits and the audit log.
  * @param {{audit: Pick<import('../../access/audit').Audit, 'counters'>, limits: {refused: () => number}, hosts: {refused: () => number},
- *   keys: Pick<import('../../access/keys').Keys, 'records'>}} doors
+ *   keys: Pick<import('../../access/keys').Keys, 'records'>}} means
  * @returns {import('./figures').Figure[]}
  */
-const doorFigures = ({ audit, limits, keys, hosts }) => [
+const accessFigures = ({ audit, limits, keys, hosts }) => [
   { name: 'audit_lookups', kind: 'counter', help: 'Look-ups of history', read: () => audit.counters().lookups },
   { name: 'audit_lines', kind: 'counter', help: 'Lines in the audit log', read: () => audit.counters().lines },
   { name: 'audit_dropped', kind: 'counter', help: 'Lines that the audit log has lost', read: () => audit.counters().dropped },
@@ -22,4 +22,4 @@ const doorFigures = ({ audit, limits, keys, hosts }) => [
 /** @param {import('../../access/key-ring').KeyRecord[]} records */
 const expiries = (records) => Object.fromEntries(records.flatMap(({ name, expires_ms: ms }) => (ms === null ? [] : [[name, ms / 1000]])));
 
-module.exports = { doorFigures };
+module.exports = { accessFigures };
