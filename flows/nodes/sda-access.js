@@ -10,7 +10,7 @@ module.exports = function register(RED) {
     const { right = 'presence', changes = false, route = '' } = definition;
     const described = HACS_ROUTES.find(({ path }) => path === route);
     if (route && !described) this.error(`${route} is not described: use one of ${HACS_ROUTES.map(({ path }) => path).join(', ')}, or none`);
-    onRequest(RED, this, definition, createAdmission({ right, changes, methods: described?.methods, reads: Boolean(described) }));
+    onRequest(RED, this, definition, createAdmission({ right, changes, described }));
   }
 
   RED.nodes.registerType('sda-access', SdaAccess);

@@ -4,9 +4,9 @@
 const express = require('express');
 const { accounted, callerOf, lookUpOf } = require('../access/guard');
 const { PiecedJson, stream } = require('./answer');
+const { createBodyCheck } = require('./checks');
 const { ApiError } = require('./errors');
-const { readParams } = require('./params');
-const { BODY_BYTES, bodyOf, breakOff, errorAnswer, headersOf, methodFault } = require('./plumbing');
+const { BODY_BYTES, bodyOf, breakOff, errorAnswer, headersOf, methodFault, queryOf } = require('./plumbing');
 
 /**
  * The steps between `http in` and `http response`: who may ask (`sda-access`), and what is answered (`sda-history`, `sda-latest`,
@@ -40,11 +40,13 @@ const run = (handler, request, response) => new Promise((resolve, reject) => {
 
 /**
  * Who may ask: the check of one `sda-access` node.
- * @param {{right: Right|'any', changes: boolean, reads: boolean, methods?: readonly string[]}} wanted changes: the route is more than a
- *   question; reads: query, form and JSON become one `msg.payload`, of a body that `http in` has left alone; methods: of the whole route
+ * @param {{right: Right|'any', changes: boolean, described?: {methods: readonly string[], body: import('./checks').BodySchema}}} wanted
+ *   changes: the route is more than a question; described: query, form and JSON, which `http in` has left alone, become one checked
+ *   `msg.payload`
  * @returns {(msg: Message, http: Http) => Promise<void>} which throws ApiError where it is refused
  */
-function createAdmission({ right, changes, reads, methods }) {
+function createAdmission({ right, changes, described }) {
+  const check = described && createBodyCheck(described.body);
   /** @type {{access: Http['access'], guard: import('express').RequestHandler}|null} */
   let known = null;
   /** @param {Http['access']} access */
@@ -56,14 +58,14 @@ function createAdmission({ right, changes, reads, methods }) {
   return async (msg, { access }) => {
     const { request, response } = httpOf(msg);
     await run(guardOf(access), request, response);
-    if (changes && request.method === 'HEAD') throw methodFault('HEAD', methods ?? ['POST']); // Express answers it as GET
+    if (changes && request.method === 'HEAD') throw methodFault('HEAD', described?.methods ?? ['POST']); // Express answers it as GET
     const { name, kind, rights } = callerOf(response);
     msg.caller = { name, kind, rights: [...rights] };
-    if (!reads) return;
+    if (!check) return;
     /** @type {any} */ (request)._body = false;
     await run(json, request, response);
     await run(form, request, response);
-    msg.payload = readParams(request.originalUrl, bodyOf(request));
+    msg.payload = check(queryOf(request), bodyOf(request));
   };
 }
 

@@ -21,17 +21,16 @@ const listKeys = ({ keys, clock }) => ({ keys: keys.records().map((record) => to
 
 /**
  * @param {Pick<Context, 'keys'|'clock'>} context
- * @param {Record<string, unknown>} params name, rights (a list, or with commas), expires (`90d`, RFC 3339, never), rate_per_s
+ * @param {Record<string, any>} params checked: name, rights (a list, or with commas), expires (`90d`, RFC 3339, never), rate_per_s
  */
-async function createKey({ keys, clock }, { name, rights, expires = 'never', rate_per_s: rate }) {
-  if (typeof expires !== 'string') throw badRequest('expires must be text: 90d, 12h, never, or a time as 2027-01-31T12:00:00Z');
+async function createKey({ keys, clock }, { name, rights, expires, rate_per_s: rate }) {
   let expiresMs;
   try {
     expiresMs = parseExpiry(expires, clock());
   } catch (error) {
     throw badRequest(`expires: ${/** @type {Error} */ (error).message}`);
   }
-  const ratePerS = rate === undefined || rate === null || rate === '' ? undefined : Number(rate);
+  const ratePerS = rate ?? undefined;
   const listed = typeof rights === 'string' ? rights.split(',').map((right) => right.trim()) : rights;
   const { record, key } = await granted(keys.add({ name, rights: listed, expiresMs, ratePerS }));
   return { ...told(record, clock()), key };

@@ -31,6 +31,12 @@ const PARSING = { 'entity.parse.failed': () => 'the body is not valid JSON', 'en
 /** Errors of this route carry an empty list beside the message. */
 const WITH_LIST = '/extractbeacon';
 
+/** @param {import('express').Request} request */
+function queryOf({ originalUrl }) {
+  const at = originalUrl.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
+}
+
 /**
  * An error as it is answered. What went wrong inside is logged and not answered.
  * @param {any} error
@@ -95,4 +101,4 @@ function send(response, status, body) {
   response.status(status).set(headersOf(isText)).end(isText ? body : JSON.stringify(body));
 }
 
-module.exports = { BODY_BYTES, unknown, oneOf, methodFault, bodyOf, breakOff, errorAnswer, failing, headersOf, send };
+module.exports = { BODY_BYTES, unknown, oneOf, methodFault, bodyOf, breakOff, errorAnswer, failing, headersOf, queryOf, send };

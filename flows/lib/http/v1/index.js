@@ -3,11 +3,10 @@
 
 const express = require('express');
 const { accounted, callerOf, lookUpOf, openToAll } = require('../../access/guard');
-const { readParams } = require('../params');
-const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
+const { BODY_BYTES, bodyOf, failing, oneOf, queryOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
-const { createCheck } = require('./checks');
+const { createBodyCheck, createCheck, together } = require('../checks');
 const { createCursors } = require('./cursor');
 const { createDescription, operationsOf } = require('./description');
 const elsewhere = require('./description/paths/building');
@@ -43,6 +42,7 @@ function createApi(context, requireRight) {
     if (!answer) throw new Error(`${operation.id} is described, but nothing answers it`);
     const { method, right, audited, status } = operation;
     const check = createCheck(operation.parameters);
+    const checkBody = operation.body ? createBodyCheck(operation.body) : together;
     const parsers = method === 'get' ? [] : [json, form];
     router[method](inExpress(operation.path), requireRight(right, { changes: method !== 'get', audited }), ...parsers, (request, response, next) => {
       Promise.resolve()
@@ -54,7 +54,7 @@ function createApi(context, requireRight) {
             const { fromMs, toMs } = window.toMs > 0 ? window : { fromMs: nowMs, toMs: nowMs }; // it is about the present
             lookUpOf(response)(staff === undefined ? subject ?? '*' : several(staff), fromMs, toMs);
           }
-          return answer(method === 'get' ? ask : { ...ask, body: readParams(request.originalUrl, bodyOf(request)) });
+          return answer(method === 'get' ? ask : { ...ask, body: checkBody(queryOf(request), bodyOf(request)) });
         })
         .then(async (result) => {
           await accounted(response);
@@ -77,11 +77,5 @@ const form = express.urlencoded({ limit: BODY_BYTES, extended: false });
 
 /** @param {string} path as OpenAPI writes it */
 const inExpress = (path) => path.replace(/\{(\w+)\}/g, ':$1');
-
-/** @param {import('express').Request} request */
-function queryOf({ originalUrl }) {
-  const at = originalUrl.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
-}
 
 module.exports = { createApi };
