@@ -1,8 +1,7 @@
 'use strict';
 
 const { refuseHalves } = require('../lib/history/completeness');
-const { createGuards } = require('../lib/access');
-const { createAccess } = require('../lib/access/guard');
+const { createAccess, createGuards } = require('../lib/access');
 const { createBefore } = require('../lib/http/before');
 const { createFront } = require('../lib/http/front');
 const { createHacs } = require('../lib/http/hacs');

@@ -7,13 +7,13 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { parseExpiry } = require('../lib/access/expiry');
+const { parseExpiry } = require('../lib/access/keys/expiry');
 const { createBodyCheck } = require('../lib/http/checks');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { changeKeys, readKeys } = require('../lib/access/key-file');
-const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/key-ring');
+const { changeKeys, readKeys } = require('../lib/access/keys/file');
+const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/keys/ring');
 const { createKeys } = require('../lib/access/keys');
-const { createKey, listKeys, revokeKey } = require('../lib/http/keys');
+const { createKey, listKeys, revokeKey } = require('../lib/http/v1/answers/keys');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const wanted = { name: 'hacs', rights: ['history'], expiresMs: null };

@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { callerOf } = require('../access/guard');
+const { callerOf } = require('../access');
 const { acknowledgeAlert, acknowledgeAlerts, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
 const { BOUNDS } = require('../building/editing/pictures');

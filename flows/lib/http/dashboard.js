@@ -4,7 +4,7 @@
 const path = require('node:path');
 const express = require('express');
 const { NAME: UPLOADED } = require('../building/editing/pictures');
-const { requireLogin } = require('../access/guard');
+const { requireLogin } = require('../access');
 const { ApiError } = require('./errors');
 
 /** The built pages: `npm run build` makes them out of dashboard/src. */

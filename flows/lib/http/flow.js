@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf } = require('../access/guard');
+const { accounted, callerOf, lookUpOf } = require('../access');
 const { PiecedJson, stream } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError } = require('./errors');

@@ -2,10 +2,9 @@
 'use strict';
 
 const express = require('express');
-const { createAccess, openToAll, requireLogin } = require('../access/guard');
+const { createAccess, createLogin, openToAll, requireLogin } = require('../access');
 const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
-const { createLogin } = require('../access/login');
 const { failing, oneOf, send, unknown } = require('./plumbing');
 const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 const { createApi } = require('./v1');

@@ -19,7 +19,7 @@ const accessFigures = ({ audit, limits, keys, hosts }) => [
     read: () => expiries(keys.records()) },
 ];
 
-/** @param {import('../../access/key-ring').KeyRecord[]} records */
+/** @param {import('../../access/keys/ring').KeyRecord[]} records */
 const expiries = (records) => Object.fromEntries(records.flatMap(({ name, expires_ms: ms }) => (ms === null ? [] : [[name, ms / 1000]])));
 
 module.exports = { accessFigures };

@@ -2,7 +2,7 @@
 'use strict';
 
 const path = require('node:path');
-const { openToAll } = require('../../access/guard');
+const { openToAll } = require('../../access');
 const { oneOf } = require('../plumbing');
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf, openToAll } = require('../../access/guard');
+const { accounted, callerOf, lookUpOf, openToAll } = require('../../access');
 const { BODY_BYTES, bodyOf, failing, oneOf, queryOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');

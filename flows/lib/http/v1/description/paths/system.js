@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ENV_NAME } = require('../../../../access/key-ring');
-const { RIGHTS } = require('../../../../access/rights');
+const { ENV_NAME, RIGHTS } = require('../../../../access');
 const { ID, ID_MESSAGE, limit, query, use: shared, window } = require('../parameters');
 const { answers, COMMON, use } = require('../responses');
 

@@ -2,16 +2,16 @@
 'use strict';
 
 const { randomUUID } = require('node:crypto');
-const { RecordingConflict } = require('../recordings');
-const { ApiError } = require('./errors');
+const { RecordingConflict } = require('../../../recordings');
+const { ApiError } = require('../../errors');
 
 /**
  * `/api/v1/recordings`: what receivers send about one person while somebody taps the rooms, for admins. That somebody is recorded,
  * and who reads it afterwards, is in the audit log.
- * @typedef {import('../recordings').Recordings} Recordings
- * @typedef {import('../recordings/recording').Recording} Recording
- * @typedef {{recordings: Recordings, site: import('../site').Site, clock: () => number,
- *   audit: Pick<import('../access/audit').Audit, 'deed'|'lookedUp'>}} Context
+ * @typedef {import('../../../recordings').Recordings} Recordings
+ * @typedef {import('../../../recordings/recording').Recording} Recording
+ * @typedef {{recordings: Recordings, site: import('../../../site').Site, clock: () => number,
+ *   audit: Pick<import('../../../access/audit').Audit, 'deed'|'lookedUp'>}} Context
  */
 
 const ROUTE = '/api/v1/recordings/{recording}';
@@ -24,7 +24,7 @@ const possible = (work) => work.catch((error) => {
   throw error instanceof RecordingConflict ? new ApiError(409, error.message) : error;
 });
 
-/** @param {Context} context @returns {Record<string, import('./v1/answers').Answer>} */
+/** @param {Context} context @returns {Record<string, import('.').Answer>} */
 function createRecordingAnswers(context) {
   const { audit, clock } = context;
 
@@ -40,9 +40,9 @@ function createRecordingAnswers(context) {
     if (!found) throw new ApiError(404, `there is no recording ${recording}`);
     return found;
   }
-  /** @param {import('../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
+  /** @param {import('../../../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
   const deed = (caller, kind, { name, id: its, staff_id: staff }) => audit.deed(kind, caller, `${name} (${its}): staff ${staff}`);
-  /** @param {import('../access/callers').Caller} caller @param {string} route @param {Recording} recording */
+  /** @param {import('../../../access/callers').Caller} caller @param {string} route @param {Recording} recording */
   const lookedUp = (caller, route, { staff_id: staff, started_ms: fromMs, stopped_ms: toMs }) =>
     audit.lookedUp(caller, route, staff, fromMs, toMs ?? clock());
 

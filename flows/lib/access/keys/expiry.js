@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { parseMoment } = require('../shared/rfc3339');
+const { parseMoment } = require('../../shared/rfc3339');
 
 const UNIT_MS = Object.freeze({ h: 3_600_000, d: 86_400_000 });
 /** A key that lives longer than any of us is a mistake in the unit. */
