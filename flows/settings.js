@@ -6,15 +6,11 @@ const path = require('node:path');
 const localFiles = require('@node-red/runtime/lib/storage/localfilesystem');
 const { readConfig } = require('./lib/config');
 const { createFlowStorage } = require('./lib/flow-storage');
-const { createClients } = require('./lib/access/clients');
+const { createClients, createHosts, createSessions, createTrust, sameSecret } = require('./lib/access');
 const { protect } = require('./lib/http/dashboard');
-const { createHosts } = require('./lib/access/hosts');
 const { createSecure } = require('./lib/http/secure');
-const { sameSecret } = require('./lib/access/secrets');
 const { createHub } = require('./lib/dashboard/hub');
-const { createSessions } = require('./lib/access/sessions');
 const { startBuilding } = require('./lib/building/start');
-const { createTrust } = require('./lib/access/trust');
 
 /** Refuse to start with a sentence, not with a stack. */
 function orRefuse(work) {

@@ -2,7 +2,7 @@
 'use strict';
 
 const path = require('node:path');
-const { isLoopback } = require('./access/trust');
+const { isLoopback } = require('./access');
 
 /**
  * Everything the flows are told from outside. `settings.js` makes it from process.env.

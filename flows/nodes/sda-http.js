@@ -1,9 +1,11 @@
 'use strict';
 
 const { refuseHalves } = require('../lib/history/completeness');
-const { createDoorkeepers } = require('../lib/access');
+const { createAccess, createGuards } = require('../lib/access');
+const { createBefore } = require('../lib/http/before');
+const { createFront } = require('../lib/http/front');
+const { createHacs } = require('../lib/http/hacs');
 const { createRouter } = require('../lib/http/router');
-const { createStarting } = require('../lib/http/starting');
 const { attachRecordings } = require('../lib/recordings/attach');
 const { createTelemetry } = require('../lib/devices/telemetry');
 const { version } = require('../package.json');
@@ -11,10 +13,10 @@ const { version } = require('../package.json');
 const TICK_MS = 1000; // a key that is revoked by `make key` is refused after this
 
 module.exports = function register(RED) {
-  const starting = createStarting(RED.httpNode, RED.settings.sda.hosts);
+  const front = createFront(RED.httpNode, RED.settings.sda.hosts, RED.events);
   RED.settings.sda.secure?.serve(RED.server, (text) => RED.log.info(text)); // once, for as long as Node-RED runs
 
-  /** Answers the HTTP routes of the contract beside the dashboard. */
+  /** Answers `/api`, the login and the pages; offers `access` and `hacs` to the nodes of the HACS routes and of a user's own. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
@@ -24,33 +26,28 @@ module.exports = function register(RED) {
     const { alerts } = RED.nodes.getNode(definition.alerts);
     const { config, clients, hosts, trusted, sessions } = RED.settings.sda;
 
-    const keepers = createDoorkeepers(config, { site, figures, health, hosts, version, clock: Date.now,
+    const { guards, ...access } = createGuards(config, { site, figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
-    const timer = setInterval(keepers.tick, TICK_MS);
-    const recordings = attachRecordings(site, config, keepers.doors.audit, (text) => this.warn(text));
-
-    starting.answer(createRouter({
-      ...refuseHalves({ arrival, stayArrival, rebuild }),
-      site, store, archive,
+    const timer = setInterval(access.tick, TICK_MS);
+    const recordings = attachRecordings(site, config, guards.audit, (text) => this.warn(text));
+    const context = {
+      ...refuseHalves({ arrival, stayArrival, rebuild }), ...guards, ...config,
+      site, store, archive, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
       telemetry: createTelemetry(archive, Date.now),
-      rebuild, recordings, editor, pictures,
       reload: reloader.checkNow,
-      alerts, sessions, trusted,
       clientOf: clients.clientOf,
-      ...keepers.doors,
-      apiKey: config.apiKey,
-      buildingFile: config.buildingFile,
-      corsOrigins: config.corsOrigins,
-      version,
       clock: Date.now,
       dashboardPath: definition.dashboardPath,
       health: health.report,
       log: (message) => this.error(message),
-    }));
+    };
+    Object.assign(this, { access: createAccess(context), hacs: createHacs(context) });
+    front.serve({ before: createBefore(context), router: createRouter(context, this.access), log: context.log });
+
     this.on('close', (_removed, done) => {
       clearInterval(timer);
-      starting.end();
-      Promise.all([keepers.close(), recordings.close()]).then(() => done(), done);
+      front.end();
+      Promise.all([access.close(), recordings.close()]).then(() => done(), done);
     });
   }
 

@@ -1,8 +1,7 @@
 'use strict';
 
 const path = require('node:path');
-const { FILE } = require('../lib/access/key-file');
-const { createKeyLook } = require('../lib/access/key-look');
+const { createKeyReader, KEY_FILE: FILE } = require('../lib/access');
 const { createTopics } = require('../lib/dashboard/topics');
 
 const TICK_MS = 200; // five times a second at most: nobody can follow more
@@ -15,7 +14,7 @@ module.exports = function register(RED) {
     const { health, trend } = RED.nodes.getNode(definition.health);
     const { alerts } = RED.nodes.getNode(definition.alerts);
     const { config, hub } = RED.settings.sda;
-    const keys = createKeyLook(path.join(config.userDir, FILE), Date.now);
+    const keys = createKeyReader(path.join(config.userDir, FILE), Date.now);
 
     hub.attach(createTopics({ site, alerts, trend, losses, keys, health: health.report }));
     const timer = setInterval(() => hub.tick(Date.now()), TICK_MS);

@@ -4,17 +4,17 @@ const assert = require('node:assert/strict');
 const { once } = require('node:events');
 const { test } = require('node:test');
 const express = require('express');
-const { createKeyRing, makeKey } = require('../lib/access/key-ring');
+const { createKeyRing, makeKey } = require('../lib/access/keys/ring');
 const { createLimits } = require('../lib/access/limits');
 const { createAccess, callerOf, lookUpOf } = require('../lib/access/guard');
 const { createRouter } = require('../lib/http/router');
 const { RIGHTS } = require('../lib/access/rights');
 const { createSessions } = require('../lib/access/sessions');
-const { doorkeepers } = require('./support/doors');
+const { guards } = require('./support/guards');
 
 const KEY = 'key-of-the-test';
 const sessions = createSessions({ adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' });
-const context = { apiKey: KEY, trusted: () => true, clock: () => 0, sessions, ...doorkeepers(), dashboardPath: '/dashboard/floor', health: () => ({}), log: () => {} };
+const context = { apiKey: KEY, trusted: () => true, clock: () => 0, sessions, ...guards(), dashboardPath: '/dashboard/floor', health: () => ({}), log: () => {} };
 
 /** Every route below a router, with what stands first on its way. */
 function* routesOf({ stack }, path = '') {
@@ -27,24 +27,24 @@ function* routesOf({ stack }, path = '') {
 test('every route declares the right it needs, and what is open is known', () => {
   const routes = [...routesOf(createRouter(context))];
   assert.ok(routes.length > 8);
-  for (const { path, first } of routes) assert.ok(first.needs !== undefined, `${path} has no door: begin it with door(right) or openDoor`);
+  for (const { path, first } of routes) assert.ok(first.needs !== undefined, `${path} has no guard: begin it with requireRight(right) or openToAll`);
   const open = new Set(routes.filter(({ first }) => first.needs === 'open').map(({ path }) => path));
   assert.deepEqual([...open].sort(), ['/', '/api/docs', '/api/docs/page.css', '/api/docs/page.js', '/api/docs/swagger-ui-bundle.js',
     '/api/docs/swagger-ui.css', '/api/v1/openapi.json', '/health', '/login', '/logout']);
 });
 
-test('a door to a right that there is not is refused at start', () => {
-  assert.throws(() => createAccess(context).door('histroy'), /no right "histroy"/);
+test('a right that there is not is refused at start', () => {
+  assert.throws(() => createAccess(context).requireRight('histroy'), /no right "histroy"/);
 });
 
-/** A server of one route a door, and how it answers. */
-async function doors(t, given = {}) {
-  const { door } = createAccess({ ...context, ...given });
+/** A server of one route a guard, and how it answers. */
+async function guarded(t, given = {}) {
+  const { requireRight } = createAccess({ ...context, ...given });
   const app = express();
   const tell = (_request, response) => response.json({ ...callerOf(response), rights: [...callerOf(response).rights] });
-  for (const right of [...RIGHTS, 'any']) app.get(`/${right}`, door(right), tell);
-  app.get('/change', door('presence', { changes: true }), tell);
-  app.get('/either', door(['presence', 'admin']), tell);
+  for (const right of [...RIGHTS, 'any']) app.get(`/${right}`, requireRight(right), tell);
+  app.get('/change', requireRight('presence', { changes: true }), tell);
+  app.get('/either', requireRight(['presence', 'admin']), tell);
   app.use((error, _request, response, _next) => response.status(error.status ?? 500).json({ error: error.message }));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -56,7 +56,7 @@ async function doors(t, given = {}) {
 }
 
 test('trust reaches history and presence, never admin', async (t) => {
-  const call = await doors(t);
+  const call = await guarded(t);
   for (const path of ['/history', '/presence', '/any', '/either']) {
     const { status, body } = await call(path);
     assert.equal(status, 200, path);
@@ -69,7 +69,7 @@ test('trust reaches history and presence, never admin', async (t) => {
 });
 
 test('the key of .env has every right from anywhere, a stranger none', async (t) => {
-  const call = await doors(t, { trusted: () => false });
+  const call = await guarded(t, { trusted: () => false });
   for (const right of [...RIGHTS, 'any', 'either']) {
     assert.equal((await call(`/${right}`, { 'x-api-key': KEY })).status, 200);
     assert.equal((await call(`/${right}`)).status, 401);
@@ -87,7 +87,7 @@ async function cookieOf(t, role) {
 
 test('a viewer asks for everything that shows people, and changes nothing, not even from a trusted address', async (t) => {
   const cookie = await cookieOf(t, 'viewer');
-  const call = await doors(t);
+  const call = await guarded(t);
   for (const path of ['/history', '/presence', '/any']) assert.equal((await call(path, { cookie })).body.name, 'login:viewer');
   for (const path of ['/admin', '/change']) {
     const { status, body } = await call(path, { cookie });
@@ -100,7 +100,7 @@ test('a viewer asks for everything that shows people, and changes nothing, not e
 
 test('the login of our pages is as good as a key, but not for a page of another site', async (t) => {
   const cookie = await cookieOf(t, 'admin');
-  const call = await doors(t, { trusted: () => false });
+  const call = await guarded(t, { trusted: () => false });
   assert.equal((await call('/admin', { cookie })).body.name, 'login:admin');
   assert.equal((await call('/admin', { cookie: cookie.replace(/.$/, 'x') })).status, 401);
   assert.equal((await call('/admin', { cookie, origin: 'http://evil.example' })).status, 401);
@@ -118,7 +118,7 @@ test('a named key opens what its rights say, from anywhere, until it expires', a
   const { record, key } = makeKey([], { name: 'hacs', rights: ['history'], expiresMs: 1000 }, 0);
   keys.set([record]);
   let now = 0;
-  const call = await doors(t, { keys, trusted: () => false, clock: () => now });
+  const call = await guarded(t, { keys, trusted: () => false, clock: () => now });
   const send = { authorization: `Bearer ${key}` };
   assert.deepEqual((await call('/history', send)).body, { name: 'hacs', kind: 'key', keyId: record.id, address: '127.0.0.1', rights: ['history'] });
   for (const path of ['/presence', '/admin', '/either']) {
@@ -136,19 +136,19 @@ test('a named key opens what its rights say, from anywhere, until it expires', a
   assert.match((await call('/history', send)).body.error, /the key is wrong/);
 });
 
-test('who is looked up is written at the door of history; what an operation forgets to say counts as everybody', async (t) => {
+test('who is looked up is written by the guard of history; what an operation forgets to say counts as everybody', async (t) => {
   const written = [];
   const logged = [];
   const audit = { lookedUp: (who, ...rest) => written.push([who.name, ...rest]) };
-  const { door } = createAccess({ ...context, audit, clock: () => 5000, log: (text) => logged.push(text) });
+  const { requireRight } = createAccess({ ...context, audit, clock: () => 5000, log: (text) => logged.push(text) });
   const app = express();
-  app.get('/said/:staff_id', door('history'), (request, response) => {
+  app.get('/said/:staff_id', requireRight('history'), (request, response) => {
     lookUpOf(response)(request.params.staff_id, 1000, 2000);
     response.end();
   });
-  app.get('/forgotten', door('history'), (_request, response) => response.end());
-  app.get('/refused', door('history'), (_request, response) => response.status(400).end());
-  app.get('/presence', door('presence'), (_request, response) => response.end(String(lookUpOf(response))));
+  app.get('/forgotten', requireRight('history'), (_request, response) => response.end());
+  app.get('/refused', requireRight('history'), (_request, response) => response.status(400).end());
+  app.get('/presence', requireRight('presence'), (_request, response) => response.end(String(lookUpOf(response))));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -164,7 +164,7 @@ test('who asks too often waits, each by himself', async (t) => {
   const made = ['a', 'b'].map((name) => makeKey([], { name, rights: ['history'], expiresMs: null, ratePerS: name === 'a' ? 1 : undefined }, 0));
   keys.set(made.map(({ record }) => record));
   const limits = createLimits({ ratePerS: 2, trustedRatePerS: 3 });
-  const call = await doors(t, { keys, limits });
+  const call = await guarded(t, { keys, limits });
   const outcome = async (headers) => {
     const statuses = [];
     for (let i = 0; i < 35; i += 1) statuses.push((await call('/history', headers)).status);

@@ -9,7 +9,7 @@ const fc = require('./support/fast-check');
 const { createAudit, PRESENT_MS, SINGLE_MAX } = require('../lib/access/audit');
 const { readAudit } = require('../lib/access/audit/read');
 const { compact, covers, size } = require('../lib/access/audit/subjects');
-const { createAuditAnswers } = require('../lib/http/audit');
+const { createAuditAnswers } = require('../lib/http/v1/answers/audit');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY = 86_400_000;

@@ -8,13 +8,17 @@ const express = require('express');
 const { createBuilding } = require('../lib/building');
 const { StoreBusy } = require('../lib/store/store-guard');
 const { PiecedJson } = require('../lib/http/answer');
+const { deliver } = require('../lib/http/flow');
+const { createBodyCheck } = require('../lib/http/checks');
 const { extractBeacon } = require('../lib/http/hacs');
 const { createRecords } = require('../lib/http/records');
+const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
 const { StoreUnavailable } = require('../lib/store/influx');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 
 const S = 1_700_000_000;
+const check = createBodyCheck(HACS_ROUTES.find(({ path }) => path === '/extractbeacon').body);
 const LEVELS = { a: 'L1', b: 'L1', c: 'L2' };
 
 function rig({ startedMs = 0, trails = async function* none() {} } = {}) {
@@ -27,7 +31,8 @@ function rig({ startedMs = 0, trails = async function* none() {} } = {}) {
     tell: (staff, s, room) => site.history.add(
       { ts: s * 1000, staff_id: staff, level: LEVELS[room], room, beacon: BEACONS[room], rssi: -60 }, S * 1000),
     async ask(staffId, from, to) {
-      const answer = await extractBeacon(context, { staff_id: staffId, start_time: from, end_time: to }, (...args) => looked.push(args));
+      const params = check(new URLSearchParams(), { staff_id: staffId, start_time: from, end_time: to });
+      const answer = await extractBeacon(context, params, (...args) => looked.push(args));
       return JSON.parse(answer instanceof PiecedJson ? (await Array.fromAsync(answer.pieces())).join('') : JSON.stringify(answer)).location;
     },
   };
@@ -95,9 +100,12 @@ test('names with quotes, and a building that changes, in the pieces of a record'
 /** An answer over a real connection. */
 async function answering(t, items, errors = []) {
   const app = express().use((_request, response) => {
-    new PiecedJson('{"x":[', items(), ']}').send(response, () => response.status(200)).catch((error) => {
-      errors.push(error.message);
-      if (!response.headersSent) response.status(503).end();
+    const broken = (error) => errors.push(error.message);
+    deliver(new PiecedJson('{"x":[', items(), ']}'), response, () => response.status(200), broken).then((text) => {
+      if (text !== null) response.send(text);
+    }, (error) => {
+      broken(error);
+      response.status(503).end();
     });
   });
   const server = app.listen(0, '127.0.0.1');

@@ -15,7 +15,7 @@ const { createRouter } = require('../lib/http/router');
 const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
-const { doorkeepers } = require('./support/doors');
+const { guards } = require('./support/guards');
 
 const KEY = 'key-of-the-test';
 const T = 1_700_000_000_000;
@@ -37,7 +37,7 @@ async function start(t) {
     refuse: (faults) => site.setBuildingFaults(faults), apply: (next) => { site.setBuilding(next, T); editor.recordApplied(); } });
   const alerts = createAlerts({ site, parts: () => ({}), file: path.join(folder, 'alerts.json'), clock, warn: () => {} });
   const logged = [];
-  const router = createRouter({ site, editor, reload: reloader.checkNow, alerts, clock, trusted: () => true, apiKey: KEY, ...doorkeepers(),
+  const router = createRouter({ site, editor, reload: reloader.checkNow, alerts, clock, trusted: () => true, apiKey: KEY, ...guards(),
     dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => logged.push(text) });
   const server = express().use(router).listen(0, '127.0.0.1');

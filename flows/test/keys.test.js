@@ -7,11 +7,13 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { parseExpiry } = require('../lib/access/expiry');
-const { changeKeys, readKeys } = require('../lib/access/key-file');
-const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/key-ring');
+const { parseExpiry } = require('../lib/access/keys/expiry');
+const { createBodyCheck } = require('../lib/http/checks');
+const { createDescription, operationsOf } = require('../lib/http/v1/description');
+const { changeKeys, readKeys } = require('../lib/access/keys/file');
+const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/keys/ring');
 const { createKeys } = require('../lib/access/keys');
-const { createKey, listKeys, revokeKey } = require('../lib/http/keys');
+const { createKey, listKeys, revokeKey } = require('../lib/http/v1/answers/keys');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const wanted = { name: 'hacs', rights: ['history'], expiresMs: null };
@@ -170,22 +172,25 @@ test('changes at the same time are all kept, and what a kill left behind is in n
 test('the API: made, listed without secrets, revoked; faults are the caller\'s', async (t) => {
   const { file, keys } = rig(t);
   const context = { keys, clock: () => NOW };
-  const made = await createKey(context, { name: 'hacs', rights: 'history, presence', expires: '1d', rate_per_s: '20' });
+  const check = createBodyCheck(operationsOf(createDescription('0')).find(({ id }) => id === 'createKey').body);
+  const create = async (body) => createKey(context, check(new URLSearchParams(), body));
+  const made = await create({ name: 'hacs', rights: 'history, presence', expires: '1d', rate_per_s: '20' });
   assert.equal(keys.find(made.key).name, 'hacs');
   assert.deepEqual(listKeys(context), { keys: [{ id: made.id, name: 'hacs', rights: ['history', 'presence'], created_ms: NOW,
     expires_ms: NOW + 86_400_000, expired: false, rate_per_s: 20 }] });
   const status = (code, message) => (error) => error.status === code && message.test(error.message);
-  await assert.rejects(createKey(context, { name: 'hacs', rights: ['history'] }), status(409, /already/));
-  await assert.rejects(createKey(context, { name: 'b', rights: ['history'], expires: 'soon' }), status(400, /^expires: "soon" is no time/));
-  await assert.rejects(createKey(context, { name: 'b', rights: ['history'], expires: 5 }), status(400, /expires must be text/));
-  await assert.rejects(createKey(context, { name: 'b', rights: ['history'], rate_per_s: 'fast' }), status(400, /rate_per_s/));
-  await assert.rejects(createKey(context, { rights: ['history'] }), status(400, /name must be/));
-  await assert.rejects(createKey(context, { name: 'b' }), status(400, /rights must be/));
+  await assert.rejects(create({ name: 'hacs', rights: ['history'] }), status(409, /already/));
+  await assert.rejects(create({ name: 'b', rights: ['history'], expires: 'soon' }), status(400, /^expires is no time/));
+  await assert.rejects(create({ name: 'b', rights: ['history'], expires: 5 }), status(400, /^expires is no time/));
+  await assert.rejects(create({ name: 'b', rights: ['history'], expires: '2020-01-01' }), status(400, /is over already/));
+  await assert.rejects(create({ name: 'b', rights: ['history'], rate_per_s: 'fast' }), status(400, /rate_per_s/));
+  await assert.rejects(create({ rights: ['history'] }), status(400, /name is missing/));
+  await assert.rejects(create({ name: 'b' }), status(400, /rights is missing/));
   await assert.rejects(revokeKey(context, 'deadbeef'), status(404, /no key deadbeef/));
   assert.equal((await revokeKey(context, made.id)).name, 'hacs');
   assert.deepEqual(listKeys(context), { keys: [] });
   fs.writeFileSync(file, '{');
-  await assert.rejects(createKey(context, { name: 'b', rights: ['admin'] }), status(503, /keys cannot be changed: their file is no JSON/));
+  await assert.rejects(create({ name: 'b', rights: ['admin'] }), status(503, /keys cannot be changed: their file is no JSON/));
 });
 
 test('the command: help that teaches, a key shown once, faults in words', (t) => {

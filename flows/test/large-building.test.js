@@ -16,7 +16,7 @@ const { writeRegistry } = require('../lib/building/registry');
 const { createRoomNames } = require('../lib/building/room-names');
 const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
-const { doorkeepers } = require('./support/doors');
+const { guards } = require('./support/guards');
 const { tower } = require('./support/tower');
 
 const KEY = 'key-of-the-test';
@@ -41,8 +41,8 @@ async function start() {
       site.setBuilding(next, Date.now(), prepared);
       editor.recordApplied();
     } });
-  const router = createRouter({ site, editor, reload: reloader.checkNow, clock: Date.now, trusted: () => true, apiKey: KEY,
-    ...doorkeepers(), dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+  const router = createRouter({ site, editor, reload: reloader.checkNow, clock: Date.now, trusted: () => true, apiKey: KEY, ...guards(),
+    dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => assert.fail(text) });
   const server = express().use(router).listen(0, '127.0.0.1');
   await once(server, 'listening');

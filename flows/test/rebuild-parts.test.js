@@ -4,7 +4,9 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createCalm } = require('../lib/store/store-guard');
-const { moment, requestRebuild } = require('../lib/http/rebuild');
+const { createBodyCheck } = require('../lib/http/checks');
+const { requestRebuild } = require('../lib/http/rebuild');
+const { createDescription, operationsOf } = require('../lib/http/v1/description');
 const { StoreUnavailable } = require('../lib/store/influx');
 const { emptyOutcome } = require('../lib/locator');
 const { createArrivals } = require('../lib/rebuild/arrivals');
@@ -16,6 +18,8 @@ const { createToil, Stopped } = require('../lib/rebuild/toil');
 const { toBuilding, toGateway } = require('../lib/rebuild/turns');
 const { createStore } = require('../lib/store');
 const { playInflux, rows: answerRows } = require('./support/influx');
+
+const check = createBodyCheck(operationsOf(createDescription('0')).find(({ id }) => id === 'requestRebuild').body);
 
 const stay = (enter, leave, room = 'a') => ({ ts: enter, staff_id: '0', level: 'L1', room, enter_ms: enter, leave_ms: leave,
   duration_s: (leave - enter) / 1000 });
@@ -174,8 +178,10 @@ test('what the taker of readings throws comes out as it is', async (t) => {
 });
 
 test('times are epoch seconds or RFC 3339', () => {
-  const at = (value) => moment({ from: value }, 'from');
   const noon = Date.UTC(2026, 0, 1, 12);
+  let asked;
+  const rebuild = { request: (fromMs) => (asked = fromMs, {}) };
+  const at = (value) => (requestRebuild({ rebuild, clock: () => noon + 1 }, check(new URLSearchParams(), { from: value })), asked);
   for (const value of [noon / 1000, String(noon / 1000), '2026-01-01T12:00', '2026-01-01T12:00:00Z', '2026-01-01 12:00:00',
     '2026-01-01T20:00+08:00', '2026-01-01t12:00:00.000z']) assert.equal(at(value), noon, value);
   assert.equal(at('2026-01-01'), noon - 12 * 3_600_000);
@@ -188,7 +194,7 @@ test('times are epoch seconds or RFC 3339', () => {
 test('a rebuild is asked for within the past, and not too many of them', () => {
   const asked = [];
   const rebuild = { request: (...times) => (asked.push(times), asked.length < 3 ? { id: asked.length } : null) };
-  const request = (params) => requestRebuild({ rebuild, clock: () => 1_000_000 }, params);
+  const request = (params) => requestRebuild({ rebuild, clock: () => 1_000_000 }, check(new URLSearchParams(), params));
   assert.deepEqual(request({ from: '100' }), { id: 1 });
   request({ from: '100', to: 5000 });
   assert.deepEqual(asked, [[100_000, 1_000_000], [100_000, 1_000_000]]);

@@ -43,6 +43,8 @@ def _align(part: dict[str, Any]) -> None:
         several = str(part.get("staff_id", "")) == "*" or "," in str(part.get("staff_id", ""))
         start, end = float(part["start_time"]), float(part["end_time"])
         part["start_time"], part["end_time"] = min(start, end), min(start, end) if several else max(start, end)
+    if "-" in str(part.get("expires", "")):  # a date of a key: those that are over already are refused
+        part["expires"] = "90d"
     if "from" in part:  # of a rebuild
         part["from"] = _no_later_than_now(part["from"])
         if "to" in part:

@@ -133,6 +133,19 @@ def test_detection_with_a_fault_is_refused_by_name(
     assert names in answer.json()["error"]
 
 
+def test_answers_come_gzipped_from_a_thousand_bytes_on(stack: RunningStack, demo: Building) -> None:
+    beacon = demo.beacons[0]
+    base_s = int(time.time()) - 100
+    who = f"zip-{uuid.uuid4().hex[:8]}"
+    publish(stack, *((f"phone/{who}/readings", batch((beacon.id, -50), ts=(base_s + n) * 1000)) for n in range(60)))
+    eventually(lambda: _at_least(60, history(stack, who, base_s, base_s + 59)))
+    for seconds, encoding in ((0, None), (59, "gzip")):
+        window = {"staff_id": who, "start_time": base_s, "end_time": base_s + seconds}
+        answer = web.get(f"{stack.http_url}/extractbeacon", params=window, headers={"Accept-Encoding": "gzip"})
+        assert answer.headers.get("content-encoding") == encoding
+        assert len(answer.json()["location"]) == seconds + 1
+
+
 def test_monitoring_knows_who_was_there_before_a_restart(stack: RunningStack, demo: Building) -> None:
     """So long ago that the start does not locate it again: only the database knows."""
     who, beacon, ts = f"mon-{uuid.uuid4().hex[:8]}", demo.beacons[0], now_ms() - 300_000

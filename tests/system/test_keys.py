@@ -118,7 +118,10 @@ def test_a_damaged_file_is_refused_and_the_keys_stay(stack: RunningStack) -> Non
 @pytest.mark.parametrize(
     ("wish", "status", "said"),
     [
-        ({"rights": ["history"]}, 400, "name must be"),
+        ({"rights": ["history"]}, 400, "name is missing"),
+        ({"name": "a b", "rights": ["history"]}, 400, "name must be 1 to 64 letters"),
+        ({"name": ["z"], "rights": ["history"]}, 400, "name must be given once"),
+        ({"name": "z", "rights": 5}, 400, "rights must be one or more of history, presence, admin"),
         ({"name": "z", "rights": ["all"]}, 400, "rights must be one or more of history, presence, admin"),
         ({"name": "z", "rights": ["history"], "expires": "soon"}, 400, "is no time"),
         ({"name": "z", "rights": ["history"], "rate_per_s": -1}, 400, "rate_per_s must be"),

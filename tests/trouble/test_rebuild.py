@@ -168,7 +168,7 @@ def test_backlog_that_comes_while_node_red_is_away_is_located(stack: RunningStac
     ("times", "said"),
     [
         ((), "FROM is missing"),
-        (("yesterday",), "from is not a number"),
+        (("yesterday",), "from is no time"),
         (("2026-13-01",), "from is no time that exists"),
         (("2026-01-02", "2026-01-01"), "from is after to"),
     ],

@@ -2,7 +2,7 @@
 'use strict';
 
 const { createAttempts } = require('./attempts');
-const { ENV_NAME } = require('./key-ring');
+const { ENV_NAME } = require('./keys/ring');
 const { presentedKey, sameSecret } = require('./secrets');
 const { RIGHTS, TRUSTED_RIGHTS, VIEWER_RIGHTS } = require('./rights');
 const { DIRECT } = require('./clients');

@@ -6,13 +6,13 @@ const { createCallers, KEY_NEEDED } = require('./callers');
 const { ApiError } = require('../http/errors');
 
 /**
- * Who may call what: each operation declares at its door the right it needs.
+ * Who may call what: each route begins with its guard, which declares the right it needs.
  * @typedef {import('./callers').Caller} Caller
  * @typedef {import('./rights').Right} Right
  * @typedef {Right|readonly Right[]|'any'} Needed a list: one of them is enough; any: whichever right a caller has
- * @typedef {import('express').RequestHandler & {needs: Needed|'open'|'login'}} Door
+ * @typedef {import('express').RequestHandler & {needs: Needed|'open'|'login'}} Guard
  *   login: our pages' alone, no key opens it
- * @typedef {(whom: string|readonly string[], fromMs: number, toMs: number) => void} LookUp
+ * @typedef {(subjects: string|readonly string[], fromMs: number, toMs: number) => void} LookUp
  * @typedef {import('./callers').Context & {limits: Pick<ReturnType<typeof import('./limits').createLimits>, 'waitS'>,
  *   audit: Pick<import('./audit').Audit, 'lookedUp'>, log: (message: string) => void}} Context
  */
@@ -22,16 +22,16 @@ function createAccess(context) {
   const { identify } = createCallers(context);
 
   /**
-   * The door of one operation. Behind it `callerOf(response)` says who called; behind one to history, or to what tells as much of a
-   * person, `lookUpOf(response)` writes down who is looked up, which each such operation has to do (what was not said counts as
-   * everybody, of all times); it is answered when `accounted(response)` says so.
+   * The guard of one route. Behind it `callerOf(response)` says who called. Behind a guard of history, or of what shows as much of a
+   * person, `lookUpOf(response)` writes down who is looked up, which each such route has to do (without it the look-up counts as one
+   * of everybody, at all times); the route answers when `accounted(response)` says so.
    * @param {Needed} needs
    * @param {{changes?: boolean, audited?: boolean}} [options] changes: the operation is more than a question; audited: it looks somebody
    *   up, as each with the right `history` does
-   * @returns {Door}
+   * @returns {Guard}
    * @throws {Error} at start, when there is no such right
    */
-  function door(needs, { changes = false, audited = needs === 'history' } = {}) {
+  function requireRight(needs, { changes = false, audited = needs === 'history' } = {}) {
     const wanted = needs === 'any' ? RIGHTS : [needs].flat();
     const strange = wanted.find((right) => !RIGHTS.includes(right));
     if (strange) throw new Error(`there is no right "${strange}": use one of ${RIGHTS.join(', ')}`);
@@ -63,19 +63,19 @@ function createAccess(context) {
     const route = response.locals.route ?? '';
     let said = false;
     /** @type {LookUp} */
-    response.locals.lookUp = (whom, fromMs, toMs) => {
+    response.locals.lookUp = (subjects, fromMs, toMs) => {
       said = true;
-      response.locals.accounted = context.audit.lookedUp(caller, route, whom, fromMs, toMs);
+      response.locals.accounted = context.audit.lookedUp(caller, route, subjects, fromMs, toMs);
     };
     response.once('finish', () => {
       if (said || response.statusCode >= 400) return;
-      context.log(`${route} has answered without saying whom it looked up: this is a fault of ours`);
+      context.log(`${route} has answered without saying who was looked up: the audit log says everybody`);
       context.audit.lookedUp(caller, route, '*', 0, context.clock());
     });
   }
 
   return {
-    door,
+    requireRight,
     /** Who it is, where nobody is refused. @param {import('express').Request} request @returns {Caller|null} */
     known(request) {
       const caller = identify(request);
@@ -101,10 +101,10 @@ function missing({ name, kind, rights, readOnly }, wanted) {
 }
 
 /**
- * A door that is open to everybody, said aloud.
- * @type {Door}
+ * The guard of a route that is open to everybody.
+ * @type {Guard}
  */
-const openDoor = Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
+const openToAll = Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
   response.locals.route = routeOf(request);
   next();
 }), { needs: /** @type {'open'} */ ('open') });
@@ -122,20 +122,20 @@ function routeOf({ baseUrl, route }) {
 }
 
 /**
- * A door that no key opens, only a login; people are led to it.
+ * A guard that no key passes, only a login; people are led to it.
  * @param {Pick<ReturnType<typeof import('./sessions').createSessions>, 'guard'>} sessions
- * @returns {Door}
+ * @returns {Guard}
  */
-const loginDoor = (sessions) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
+const requireLogin = (sessions) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
   response.locals.route = routeOf(request);
   sessions.guard(request, response, next);
 }),
   { needs: /** @type {'login'} */ ('login') });
 
-/** Who called, behind a door. @param {import('express').Response} response @returns {Caller} */
+/** Who called, behind a guard. @param {import('express').Response} response @returns {Caller} */
 const callerOf = (response) => response.locals.caller;
 
-/** Behind a door to history: to be told who is looked up. @param {import('express').Response} response @returns {LookUp} */
+/** Behind a guard of history: writes down who is looked up. @param {import('express').Response} response @returns {LookUp} */
 const lookUpOf = (response) => response.locals.lookUp;
 
 /**
@@ -145,4 +145,4 @@ const lookUpOf = (response) => response.locals.lookUp;
  */
 const accounted = (response) => response.locals.accounted;
 
-module.exports = { createAccess, loginDoor, openDoor, callerOf, lookUpOf, accounted };
+module.exports = { createAccess, requireLogin, openToAll, callerOf, lookUpOf, accounted };

@@ -1,60 +1,28 @@
 // @ts-check
 'use strict';
 
-const path = require('node:path');
-const { FILE } = require('./key-file');
-const { createKeys } = require('./keys');
-const { createLimits } = require('./limits');
-const { createAudit } = require('./audit');
-const { accessFigures } = require('../health/metrics/access-figures');
-const { createHttpFigures } = require('../health/metrics/http-figures');
-const { createPrometheus } = require('../health/metrics/prometheus');
-const { watchPressure } = require('./pressure');
-const { createUnlisted } = require('../intake/unlisted');
-
 /**
- * Those who stand at the doors: keys, limits, the audit log, who counts, and who sends away when too many come or are made; their parts
- * of /health and their figures.
- * @typedef {import('./key-ring').KeyRecord} KeyRecord
- * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
- * @param {{figures: import('../health/metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
- *   site: import('../site').Site, hosts: Pick<import('./hosts').Hosts, 'refused'>, version: string,
- *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} means
+ * Who may ask, as one entry: what a request passes, in the order of docs/access.md. Nothing outside this folder loads its files
+ * one by one, but for the command `make key`, which needs the keys alone.
  */
-function createDoorkeepers(config, { site, figures, health, hosts, version, clock, logger }) {
-  const audit = createAudit({ folder: path.join(config.userDir, 'audit'), clock, warn: logger.warn });
-  const keys = createKeys({ file: path.join(config.userDir, FILE), clock, logger, changed: byHand });
-  const limits = createLimits(config);
-  const unlisted = createUnlisted({ file: path.join(config.userDir, 'unlisted.json'), site, clock, warn: logger.warn });
-  const prometheus = createPrometheus(figures, version);
-  const http = createHttpFigures(prometheus.latencies);
-  const pressure = watchPressure();
-  const takenOff = [figures.add(http.figures, http.roll), figures.add(accessFigures({ audit, limits, keys, hosts })),
-    figures.add(pressure.figures), figures.add(unlisted.figures)];
-  health.addPart('keys', keys.part);
-  health.addPart('audit', audit.part);
-
-  /** `make key` has changed them. @param {KeyRecord[]} added @param {KeyRecord[]} gone */
-  function byHand(added, gone) {
-    for (const { name, id, rights } of added) audit.deed('key_added', null, `${name} (${id}): ${rights.join(', ')}`);
-    for (const { name, id } of gone) audit.deed('key_revoked', null, `${name} (${id})`);
-  }
-
-  return {
-    doors: { keys, limits, audit, unlisted, pressure, metrics: { ...prometheus, watch: http.watch } },
-    /** About once a second. */
-    tick() {
-      keys.look();
-      audit.tick();
-      unlisted.tick();
-    },
-    /** @returns {Promise<void>} when all that was gathered is written */
-    async close() {
-      for (const takeOff of takenOff) takeOff();
-      pressure.stop();
-      await Promise.all([audit.close(), unlisted.close()]);
-    },
-  };
-}
-
-module.exports = { createDoorkeepers };
+module.exports = {
+  /** 1. Host names that are answered. */
+  createHosts: require('./hosts').createHosts,
+  /** 5. From which address a request comes, and 6. whether that address needs no key. */
+  ...require('./clients'),
+  ...require('./trust'),
+  /** 6. Keys, and the login of people. */
+  ...require('./keys'),
+  ...require('./secrets'),
+  createSessions: require('./sessions').createSessions,
+  createAttempts: require('./attempts').createAttempts,
+  createLogin: require('./login').createLogin,
+  /** 8. Rights, and the guard that each route begins with. */
+  ...require('./rights'),
+  ...require('./guard'),
+  /** 11. Who looked up whom: reading it back. */
+  readAudit: require('./audit/read').readAudit,
+  sizeOfSubjects: require('./audit/subjects').size,
+  /** 4., 6., 7. and 11. together, with their parts of /health and their figures. */
+  createGuards: require('./guards').createGuards,
+};

@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { openDoor } = require('./guard');
+const { openToAll } = require('./guard');
 
 const HEADERS = {
   'Cache-Control': 'no-store',
@@ -22,12 +22,12 @@ function createLogin(sessions, home) {
   /** @param {unknown} value @returns {string} a path of ours: never another host's */
   const goal = (value) => (typeof value === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(value) ? value : home);
 
-  router.get('/login', openDoor, sessions.readCookie, (request, response) => {
+  router.get('/login', openToAll, sessions.readCookie, (request, response) => {
     if (sessions.sessionOf(request)) response.redirect(302, goal(request.query.next));
     else page(response, 200, goal(request.query.next));
   });
 
-  router.post('/login', openDoor, sessions.readCookie, form, (request, response, failed) => {
+  router.post('/login', openToAll, sessions.readCookie, form, (request, response, failed) => {
     const { user, password, next } = request.body ?? {};
     sessions.check(request, String(user ?? ''), String(password ?? '')).then(async ({ role, waitS, checked }) => {
       if (role) {
@@ -41,7 +41,7 @@ function createLogin(sessions, home) {
     }).catch(failed);
   });
 
-  router.post('/logout', openDoor, sessions.readCookie, (request, response, failed) => {
+  router.post('/logout', openToAll, sessions.readCookie, (request, response, failed) => {
     sessions.end(request).then(() => response.redirect(303, '/login')).catch(failed);
   });
   return router;

@@ -6,16 +6,16 @@ const { Readable } = require('node:stream');
 const { pipeline } = require('node:stream/promises');
 
 /**
- * A JSON answer that comes in pieces of text. A small one is known as a whole before its status is sent; a large one is
- * sent while it is made, and when that fails its connection is broken off, so that nobody takes a part for the whole.
+ * A JSON answer made of pieces of text. A small one is complete before its status is sent; a large one is sent while it is made,
+ * and when that fails its connection is broken off, so that nobody takes a part for the whole.
  */
 
 /** So much is held back: up to here an error still has its own status, and the answer a length. */
 const HELD_CHARS = 512 * 1024;
 const PIECE_CHARS = 64 * 1024;
-/** Others get their turn after so much work. */
-const TURN_MS = 5;
-/** Who takes nothing for so long is gone. */
+/** Other work goes on after so much of ours. */
+const WORK_MS = 5;
+/** A caller who takes nothing for so long is gone. */
 const STALLED_MS = 30_000;
 
 class PiecedJson {
@@ -41,7 +41,7 @@ class PiecedJson {
         yield head + text.slice(0, -1); // the comma waits for what follows it
         [head, text] = [',', ''];
       }
-      if (performance.now() - sinceMs >= TURN_MS) {
+      if (performance.now() - sinceMs >= WORK_MS) {
         await breathe();
         sinceMs = performance.now();
       }
@@ -51,33 +51,45 @@ class PiecedJson {
   }
 
   /**
-   * @param {import('express').Response} response
-   * @param {() => void} begin sets status and headers; until then nothing is sent
-   * @returns {Promise<void>} when it is taken, or its caller is gone
-   * @throws {Error} why it could not be made, or not to its end
+   * The beginning, up to half a megabyte.
+   * @param {() => boolean} isWanted false: nobody waits for it any more
+   * @returns {Promise<{text: string, rest: AsyncGenerator<string, void, void>|null}>} rest: what follows; null: that was all
+   * @throws {Error} why it could not be made
    */
-  async send(response, begin) {
+  async hold(isWanted = () => true) {
     const pieces = this.pieces();
-    let held = '';
-    for (;;) {
+    let text = '';
+    while (text.length < HELD_CHARS) {
       const { value, done } = await pieces.next();
-      const isWanted = !response.destroyed && (held.length < HELD_CHARS || response.req.method !== 'HEAD');
-      if (done || !isWanted) {
+      if (done) return { text, rest: null };
+      if (!isWanted()) {
         await pieces.return();
-        begin();
-        response.end(held);
-        return;
+        return { text, rest: null };
       }
-      held += value;
-      if (held.length >= HELD_CHARS && response.req.method !== 'HEAD') break;
+      text += value;
     }
-    begin();
-    response.setTimeout(STALLED_MS, () => response.destroy());
-    await pipeline(Readable.from(chain(held, pieces)), response).catch((error) => {
-      response.destroy();
-      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error; // that is a caller who has gone
-    });
+    return { text, rest: pieces };
   }
+}
+
+/**
+ * Send what is too large to be held.
+ * @param {import('express').Response} response its status and headers are set
+ * @param {string} text the beginning @param {AsyncGenerator<string, void, void>} rest
+ * @returns {Promise<void>} when it is taken, or its caller is gone
+ * @throws {Error} why it could not be made to its end; the connection is broken off then
+ */
+async function stream(response, text, rest) {
+  if (response.req.method === 'HEAD') {
+    await rest.return();
+    response.end();
+    return;
+  }
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  await pipeline(Readable.from(chain(text, rest)), response).catch((error) => {
+    response.destroy();
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error; // that is a caller who has gone
+  });
 }
 
 /** @param {string} first @param {AsyncIterable<string>} rest */
@@ -86,4 +98,4 @@ async function* chain(first, rest) {
   yield* rest;
 }
 
-module.exports = { PiecedJson };
+module.exports = { PiecedJson, stream };

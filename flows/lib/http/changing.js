@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { callerOf } = require('../access/guard');
+const { callerOf } = require('../access');
 const { acknowledgeAlert, acknowledgeAlerts, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
 const { BOUNDS } = require('../building/editing/pictures');
@@ -12,13 +12,13 @@ const { sendJson } = require('./v1/send');
  * The routes of the set-up and the devices page: the building with its versions, alerts, strangers, and who is asking.
  * @param {import('express').Router} router
  * @param {import('./building').Context & import('./alerts').Context} context
- * @param {ReturnType<typeof import('../access/guard').createAccess>['door']} door
+ * @param {ReturnType<typeof import('../access/guard').createAccess>['requireRight']} requireRight
  * @param {{oneOf: (...methods: string[]) => import('express').RequestHandler,
  *   send: (response: import('express').Response, status: number, body: object|string) => void}} plumbing
  */
-function addChanging(router, context, door, { oneOf, send }) {
-  const look = door(['presence', 'admin']);
-  const change = door('admin', { changes: true });
+function addChanging(router, context, requireRight, { oneOf, send }) {
+  const look = requireRight(['presence', 'admin']);
+  const change = requireRight('admin', { changes: true });
   /** @param {number} limit */
   const bytes = (limit) => express.raw({ limit, type: () => true });
 
@@ -52,7 +52,7 @@ function addChanging(router, context, door, { oneOf, send }) {
   router.put('/api/v1/building', change, whole, answering((request, response) =>
     building.replaceBuilding(context, bodyOf(request), who(request, response))));
   router.all('/api/v1/building', look, oneOf('GET', 'HEAD', 'PUT'));
-  router.all('/api/v1/building/validate', door('admin'), oneOf('POST'), whole, answering((request) =>
+  router.all('/api/v1/building/validate', requireRight('admin'), oneOf('POST'), whole, answering((request) =>
     plain(() => building.validateBuilding(bodyOf(request)))));
   router.all('/api/v1/building/import', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
     building.importList(context, bodyOf(request), who(request, response), isYes(request.query.dry_run))));
@@ -72,7 +72,7 @@ function addChanging(router, context, door, { oneOf, send }) {
     plain(() => acknowledgeAlert(context, request.params.alert ?? '', callerOf(response).name))));
   router.all('/api/v1/alerts/kinds/:kind/acknowledge', change, oneOf('POST'), answering((request, response) =>
     plain(() => acknowledgeAlerts(context, request.params.kind ?? '', callerOf(response).name))));
-  router.all('/api/v1/me', door('any'), oneOf('GET', 'HEAD'), answering((_request, response) => {
+  router.all('/api/v1/me', requireRight('any'), oneOf('GET', 'HEAD'), answering((_request, response) => {
     const { name, kind, rights, readOnly = false } = callerOf(response);
     return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };
   }));

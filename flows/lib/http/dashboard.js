@@ -4,7 +4,7 @@
 const path = require('node:path');
 const express = require('express');
 const { NAME: UPLOADED } = require('../building/editing/pictures');
-const { loginDoor } = require('../access/guard');
+const { requireLogin } = require('../access');
 const { ApiError } = require('./errors');
 
 /** The built pages: `npm run build` makes them out of dashboard/src. */
@@ -32,7 +32,7 @@ function protect(_request, response, next) {
  */
 function createDashboard({ site, sessions, buildingFile }) {
   const router = express.Router();
-  const login = loginDoor(sessions);
+  const login = requireLogin(sessions);
   router.get('/monitoring', login, protect, (_request, response) => {
     response.set('Cache-Control', 'private, no-cache').sendFile(MONITORING);
   });

@@ -2,25 +2,26 @@
 'use strict';
 
 const { StoreBusy } = require('../store/store-guard');
-const { ID, normaliseBeacon } = require('../building/ids');
+const { normaliseBeacon } = require('../building/ids');
 const { StoreUnavailable } = require('../store/influx');
 const { BrokerAway } = require('../outbox');
-const { BOUNDS } = require('../intake/readings');
 const { AHEAD_MS, trailOf, trailsOf } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { ApiError, badRequest, unavailable } = require('./errors');
-const { epochSeconds, id, number, one, text } = require('./params');
+const { createLatest } = require('../history/latest');
+const { createUnlisted } = require('../intake/unlisted');
+const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
 
 /**
- * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
+ * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
  *   refuseIncomplete?: import('../history/completeness').RefuseIncomplete,
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
- * @typedef {Record<string, unknown>} Params
+ * @typedef {Record<string, any>} Params
  */
 
 const ACKNOWLEDGE_MS = 2000;
@@ -29,8 +30,6 @@ const BUSY_S = 1;
 const OLDEST_MS = 31 * 86_400_000;
 /** One answer is at most as much as one person's locations of that time, one a second. */
 const MOST_RECORDS = OLDEST_MS / 1000;
-/** More are asked for as `*`. */
-const MOST_IDS = 1000;
 
 const textOf = createRecords();
 
@@ -42,8 +41,7 @@ const textOf = createRecords();
  */
 function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp) {
   const staffIds = staffOf(params);
-  const start = epochSeconds(params, 'start_time');
-  const end = epochSeconds(params, 'end_time');
+  const { start_time: start, end_time: end } = params;
   if (start > end) throw badRequest('start_time is after end_time');
   // a record lies inside when its whole second does; where nothing can be there is nothing to look for
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
@@ -61,14 +59,10 @@ function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp)
 }
 
 /** One id, several, or null for everybody. @param {Params} params @returns {string|string[]|null} */
-function staffOf(params) {
-  const value = one(params, 'staff_id');
-  if (value === '*') return null;
-  if (typeof value !== 'string' || !value.includes(',')) return id(params, 'staff_id');
-  const ids = value.split(',');
-  if (!ids.every((each) => ID.test(each))) throw badRequest('staff_id must be one id, several with commas between them, or *');
-  if (ids.length > MOST_IDS) throw badRequest(`staff_id may name ${MOST_IDS} staff members at most; ask for all of them with *`);
-  return [...new Set(ids)];
+function staffOf({ staff_id: asked }) {
+  const text = String(asked); // an integer is its decimal string
+  if (text === '*') return null;
+  return text.includes(',') ? [...new Set(text.split(','))] : text;
 }
 
 /** @param {number} people @param {number} seconds */
@@ -110,12 +104,8 @@ async function retrieveForMonitoring({ site, latest }) {
  * @param {Params} params
  */
 async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
-  const staffId = id(params, 'user_address' in params && !('staff_id' in params) ? 'user_address' : 'staff_id');
-  const written = text(params, 'beacon_address');
-  const rssi = number(params, 'rssi');
-  if (rssi < BOUNDS.rssiMin || rssi > BOUNDS.rssiMax) {
-    throw badRequest(`rssi must be from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm`);
-  }
+  const { beacon_address: written, rssi } = params;
+  const staffId = String(params.staff_id);
   const beacon = normaliseBeacon(written);
   if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
   if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
@@ -144,4 +134,22 @@ const asApiError = (error) => (error instanceof StoreUnavailable
 /** @template T @param {Promise<T>} answer @returns {Promise<T>} */
 const fromStore = (answer) => answer.catch((error) => { throw asApiError(error); });
 
-module.exports = { extractBeacon, retrieveForMonitoring, newBeaconDetect };
+/**
+ * What the nodes `sda-history`, `sda-latest` and `sda-detection` ask.
+ * @typedef {ReturnType<typeof createHacs>} Hacs
+ * @param {Omit<Context, 'latest'|'moment'|'unlisted'> & Partial<Pick<Context, 'unlisted'>>} context unlisted: without it nothing is
+ *   kept over a restart
+ */
+function createHacs(context) {
+  const whole = { ...context, latest: createLatest(context), moment: createUniqueTimestamps(context.clock),
+    unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
+  return {
+    /** @param {Params} params @param {import('../access/guard').LookUp} lookUp */
+    history: (params, lookUp) => extractBeacon(whole, params, lookUp),
+    latest: () => retrieveForMonitoring(whole),
+    /** @param {Params} params */
+    detect: (params) => newBeaconDetect(whole, params),
+  };
+}
+
+module.exports = { createHacs, extractBeacon };

@@ -1,7 +1,6 @@
 // @ts-check
 'use strict';
 
-const { PiecedJson } = require('./answer');
 const { ApiError, badRequest } = require('./errors');
 
 /** What the routes share: methods, bodies, answers, errors. */
@@ -12,14 +11,13 @@ const BODY_BYTES = 16 * 1024;
 const unknown = (request, _response, next) => next(new ApiError(404, `there is no ${request.baseUrl}${request.path}`));
 
 /** Refuses other methods, and says which there are. @param {...string} methods */
-const oneOf = (...methods) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-  if (methods.includes(request.method)) {
-    next();
-    return;
-  }
-  response.set('Allow', methods.join(', '));
-  next(new ApiError(405, `${request.method} is not possible here, use ${methods.filter((method) => method !== 'HEAD').join(' or ')}`));
+const oneOf = (...methods) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, _response, next) => {
+  next(methods.includes(request.method) ? undefined : methodFault(request.method, methods));
 }), { methods });
+
+/** @param {string} method of the request @param {readonly string[]} methods that there are @returns {ApiError} 405 with `Allow` */
+const methodFault = (method, methods) => new ApiError(405,
+  `${method} is not possible here, use ${methods.filter((one) => one !== 'HEAD').join(' or ')}`, undefined, { headers: { Allow: methods.join(', ') } });
 
 /** What the parsers made of the body; a type that none of them reads is said to be so. @param {import('express').Request} request */
 function bodyOf(request) {
@@ -29,43 +27,78 @@ function bodyOf(request) {
   return sent ? request.body : undefined;
 }
 
+const PARSING = { 'entity.parse.failed': () => 'the body is not valid JSON', 'entity.too.large': (/** @type {any} */ error) => `the body is larger than ${error.limit} bytes` };
+/** Errors of this route carry an empty list beside the message. */
+const WITH_LIST = '/extractbeacon';
+
+/** @param {import('express').Request} request */
+function queryOf({ originalUrl }) {
+  const at = originalUrl.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
+}
+
 /**
- * Errors as JSON, with the right status. What went wrong inside is logged, not told.
+ * An error as it is answered. What went wrong inside is logged and not answered.
+ * @param {any} error
+ * @param {import('express').Request} request
+ * @param {(message: string) => void} log
+ * @param {object} [extra] part of the answer
+ * @returns {{status: number, headers: Record<string, string>, body: object}}
+ */
+function errorAnswer(error, request, log, extra = {}) {
+  const path = request.baseUrl + request.path;
+  const status = error.status >= 400 && error.status < 600 ? error.status : 500;
+  let message = error.message;
+  if (!(error instanceof ApiError)) {
+    message = status < 500 ? /** @type {any} */ (PARSING)[error.type]?.(error) ?? message : 'something went wrong inside; the log says what';
+  }
+  if (status === 500) log(`${request.method} ${path}: ${error.stack ?? error}`);
+  return {
+    status,
+    headers: { ...(error instanceof ApiError ? error.headers : {}), ...(error.retryAfterS ? { 'Retry-After': String(error.retryAfterS) } : {}) },
+    body: { error: message, ...error.more, ...extra, ...(path.startsWith(WITH_LIST) ? { location: [] } : {}) },
+  };
+}
+
+/**
+ * Errors as JSON, with the right status.
  * @param {(message: string) => void} log
  * @param {object} [extra] part of every error's answer
  * @returns {import('express').ErrorRequestHandler}
  */
 const failing = (log, extra = {}) => (error, request, response, _next) => {
   if (response.headersSent) {
-    log(`${request.method} ${request.path}: the answer was broken off: ${error.message}`);
-    response.destroy();
+    breakOff(error, request, response, log);
     return;
   }
-  const parsing = { 'entity.parse.failed': 'the body is not valid JSON', 'entity.too.large': `the body is larger than ${error.limit} bytes` };
-  const status = error.status >= 400 && error.status < 600 ? error.status : 500;
-  let message = error.message;
-  if (!(error instanceof ApiError)) message = status < 500 ? /** @type {any} */ (parsing)[error.type] ?? message : 'something went wrong inside; the log says what';
-  if (status === 500) log(`${request.method} ${request.path}: ${error.stack ?? error}`);
-  if (error instanceof ApiError) response.set(error.headers);
-  if (error.retryAfterS) response.set('Retry-After', String(error.retryAfterS));
-  send(response, status, { error: message, ...error.more, ...extra });
+  const { status, headers, body } = errorAnswer(error, request, log, extra);
+  response.set(headers);
+  send(response, status, body);
 };
+
+/** An answer that cannot be sent to its end: its connection is closed, so that nobody takes a part for the whole.
+ * @param {Error} error @param {import('express').Request} request @param {import('express').Response} response
+ * @param {(message: string) => void} log */
+function breakOff(error, request, response, log) {
+  log(`${request.method} ${request.path}: the answer was broken off: ${error.message}`);
+  response.destroy();
+}
+
+/** @param {boolean} isText @returns {Record<string, string>} of an answer that no cache keeps */
+const headersOf = (isText) => ({
+  'Cache-Control': 'no-store',
+  'Content-Type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
+  'X-Content-Type-Options': 'nosniff',
+});
 
 /**
  * @param {import('express').Response} response
  * @param {number} status
- * @param {object|string} body text, an object for JSON, or JSON in pieces
- * @returns {void|Promise<void>}
+ * @param {object|string} body text, or an object for JSON
  */
 function send(response, status, body) {
-  const text = typeof body === 'string';
-  const begin = () => response.status(status).set({
-    'Cache-Control': 'no-store',
-    'Content-Type': `${text ? 'text/plain' : 'application/json'}; charset=utf-8`,
-    'X-Content-Type-Options': 'nosniff',
-  });
-  if (body instanceof PiecedJson) return body.send(response, begin);
-  begin().end(text ? body : JSON.stringify(body));
+  const isText = typeof body === 'string';
+  response.status(status).set(headersOf(isText)).end(isText ? body : JSON.stringify(body));
 }
 
-module.exports = { BODY_BYTES, unknown, oneOf, bodyOf, failing, send };
+module.exports = { BODY_BYTES, unknown, oneOf, methodFault, bodyOf, breakOff, errorAnswer, failing, headersOf, queryOf, send };

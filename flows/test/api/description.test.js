@@ -6,12 +6,13 @@ const { Validator } = require('@seriousme/openapi-schema-validator');
 const { createRouter } = require('../../lib/http/router');
 const { createApi } = require('../../lib/http/v1');
 const { createDescription } = require('../../lib/http/v1/description');
+const { HACS_ROUTES } = require('../../lib/http/v1/description/paths/hacs');
 const { createSessions } = require('../../lib/access/sessions');
-const { doorkeepers } = require('../support/doors');
+const { guards } = require('../support/guards');
 
 const description = createDescription('1.2.3');
 const context = {
-  apiKey: 'key', trusted: () => true, clock: () => 0, ...doorkeepers(), dashboardPath: '/dashboard/floor', health: () => ({}), log: () => {},
+  apiKey: 'key', trusted: () => true, clock: () => 0, ...guards(), dashboardPath: '/dashboard/floor', health: () => ({}), log: () => {},
   sessions: createSessions({ adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' }),
 };
 /** Pages for people, and what they load. */
@@ -22,7 +23,7 @@ test('the description is OpenAPI 3.1', async () => {
   assert.ok(valid, JSON.stringify(errors, null, 1));
 });
 
-/** Every route below a router: path, methods, and what its door asks for. */
+/** Every route below a router: path, methods, and what its guard asks for. */
 function* routesOf({ stack }, at = '') {
   for (const { route, handle } of stack) {
     if (!route) {
@@ -48,13 +49,27 @@ test('what is routed is what is described: paths, methods, rights', () => {
   assert.deepEqual([...routed].map(([route, needs]) => `${route} ${needs}`).sort(), described.sort());
 });
 
+test('the HACS tab is what is described: paths, methods, rights; no http in node leads past sda-access', () => {
+  const flows = require('../../flows.json');
+  const byId = new Map(flows.map((node) => [node.id, node]));
+  const routed = flows.filter(({ type }) => type === 'http in').map(({ url, method, wires }) => {
+    const next = wires.flat().map((id) => byId.get(id));
+    assert.deepEqual(next.map(({ type }) => type), ['sda-access'], `${method} ${url}`);
+    assert.equal(next[0].route, url, 'its parameters are checked');
+    assert.equal(next[0].wires[1].length, 1, 'a refusal is answered');
+    return { path: url, method: method.toUpperCase(), right: next[0].right, changes: next[0].changes };
+  });
+  assert.deepEqual(routed, HACS_ROUTES.flatMap(({ path, right, changes, methods }) => methods.filter((method) => method !== 'HEAD')
+    .map((method) => ({ path, method, right, changes }))));
+});
+
 test('an operation that nothing answers ends the start', () => {
   const paths = require('../../lib/http/v1/description/paths/staff');
   const responses = { 200: { description: 'Shoes.' } };
   paths['/api/v1/staff/{staff_id}/shoes'] = { get: { operationId: 'listShoes', 'x-right': 'presence', responses } };
   try {
-    const door = (needs) => Object.assign(() => {}, { needs });
-    assert.throws(() => createApi(context, door), /listShoes is described, but nothing answers it/);
+    const requireRight = (needs) => Object.assign(() => {}, { needs });
+    assert.throws(() => createApi(context, requireRight), /listShoes is described, but nothing answers it/);
   } finally {
     delete paths['/api/v1/staff/{staff_id}/shoes'];
   }

@@ -5,7 +5,7 @@ const { test } = require('node:test');
 const fc = require('../support/fast-check');
 const { createAsk } = require('../../lib/http/v1/ask');
 const { createCursors } = require('../../lib/http/v1/cursor');
-const { parseMoment } = require('../../lib/http/v1/moment');
+const { parseMoment } = require('../../lib/shared/rfc3339');
 const { readPage } = require('../../lib/http/v1/pages');
 
 const item = fc.record({ ts: fc.integer({ min: 0, max: 12 }), id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f') });

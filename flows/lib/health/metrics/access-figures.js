@@ -4,7 +4,7 @@
 /**
  * Figures of keys, limits, host names and the audit log.
  * @param {{audit: Pick<import('../../access/audit').Audit, 'counters'>, limits: {refused: () => number}, hosts: {refused: () => number},
- *   keys: Pick<import('../../access/keys').Keys, 'records'>}} access
+ *   keys: Pick<import('../../access/keys').Keys, 'records'>}} means
  * @returns {import('./figures').Figure[]}
  */
 const accessFigures = ({ audit, limits, keys, hosts }) => [
@@ -19,7 +19,7 @@ const accessFigures = ({ audit, limits, keys, hosts }) => [
     read: () => expiries(keys.records()) },
 ];
 
-/** @param {import('../../access/key-ring').KeyRecord[]} records */
+/** @param {import('../../access/keys/ring').KeyRecord[]} records */
 const expiries = (records) => Object.fromEntries(records.flatMap(({ name, expires_ms: ms }) => (ms === null ? [] : [[name, ms / 1000]])));
 
 module.exports = { accessFigures };

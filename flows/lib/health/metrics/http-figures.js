@@ -48,7 +48,7 @@ function createHttpFigures(latencies) {
   }
 
   /**
-   * Middleware before all routes. Each route writes its name into `response.locals.route`.
+   * Stands before everything that is answered. The guard of a route writes its name into `response.locals.route`.
    * @type {import('express').RequestHandler}
    */
   function watch(_request, response, next) {

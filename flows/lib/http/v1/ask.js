@@ -18,7 +18,7 @@ const { momentMs, readWindow } = require('./window');
  * @property {number} nowMs
  * @property {import('../../access/callers').Caller} caller
  * @property {(last: Last|null) => string|null} next the cursor for what follows
- * @property {Record<string, unknown>} [body] form, JSON and query together, of an operation that changes something
+ * @property {Record<string, any>} [body] form, JSON and query together, checked, of an operation that changes something
  */
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const { createHash, createHmac, hkdfSync } = require('node:crypto');
-const { sameSecret } = require('../../access/secrets');
+const { sameSecret } = require('../../access');
 const { badRequest } = require('../errors');
 
 /**

@@ -2,12 +2,11 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf, openDoor } = require('../../access/guard');
-const { readParams } = require('../params');
-const { BODY_BYTES, bodyOf, failing, oneOf, unknown } = require('../plumbing');
+const { accounted, callerOf, lookUpOf, openToAll } = require('../../access');
+const { BODY_BYTES, bodyOf, failing, oneOf, queryOf, unknown } = require('../plumbing');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
-const { createCheck } = require('./checks');
+const { createBodyCheck, createCheck, together } = require('../checks');
 const { createCursors } = require('./cursor');
 const { createDescription, operationsOf } = require('./description');
 const elsewhere = require('./description/paths/building');
@@ -24,9 +23,9 @@ const PREFIX = '/api/v1';
 
 /**
  * @param {Context} context
- * @param {ReturnType<typeof import('../../access/guard').createAccess>['door']} door
+ * @param {ReturnType<typeof import('../../access/guard').createAccess>['requireRight']} requireRight
  */
-function createApi(context, door) {
+function createApi(context, requireRight) {
   const router = express.Router();
   const { version = '0' } = context;
   const description = createDescription(version);
@@ -35,7 +34,7 @@ function createApi(context, door) {
   const cursors = createCursors(context.apiKey);
 
   addDocs(router);
-  router.all(`${PREFIX}/openapi.json`, openDoor, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
+  router.all(`${PREFIX}/openapi.json`, openToAll, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
 
   const operations = operationsOf(description).filter(({ id, path }) => path.startsWith(`${PREFIX}/`) && !(path in elsewhere) && id !== 'getDescription');
   for (const operation of operations) {
@@ -43,8 +42,9 @@ function createApi(context, door) {
     if (!answer) throw new Error(`${operation.id} is described, but nothing answers it`);
     const { method, right, audited, status } = operation;
     const check = createCheck(operation.parameters);
+    const checkBody = operation.body ? createBodyCheck(operation.body) : together;
     const parsers = method === 'get' ? [] : [json, form];
-    router[method](inExpress(operation.path), door(right, { changes: method !== 'get', audited }), ...parsers, (request, response, next) => {
+    router[method](inExpress(operation.path), requireRight(right, { changes: method !== 'get', audited }), ...parsers, (request, response, next) => {
       Promise.resolve()
         .then(() => {
           const ask = createAsk(operation, check(request.params, queryOf(request)), context.clock(), callerOf(response), cursors);
@@ -54,7 +54,7 @@ function createApi(context, door) {
             const { fromMs, toMs } = window.toMs > 0 ? window : { fromMs: nowMs, toMs: nowMs }; // it is about the present
             lookUpOf(response)(staff === undefined ? subject ?? '*' : several(staff), fromMs, toMs);
           }
-          return answer(method === 'get' ? ask : { ...ask, body: readParams(request.originalUrl, bodyOf(request)) });
+          return answer(method === 'get' ? ask : { ...ask, body: checkBody(queryOf(request), bodyOf(request)) });
         })
         .then(async (result) => {
           await accounted(response);
@@ -65,9 +65,9 @@ function createApi(context, door) {
   for (const path of new Set(operations.map((one) => one.path))) {
     const same = operations.filter((one) => one.path === path);
     const methods = same.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-    router.all(inExpress(path), door(/** @type {typeof same[number]} */ (same[0]).right), oneOf(...methods));
+    router.all(inExpress(path), requireRight(/** @type {typeof same[number]} */ (same[0]).right), oneOf(...methods));
   }
-  router.use(PREFIX, door('any')); // a stranger does not even learn what there is not
+  router.use(PREFIX, requireRight('any')); // a stranger does not even learn what there is not
   router.use('/api', unknown, failing(context.log));
   return router;
 }
@@ -77,11 +77,5 @@ const form = express.urlencoded({ limit: BODY_BYTES, extended: false });
 
 /** @param {string} path as OpenAPI writes it */
 const inExpress = (path) => path.replace(/\{(\w+)\}/g, ':$1');
-
-/** @param {import('express').Request} request */
-function queryOf({ originalUrl }) {
-  const at = originalUrl.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
-}
 
 module.exports = { createApi };

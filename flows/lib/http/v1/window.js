@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
+const { parseMoment } = require('../../shared/rfc3339');
 const { badRequest } = require('../errors');
-const { parseMoment } = require('./moment');
 
 /**
  * The time a request asks about: half-open, start included, end not.

@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-const { createAuditAnswers } = require('../../audit');
-const { createCalibrationAnswers } = require('../../calibration');
-const { createKeyAnswers } = require('../../keys');
+const { createAuditAnswers } = require('./audit');
+const { createCalibrationAnswers } = require('./calibration');
+const { createKeyAnswers } = require('./keys');
 const { requestRebuild } = require('../../rebuild');
-const { createRecordingAnswers } = require('../../recordings');
+const { createRecordingAnswers } = require('./recordings');
 const { createDeviceAnswers } = require('./devices');
 const { createEventAnswers } = require('./events');
 const { createEverybody } = require('./everybody');

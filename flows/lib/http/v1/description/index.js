@@ -29,7 +29,7 @@ const createDescription = (version) => ({
   security: [{}, { bearer: [] }, { header: [] }],
   tags: TAGS.map((name) => ({ name })),
   paths: withSecurity({
-    ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs'),
+    ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs').paths,
     ...require('./paths/building'), ...require('./paths/recordings'), ...require('./paths/system'),
   }),
   components: {
@@ -60,17 +60,19 @@ const withSecurity = (paths) => Object.fromEntries(Object.entries(paths).map(([p
  * @property {string} path as OpenAPI writes it
  * @property {import('../../../access/guard').Needed} right that it needs
  * @property {boolean} audited whether it looks somebody up
- * @property {import('../checks').Parameter[]} parameters in full
+ * @property {import('../../checks').Parameter[]} parameters in full
+ * @property {import('../../checks').BodySchema|null} body what a body of JSON carries; null: none, or one that has checks of its own
  * @property {number} status of success
  */
 
 /** @param {Description} description @returns {Operation[]} */
 function operationsOf(description) {
   return Object.entries(description.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => {
-    const { operationId: id, parameters: named = [], 'x-right': right, 'x-audited': audited = right === 'history', responses: told } = /** @type {any} */ (operation);
-    const status = Number(Object.keys(told).find((code) => code.startsWith('2')));
+    const { operationId: id, parameters: named = [], 'x-right': right, 'x-audited': audited = right === 'history', requestBody, responses: answered } = /** @type {any} */ (operation);
+    const status = Number(Object.keys(answered).find((code) => code.startsWith('2')));
     const whole = named.map((/** @type {any} */ one) => resolve(description, one));
-    return { id, method: /** @type {any} */ (method), path, right, audited, status, parameters: whole };
+    return { id, method: /** @type {any} */ (method), path, right, audited, status, parameters: whole,
+      body: requestBody?.content['application/json']?.schema ?? null };
   }));
 }
 

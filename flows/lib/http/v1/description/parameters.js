@@ -5,6 +5,12 @@ const { ID } = require('../../../building/ids');
 
 /** The parameters of more than one operation. */
 
+/** Why an id is refused. */
+const ID_MESSAGE = 'must be 1 to 64 letters, digits, "_", "." or "-"';
+/** A staff id in a body: an integer is its decimal string. */
+const STAFF_WRITTEN = { anyOf: [{ type: 'string', pattern: ID.source }, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }],
+  'x-message': ID_MESSAGE };
+
 /** A beacon as people write it: what `normaliseBeacon` takes. */
 const BEACON_WRITTEN = /^([0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f-]{12,64})$/;
 
@@ -44,4 +50,4 @@ const use = (name) => ({ $ref: `#/components/parameters/${name}` });
 
 const window = [use('start'), use('end')];
 
-module.exports = { parameters, use, window, limit, query, BEACON_WRITTEN, ID };
+module.exports = { parameters, use, window, limit, query, BEACON_WRITTEN, ID, ID_MESSAGE, STAFF_WRITTEN };

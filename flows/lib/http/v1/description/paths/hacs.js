@@ -1,15 +1,18 @@
 // @ts-check
 'use strict';
 
-const { BEACON_WRITTEN, ID } = require('../parameters');
+const { BEACON_WRITTEN, ID, ID_MESSAGE, STAFF_WRITTEN } = require('../parameters');
 const { COMMON, use } = require('../responses');
+const { BOUNDS } = require('../../../../intake/readings');
 
 const TAG = ['HACS-era routes'];
 const EPOCH_S = { type: 'number', minimum: 0, exclusiveMaximum: 1e11 };
-const STAFF = { type: 'string', pattern: ID.source };
+const STAFF = { type: 'string', pattern: ID.source, 'x-message': ID_MESSAGE };
 const EACH = ID.source.slice(1, -1);
-const STAFF_OR_SEVERAL = { type: 'string', pattern: `^(?:\\*|${EACH}(?:,${EACH}){0,999})$` };
-const STAFF_OR_NUMBER = { anyOf: [STAFF, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }] };
+const SEVERAL_MESSAGE = `${ID_MESSAGE}, or up to 1000 of such ids with commas between them, or *`;
+const STAFF_OR_SEVERAL = { type: 'string', pattern: `^(?:\\*|${EACH}(?:,${EACH}){0,999})$`, 'x-message': SEVERAL_MESSAGE };
+const BEACON = { type: 'string', pattern: BEACON_WRITTEN.source, 'x-message': 'is no beacon id: twelve hex digits, or one of the longer forms' };
+const RSSI = { type: 'number', minimum: BOUNDS.rssiMin, maximum: BOUNDS.rssiMax, 'x-message': `must be from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm` };
 
 /** Errors of these routes carry an empty list beside the message. */
 const WITH_LIST = { description: 'As everywhere, with an empty list.',
@@ -21,8 +24,8 @@ const found = (schema) => ({ description: 'Newest first.', content: { 'applicati
 
 /**
  * One route by GET and POST: query string, form or JSON carry the same parameters.
- * @param {{id: string, right: string, summary: string, description?: string, query: Record<string, object>, json?: Record<string, object>,
- *   responses: Record<string, object>}} route
+ * @param {{id: string, right: 'history'|'presence', summary: string, description?: string, query: Record<string, object>,
+ *   json?: Record<string, object>, responses: Record<string, object>}} route
  */
 function both({ id, right, summary, description, query, json = query, responses }) {
   const common = { tags: TAG, 'x-right': right, summary, ...(description ? { description } : {}), responses };
@@ -36,21 +39,21 @@ function both({ id, right, summary, description, query, json = query, responses 
   };
 }
 
-module.exports = {
+const paths = {
   '/extractbeacon': both({
     id: 'extractBeacon', right: 'history', summary: 'Where somebody was',
     description: 'Both ends are included, by whole seconds. An unknown staff member has an empty list. Several ids with commas between them, '
       + 'or `*` for everybody, give one list: one staff member after the other, each record with its `staff_id`. Their number times the '
       + 'seconds asked for may be 2,678,400 at most.',
     query: { staff_id: STAFF_OR_SEVERAL, start_time: EPOCH_S, end_time: EPOCH_S },
-    json: { staff_id: { anyOf: [STAFF_OR_SEVERAL, ...STAFF_OR_NUMBER.anyOf.slice(1)] }, start_time: EPOCH_S, end_time: EPOCH_S },
+    json: { staff_id: { anyOf: [STAFF_OR_SEVERAL, ...STAFF_WRITTEN.anyOf.slice(1)], 'x-message': SEVERAL_MESSAGE }, start_time: EPOCH_S, end_time: EPOCH_S },
     responses: { 200: found('HacsHistory'), ...WITH_LISTS },
   }),
   '/newbeacondetect': both({
     id: 'newBeaconDetect', right: 'presence', summary: 'A reading by hand',
     description: 'Goes through the broker like any other reading. `user_address` is another name of `staff_id`.',
-    query: { staff_id: STAFF, beacon_address: { type: 'string', pattern: BEACON_WRITTEN.source }, rssi: { type: 'number', minimum: -127, maximum: 20 } },
-    json: { staff_id: STAFF_OR_NUMBER, beacon_address: { type: 'string', pattern: BEACON_WRITTEN.source }, rssi: { type: 'number', minimum: -127, maximum: 20 } },
+    query: { staff_id: STAFF, beacon_address: BEACON, rssi: RSSI },
+    json: { staff_id: { ...STAFF_WRITTEN, 'x-alias': 'user_address' }, beacon_address: BEACON, rssi: RSSI },
     responses: {
       200: { description: 'The broker has it.', content: { 'text/plain': { schema: { type: 'string', const: 'New Beacon Detection Added' } } } },
       ...COMMON, 404: use('NotFound'), 413: use('TooLarge'),
@@ -61,3 +64,18 @@ module.exports = {
     responses: { 200: found('HacsMonitoring'), ...COMMON, 413: use('TooLarge') },
   }),
 };
+
+/**
+ * Route by route, for whoever answers or refuses. A HEAD must not change anything.
+ * @typedef {import('../../../checks').BodySchema} BodySchema
+ * @type {{path: string, right: 'history'|'presence', methods: string[], changes: boolean, body: BodySchema}[]} body: what query, form
+ *   and JSON carry alike
+ */
+const HACS_ROUTES = Object.entries(paths).map(([path, { get, post }]) => {
+  const changes = path === '/newbeacondetect';
+  /** @type {any} */
+  const body = post.requestBody?.content['application/json'].schema ?? { type: 'object', properties: {} };
+  return { path, right: get['x-right'], changes, body, methods: changes ? ['GET', 'POST'] : ['GET', 'HEAD', 'POST'] };
+});
+
+module.exports = { paths, HACS_ROUTES };

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ID } = require('../parameters');
+const { ID, ID_MESSAGE, STAFF_WRITTEN } = require('../parameters');
 const { answers, COMMON, use } = require('../responses');
 
 /** Recordings with known rooms, for admins. */
@@ -9,11 +9,14 @@ const { answers, COMMON, use } = require('../responses');
 const TAGS = ['Recordings'];
 const RECORDING = { name: 'recording', in: 'path', required: true, description: 'Its id.', schema: { type: 'string', pattern: '^[0-9a-f]{12}$' } };
 const TAP = { name: 'tap', in: 'path', required: true, description: 'Its id.', schema: { type: 'string', pattern: ID.source } };
-const NAME = { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9_-]{0,63})?$', description: 'Of the files; empty: the time.' };
-const STAFF = { type: 'string', pattern: ID.source, description: 'Who walks.' };
-const ROOM = { type: ['string', 'null'], anyOf: [{ pattern: ID.source }, { const: '' }], description: 'Where the person is from now on; empty: in no room.' };
+const NAME = { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9_-]{0,63})?$', description: 'Of the files; empty: the time.',
+  'x-message': 'must be 1 to 64 letters, digits, "_" or "-": it becomes the name of files' };
+const STAFF = { ...STAFF_WRITTEN, description: 'Who walks.' };
+const ROOM = { type: ['string', 'null'], anyOf: [{ pattern: ID.source }, { const: '' }], description: 'Where the person is from now on; empty: in no room.',
+  'x-message': ID_MESSAGE };
 const AGE = { type: 'integer', minimum: 0, maximum: 3_600_000, default: 0, description: 'So long ago it was tapped, ms: for a phone that was offline.' };
-const TAP_ID = { type: 'string', pattern: ID.source, description: 'An id of the caller\'s choice: the same tap sent again is no second one.' };
+const TAP_ID = { type: 'string', pattern: ID.source, 'x-message': ID_MESSAGE,
+  description: 'An id of the caller\'s choice: the same tap sent again is no second one.' };
 
 /** @param {object} properties @param {string[]} required */
 const body = (properties, required) => {

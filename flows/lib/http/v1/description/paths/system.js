@@ -1,23 +1,28 @@
 // @ts-check
 'use strict';
 
-const { RIGHTS } = require('../../../../access/rights');
-const { ID, limit, query, use: shared, window } = require('../parameters');
+const { ENV_NAME, RIGHTS } = require('../../../../access');
+const { ID, ID_MESSAGE, limit, query, use: shared, window } = require('../parameters');
 const { answers, COMMON, use } = require('../responses');
 
 const TAG = ['System'];
 const MOMENT = { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'number', minimum: 0, exclusiveMaximum: 1e11 }] };
-/** A time as RFC 3339 is taken too. */
-const EXPIRES = { type: 'string', pattern: '^(never|[1-9][0-9]{0,3}[hd])$', default: 'never', description: '`90d`, `12h`, `never`, or a time as RFC 3339.' };
+/** Time, seconds and offset may be left out. */
+const FROM = { anyOf: [...MOMENT.anyOf, { type: 'string', format: 'date' }],
+  'x-message': 'is no time that exists: give it like 2026-01-01T10:00:00Z, or in epoch seconds' };
+const EXPIRES = { anyOf: [{ type: 'string', pattern: '^(never|[1-9][0-9]{0,5}[hd])$' }, { type: 'string', format: 'date' }, { type: 'string', format: 'date-time' }],
+  default: 'never', description: '`90d`, `12h`, `never`, or a time as RFC 3339.',
+  'x-message': 'is no time: write 90d, 12h, never, 2027-01-31 or 2027-01-31T12:00:00Z' };
 const RATE = { type: 'integer', minimum: 1, maximum: 1_000_000 };
-const NAME = { type: 'string', pattern: ID.source };
+const NAME = { type: 'string', pattern: ID.source, not: { const: ENV_NAME }, 'x-message': `${ID_MESSAGE}, and not ${ENV_NAME}: that is the key of .env` };
 const STAFF = { type: 'string', pattern: ID.source };
 const RIGHT = { type: 'string', enum: RIGHTS };
 const key = { schema: { type: 'object', required: ['name', 'rights'], properties: { name: NAME, expires: EXPIRES,
-  rights: { anyOf: [{ type: 'array', items: RIGHT, minItems: 1 }, RIGHT], description: 'A list, or text with commas.' },
-  rate_per_s: { ...RATE, type: ['integer', 'null'] } } } };
+  rights: { anyOf: [{ type: 'array', items: RIGHT, minItems: 1 }, { type: 'string', pattern: `^ *(${RIGHTS.join('|')}) *(, *(${RIGHTS.join('|')}) *)*$` }],
+    description: 'A list, or text with commas.', 'x-message': `must be one or more of ${RIGHTS.join(', ')}` },
+  rate_per_s: { ...RATE, type: ['integer', 'null'], 'x-message': `must be a whole number from 1 to ${RATE.maximum}` } } } };
 const keyForm = { schema: { type: 'object', required: ['name', 'rights'], properties: { name: NAME, expires: EXPIRES, rights: RIGHT, rate_per_s: RATE } } };
-const range = { schema: { type: 'object', properties: { from: MOMENT, to: { anyOf: [...MOMENT.anyOf, { const: '' }] } }, required: ['from'] } };
+const range = { schema: { type: 'object', properties: { from: FROM, to: { ...FROM, anyOf: [...FROM.anyOf, { const: '' }] } }, required: ['from'] } };
 
 module.exports = {
   '/health': {

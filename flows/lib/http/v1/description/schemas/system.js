@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { RIGHTS } = require('../../../../access/rights');
+const { RIGHTS } = require('../../../../access');
 const { count, list, ms, next, number, object, orNull, ref, seconds, span, text, whole, yes } = require('./build');
 
 const key = {

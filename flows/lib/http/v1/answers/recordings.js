@@ -2,46 +2,29 @@
 'use strict';
 
 const { randomUUID } = require('node:crypto');
-const { RecordingConflict } = require('../recordings');
-const { ApiError, badRequest } = require('./errors');
-const { id, text, whole } = require('./params');
+const { RecordingConflict } = require('../../../recordings');
+const { ApiError } = require('../../errors');
 
 /**
  * `/api/v1/recordings`: what receivers send about one person while somebody taps the rooms, for admins. That somebody is recorded,
  * and who reads it afterwards, is in the audit log.
- * @typedef {import('../recordings').Recordings} Recordings
- * @typedef {import('../recordings/recording').Recording} Recording
- * @typedef {{recordings: Recordings, site: import('../site').Site, clock: () => number,
- *   audit: Pick<import('../access/audit').Audit, 'deed'|'lookedUp'>}} Context
+ * @typedef {import('../../../recordings').Recordings} Recordings
+ * @typedef {import('../../../recordings/recording').Recording} Recording
+ * @typedef {{recordings: Recordings, site: import('../../../site').Site, clock: () => number,
+ *   audit: Pick<import('../../../access/audit').Audit, 'deed'|'lookedUp'>}} Context
  */
 
-/** A file's name, on every system. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-const AGE_MAX_MS = 60 * 60_000;
 const ROUTE = '/api/v1/recordings/{recording}';
 
-/** @param {Record<string, unknown>} body @param {number} nowMs */
-function nameOf(body, nowMs) {
-  if (body.name === undefined || body.name === '') {
-    return `walk-${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}`;
-  }
-  const name = text(body, 'name');
-  if (!NAME.test(name)) throw badRequest('name must be 1 to 64 letters, digits, "_" or "-": it becomes the name of files');
-  return name;
-}
-
-/** @param {Record<string, unknown>} body @returns {string|null} null: in no room */
-function roomOf(body) {
-  if (!('room' in body)) throw badRequest('room is missing; it is empty where the person is in none');
-  return body.room === null || body.room === '' ? null : id(body, 'room');
-}
+/** Of the files, where none was given. @param {number} nowMs */
+const nameOf = (nowMs) => `walk-${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}`;
 
 /** @template T @param {Promise<T>} work @returns {Promise<T>} */
 const possible = (work) => work.catch((error) => {
   throw error instanceof RecordingConflict ? new ApiError(409, error.message) : error;
 });
 
-/** @param {Context} context @returns {Record<string, import('./v1/answers').Answer>} */
+/** @param {Context} context @returns {Record<string, import('.').Answer>} */
 function createRecordingAnswers(context) {
   const { audit, clock } = context;
 
@@ -57,20 +40,21 @@ function createRecordingAnswers(context) {
     if (!found) throw new ApiError(404, `there is no recording ${recording}`);
     return found;
   }
-  /** @param {import('../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
+  /** @param {import('../../../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
   const deed = (caller, kind, { name, id: its, staff_id: staff }) => audit.deed(kind, caller, `${name} (${its}): staff ${staff}`);
-  /** @param {import('../access/callers').Caller} caller @param {string} route @param {Recording} recording */
+  /** @param {import('../../../access/callers').Caller} caller @param {string} route @param {Recording} recording */
   const lookedUp = (caller, route, { staff_id: staff, started_ms: fromMs, stopped_ms: toMs }) =>
     audit.lookedUp(caller, route, staff, fromMs, toMs ?? clock());
 
   return {
     listRecordings: () => ({ recordings: context.recordings.list().map(summary) }),
     async startRecording({ body = {}, caller, nowMs }) {
-      const staffId = id(body, 'staff_id');
+      const staffId = String(body.staff_id);
       const building = context.site.building();
       const isKnown = building.staff.has(staffId) || context.site.presences().some(({ staff_id: one }) => one === staffId);
       if (!isKnown) throw new ApiError(404, `there is no staff member ${staffId} in the building file, and none is heard`);
-      const recording = await possible(context.recordings.start({ staffId, name: nameOf(body, nowMs), by: caller.name }, building.file));
+      const wanted = { staffId, name: body.name || nameOf(nowMs), by: caller.name };
+      const recording = await possible(context.recordings.start(wanted, building.file));
       await deed(caller, 'recording_started', recording);
       return told(recording);
     },
@@ -82,10 +66,9 @@ function createRecordingAnswers(context) {
     },
     async addTap({ params, body = {} }) {
       const recording = known(params);
-      const room = roomOf(body);
+      const room = body.room || null; // in none
       if (room !== null && !context.recordings.hasRoom(recording, room)) throw new ApiError(404, `the recording has no room ${room}`);
-      const ageMs = body.age_ms === undefined ? 0 : whole(body, 'age_ms', 0, AGE_MAX_MS);
-      const tap = body.tap === undefined ? randomUUID() : id(body, 'tap');
+      const { tap = randomUUID(), age_ms: ageMs } = body;
       await possible(context.recordings.addTap(recording, { tap, room, ageMs }));
       return told(recording);
     },
@@ -117,4 +100,4 @@ function createRecordingAnswers(context) {
   };
 }
 
-module.exports = { createRecordingAnswers, NAME, AGE_MAX_MS };
+module.exports = { createRecordingAnswers };

@@ -4,14 +4,14 @@
 const fs = require('node:fs');
 const { mkdir } = require('node:fs/promises');
 const path = require('node:path');
-const { FileLockError, withFileLock } = require('../shared/file-lock');
-const { replaceFile } = require('../shared/whole-file');
-const { KeyFileError, parseKeys, writeKeys } = require('./key-ring');
+const { FileLockError, withFileLock } = require('../../shared/file-lock');
+const { replaceFile } = require('../../shared/whole-file');
+const { KeyFileError, parseKeys, writeKeys } = require('./ring');
 
 /**
  * The file of keys, `keys.json` in the flows' data folder: written by the running flows and by `make key` alike, each time
  * as a whole, so that it is the old or the new one whenever somebody is killed.
- * @typedef {import('./key-ring').KeyRecord} KeyRecord
+ * @typedef {import('./ring').KeyRecord} KeyRecord
  */
 
 const FILE = 'keys.json';

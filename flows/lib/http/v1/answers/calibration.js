@@ -1,22 +1,22 @@
 // @ts-check
 'use strict';
 
-const { faultsOf } = require('../building');
-const { calibrated, createCalibrationRunner, CalibrationConflict, isAsWalked } = require('../calibration/runner');
-const { RecordingConflict } = require('../recordings');
-const { refused, writeOver } = require('./building');
-const { ApiError } = require('./errors');
+const { faultsOf } = require('../../../building');
+const { calibrated, createCalibrationRunner, CalibrationConflict, isAsWalked } = require('../../../calibration/runner');
+const { RecordingConflict } = require('../../../recordings');
+const { refused, writeOver } = require('../../building');
+const { ApiError } = require('../../errors');
 
 /**
  * `/api/v1/recordings/{recording}/calibration`: what a walk with known rooms teaches about the devices, and taking it over into the
  * building file, as a version like any other change. For admins; reading it is in the audit log, for it tells where somebody was.
- * @typedef {Pick<import('./building').Context, 'editor'|'reload'|'site'> & {recordings: import('../recordings').Recordings,
- *   clock: () => number, audit: Pick<import('../access/audit').Audit, 'lookedUp'>}} Context
+ * @typedef {Pick<import('../../building').Context, 'editor'|'reload'|'site'> & {recordings: import('../../../recordings').Recordings,
+ *   clock: () => number, audit: Pick<import('../../../access/audit').Audit, 'lookedUp'>}} Context
  */
 
 const ROUTE = '/api/v1/recordings/{recording}/calibration';
 
-/** @param {Context} context @returns {Record<string, import('./v1/answers').Answer>} */
+/** @param {Context} context @returns {Record<string, import('.').Answer>} */
 function createCalibrationAnswers(context) {
   const { audit, clock, editor } = context;
   const runner = createCalibrationRunner();

@@ -3,14 +3,14 @@
 
 const { hash, randomBytes, timingSafeEqual } = require('node:crypto');
 const { isIP } = require('node:net');
-const { ID } = require('../building/ids');
-const { RIGHTS } = require('./rights');
+const { ID } = require('../../building/ids');
+const { RIGHTS } = require('../rights');
 
 /**
  * Named keys. A key is `sda_<id>_<256 random bits>`: the id is no secret, it finds the record and names a key that has
  * leaked. Kept is only the key's SHA-256. A slow hash as for passwords would add nothing: it makes guessing dear where
  * people choose, and nobody guesses 256 random bits at any price; but it would make each request dear.
- * @typedef {import('./rights').Right} Right
+ * @typedef {import('../rights').Right} Right
  * @typedef {object} KeyRecord
  * @property {string} id eight hex digits
  * @property {string} name unique

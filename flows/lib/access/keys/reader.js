@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
-const { KeyFileError } = require('./key-ring');
-const { readKeys } = require('./key-file');
+const { KeyFileError } = require('./ring');
+const { readKeys } = require('./file');
 
 /** The file is read so often at most. */
 const LOOK_MS = 2000;
@@ -10,11 +10,11 @@ const LOOK_MS = 2000;
 /**
  * For whoever only wants to know which keys there are.
  * @param {string} file @param {() => number} clock
- * @returns {{records: () => import('./key-ring').KeyRecord[]}} of a damaged file: none
+ * @returns {{records: () => import('./ring').KeyRecord[]}} of a damaged file: none
  */
-function createKeyLook(file, clock) {
+function createKeyReader(file, clock) {
   let lookedMs = -Infinity;
-  /** @type {import('./key-ring').KeyRecord[]} */
+  /** @type {import('./ring').KeyRecord[]} */
   let known = [];
   return {
     records() {
@@ -31,4 +31,4 @@ function createKeyLook(file, clock) {
   };
 }
 
-module.exports = { createKeyLook };
+module.exports = { createKeyReader };

@@ -1,47 +1,46 @@
 // @ts-check
 'use strict';
 
-const { parseExpiry } = require('../access/expiry');
-const { KeyError, KeyFileError, NameTaken } = require('../access/key-ring');
-const { ApiError, badRequest } = require('./errors');
+const { KeyError, KeyFileError, NameTaken, parseExpiry } = require('../../../access');
+const { ApiError, badRequest } = require('../../errors');
 
 /**
- * `/api/v1/keys`: the named keys, for admins. A key itself is told once, by the answer that makes it.
- * @typedef {import('../access/key-ring').KeyRecord} KeyRecord
- * @typedef {{keys: import('../access/keys').Keys, audit: Pick<import('../access/audit').Audit, 'deed'>, clock: () => number}} Context
+ * `/api/v1/keys`: the named keys, for admins. A key itself is in one answer alone, that which makes it.
+ * @typedef {import('../../../access/keys/ring').KeyRecord} KeyRecord
+ * @typedef {{keys: import('../../../access/keys').Keys, clock: () => number,
+ *   audit: Pick<import('../../../access/audit').Audit, 'deed'>}} Context
  */
 
-/** What may be told of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */
-const told = ({ id, name, rights, created_ms: created, expires_ms: expires, rate_per_s: rate }, nowMs) => ({
+/** What is answered of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */
+const described = ({ id, name, rights, created_ms: created, expires_ms: expires, rate_per_s: rate }, nowMs) => ({
   id, name, rights, created_ms: created, expires_ms: expires, expired: expires !== null && expires <= nowMs, rate_per_s: rate ?? null,
 });
 
 /** @param {Pick<Context, 'keys'|'clock'>} context */
-const listKeys = ({ keys, clock }) => ({ keys: keys.records().map((record) => told(record, clock())) });
+const listKeys = ({ keys, clock }) => ({ keys: keys.records().map((record) => described(record, clock())) });
 
 /**
  * @param {Pick<Context, 'keys'|'clock'>} context
- * @param {Record<string, unknown>} params name, rights (a list, or with commas), expires (`90d`, RFC 3339, never), rate_per_s
+ * @param {Record<string, any>} params checked: name, rights (a list, or with commas), expires (`90d`, RFC 3339, never), rate_per_s
  */
-async function createKey({ keys, clock }, { name, rights, expires = 'never', rate_per_s: rate }) {
-  if (typeof expires !== 'string') throw badRequest('expires must be text: 90d, 12h, never, or a time as 2027-01-31T12:00:00Z');
+async function createKey({ keys, clock }, { name, rights, expires, rate_per_s: rate }) {
   let expiresMs;
   try {
     expiresMs = parseExpiry(expires, clock());
   } catch (error) {
     throw badRequest(`expires: ${/** @type {Error} */ (error).message}`);
   }
-  const ratePerS = rate === undefined || rate === null || rate === '' ? undefined : Number(rate);
+  const ratePerS = rate ?? undefined;
   const listed = typeof rights === 'string' ? rights.split(',').map((right) => right.trim()) : rights;
   const { record, key } = await granted(keys.add({ name, rights: listed, expiresMs, ratePerS }));
-  return { ...told(record, clock()), key };
+  return { ...described(record, clock()), key };
 }
 
 /** @param {Pick<Context, 'keys'|'clock'>} context @param {string} id */
 async function revokeKey({ keys, clock }, id) {
   const record = await granted(keys.revoke(id));
   if (!record) throw new ApiError(404, `there is no key ${id}`);
-  return told(record, clock());
+  return described(record, clock());
 }
 
 /** @template T @param {Promise<T>} work @returns {Promise<T>} */
@@ -51,7 +50,7 @@ const granted = (work) => work.catch((error) => {
   throw error instanceof KeyError ? badRequest(error.message) : error;
 });
 
-/** @param {Context} context @returns {Record<string, import('./v1/answers').Answer>} */
+/** @param {Context} context @returns {Record<string, import('.').Answer>} */
 const createKeyAnswers = (context) => ({
   listKeys: () => listKeys(context),
   async createKey({ body = {}, caller }) {

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { parseMoment } = require('../../shared/rfc3339');
+
 const UNIT_MS = Object.freeze({ h: 3_600_000, d: 86_400_000 });
 /** A key that lives longer than any of us is a mistake in the unit. */
 const LONGEST_MS = 100 * 366 * UNIT_MS.d;
@@ -16,21 +18,11 @@ const LONGEST_MS = 100 * 366 * UNIT_MS.d;
 function parseExpiry(text, nowMs) {
   if (text === 'never') return null;
   const span = /^(\d{1,6})([hd])$/.exec(text);
-  const ms = span ? nowMs + Number(span[1]) * UNIT_MS[/** @type {'h'|'d'} */ (span[2])] : moment(text);
-  if (Number.isNaN(ms)) throw new Error(`"${text}" is no time: write 90d, 12h, never, 2027-01-31 or 2027-01-31T12:00:00Z`);
+  const ms = span ? nowMs + Number(span[1]) * UNIT_MS[/** @type {'h'|'d'} */ (span[2])] : parseMoment(text, { short: true });
+  if (ms === null) throw new Error(`"${text}" is no time: write 90d, 12h, never, 2027-01-31 or 2027-01-31T12:00:00Z`);
   if (ms <= nowMs) throw new Error(`"${text}" is over already`);
   if (ms > nowMs + LONGEST_MS) throw new Error(`"${text}" is more than a hundred years ahead`);
   return ms;
-}
-
-/** @param {string} text @returns {number} epoch ms; NaN where there is no such day or time */
-function moment(text) {
-  const match = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/i.exec(text);
-  if (!match) return NaN;
-  const [, day = '', time = '00:00', seconds = ':00', zone = 'Z'] = match;
-  const midnight = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return NaN; // Date makes March out of February 30
-  return Date.parse(`${day}T${time}${seconds}${zone.toUpperCase()}`);
 }
 
 module.exports = { parseExpiry };

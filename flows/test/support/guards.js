@@ -1,14 +1,14 @@
 'use strict';
 
-const { createKeyRing } = require('../../lib/access/key-ring');
+const { createKeyRing } = require('../../lib/access/keys/ring');
 const { createLimits } = require('../../lib/access/limits');
 
-/** What the doors need beside who is trusted: no keys but that of .env, and limits that nobody meets. */
-const doorkeepers = () => ({
+/** What the guards need beside who is trusted: no keys but that of .env, and limits that nobody meets. */
+const guards = () => ({
   keys: createKeyRing(),
   audit: { lookedUp: () => {}, deed: () => {}, settle: async () => {}, folder: '/nowhere' },
   metrics: { watch: (_request, _response, next) => next(), contentType: 'text/plain', text: async () => '' },
   limits: createLimits({ ratePerS: 100_000, trustedRatePerS: 100_000 }),
 });
 
-module.exports = { doorkeepers };
+module.exports = { guards };

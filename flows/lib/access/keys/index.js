@@ -1,13 +1,15 @@
 // @ts-check
 'use strict';
 
-const { changeKeys, readKeys } = require('./key-file');
-const { createKeyRing, KeyFileError, makeKey } = require('./key-ring');
+const { parseExpiry } = require('./expiry');
+const { changeKeys, FILE, readKeys } = require('./file');
+const { createKeyReader } = require('./reader');
+const { createKeyRing, ENV_NAME, KeyError, KeyFileError, makeKey, NameTaken } = require('./ring');
 
 /**
  * The keys of a running installation: follows the file, whoever changes it. A damaged file is refused as a whole, and
  * the keys of before stay.
- * @typedef {import('./key-ring').KeyRecord} KeyRecord
+ * @typedef {import('./ring').KeyRecord} KeyRecord
  * @typedef {ReturnType<typeof createKeys>} Keys
  * @param {{file: string, clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void},
  *   changed?: (added: KeyRecord[], gone: KeyRecord[]) => void}} edge changed: told of what others change in the file
@@ -76,7 +78,7 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
     /**
      * @param {Parameters<typeof makeKey>[1]} wanted
      * @returns {Promise<{record: KeyRecord, key: string}>} in force and on the disk
-     * @throws {import('./key-ring').KeyError}
+     * @throws {import('./ring').KeyError}
      */
     add: (wanted) => change((records) => {
       const made = makeKey(records, wanted, clock());
@@ -86,7 +88,7 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
     revoke: (id) => change((records) => ({
       id, records: records.filter((one) => one.id !== id), result: records.find((one) => one.id === id) ?? null,
     })),
-    /** What /health tells. @returns {import('../health').Part} */
+    /** What /health tells. @returns {import('../../health').Part} */
     part: () => (fault === '' ? { status: 'up', count: ring.records().length } : {
       status: 'degraded', count: ring.records().length, reason: `the file of keys is refused: it ${fault}`,
       remedy: `mend ${file} (it is read again by itself), or remove it, which revokes every key in it`,
@@ -94,4 +96,7 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
   };
 }
 
-module.exports = { createKeys };
+module.exports = {
+  createKeys, createKeyReader, createKeyRing, changeKeys, readKeys, makeKey, parseExpiry,
+  KeyError, KeyFileError, NameTaken, ENV_NAME, KEY_FILE: FILE,
+};

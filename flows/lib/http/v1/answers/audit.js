@@ -1,13 +1,12 @@
 // @ts-check
 'use strict';
 
-const { readAudit } = require('../access/audit/read');
-const { size } = require('../access/audit/subjects');
-const { badRequest } = require('./errors');
+const { readAudit, sizeOfSubjects: size } = require('../../../access');
+const { badRequest } = require('../../errors');
 
 /**
  * `/api/v1/audit`: who looked up whom, for admins. Reading it is written down too.
- * @typedef {import('../access/audit').Audit} Audit
+ * @typedef {import('../../../access/audit').Audit} Audit
  */
 
 /** Of a look-up of many so many people are told, with their number; the file has all of them. */
@@ -15,7 +14,7 @@ const WHOM_TOLD = 100;
 
 /**
  * @param {{audit: Pick<Audit, 'folder'|'settle'|'deed'>}} context
- * @returns {Record<string, import('./v1/answers').Answer>}
+ * @returns {Record<string, import('.').Answer>}
  */
 const createAuditAnswers = ({ audit }) => ({
   async listAudit({ params: { who, whom }, window, after, limit, caller, next }) {
@@ -34,13 +33,13 @@ const createAuditAnswers = ({ audit }) => ({
   },
 });
 
-/** @param {import('../access/audit/read').Entry} entry */
+/** @param {import('../../../access/audit/read').Entry} entry */
 function told({ whom, whom_count: _count, ...rest }) {
   if (whom === undefined) return rest;
   return { ...rest, whom: whom === '*' ? whom : whom.slice(0, WHOM_TOLD), whom_count: size(whom) };
 }
 
-/** @param {string} id of a cursor @returns {import('../access/audit/read').Place} */
+/** @param {string} id of a cursor @returns {import('../../../access/audit/read').Place} */
 function placeOf(id) {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,12})$/.exec(id);
   if (!match) throw badRequest('cursor is none of ours: take what the answer before gave as "next"');

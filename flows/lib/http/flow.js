@@ -1,0 +1,148 @@
+// @ts-check
+'use strict';
+
+const express = require('express');
+const { accounted, callerOf, lookUpOf } = require('../access');
+const { PiecedJson, stream } = require('./answer');
+const { createBodyCheck } = require('./checks');
+const { ApiError } = require('./errors');
+const { BODY_BYTES, bodyOf, breakOff, errorAnswer, headersOf, methodFault, queryOf } = require('./plumbing');
+
+/**
+ * The steps between `http in` and `http response`: who may ask (`sda-access`), and what is answered (`sda-history`, `sda-latest`,
+ * `sda-detection`). A step sets `msg.payload`; one that answers or refuses sets `msg.statusCode` and `msg.headers` too, as
+ * `http response` takes them.
+ * @typedef {{req: import('express').Request, res: {_res: import('express').Response}, payload: any, statusCode?: number,
+ *   headers?: Record<string, string>, caller?: {name: string, kind: string, rights: string[]}}} Message
+ * @typedef {import('../access/guard').Right} Right
+ * @typedef {{access: ReturnType<typeof import('../access/guard').createAccess>, hacs: import('./hacs').Hacs}} Http what the node
+ *   `sda-http` offers
+ * @typedef {(message: string) => void} Log
+ */
+
+/** @param {any} msg @returns {{request: import('express').Request, response: import('express').Response}} @throws {Error} */
+function httpOf(msg) {
+  const response = msg.res?._res;
+  if (!msg.req || !response) throw new Error('this message has no msg.req and msg.res: it must come from an http in node');
+  return { request: msg.req, response };
+}
+
+const json = express.json({ limit: BODY_BYTES, strict: false });
+const form = express.urlencoded({ limit: BODY_BYTES, extended: false });
+
+/**
+ * @param {import('express').RequestHandler} handler @param {import('express').Request} request @param {import('express').Response} response
+ * @returns {Promise<void>}
+ */
+const run = (handler, request, response) => new Promise((resolve, reject) => {
+  handler(request, response, (/** @type {any} */ error) => (error ? reject(error) : resolve()));
+});
+
+/**
+ * Who may ask: the check of one `sda-access` node.
+ * @param {{right: Right|'any', changes: boolean, described?: {methods: readonly string[], body: import('./checks').BodySchema}}} wanted
+ *   changes: the route is more than a question; described: query, form and JSON, which `http in` has left alone, become one checked
+ *   `msg.payload`
+ * @returns {(msg: Message, http: Http) => Promise<void>} which throws ApiError where it is refused
+ */
+function createAdmission({ right, changes, described }) {
+  const check = described && createBodyCheck(described.body);
+  /** @type {{access: Http['access'], guard: import('express').RequestHandler}|null} */
+  let known = null;
+  /** @param {Http['access']} access */
+  function guardOf(access) {
+    if (known?.access !== access) known = { access, guard: access.requireRight(right, { changes }) };
+    return known.guard;
+  }
+
+  return async (msg, { access }) => {
+    const { request, response } = httpOf(msg);
+    await run(guardOf(access), request, response);
+    if (changes && request.method === 'HEAD') throw methodFault('HEAD', described?.methods ?? ['POST']); // Express answers it as GET
+    const { name, kind, rights } = callerOf(response);
+    msg.caller = { name, kind, rights: [...rights] };
+    if (!check) return;
+    /** @type {any} */ (request)._body = false;
+    await run(json, request, response);
+    await run(form, request, response);
+    msg.payload = check(queryOf(request), bodyOf(request));
+  };
+}
+
+/**
+ * What is answered: the work of one node that asks.
+ * @param {Right} right that `sda-access` before it must have checked
+ * @param {(hacs: import('./hacs').Hacs, payload: any, lookUp: import('../access/guard').LookUp) =>
+ *   Promise<object|string>|object|string} ask
+ * @returns {(msg: Message, http: Http, log: Log) => Promise<boolean>} false: it was too large for a message and is sent already
+ */
+const createQuestion = (right, ask) => async (msg, { hacs }, log) => {
+  const { request, response } = httpOf(msg);
+  const lookUp = lookUpOf(response);
+  if (!callerOf(response)?.rights.has(right) || (right === 'history' && !lookUp)) {
+    throw new Error(`nobody has checked who asks: wire an sda-access node with the right "${right}" before this one`);
+  }
+  const body = await ask(hacs, msg.payload, lookUp);
+  await accounted(response);
+  const text = await deliver(body, response, () => response.set(headersOf(false)), (error) => breakOff(error, request, response, log));
+  if (text === null) return false;
+  msg.statusCode = 200;
+  msg.headers = headersOf(typeof body === 'string');
+  msg.payload = text;
+  return true;
+};
+
+/**
+ * @param {object|string} body text, an object for JSON, or JSON in pieces
+ * @param {import('express').Response} response
+ * @param {() => void} begin sets the headers of an answer that is sent while it is made
+ * @param {(error: Error) => void} failed such an answer ended before its end
+ * @returns {Promise<string|null>} the whole answer; null: it was too large, and is sent
+ */
+async function deliver(body, response, begin, failed) {
+  if (typeof body === 'string') return body;
+  if (!(body instanceof PiecedJson)) return JSON.stringify(body);
+  const { text, rest } = await body.hold(() => !response.destroyed);
+  if (!rest) return text;
+  begin();
+  await stream(response, text, rest).catch(failed);
+  return null;
+}
+
+/**
+ * A refusal as `http response` takes it.
+ * @param {Message} msg @param {any} error @param {Log} log takes what went wrong inside
+ */
+function refuse(msg, error, log) {
+  const { status, headers, body } = errorAnswer(error, msg.req, log);
+  msg.statusCode = status;
+  msg.headers = { ...headersOf(false), ...headers };
+  msg.payload = JSON.stringify(body);
+}
+
+/**
+ * Register the work of a node that stands between `http in` and `http response`: it sends from its first output what goes on, from
+ * its second what is refused. Where nothing is wired to the second it answers the refusal itself, so that no caller waits in vain.
+ * @param {any} RED @param {any} node @param {{http: string}} definition
+ * @param {(msg: Message, http: Http, log: Log) => Promise<boolean|void>} work false: nothing goes on, it is answered
+ */
+function onRequest(RED, node, definition, work) {
+  const log = (/** @type {string} */ text) => node.error(text);
+  const isWired = (node.wires[1] ?? []).length > 0;
+  /** @param {Message} msg @param {(messages: (Message|null)[]) => void} send */
+  async function answer(msg, send) {
+    const { response } = httpOf(msg);
+    try {
+      const http = RED.nodes.getNode(definition.http);
+      if (!http?.access) throw new ApiError(503, 'Node-RED is starting', 1);
+      if (await work(msg, http, log) !== false) send([msg, null]);
+    } catch (error) {
+      refuse(msg, error, log);
+      if (isWired) send([null, msg]);
+      else response.status(/** @type {number} */ (msg.statusCode)).set(msg.headers).end(msg.payload);
+    }
+  }
+  node.on('input', (/** @type {any} */ msg, /** @type {any} */ send, /** @type {any} */ done) => { answer(msg, send).then(() => done(), done); });
+}
+
+module.exports = { createAdmission, createQuestion, deliver, onRequest };

@@ -1,0 +1,70 @@
+// @ts-check
+'use strict';
+
+const { unavailable } = require('./errors');
+const { failing, unknown } = require('./plumbing');
+const { HACS_ROUTES } = require('./v1/description/paths/hacs');
+
+/**
+ * What stands before and behind every route of Node-RED's HTTP server, whoever made the route: we, the dashboard, or a user's own
+ * `http in`. Before all of them: host names, then what `serve` was given. Behind all of them: 404 and errors in JSON. Node-RED
+ * listens before its flows have begun; until then, and while they are exchanged, our paths are 503 and not 404.
+ * @typedef {{before: import('express').RequestHandler, router: import('express').Router, log: (message: string) => void}} Served before:
+ *   comes before every route
+ * @typedef {{serve: (next: Served) => void, end: () => void}} Front serve: answer from now on; end: no more
+ */
+const AGAIN_S = 1;
+/** Our paths, as the first segment; nobody else's routes are kept from answering. */
+const OURS = new Set(['', 'api', 'health', 'login', 'logout', 'metrics', 'monitoring', 'pages', ...HACS_ROUTES.map(({ path }) => path.slice(1))]);
+
+/** @type {WeakMap<object, Front>} by application: nodes are registered once a process, but in tests again and again */
+const fronts = new WeakMap();
+
+/**
+ * @param {any} app Express's, as Node-RED has it for flows (`RED.httpNode`); what comes behind all routes is put into the application
+ *   that it is part of
+ * @param {Pick<import('../access/hosts').Hosts, 'guard'>} hosts
+ * @param {Pick<import('node:events').EventEmitter, 'on'>} events of Node-RED's runtime
+ * @returns {Front} the one of this application
+ */
+function createFront(app, hosts, events) {
+  const known = fronts.get(app);
+  if (known) return known;
+  /** @type {Served|null} */
+  let served = null;
+  let isRunning = false; // the routes of all tabs are there
+  events.on('flows:stopping', () => { isRunning = false; });
+  events.on('flows:started', () => { isRunning = true; });
+
+  const refuse = failing(() => {}, { location: [] });
+  const starting = () => unavailable('Node-RED is starting', AGAIN_S);
+
+  app.use(hosts.guard);
+  app.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
+    if (served) served.before(request, response, next);
+    else if (OURS.has(request.path.split('/', 2)[1] ?? '')) refuse(starting(), request, response, next);
+    else next();
+  }));
+  app.parent?.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
+    if (served && isRunning) unknown(request, response, next);
+    else refuse(starting(), request, response, next);
+  }), failing((message) => served?.log(message)));
+
+  /** @type {Front} */
+  const front = {
+    serve(next) {
+      served = next;
+      app.use(next.router);
+    },
+    end() {
+      const { stack } = app._router; // as Node-RED's own http nodes take theirs off
+      const at = stack.findIndex((/** @type {{handle: unknown}} */ layer) => layer.handle === served?.router);
+      if (at >= 0) stack.splice(at, 1);
+      served = null;
+    },
+  };
+  fronts.set(app, front);
+  return front;
+}
+
+module.exports = { createFront };

@@ -1,0 +1,17 @@
+'use strict';
+
+const { createAdmission, onRequest } = require('../lib/http/flow');
+const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
+
+module.exports = function register(RED) {
+  /** Decides who may ask a route of `http in`, by key, login or address, and checks what is asked. */
+  function SdaAccess(definition) {
+    RED.nodes.createNode(this, definition);
+    const { right = 'presence', changes = false, route = '' } = definition;
+    const described = HACS_ROUTES.find(({ path }) => path === route);
+    if (route && !described) this.error(`${route} is not described: use one of ${HACS_ROUTES.map(({ path }) => path).join(', ')}, or none`);
+    onRequest(RED, this, definition, createAdmission({ right, changes, described }));
+  }
+
+  RED.nodes.registerType('sda-access', SdaAccess);
+};
