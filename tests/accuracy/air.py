@@ -1,5 +1,5 @@
-"""What is received of whom, and how strongly: the simulator's path loss, walls, floors and body, and what a measured
-building adds to them. Pure; numpy, since hours of hundreds of people are played.
+"""Simulated reception: the simulator's path loss, walls, floors and body, and effects measured in a real building.
+Pure; numpy, since hours of hundreds of people are simulated.
 
 rssi = tx - 20·log10(d) - walls - floors - body + devices + shadowing - somebody in between + fading
 

@@ -6,8 +6,8 @@ from functools import partial
 from statistics import fmean
 
 from accuracy.altered import TAG_DB, stronger, uneven, unlike, unmeasured
-from accuracy.follow import Told
-from accuracy.real import Phases, Result, by_building, measure, of_sets, spread, tell
+from accuracy.follow import Estimate
+from accuracy.real import Phases, Result, by_building, estimate_all, measure, of_sets, spread
 from accuracy.recorded import Recording
 from accuracy.recut import drawn, variations
 from accuracy.schematic import schematic
@@ -46,7 +46,7 @@ def positions_taken(recordings: Iterable[Recording], phases: Phases = PHASES) ->
 
 
 def only_listed(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
-    """Of levels and rooms the names alone, as a list of beacons tells them. Raises FollowError."""
+    """Only the names of levels and rooms, as in a list of beacons. Raises FollowError."""
     return _altered("from a list", measure(schematic(recordings), phases))
 
 
@@ -70,9 +70,10 @@ def changed_by_levels(
 
     def one(building: list[Recording]) -> dict[str, float]:
         some = [building, *([shift(each) for each in building] for shift in shifts.values())]
-        (plain, *shifted) = (tell(each, phases, [{}])[0] for each in some)
+        (plain, *shifted) = (estimate_all(each, phases, [{}])[0] for each in some)
         return {
-            name: fmean(map(changed_share, building, plain, told)) for name, told in zip(shifts, shifted, strict=True)
+            name: fmean(map(changed_share, building, plain, estimated))
+            for name, estimated in zip(shifts, shifted, strict=True)
         }
 
     buildings = by_building(recordings)
@@ -83,7 +84,7 @@ def changed_by_levels(
     return found
 
 
-def changed_share(recording: Recording, plain: list[Told], other: list[Told]) -> float:
+def changed_share(recording: Recording, plain: list[Estimate], other: list[Estimate]) -> float:
     """The share of seconds whose room is another one, in the same phases."""
     times = [second.ts_ms for second in recording.truth]
     pairs = zip(plain, other, strict=True)

@@ -58,13 +58,13 @@ class DrawnSet:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the set of a seed is made of; `listed` and `told`: the devices as the building file has them."""
+    """A seed's scene; `listed` and `in_file`: the devices as in the building file."""
 
     mode: Mode
     plan: Plan
     devices: list[Device]
     listed: list[dict[str, Any]]
-    told: Facts
+    in_file: Facts
     tracks: list[Track]
     air: Air
     adverts: list[Adverts]
@@ -77,7 +77,7 @@ def scene_of(seed: int) -> Scene:
     mode: Mode = "gateway" if rngs[0].random() < 0.5 else "phone"
     plan = draw_plan(rngs[1])
     devices = _devices(plan, mode, rngs[2])
-    listed, told = _listed(plan, devices, rngs[2])
+    listed, in_file = _listed(plan, devices, rngs[2])
     tracks = [Track(standing(plan, rngs[3]), LASTS_S) for _ in range(STANDING)]
     tracks += [Track(patrol(plan, rngs[3]), LASTS_S) for _ in range(PATROLS)]
     for redrawn in range(TRIES):
@@ -87,7 +87,7 @@ def scene_of(seed: int) -> Scene:
     else:
         raise RuntimeError(f"seed {seed}: somebody is unheard in each of {TRIES} draws of the radio")
     air, adverts = heard
-    return Scene(mode, plan, devices, listed, told, tracks, air, adverts, redrawn)
+    return Scene(mode, plan, devices, listed, in_file, tracks, air, adverts, redrawn)
 
 
 def draw(seed: int) -> DrawnSet:
@@ -106,7 +106,7 @@ def draw(seed: int) -> DrawnSet:
         "area_m2": round(sum(area(room.polygon) for room in plan.rooms.values()), 1),
         "devices": len(devices),
         "devices_a_room": round(len(devices) / len(plan.rooms), 2),
-        **scene.told,
+        **scene.in_file,
         **{key: round(value, 3) for key, value in asdict(radio).items()},
         "least_heard_share": round(min(heard_share(one.times_s, radio) for one in scene.adverts), 3),
         "redrawn": scene.redrawn,

@@ -1,4 +1,4 @@
-"""The radio of a drawn building: what is heard of whom, and how strongly. Pure; numpy, since millions are drawn.
+"""The radio of a drawn building: received strength between all devices. Pure; numpy, since millions are drawn.
 
 rssi = tx + device - 10 · exponent · log10(d) - walls - floors - body + shadowing + fading
 

@@ -11,7 +11,7 @@ from accuracy.simulated import Figures
 
 POINTS = 2.0  # a share may get worse by so many percentage points …
 SECONDS = 1.0  # … a delay by so much, …
-CHANGES = 3.0  # … the number of told changes, or of flips in an hour, by so many
+CHANGES = 3.0  # … the number of estimated changes, or of flips in an hour, by so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Figure:
 
 
 def of_recorded(results: Sequence[Result]) -> list[Figure]:
-    """Of the recordings: each one's history; each set's history, live, and told changes for a true one."""
+    """Of the recordings: each one's history; each set's history, live, and estimated changes per true one."""
     found = [Figure(f"{one.name}, history right %", one.history.share * 100, 1, POINTS) for one in results]
     for name, some in of_sets(results).items():
         true = max(1, sum(one.history.true_changes for one in some))

@@ -1,8 +1,8 @@
 """How well the room of somebody who stands can be known at all in a drawn building.
 
-The locator of this module is told what no installation knows: the path loss, each wall and open door, the true place
-and power of each device, how strong the shadows of furniture are, and all that is heard in ten minutes. It is not told
-the shadows themselves. So it says how much of what is wanted can be heard."""
+The locator of this module has data that no installation has: the path loss, each wall and open door, the true place
+and power of each device, the strength of furniture's shadowing, and all readings of ten minutes. It does not have the
+shadowing itself. So it shows an upper bound of accuracy."""
 
 import numpy as np
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accuracy.candidates import Tuning, joined, numbers, single_steps
-from accuracy.real import Phases, by_building, shares, spread, tell
+from accuracy.real import Phases, by_building, estimate_all, shares, spread
 from accuracy.recorded import Recording
 
 PHASES: Phases = {"gateway": 3, "phone": 2}
@@ -56,7 +56,7 @@ class Bench:
             return
 
         def one(some: list[Recording]) -> list[list[Shares]]:
-            return [list(map(shares, some, told)) for told in tell(some, self._phases, new)]
+            return [list(map(shares, some, estimated)) for estimated in estimate_all(some, self._phases, new)]
 
         found = spread(one, by_building(self.recordings))
         for number, tuning in enumerate(new):

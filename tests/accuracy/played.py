@@ -1,7 +1,7 @@
 """Simulated staff in the demo building: who is where, and what arrives of it. Pure.
 
-A phone tells its four strongest beacons, every second while it moves and every 1 to 4 s while it lies still; gateways
-tell every second what they heard of the tags."""
+A phone publishes its four strongest beacons, every second while it moves and every 1 to 4 s at rest; gateways publish
+the tags' readings every second."""
 
 import itertools
 import math
@@ -40,7 +40,7 @@ class Scene:
     """What is played: `people` staff for `hours`, standing or patrolling; `out` is the gateway (or, for phones, the
     beacon) that is out, `near` has everybody stand in its room; clocks are wrong by up to `skew_s`; devices differ by
     `devices_db`; `fixed_windows`: phones end a window every 1 to 4 s, each its own, whether they move or not; `listed`:
-    of the building the locator knows what a list of beacons tells."""
+    the locator knows only the building of a list of beacons."""
 
     mode: Mode
     manner: Manner
@@ -176,6 +176,6 @@ def _without(rssi: NDArray[np.float64], fixed: list[Fixed], out: Fixed | None) -
 
 
 def _whole(rssi: NDArray[np.float64]) -> list[Any]:
-    """As a receiver tells it: whole dBm, NaN where nothing was heard."""
+    """As a receiver reports it: whole dBm, NaN without reception."""
     levels: list[Any] = np.minimum(np.rint(rssi), MAX_RSSI).tolist()
     return levels

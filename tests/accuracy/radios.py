@@ -8,7 +8,7 @@ from accuracy.altered import stronger
 from accuracy.drawn import DrawnSet, Facts, Manner, draw, scene_of
 from accuracy.informed import informed
 from accuracy.interval import median, worst_decile
-from accuracy.real import Phases, Result, Tuning, measure, shares, spread, tell
+from accuracy.real import Phases, Result, Tuning, estimate_all, measure, shares, spread
 from accuracy.recorded import Advert, Recording, Second
 
 SEEDS = range(1, 41)
@@ -33,11 +33,11 @@ class Drawn:
     strongest: dict[Manner, float]
     mean: dict[Manner, float]
     flips_an_hour: float
-    """Changes told live of people who stand."""
+    """Live changes of standing people."""
     changes_a_true_one: float
     """In the history of patrols."""
     informed: float
-    """Of the standing recordings: whose room is found by who is told the building's radio."""
+    """Of the standing recordings: share of right rooms of a locator that knows the building's radio."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def _figures(drawn: DrawnSet, results: list[Result], informed_share: float) -> D
         live=shares_of("live"),
         strongest=shares_of("strongest"),
         mean=shares_of("mean"),
-        flips_an_hour=sum(len(one.told[0].live_changes()) for one in some["standing"]) / hours,
+        flips_an_hour=sum(len(one.estimated[0].live_changes()) for one in some["standing"]) / hours,
         changes_a_true_one=sum(one.history.changes for one in some["patrol"])
         / max(1, sum(one.history.true_changes for one in some["patrol"])),
         informed=informed_share,
@@ -108,8 +108,8 @@ def median_shares(seeds: Iterable[int], tunings: Sequence[Tuning]) -> list[dict[
         drawn = draw(seed)
         some = recordings(drawn)
         found = []
-        for told in tell(some, ONE, tunings):
-            right = [shares(recording, each)[0] for recording, each in zip(some, told, strict=True)]
+        for estimated in estimate_all(some, ONE, tunings):
+            right = [shares(recording, each)[0] for recording, each in zip(some, estimated, strict=True)]
             both = [*zip((made.manner for made in drawn.recordings), right, strict=True)]
             found.append({manner: fmean(share for of, share in both if of == manner) for manner in MANNERS})
         return found
@@ -147,6 +147,6 @@ def _summary(name: str, some: list[Drawn]) -> Summary:
             values = [getattr(one, way)[manner] for one in some]
             found[way, manner] = (median(values), worst_decile(values))
     flips = median([one.flips_an_hour for one in some])
-    told = [one.informed for one in some]
+    estimated = [one.informed for one in some]
     changes = median([one.changes_a_true_one for one in some])
-    return Summary(name, len(some), found, flips, changes, (median(told), worst_decile(told)))
+    return Summary(name, len(some), found, flips, changes, (median(estimated), worst_decile(estimated)))

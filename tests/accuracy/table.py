@@ -48,11 +48,12 @@ def _set_row(name: str, some: list[Result]) -> Row:
     away = [one for one in some if one.history_away.seconds]
     seconds = sum(one.history.seconds for one in some)
     true = sum(one.history.true_changes for one in some)
-    told = [sum(getattr(one, way).changes for one in some) / max(1, true) for way in ("history", "live")]
+    changes = [sum(getattr(one, way).changes for one in some) / max(1, true) for way in ("history", "live")]
     return (
         name, percent(fmean(history)), f"{low * 100:.0f} to {high * 100:.0f}" if len(some) > 1 else "one recording",
         percent(fmean(one.live.share for one in some)), two([it for one in some for it in one.live.delays_s]),
-        f"{told[0]:.1f}, live {told[1]:.1f}", percent(fmean(one.strongest.share for one in some)), percent(fmean(mean)),
+        f"{changes[0]:.1f}, live {changes[1]:.1f}", percent(fmean(one.strongest.share for one in some)),
+        percent(fmean(mean)),
         f"{(fmean(history) - fmean(mean)) * 100:+.1f}",
         percent(sum(one.history_away.seconds for one in some) / seconds),
         *(_together([getattr(one, way) for one in away]) for way in ("history_away", "live_away")),

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from stack.install import say
+from stack.install import print_line
 from stack.layout import ROOT
 from support.running import RunningStack, running_stack
-from support.talk import eventually, influx
+from support.stack_client import eventually, influx
 
 from bench import locator
 
@@ -34,7 +34,7 @@ def main() -> int:
     arguments = parser.parse_args()
     alone = locator.measure()
     with running_stack() as stack:
-        say(
+        print_line(
             f"{arguments.phones} phones, a message of 4 readings every {arguments.interval} s, {arguments.duration} s …"
         )
         before = {name: _cpu_s(stack, name) for name in SERVICES}
@@ -48,7 +48,7 @@ def main() -> int:
     page = _page(arguments, simulated, stored, rows, alone)
     if arguments == parser.parse_args([]):  # a trial with other figures is no benchmark
         (ROOT / "docs" / "benchmarks.md").write_text(page)
-    say(page)
+    print_line(page)
     return 0 if stored == sent and not simulated["failed"] else 1
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from stack.install import say
+from stack.install import print_line
 from stack.layout import ROOT, node_folder
 
 PROGRAM = ROOT / "flows" / "bench" / "locator.js"
@@ -38,7 +38,7 @@ def lines(found: dict[str, Any]) -> list[str]:
 def main() -> int:
     """Measure and print; exit code 1 when less is reached than is wanted."""
     found = measure()
-    say("\n".join(lines(found)))
+    print_line("\n".join(lines(found)))
     fast = found["readings_per_cpu_s"] >= WANTED_READINGS_PER_S
     return 0 if fast and found["bytes_per_person"] < WANTED_BYTES else 1
 

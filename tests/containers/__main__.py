@@ -40,7 +40,7 @@ def stores() -> str:
 
 
 def run(store: str) -> None:
-    """An engine until it is told to end."""
+    """Run an engine until it is stopped."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     with private_engine(store) as engine:
         images.provide(engine)

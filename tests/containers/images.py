@@ -95,7 +95,7 @@ def _build(engine: Engine, name: str, programs: dict[Path, str], lines: str) -> 
 
 
 def _trust() -> str:
-    """Tells the programs inside which authorities to trust, where this machine's own are other than Debian's."""
+    """Makes the programs inside trust this machine's authorities, if they differ from Debian's."""
     if not os.environ.get("SSL_CERT_FILE"):
         return ""
     variables = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE")

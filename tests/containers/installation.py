@@ -20,7 +20,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
 from stack.settings import PORT_KEYS
 from support import web
-from support.talk import eventually
+from support.stack_client import eventually
 from unused_ports import unused_ports
 
 from . import images

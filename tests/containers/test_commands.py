@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect
-from support.talk import eventually
+from support.stack_client import eventually
 
 from .installation import Installation, account_in
 
@@ -41,7 +41,7 @@ def test_simulator_plays_and_asks_beside_node_red(clone: Installation) -> None:
 def test_account_says_what_is_true(clone: Installation) -> None:
     printed = clone.make("account", ARGS="add gateway pi-1")
     assert account_in(printed)
-    assert "Mosquitto is up again and knows" in printed
+    assert "Mosquitto is up again with the change" in printed
     assert "gateway\tpi-1" in clone.make("account", ARGS="list")
     refused = clone.tried("account", ARGS="add gateway pi-1")
     assert refused.returncode

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from support import web
 from support.building import Building
-from support.talk import batch, eventually, now_ms
+from support.stack_client import batch, eventually, now_ms
 
 from .installation import Installation, account_in
 

@@ -13,7 +13,7 @@ from typing import Any
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
-from support.talk import eventually
+from support.stack_client import eventually
 from unused_ports import unused_ports
 
 PASSWORDS = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from support.running import RunningStack
-from support.talk import eventually, influx, now_ms
+from support.stack_client import eventually, influx, now_ms
 
 
 class SteadySender:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from stack.layout import ROOT
 
 from .running import RunningStack
-from .talk import eventually
+from .stack_client import eventually
 
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

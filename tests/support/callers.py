@@ -53,7 +53,7 @@ class Caller:
         self._thread.join(30)
 
     def _ask(self) -> None:
-        with web.Client(timeout=10, patient=False) as client:
+        with web.Client(timeout=10, retry_503=False) as client:
             while not self._over.wait(self._every_s):
                 at_s = time.monotonic()
                 try:
@@ -66,7 +66,7 @@ class Caller:
 
 @contextmanager
 def calling(*callers: Caller) -> Iterator[None]:
-    """All of them ask for the length of the block."""
+    """Run the callers during the block."""
     for caller in callers:
         caller.start()
     try:

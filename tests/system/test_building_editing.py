@@ -1,4 +1,4 @@
-"""The building is changed over HTTP while everything runs: in use at once, each change a version, nothing lost."""
+"""Changes the building over HTTP while everything runs: used at once, each change a version, nothing lost."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ import pytest
 from ingest.steady import SteadySender
 from support.keys import admin, asking, named_key
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import batch, eventually, get, history, influx, now_ms, publish
+from support.stack_client import batch, eventually, get, history, influx, now_ms, publish
 
 Change = Callable[[dict[str, Any]], None]
 BUILDING = "/api/v1/building"
@@ -21,7 +21,7 @@ NEW_ROOM = {"id": "l1-annex", "name": "Annex", "polygon": [[60, 0], [70, 0], [70
 
 
 class Editor:
-    """Somebody who changes the building of a stack, and the file that it lies in."""
+    """A client that changes a stack's building, and its file."""
 
     def __init__(self, stack: RunningStack, file: Path) -> None:
         self.stack, self.file = stack, file
@@ -32,7 +32,7 @@ class Editor:
         return self.http.get(BUILDING).headers["etag"]
 
     def put(self, change: Change = lambda _: None, etag: str | None = None) -> httpx.Response:
-        """Replace the building by the first one with `change` made to it."""
+        """Replace the building by the first one with `change` applied."""
         data = deepcopy(self.first)
         change(data)
         return self.http.put(BUILDING, json=data, headers={"If-Match": etag or self.etag()})
@@ -58,15 +58,15 @@ def only_editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
 
 @pytest.fixture
 def editor(only_editor: Editor) -> Iterator[Editor]:
-    """With the demo building, before and after."""
+    """With the demo building before and after."""
     yield only_editor
-    only_editor.stack.mend()
+    only_editor.stack.restore()
     only_editor.put().raise_for_status()
 
 
 @pytest.fixture
 def stack(editor: Editor) -> RunningStack:
-    """Under this name a failed test's report shows the logs."""
+    """Named `stack` for the logs in a failed test's report."""
     return editor.stack
 
 
@@ -81,7 +81,7 @@ def rename(name: str) -> Change:
 
 
 def taken_readings(stack: RunningStack) -> int:
-    """How many readings the flows have taken since their start, by their latest heartbeat."""
+    """Number of readings accepted by the flows since their start, from the latest heartbeat."""
     rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
     return int(rows[0]["readings"]) if rows else 0
 
@@ -121,7 +121,7 @@ def test_two_editors_do_not_overwrite_each_other(editor: Editor) -> None:
     assert json.loads(editor.file.read_text())["building"] == "First"
 
 
-def test_versions_say_who_and_when_and_what_and_lead_back(editor: Editor, stack: RunningStack) -> None:
+def test_versions_have_author_time_and_changes_and_can_be_restored(editor: Editor, stack: RunningStack) -> None:
     began = now_ms()
     with asking(stack, named_key(stack, "installer", "admin")) as installer:
         data = deepcopy(editor.first)
@@ -143,7 +143,7 @@ def test_versions_say_who_and_when_and_what_and_lead_back(editor: Editor, stack:
     assert (editor.versions()[0]["how"], editor.versions()[0]["of"]) == ("restore", before["version"])
 
 
-def test_change_by_hand_is_a_version_too(editor: Editor) -> None:
+def test_a_manual_change_is_a_version_too(editor: Editor) -> None:
     etag = editor.etag()
     data = deepcopy(editor.first)
     rename("By hand")(data)
@@ -156,13 +156,13 @@ def test_change_by_hand_is_a_version_too(editor: Editor) -> None:
         lambda: get(editor.stack, "/health").json()["parts"]["building"].get("faults"), what="the fault in /health"
     )
     assert spoiled[0].startswith("/ is not JSON")
-    mended = editor.put(rename("Mended"))
-    assert mended.json()["in_use"] is True
-    assert Path(mended.json()["set_aside"]).read_text() == '{"building": "Half a'
+    corrected = editor.put(rename("Corrected"))
+    assert corrected.json()["in_use"] is True
+    assert Path(corrected.json()["set_aside"]).read_text() == '{"building": "Half a'
     assert get(editor.stack, "/health").json()["parts"]["building"]["status"] == "up"
 
 
-def test_faults_are_told_by_pointer_and_nothing_changes(editor: Editor) -> None:
+def test_faults_have_pointers_and_nothing_changes(editor: Editor) -> None:
     def spoil(data: dict[str, Any]) -> None:
         data["beacons"][2]["room"] = "attic"
         data["staff"][4].pop("name")
@@ -195,7 +195,7 @@ def test_list_of_beacons_is_imported_and_its_readings_stored(editor: Editor, sta
     eventually(stored, within_s=60, what="readings of the imported beacon")
 
 
-def test_killed_at_any_moment_the_list_says_what_is_in_use(editor: Editor, stack: RunningStack) -> None:
+def test_the_version_list_is_right_after_a_kill(editor: Editor, stack: RunningStack) -> None:
     for after_ms in (0, 5, 10, 20, 40):
         name, etag = f"Killed after {after_ms} ms", editor.etag()
         killer = threading.Timer(after_ms / 1000, stack.kill, ["node-red"])
@@ -212,7 +212,7 @@ def test_killed_at_any_moment_the_list_says_what_is_in_use(editor: Editor, stack
         assert on_disk == name or not answered, f"{name}: what was answered is kept"
 
 
-def test_versions_outlive_a_restart(editor: Editor, stack: RunningStack) -> None:
+def test_versions_survive_a_restart(editor: Editor, stack: RunningStack) -> None:
     editor.put(rename("Kept")).raise_for_status()
     before = editor.versions()
     stack.stop("node-red")

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from stack.install import say
+from stack.install import print_line
 from stack.layout import ROOT
 from support.running import running_stack
 
@@ -28,17 +28,17 @@ def main() -> int:
         parser.error(f"--only: there is no {', '.join(sorted(strange))}; there are {', '.join(CASES)}")
     rows, load = [], os.getloadavg()[0]
     if load > 0.5:
-        say(f"this machine is busy (load average {load:.1f}): the figures will be worse than its own")
+        print_line(f"this machine is busy (load average {load:.1f}): the figures will be worse than its own")
     for name in arguments.only.split(","):
         with running_stack(environment=UNLIMITED) as stack:  # each on a fresh one, so that the order does not matter
-            say(f"{name} …")
+            print_line(f"{name} …")
             for row in CASES[name](stack, options):
-                say(line(row))
+                print_line(line(row))
                 rows.append(row)
     if arguments == parser.parse_args([]):  # a trial with other figures is no benchmark
         (ROOT / "docs" / "performance.md").write_text(page(options, rows, load))
     missed = [row.title for row in rows if not row.verdict]
-    say(f"missed: {'; '.join(missed)}" if missed else "all targets reached, no errors")
+    print_line(f"missed: {'; '.join(missed)}" if missed else "all targets reached, no errors")
     return 1 if missed else 0
 
 

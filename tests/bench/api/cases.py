@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from stack.install import say
+from stack.install import print_line
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack
-from support.talk import connect, eventually, influx, now_ms
+from support.stack_client import connect, eventually, influx, now_ms
 
 from bench.pages import open_pages
 
+from .data import FIVE, MONTH_S, Past, moving, polling, settle
 from .machine import Cost, costing
 from .oha import Load, Result, attack, timed
-from .world import FIVE, MONTH_S, Past, moving, polling, settle
 
 SLICE_S = 10.0
 """A list of URLs has fixed times in it, so a poll of the last 10 s is one of the last 10 to 20."""
@@ -84,7 +84,7 @@ def older(stack: RunningStack, options: Options) -> Iterator[Row]:
     first = 0.0
     for many in (False, True):
         if many:
-            say(f"  storing {options.stored:,} records …")
+            print_line(f"  storing {options.stored:,} records …")
             past.and_more(options.stored)
         window = f"start_time={past.start_s}&end_time={past.end_s}"
         size = settle(stack, f"/extractbeacon?staff_id={FIVE[0]}&{window}", "1,800 records")

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from stack.install import say
+from stack.install import print_line
+from support.influx_writer import Stored, store, store_locations
 from support.running import RunningStack
-from support.store import Stored, store, store_locations
-from support.talk import eventually
+from support.stack_client import eventually
 
 FIVE = [f"bench-{number}" for number in range(5)]
 RECORDS = 1800
@@ -74,7 +74,7 @@ def settle(stack: RunningStack, path: str, what: str) -> int:
     began = time.monotonic()
     answer = httpx.get(f"{stack.http_url}{path}", timeout=30, headers={"Accept-Encoding": "identity"})
     answer.raise_for_status()
-    say(f"  {what}: {len(answer.content)} bytes, the first in {(time.monotonic() - began) * 1000:.0f} ms")
+    print_line(f"  {what}: {len(answer.content)} bytes, the first in {(time.monotonic() - began) * 1000:.0f} ms")
     return len(answer.content)
 
 
