@@ -79,6 +79,14 @@ def api(session_stack: RunningStack) -> Iterator[Api]:
         yield opened
 
 
+@pytest.fixture
+def no_recordings(api: Api) -> Iterator[None]:
+    """The shared stack has no recordings after the test."""
+    yield
+    for one in api.get("listRecordings")["recordings"]:
+        api.ask("deleteRecording", recording=one["id"])
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the services' logs to the report of a failed system test."""

@@ -26,7 +26,7 @@ PICTURES_OF_DRAWN = 2
 
 
 def main() -> int:
-    """Measure, print, draw; 2 when a folder was named that holds no recordings."""
+    """Measure, print and draw; returns 2 if a folder has no recordings."""
     asked = arguments.parse()
     results: list[Result] = []
     held: Json = {}

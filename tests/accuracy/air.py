@@ -51,7 +51,7 @@ WAVES = 24  # of which a random field is made up
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A beacon on the wall, or a gateway: `tx` is what is received 1 m away, dBm."""
+    """A wall-mounted beacon or a gateway; `tx` is the RSSI at 1 m, dBm."""
 
     id: str
     room: str
@@ -61,7 +61,7 @@ class Fixed:
 
 
 class Air:
-    """The building's radio with one seed: the same places are good or bad for everybody."""
+    """The building's radio for one seed; shadowing depends on the place, not on the person."""
 
     def __init__(
         self, building: Building, walls: Walls, fixed: list[Fixed], seed: int, devices_db: float, wall_db: float
@@ -116,12 +116,12 @@ class Air:
 
 
 def deaf(times_s: Floats, rng: np.random.Generator) -> Flags:
-    """In which windows of one receiver, by their ends, a burst takes a reading away (drawn for each of them)."""
+    """The windows of a receiver, by their ends, that lose a reading in a burst (drawn for each)."""
     return _bursts(times_s, DEAF_EVERY_S, DEAF_S, rng) & (rng.random(len(times_s)) < DEAF_SHARE)
 
 
 def _between(times: Floats, rng: np.random.Generator) -> Flags:
-    """When somebody stands between the person and a device: of each device at times of its own."""
+    """Times when somebody stands between the person and a device, independent for each device."""
     return np.stack([_bursts(column, BETWEEN_EVERY_S, BETWEEN_S, rng) for column in times.T], axis=1)
 
 
@@ -136,7 +136,7 @@ def _bursts(times_s: Floats, every_s: float, lasting_s: float, rng: np.random.Ge
 
 
 def _floor_loss(floors: int) -> float:
-    """Loss in dB of so many floors; nothing gets through too many."""
+    """Loss of a number of floors, dB; infinite for too many."""
     return floor_loss_db(floors) if floors <= MOST_FLOORS else float("inf")
 
 

@@ -1,4 +1,4 @@
-"""What is made of altered recordings: levels shifted, positions taken away, cut anew."""
+"""Results on altered recordings: shifted levels, removed positions, cut recordings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,18 +29,18 @@ SHIFTS: dict[str, Shift] = {
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """Of one set and one alteration: mean shares over its recordings."""
+    """Mean shares over the recordings of one set, for one alteration."""
 
     of: str
     alteration: str
     history: float
     live: float
     mean: float
-    """Of the simple way."""
+    """Of the simple method."""
 
 
 def positions_taken(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
-    """Rooms by their devices alone. Raises FollowError."""
+    """Rooms by their devices only. Raises FollowError."""
     without = [unmeasured(one) for one in recordings]
     return _altered("no positions", measure(without, phases))
 
@@ -53,7 +53,7 @@ def only_listed(recordings: Iterable[Recording], phases: Phases = PHASES) -> lis
 def cut_anew(
     recordings: Sequence[Recording], times: int, said: Callable[[str], object] = str, phases: Phases = PHASES
 ) -> list[Altered]:
-    """All variations, each drawn so many times. Raises FollowError."""
+    """All variations, each drawn several times. Raises FollowError."""
     found = []
     for variation in variations(times):
         said(f"cutting anew: {variation.name}")
@@ -85,7 +85,7 @@ def changed_by_levels(
 
 
 def changed_share(recording: Recording, plain: list[Estimate], other: list[Estimate]) -> float:
-    """The share of seconds whose room is another one, in the same phases."""
+    """Share of seconds with a different room, in the same phases."""
     times = [second.ts_ms for second in recording.truth]
     pairs = zip(plain, other, strict=True)
     return fmean(fmean(a.history_at(ms) != b.history_at(ms) for ms in times) for a, b in pairs)

@@ -32,7 +32,7 @@ WAVES = 48  # of which a random field is made up
 
 @dataclass(frozen=True, slots=True)
 class Radio:
-    """What holds in one building."""
+    """Facts of one building."""
 
     exponent: float
     wall_db: float
@@ -52,7 +52,7 @@ class Radio:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A gateway or beacon where it really is, `height_m` above its floor."""
+    """A gateway or beacon at its true place, `height_m` above its floor."""
 
     id: str
     room: str
@@ -64,7 +64,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Adverts:
-    """What is heard of one person: times in seconds, ascending, with the number of the device and the level in whole
+    """One person's adverts: times in seconds, ascending, with the number of the device and the level in whole
     dBm of each."""
 
     times_s: Floats
@@ -97,7 +97,7 @@ def draw_radio(rng: np.random.Generator) -> Radio:
 
 
 class Air:
-    """One building's radio with all that differs from device to device, wall to wall and place to place."""
+    """One building's radio with all differences between devices, walls and places."""
 
     def __init__(self, plan: Plan, devices: list[Device], radio: Radio, rng: np.random.Generator) -> None:
         self.radio, self._devices, self._rooms = radio, devices, plan.rooms
@@ -114,14 +114,14 @@ class Air:
         self._phase = rng.uniform(0.0, 2 * np.pi, shape)
 
     def open_levels(self, level: Ints, place: Floats) -> Floats:
-        """As `levels`, with nobody and nothing in the way but walls and floors."""
+        """Like `levels`, with only walls and floors in between."""
         rssi = self._gain - 10 * self.radio.exponent * np.log10(self._metres(level, place))
         floors = np.abs(self._level - level[:, None])
         found: Floats = rssi - self.radio.floor_db * floors - self._walls_db(level, place, self._up(level))
         return found
 
     def _up(self, level: Ints) -> Floats:
-        """How much higher each device (columns) is than somebody on each level (rows), metres."""
+        """Height of each device (columns) above a person on each level (rows), metres."""
         up: Floats = self._z - (CARRIED_M + level * self.radio.storey_m)[:, None]
         return up
 
@@ -147,7 +147,7 @@ class Air:
         return found
 
     def _walls_db(self, level: Ints, place: Floats, up: Floats) -> Floats:
-        """What the walls on the way take. A way to another level crosses walls of each level as far as it is there."""
+        """Loss of the walls in between. A path to another level crosses walls of each level on its part there."""
         loss = np.zeros(up.shape)
         for here in np.unique(level):
             rows = level == here
@@ -164,9 +164,9 @@ class Air:
         return loss
 
     def adverts(self, track: Track, mode: Mode, rng: np.random.Generator) -> Adverts:
-        """What is heard on a track.
+        """Adverts received on a track.
 
-        Gateways hear the same advert of a tag at once; a phone hears beacons, each of which has a rhythm of its own."""
+        Gateways receive the same advert of a tag at once; a phone receives beacons, each with its own timing."""
         radio, count = self.radio, len(self._devices)
         trains = 1 if mode == "gateway" else count
         interval_s = 1 / radio.adverts_per_s
@@ -189,7 +189,7 @@ class Air:
         return Adverts(times[row, device], device, whole)
 
     def _levels_on(self, track: Track) -> Floats:
-        """Levels of each device (columns) at each step of a track; a place that is stood on is looked at once."""
+        """Levels of each device (columns) at each step of a track; computed once per place."""
         middles_s = (np.arange(int(track.end_s / STEP_S) + 1, dtype=np.float64) + 0.5) * STEP_S
         where = track.at(middles_s)
         storey = np.array([self._rooms[room_id].level for room_id in track.rooms])[where.leg]
@@ -199,7 +199,7 @@ class Air:
         return found
 
     def _bursts(self, times: Floats, receivers: int, end_s: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Whether each advert falls into a burst in which its receiver misses most; bursts come and last at random."""
+        """Whether each advert falls into a burst of losses of its receiver; bursts start and last at random."""
         every_s, lasts_s = self.radio.burst_every_s, self.radio.burst_s
         count = int(3 * end_s / (every_s + lasts_s)) + 20
         gaps = np.stack([rng.exponential(every_s, (count, receivers)), rng.exponential(lasts_s, (count, receivers))], 1)
@@ -210,7 +210,7 @@ class Air:
 
 @dataclass(frozen=True, slots=True)
 class _Walls:
-    """Pieces of wall of a level: where each starts, how it runs, and what it takes."""
+    """Pieces of wall of a level: start, direction and loss."""
 
     start: Floats
     along: Floats
@@ -218,7 +218,7 @@ class _Walls:
 
 
 def _walls(plan: Plan, level: int, wall_db: float, rng: np.random.Generator) -> _Walls:
-    """The level's walls, each with a loss of its own, with gaps where doors stand open."""
+    """The level's walls, each with its own loss, with gaps at open doors."""
     pieces = []
     for border in plan.borders:
         loss_db, lets_through = wall_db * rng.uniform(0.7, 1.3), rng.random() < LET_THROUGH

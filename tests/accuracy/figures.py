@@ -1,4 +1,4 @@
-"""Measured figures by name: held against the baseline, and against what is wanted. Pure."""
+"""Measured figures by name, compared with the baseline and with targets. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CHANGES = 3.0  # … the number of estimated changes, or of flips in an hour, by
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured value; `sign` is 1 where more is better and -1 where less is; it may get worse by `slack`."""
+    """One measured value; `sign` is 1 if more is better and -1 if less is; `slack` is the allowed loss."""
 
     name: str
     value: float
@@ -71,7 +71,7 @@ def of_simulated(group: Figures) -> list[Figure]:
 
 
 def worse(figures: Iterable[Figure], baseline: Mapping[str, float]) -> list[str]:
-    """What got worse by more than it may, and what the baseline does not know: one sentence each."""
+    """One sentence for each figure that got worse beyond its slack or is missing in the baseline."""
     found = []
     for one in figures:
         if (before := baseline.get(one.name)) is None:

@@ -1,4 +1,4 @@
-"""How well the room of somebody who stands can be known at all in a drawn building.
+"""An upper bound of room accuracy for standing people in a drawn building.
 
 The locator of this module has data that no installation has: the path loss, each wall and open door, the true place
 and power of each device, the strength of furniture's shadowing, and all readings of ten minutes. It does not have the
@@ -17,7 +17,7 @@ BODY_SHARE = 0.35  # of the body's loss: its standard deviation over all directi
 
 
 def informed(scene: Scene) -> float:
-    """The share of the standing recordings whose room the informed locator finds."""
+    """Share of the standing recordings for which the informed locator finds the room."""
     rooms, level, place = _grid(scene)
     expected = scene.air.open_levels(level, place) - scene.air.radio.body_db / 2
     right = []
@@ -43,7 +43,7 @@ def _grid(scene: Scene) -> tuple[np.ndarray, np.ndarray, Floats]:
 
 
 def _log_p(adverts: Adverts, expected: Floats, radio: Radio) -> Floats:
-    """Log probability of what is heard in ten minutes at each place; `expected` has shape (places, devices)."""
+    """Log probability of ten minutes' readings at each place; `expected` has shape (places, devices)."""
     variance = radio.shadowing_db**2 + (BODY_SHARE * radio.body_db) ** 2 + 1
     sent = radio.adverts_per_s * LASTS_S * (1 - radio.lost_share)
     log_p = np.zeros(len(expected))

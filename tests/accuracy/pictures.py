@@ -1,4 +1,4 @@
-"""Pictures of recordings: the way on the floor, and the rooms over time. The only user of matplotlib."""
+"""Pictures of recordings: the path on the floor, and the rooms over time. The only user of matplotlib."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -129,12 +129,12 @@ def _time(axes: Axes, recording: Recording, estimated: Estimate, colours: dict[s
 
 
 def _way(recording: Recording) -> list[Second]:
-    """The scored seconds whose place is known."""
+    """Scored seconds with a known place."""
     return [second for second in recording.scored if second.x_m is not None and second.y_m is not None]
 
 
 def _without_gaps(way: list[Second]) -> list[list[Second]]:
-    """Pieces of a way between which nothing is known."""
+    """Pieces of a path, split at gaps."""
     pieces: list[list[Second]] = []
     for second in way:
         if pieces and second.ts_ms - pieces[-1][-1].ts_ms <= 2 * SECOND_MS:
@@ -156,7 +156,7 @@ def _runs(points: list[Point], labels: Sequence[str]) -> list[tuple[list[Point],
 
 
 def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Neighbouring spans as one."""
+    """Merge neighbouring spans."""
     found: list[tuple[float, float]] = []
     for at, width in spans:
         if found and abs(sum(found[-1]) - at) < 1e-6:

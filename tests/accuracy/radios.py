@@ -1,4 +1,4 @@
-"""The drawn buildings through the locator: figures of each, and of all or some of them."""
+"""Runs the locator in the drawn buildings: figures of each, and of groups."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MANNERS: tuple[Manner, ...] = ("standing", "patrol")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Figures of one building: shares are means over its recordings of a manner."""
+    """Figures of one building: shares are means over its recordings of one kind."""
 
     seed: int
     facts: Facts
@@ -41,13 +41,13 @@ class Drawn:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Which parts of the table it belongs to."""
+        """The parts of the table it belongs to."""
         missing = "positions missing" if self.facts["positions_missing"] else "positions measured"
         return ("all", missing, self.mode, f"plan: {self.facts['plan']}")
 
 
 def recordings(drawn: DrawnSet) -> list[Recording]:
-    """As if they had been read from files."""
+    """The recordings, as if read from files."""
     return [
         Recording(
             f"drawn-{drawn.seed:02}",
@@ -62,12 +62,12 @@ def recordings(drawn: DrawnSet) -> list[Recording]:
 
 
 def calibrated(drawn: DrawnSet) -> list[Recording]:
-    """As if tag or beacons had the power that the building file says, to be shifted from there."""
+    """The recordings with tag or beacons at the building file's power, before shifts."""
     return [stronger(one, -round(float(drawn.facts["tx_error_db"]))) for one in recordings(drawn)]
 
 
 def measure_drawn(seeds: Iterable[int], said: Callable[[str], object] = str) -> list[Drawn]:
-    """Draw and play the buildings of these seeds. Raises FollowError."""
+    """Draw and simulate the buildings of these seeds. Raises FollowError."""
 
     def one(seed: int) -> Drawn:
         said(f"playing drawn building {seed}")
@@ -102,7 +102,7 @@ def _figures(drawn: DrawnSet, results: list[Result], informed_share: float) -> D
 
 
 def median_shares(seeds: Iterable[int], tunings: Sequence[Tuning]) -> list[dict[Manner, float]]:
-    """For each tuning the median over these buildings of the share that history has right."""
+    """For each tuning the median over these buildings of history's right share."""
 
     def one(seed: int) -> list[dict[Manner, float]]:
         drawn = draw(seed)
@@ -123,7 +123,7 @@ def median_shares(seeds: Iterable[int], tunings: Sequence[Tuning]) -> list[dict[
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of some buildings: median and worst decile of shares, by way and manner; median of the flips."""
+    """Median and worst decile of shares of some buildings, by method and kind; median of the flips."""
 
     name: str
     count: int

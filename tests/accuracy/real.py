@@ -1,4 +1,4 @@
-"""Recordings through the locator: figures of each, and of the simple ways beside it."""
+"""Runs the locator on recordings: figures of each, and of the simple methods."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,13 +28,13 @@ Tuning = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One way to name the room, in each set of phases."""
+    """One method to name the room, in each set of phases."""
 
     each: tuple[Score, ...]
 
     @property
     def share(self) -> float:
-        """Of the seconds right, mean over the phases."""
+        """Share of right seconds, mean over the phases."""
         return statistics.fmean(one.share for one in self.each)
 
     @property
@@ -83,7 +83,7 @@ class Result:
         return f"{self.recording.of}/{self.recording.name}"
 
     def first(self, phases: Phases) -> "Result":
-        """The same with fewer phases."""
+        """The same result with fewer phases."""
         few = phases[self.recording.mode]
         return replace(
             self,
@@ -98,7 +98,7 @@ class Result:
 def measure(
     recordings: Iterable[Recording], phases: Phases, tuning: Tuning | None = None, said: Callable[[str], object] = str
 ) -> list[Result]:
-    """Play every recording in so many phases, each time with a locator that knows nothing yet. Raises FollowError."""
+    """Run every recording in several phases, each with a new locator. Raises FollowError."""
 
     def one(building: list[Recording]) -> list[Result]:
         said(f"playing {building[0].of}: {len(building)} recording{'s'[: len(building) > 1]}")
@@ -109,13 +109,13 @@ def measure(
 
 
 def spread(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """The work done on each of the items, some at a time."""
+    """Run the work on each item, several in parallel."""
     with ThreadPoolExecutor(WORKERS) as pool:
         return list(pool.map(work, items))
 
 
 def by_building(recordings: Iterable[Recording]) -> list[list[Recording]]:
-    """Neighbours that share their building, for one process together."""
+    """Consecutive recordings of one building, for one process."""
     return [list(some) for _, some in groupby(recordings, key=lambda one: id(one.building))]
 
 
@@ -144,7 +144,7 @@ def end_ms(recording: Recording) -> int:
 
 
 def shares(recording: Recording, estimated: Sequence[Estimate]) -> tuple[float, float]:
-    """Mean shares of the seconds that history and the live view have right."""
+    """Mean shares of right seconds in history and live view."""
     scored = recording.scored
     count = len(scored) * len(estimated)
     history = sum(one.history_at(second.ts_ms) == second.room for one in estimated for second in scored)

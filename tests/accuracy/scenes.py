@@ -1,4 +1,4 @@
-"""Which simulated scenes are measured, what is asked of them, and their figures. Pure."""
+"""The simulated scenes, their targets and figures. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ def groups(size: Size) -> Iterator[Group]:
 
 
 def _out(scene: Scene, size: Size) -> tuple[Scene, ...]:
-    """The same with one device out, several times with another one; the numbers spread over the building."""
+    """The same scene with one device out, repeated with devices spread over the building."""
     times = OUTS if size == "full" else OUTS // 2
     return tuple(
         replace(scene, people=scene.people // times, out=number * 11 + 3, seed=number + 1) for number in range(times)

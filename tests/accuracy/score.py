@@ -57,7 +57,7 @@ def delays(truth: Truth, estimated: Sequence[tuple[float, str]]) -> list[float]:
 
 
 def changes(times: Sequence[float], rooms: Sequence[str]) -> list[tuple[float, str]]:
-    """Where a series of rooms changes, the first one not counted; '' (nowhere) is no room and no change."""
+    """Changes in a series of rooms, without the first one; '' (unknown) is neither a room nor a change."""
     found = []
     last = ""
     for ms, room in zip(times, rooms, strict=True):
@@ -68,6 +68,6 @@ def changes(times: Sequence[float], rooms: Sequence[str]) -> list[tuple[float, s
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least this share of the values do not exceed; None of nothing."""
+    """The quantile: the smallest value that at least this share of the values do not exceed; None without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, -(-int(len(ordered) * share * 1000) // 1000) - 1))] if ordered else None

@@ -1,4 +1,4 @@
-"""Simulated scenes through the locator: the figures of each group."""
+"""Runs the locator on simulated scenes: figures of each group."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -23,16 +23,16 @@ RIDE_MS = 5000.0  # a level estimated this shortly before or after it is true is
 
 @dataclass(slots=True)
 class Figures:
-    """What a group gave, of all its people. Seconds, but for the names that say otherwise."""
+    """Figures of a group over all its people, in seconds unless named otherwise."""
 
     name: str
     still: bool
     history: Score = field(default_factory=Score)
     live: Score = field(default_factory=Score)
     other_level: int = 0
-    """At which history named another level than the true one."""
+    """Seconds with a wrong level in history."""
     wrong_level: int = 0
-    """Of these, those on which the person was not within RIDE_MS either."""
+    """Of these, seconds when the person was not on that level within RIDE_MS either."""
     lost_s: list[float] = field(default_factory=list)
     """Seconds from the last message about a person until `lost`; 75 if never."""
 
@@ -42,7 +42,7 @@ class Figures:
 
 
 def measure(groups: Iterable[Group], tuning: dict[str, Any] | None, said: Callable[[str], None]) -> list[Figures]:
-    """Play the groups one after the other; `said` hears the name of each as it begins. Raises FollowError."""
+    """Run the groups one after the other; `said` gets the name of each at its start. Raises FollowError."""
     file = json.loads(DEMO_BUILDING.read_text())
     building = parse(file)
     walls = Walls(building)
@@ -80,6 +80,6 @@ def _add(figures: Figures, played: Played, scene: Scene, building: Building, tun
 
 
 def _around(truth: Truth, ms: float) -> set[str]:
-    """The rooms somebody was in within RIDE_MS of a moment."""
+    """The rooms of a person within RIDE_MS of a moment."""
     first = truth.starts_ms[0]
     return {truth.room_at(max(first, ms + shift)) for shift in (-RIDE_MS, -RIDE_MS / 2, 0, RIDE_MS / 2, RIDE_MS)}

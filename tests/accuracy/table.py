@@ -61,13 +61,13 @@ def _set_row(name: str, some: list[Result]) -> Row:
 
 
 def _together(some: Sequence[Scores]) -> str:
-    """The share of all their seconds: recordings with few of them count little."""
+    """Share of all their seconds: recordings with few seconds count little."""
     seconds = sum(one.seconds for one in some)
     return percent(sum(one.share * one.seconds for one in some) / seconds) if seconds else "-"
 
 
 def worst(results: Sequence[Result]) -> str:
-    """The recording with the least history, and the one that is least above the simple way."""
+    """The recording with the lowest history share, and the one with the least gain over the simple method."""
     least = min(results, key=lambda one: one.history.share)
     below = min(results, key=lambda one: one.history.share - one.mean.share)
     by = (below.history.share - below.mean.share) * 100
@@ -89,7 +89,7 @@ def nested_rows(found: Sequence[Outer]) -> list[Row]:
 
 
 def headline(found: Nested) -> str:
-    """What tuning flatters: the gap between numbers chosen in sight of a set and without it."""
+    """Overfitting: the gap between tunings chosen with and without a set."""
     history, live = found.gap
     outer = [fmean(one.outer[way] for one in found.sets) for way in (0, 1)]
     return (
@@ -148,7 +148,7 @@ def _drawn_row(one: Summary) -> Row:
 
 
 def drawn_intervals(buildings: Sequence[Drawn]) -> str:
-    """How sure median and worst decile of the histories are."""
+    """Confidence of median and worst decile of the histories."""
     said = []
     for manner in MANNERS:
         values = [one.history[manner] for one in buildings]
@@ -201,7 +201,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns stand below each other: the first to the left, the others to the right."""
+    """An aligned Markdown table: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
 

@@ -1,4 +1,4 @@
-"""Drawn buildings are valid, people in them walk as one can, and their radio is what the facts say."""
+"""Drawn buildings are valid, people walk only possible routes, and the radio matches the drawn facts."""
 
 import csv
 import json
@@ -174,7 +174,7 @@ def two_rooms(levels: int = 1) -> Plan:
 
 
 def levels_at(radio: Radio, x_m: float, plan: Plan, level: int = 0) -> Floats:
-    """The levels of 500 devices at the same place (10, 10), 1.1 m high as somebody who faces east carries it."""
+    """Levels of 500 devices at one place (10, 10), 1.1 m high, carried by a person facing east."""
     devices = [Device(f"d{k}", "west0", 0, 10.0, 10.0, 1.1) for k in range(500)]
     air = Air(plan, devices, radio, np.random.default_rng(3))
     found: Floats = air.levels(np.array([level]), np.array([[x_m, 10.0]]), np.array([[1.0, 0.0]]))[0]
@@ -183,7 +183,7 @@ def levels_at(radio: Radio, x_m: float, plan: Plan, level: int = 0) -> Floats:
 
 @pytest.fixture
 def ideal() -> Radio:
-    """A radio without shadowing or body, in which everything is heard."""
+    """A radio without shadowing or body, with full reception."""
     radio = draw_radio(np.random.default_rng(1))
     return replace(radio, shadowing_db=0.0, body_db=0.0, sensitivity_dbm=-200.0, adverts_per_s=5.0)
 
@@ -240,7 +240,7 @@ def test_places_are_good_and_bad_as_the_facts_say(ideal: Radio) -> None:
 
 
 def heard(radio: Radio) -> Adverts:
-    """What is heard in ten minutes of a patrol."""
+    """Adverts in ten minutes of a patrol."""
     plan = two_rooms()
     plan = replace(plan, borders=(replace(plan.borders[0], door=(20.0, 10.0)),))
     devices = [Device(f"d{k}", "west0", 0, 3.0 + 4 * k, 7.0, 2.0) for k in range(4)]

@@ -1,4 +1,4 @@
-"""Scoring, by hand-made cases."""
+"""Scoring with hand-made cases."""
 
 from accuracy.figures import Figure, Wanted, reached, worse
 from accuracy.score import changes, delays, judge, quantile

@@ -1,4 +1,4 @@
-"""`make bench`: phones at full tilt against the whole stack: counts, CPU and memory of each part; the locator alone.
+"""`make bench`: phones at full load against the whole stack: counts, CPU and memory of each part; the locator alone.
 
 The generator runs on the same machine; its own share stands in the table. Results: the screen and docs/benchmarks.md.
 """
@@ -26,7 +26,7 @@ SETTLE_WITHIN_S = 60.0
 
 
 def main() -> int:
-    """Run the load, print and write the table; exit code 1 when the counts differ."""
+    """Run the load, print and write the table; exit code 1 if the counts differ."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--phones", type=int, default=2000, help="how many virtual SDAs (%(default)s)")
     parser.add_argument("--interval", type=float, default=4.0, help="seconds between a phone's messages (%(default)s)")

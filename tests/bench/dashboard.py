@@ -1,4 +1,4 @@
-"""The dashboard under load: how soon a marker moves, what ten open pages cost, and how the page's heap grows.
+"""The dashboard under load: delay of markers, cost of ten open pages, growth of the page's heap.
 
 Run: `make bench-dashboard`. The generator and the browser run on the same machine; its load stands in the table.
 """
@@ -46,7 +46,7 @@ OBSERVE = """() => {
 
 
 class Crowd:
-    """Phones that report once every interval, some of them on the shown level; and one that is moved by hand."""
+    """Phones that publish once per interval, some on the shown level, and one that the benchmark moves."""
 
     def __init__(self, stack: RunningStack, count: int, shown: int, interval_s: float) -> None:
         building = Building(DEMO_BUILDING)
@@ -66,7 +66,7 @@ class Crowd:
         self._client.publish(f"sda/v1/phone/{staff_id}/readings", json.dumps(batch((place.id, rssi))), qos=1)
 
     def rate(self) -> float:
-        """Messages a second, since the beginning."""
+        """Messages per second since the start."""
         return self._sent / (time.monotonic() - self._begin)
 
     def _report(self) -> None:
@@ -174,7 +174,7 @@ def _cpu_share(stack: RunningStack, seconds: float) -> float:
 
 
 def _heap(stack: RunningStack, browser: Browser, minutes: float) -> list[str]:
-    """What the page's heap holds after a collection, minute by minute."""
+    """The page's heap after garbage collection, minute by minute."""
     with Crowd(stack, 200, 120, 2.0):
         page = _open(browser, stack)
         session = page.context.new_cdp_session(page)

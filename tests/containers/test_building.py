@@ -1,4 +1,4 @@
-"""The building file under Compose: changed over HTTP it is the file here; a fault in it stops nothing that runs."""
+"""The building file under Compose: changes over HTTP are in the file; an invalid file stops no service."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The commands beside up and down need nothing but the engine, and the pages are there."""
+"""The other commands need only the engine, and the pages are served."""
 
 import re
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_account_says_what_is_true(clone: Installation) -> None:
 
 
 def test_no_program_of_this_machine_is_needed(clone: Installation, tmp_path: Path) -> None:
-    """Python and Node.js are hidden; what is left is the shell, git and the engine's client."""
+    """A PATH without Python and Node.js: only the shell, git and the engine's client."""
     for program in ("python3", "python", "node", "npm", "uv"):
         (tmp_path / program).write_text("#!/bin/sh\necho this machine has none >&2; exit 127\n")
         (tmp_path / program).chmod(0o755)

@@ -1,4 +1,4 @@
-"""Whatever is cut short is made whole by the next `make up`, and nothing that was acknowledged is lost."""
+"""The next `make up` repairs every interruption, and no acknowledged message is lost."""
 
 import os
 import signal

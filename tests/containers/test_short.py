@@ -1,4 +1,4 @@
-"""The life of an installation, shortly: up, readings counted over an account, a stop and a start; up again; clean."""
+"""A short life cycle: up, readings counted over a new account, a stop and a start; up again; clean."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ def batches(count: int, start_ms: int) -> list[dict[str, object]]:
 
 
 def places_of_sda_0(clone: Installation, key: str) -> object:
-    """Records of the last five minutes, as HACS asks; None before the key is known."""
+    """Records of the last five minutes, like HACS; None before the key is known."""
     asked = {"staff_id": "0", "start_time": str(now_ms() // 1000 - 300), "end_time": str(now_ms() // 1000)}
     answer = web.get(f"{clone.http_url}/extractbeacon", params=asked, headers={"X-API-Key": key})
     return answer.json()["location"] if answer.status_code == 200 else None

@@ -19,11 +19,7 @@ PHONE: Any = {"width": 390, "height": 844}
 WALKER = "33"
 
 
-@pytest.fixture(autouse=True)
-def none_is_kept(api: Api) -> Iterator[None]:
-    yield
-    for one in api.get("listRecordings")["recordings"]:
-        api.ask("deleteRecording", recording=one["id"])
+pytestmark = pytest.mark.usefixtures("no_recordings")
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ class PrivateBroker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
-        """What provision.py says it did."""
+        """Output of provision.py."""
         ports = ["--port", str(self.port), "--tls-port", str(self.tls_port), "--tls-bind", "127.0.0.1"]
         arguments: list[str | Path] = ["--data", self.folder, *ports, *more]
         done = run_tool("broker/provision.py", *arguments, environment=environment, before=self._limited)
@@ -106,7 +106,7 @@ class PrivateBroker:
         return done.stdout
 
     def accounts(self, *arguments: str) -> str:
-        """What accounts.py prints: for add and rotate the new password. A running broker then knows of the change."""
+        """Output of accounts.py: for add and rotate the new password. A running broker is restarted for the change."""
         done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
         assert done.returncode == 0, done.stderr
         if self._process is not None and arguments[0] != "list":

@@ -136,7 +136,7 @@ def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:
 
 
 def points(stack: RunningStack, measurement: str, receiver: str) -> list[dict[str, Any]]:
-    """What is stored of a receiver, gateway or staff member, without the fields that are not there."""
+    """Stored points of a receiver, gateway or staff member, without empty fields."""
     bucket, tag = STORED[measurement]
     rows = influx(stack, bucket, f"SELECT * FROM {measurement} WHERE {tag} = '{receiver}'")  # noqa: S608 - our own names
     return [{"measurement": measurement} | {key: val for key, val in row.items() if val is not None} for row in rows]

@@ -89,7 +89,7 @@ def whole(context: BrowserContext) -> Iterator[BrowserContext]:
 
 
 def serious_faults(page: Page) -> list[str]:
-    """What axe-core finds serious or worse in the page as it is, in light and in dark colours: rule and elements."""
+    """axe-core's serious findings in the present page, in light and dark colours: rule and elements."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     faults = _faults(page, ALL_RULES)

@@ -42,7 +42,7 @@ class Caller:
         self.answers: list[Answer] = []
 
     def since(self, at_s: float) -> list[Answer]:
-        """What was asked for since then."""
+        """Answers since then."""
         return [answer for answer in list(self.answers) if answer.at_s >= at_s]
 
     def start(self) -> None:

@@ -91,6 +91,17 @@ def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]
     ]
 
 
+def at_least(count: int, items: list[T]) -> list[T]:
+    """The items once there are that many, else none."""
+    return items if len(items) >= count else []
+
+
+def accepted_readings(stack: RunningStack) -> int:
+    """Number of readings accepted by the flows since their start, from the latest heartbeat."""
+    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
+    return int(rows[0]["readings"]) if rows else 0
+
+
 def get(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:
     return web.get(f"{stack.http_url}{path}", params=parameters, timeout=10)
 

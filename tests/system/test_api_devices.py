@@ -11,7 +11,7 @@ from support import web
 from support.api import Api
 from support.building import Building
 from support.running import RunningStack
-from support.stack_client import batch, eventually, history, influx, now_ms, publish
+from support.stack_client import at_least, batch, eventually, history, influx, now_ms, publish
 from support.walks import Walks
 
 pytestmark = pytest.mark.usefixtures("stack")
@@ -88,7 +88,7 @@ def test_learned_strengths_survive_a_restart(api: Api, stack: RunningStack, demo
 def test_raw_telemetry_page_by_page(api: Api, measured: tuple[str, int]) -> None:
     beacon, first_ms = measured
     ask: dict[str, Any] = {"beacon": beacon, "every": "raw", "start": first_ms / 1000, "end": first_ms / 1000 + 180}
-    points = eventually(lambda: _of_length(12, api.pages("listTelemetry", "points", limit=5, **ask)))
+    points = eventually(lambda: at_least(12, api.pages("listTelemetry", "points", limit=5, **ask)))
     assert points == sorted(points, key=lambda point: (point[0], point[1]))
     assert points[:2] == [
         [first_ms + 1000, "measure-0", 2900, 20, 50],
@@ -114,7 +114,7 @@ def test_the_task_stores_past_minutes(api: Api, stack: RunningStack, measured: t
     ask = {"beacon": beacon, "start": first_ms / 1000, "end": first_ms / 1000 + 180}
     _run_task(stack)
     query = f"SELECT battery_mv, temperature_c, humidity_pct FROM telemetry WHERE beacon = '{beacon}'"  # noqa: S608
-    stored = eventually(lambda: _of_length(3, influx(stack, "telemetry", query)))
+    stored = eventually(lambda: at_least(3, influx(stack, "telemetry", query)))
     reported = api.get("listTelemetry", **ask)["points"]
     assert [[one["time"], one["battery_mv"], one["temperature_c"], one["humidity_pct"]] for one in stored] == reported
 
@@ -191,7 +191,7 @@ def test_gateways_with_their_state_figures_and_history(api: Api, stack: RunningS
     assert (listing[listed.id], listing[other]) == (True, False)
     window = {"start": ts / 1000 - 1, "end": ts / 1000 + 60}
     points = eventually(
-        lambda: _of_length(3, api.pages("listGatewayHealth", "points", gateway=listed.id, limit=2, **window))
+        lambda: at_least(3, api.pages("listGatewayHealth", "points", gateway=listed.id, limit=2, **window))
     )
     assert points[0] == {"ts": ts, "uptime_s": 0, "adverts": 7, "version": "9.9"}
     statuses = eventually(lambda: api.get("listGatewayStatus", gateway=listed.id, **window)["statuses"])
@@ -205,9 +205,7 @@ def test_unknown_gateway_is_404(api: Api, operation: str) -> None:
 
 def test_events_newest_first_and_by_subject(api: Api, walks: Walks) -> None:
     window = walks.window | {"end": time.time() + 60}
-    reported = eventually(
-        lambda: _of_length(3, api.pages("listEvents", "events", subject=walks.ann, limit=1, **window))
-    )
+    reported = eventually(lambda: at_least(3, api.pages("listEvents", "events", subject=walks.ann, limit=1, **window)))
     assert [(one["type"], one["room"]) for one in reversed(reported)][:3] == [
         ("enter", walks.first.room),
         ("leave", walks.first.room),
@@ -236,10 +234,6 @@ def test_the_default_limit_is_25_events_and_events_of_one_moment_are_complete(
     assert sorted(
         one["subject"] for one in mine(api.pages("listEvents", "events", type="enter", limit=7, **window))
     ) == [f"{run}-{n:02}" for n in range(30)]
-
-
-def _of_length(count: int, items: list[Any]) -> list[Any]:
-    return items if len(items) >= count else []
 
 
 def _with(found: Any, test: Callable[[Any], Any]) -> Any:

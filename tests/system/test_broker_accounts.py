@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from ingest.private_broker import ENVIRONMENT, PASSWORDS, SERVICES, PrivateBroker, private_broker, run_tool
+from support.certificates import resign
 from support.stack_client import eventually
 
 
@@ -185,15 +186,6 @@ def test_names_under_which_receivers_connect_come_from_the_environment(broker: P
     assert is_trusted_as("192.0.2.7")
     with pytest.raises(AssertionError, match=r"'mqtts://broker\.example' is no host name or address"):
         broker.provision(environment={**ENVIRONMENT, "MQTTS_NAMES": "mqtts://broker.example"})
-
-
-def resign(tls: Path, days: int) -> None:
-    """Re-sign the server certificate with `days` of validity, otherwise unchanged."""
-    ask = "x509 -x509toreq -copy_extensions copyall -in server.crt -key server.key -out request"
-    sign = f"x509 -req -copy_extensions copyall -in request -CA ca.crt -CAkey ca.key -days {days} -out server.new"
-    for command in (ask, sign):
-        subprocess.run(["openssl", *command.split()], cwd=tls, check=True, capture_output=True)
-    (tls / "server.new").replace(tls / "server.crt")
 
 
 def contents(folder: Path) -> dict[str, str]:

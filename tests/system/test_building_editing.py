@@ -10,14 +10,13 @@ from typing import Any
 import httpx
 import pytest
 from ingest.steady import SteadySender
+from support.building import NEW_BEACON, add_annex
 from support.keys import admin, asking, named_key
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import batch, eventually, get, history, influx, now_ms, publish
+from support.stack_client import accepted_readings, batch, eventually, get, history, influx, now_ms, publish
 
 Change = Callable[[dict[str, Any]], None]
 BUILDING = "/api/v1/building"
-NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F6", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
-NEW_ROOM = {"id": "l1-annex", "name": "Annex", "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
 
 
 class Editor:
@@ -70,24 +69,12 @@ def stack(editor: Editor) -> RunningStack:
     return editor.stack
 
 
-def add_annex(data: dict[str, Any]) -> None:
-    data["levels"][0]["width_m"] = 70
-    data["levels"][0]["rooms"].append(NEW_ROOM)
-    data["beacons"].append(NEW_BEACON)
-
-
 def rename(name: str) -> Change:
     return lambda data: data.update(building=name)
 
 
-def taken_readings(stack: RunningStack) -> int:
-    """Number of readings accepted by the flows since their start, from the latest heartbeat."""
-    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
-    return int(rows[0]["readings"]) if rows else 0
-
-
 def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Editor, stack: RunningStack) -> None:
-    before = taken_readings(stack)
+    before = accepted_readings(stack)
     sender = SteadySender(stack, [one["id"] for one in editor.first["beacons"][:2]], rate=200)
     located = 0
     with sender.running():
@@ -107,8 +94,8 @@ def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Edit
         sender.seconds_pass(2)
     sender.all_arrive()
     sent = sender.readings() + located
-    eventually(lambda: taken_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
-    assert taken_readings(stack) - before == sent
+    eventually(lambda: accepted_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
+    assert accepted_readings(stack) - before == sent
 
 
 def test_two_editors_do_not_overwrite_each_other(editor: Editor) -> None:

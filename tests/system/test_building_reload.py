@@ -12,12 +12,11 @@ from ingest.steady import SteadySender
 from stack.errors import StackError
 from stack.lifecycle import status, up
 from support import web
+from support.building import NEW_BEACON, add_annex
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stack_client import accepted_readings, batch, connect, eventually, get, history, influx, now_ms, publish
 
 Change = Callable[[dict[str, Any]], None]
-NEW_ROOM = {"id": "l1-annex", "name": "Annex", "limit": 2, "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
-NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F5", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
 TAKEN_WITHIN_S = 10.0
 
 
@@ -91,20 +90,8 @@ def stack(site: Site) -> RunningStack:
     return site.stack
 
 
-def add_annex(data: dict[str, Any]) -> None:
-    data["levels"][0]["width_m"] = 70
-    data["levels"][0]["rooms"].append(NEW_ROOM)
-    data["beacons"].append(NEW_BEACON)
-
-
-def flows_readings(stack: RunningStack) -> int:
-    """Number of readings accepted by the flows since their start, from the latest heartbeat."""
-    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
-    return int(rows[0]["readings"]) if rows else 0
-
-
 def test_room_and_beacon_added_under_load_work_and_no_reading_is_lost(site: Site, stack: RunningStack) -> None:
-    before, heard = flows_readings(stack), site.heard
+    before, heard = accepted_readings(stack), site.heard
     sender = SteadySender(stack, [one["id"] for one in site.first["beacons"][:2]], rate=200)
     with sender.running():
         sender.seconds_pass(1)
@@ -118,8 +105,8 @@ def test_room_and_beacon_added_under_load_work_and_no_reading_is_lost(site: Site
         sender.seconds_pass(2)
     sender.all_arrive()
     sent = sender.readings() + site.heard - heard
-    eventually(lambda: flows_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
-    assert flows_readings(stack) - before == sent
+    eventually(lambda: accepted_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
+    assert accepted_readings(stack) - before == sent
 
 
 def test_an_invalid_file_is_refused_with_every_fault_and_the_old_one_stays(site: Site, stack: RunningStack) -> None:

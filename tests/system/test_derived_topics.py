@@ -9,7 +9,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from support.building import Building
 from support.running import RunningStack
-from support.stack_client import batch, connect, eventually, influx, now_ms, publish
+from support.stack_client import at_least, batch, connect, eventually, influx, now_ms, publish
 
 Heard = list[tuple[str, bool, dict[str, Any]]]
 """(topic below sda/v1, retained, payload) in the order of arrival."""
@@ -43,9 +43,9 @@ def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo:
     with _listening(stack, "staff/topic-1/location", "events") as heard:
         publish(stack, *[("phone/topic-1/readings", batch((first.id, -50), ts=start + n * 1000)) for n in range(4)])
         publish(stack, ("phone/topic-1/readings", batch((second.id, -30), ts=start + 15_000)))
-        reported = eventually(lambda: _of_length(2, _topics(heard, "staff/topic-1/location")))
+        reported = eventually(lambda: at_least(2, _topics(heard, "staff/topic-1/location")))
         kinds = eventually(
-            lambda: _of_length(3, [one for one in _topics(heard, "events") if one.get("staff_id") == "topic-1"])
+            lambda: at_least(3, [one for one in _topics(heard, "events") if one.get("staff_id") == "topic-1"])
         )
     assert [(one["room"], one["level"], one["state"]) for one in reported] == [
         (first.room, first.level, "present"),
@@ -132,9 +132,5 @@ def test_an_invalid_reading_is_refused_and_others_are_stored(stack: RunningStack
         publish(stack, ("phone/neighbours/readings", body))
         eventually(lambda: [one for one in _topics(heard, "rejected") if one["reason"] == "rssi_invalid"])
     query = "SELECT rssi FROM reading WHERE receiver = 'neighbours' GROUP BY beacon"
-    stored = eventually(lambda: _of_length(2, influx(stack, "readings", query)))
+    stored = eventually(lambda: at_least(2, influx(stack, "readings", query)))
     assert {(one["beacon"], one["rssi"]) for one in stored} == {(first.id, -50), (second.id, -60)}
-
-
-def _of_length(count: int, items: list[Any]) -> list[Any]:
-    return items if len(items) >= count else []

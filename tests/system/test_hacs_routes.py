@@ -8,7 +8,7 @@ import pytest
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.stack_client import batch, eventually, get, history, influx, now_ms, publish
+from support.stack_client import at_least, batch, eventually, get, history, influx, now_ms, publish
 
 WINDOW = {"staff_id": "0", "start_time": "1637396900", "end_time": "1637396960"}
 
@@ -21,7 +21,7 @@ def test_published_readings_become_history_newest_first(stack: RunningStack, dem
         ("phone/hist-1/readings", batch((first.id, -50), ts=start_ms)),
         ("phone/hist-1/readings", batch((second.id, -50), ts=start_ms + 20_000)),
     )
-    records = eventually(lambda: _at_least(2, history(stack, "hist-1", start_ms / 1000 - 1, time.time())))
+    records = eventually(lambda: at_least(2, history(stack, "hist-1", start_ms / 1000 - 1, time.time())))
     assert records == [
         {"level": second.level, "location": demo.room_name(second.room), "timestamp": (start_ms + 20_000) // 1000},
         {"level": first.level, "location": demo.room_name(first.room), "timestamp": start_ms // 1000},
@@ -33,7 +33,7 @@ def test_window_is_inclusive_at_both_ends(stack: RunningStack, demo: Building) -
     base_s = int(time.time()) - 40
     messages = [("phone/hist-2/readings", batch((beacon.id, -50), ts=(base_s + n) * 1000 + 500)) for n in range(10)]
     publish(stack, *messages)
-    eventually(lambda: _at_least(10, history(stack, "hist-2", base_s, base_s + 9)))
+    eventually(lambda: at_least(10, history(stack, "hist-2", base_s, base_s + 9)))
     assert [r["timestamp"] for r in history(stack, "hist-2", base_s + 2, base_s + 4)] == [
         base_s + 4,
         base_s + 3,
@@ -168,10 +168,6 @@ def test_monitoring_lists_the_latest_locations_of_fifteen_minutes(stack: Running
     assert "mon-old" not in _monitored(stack)
     times = [row["timestamp"] for row in get(stack, "/retrieveformonitoring").json()["data"]]
     assert times == sorted(times, reverse=True)
-
-
-def _at_least(count: int, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return records if len(records) >= count else []
 
 
 def _monitored(stack: RunningStack) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,7 @@ RECORDINGS = "/api/v1/recordings"
 WALKER, OTHER = "31", "32"
 
 
-@pytest.fixture(autouse=True)
-def none_is_kept(api: Api) -> Iterator[None]:
-    """The shared stack has no recordings before and after."""
-    yield
-    for one in api.get("listRecordings")["recordings"]:
-        api.ask("deleteRecording", recording=one["id"])
+pytestmark = pytest.mark.usefixtures("no_recordings")
 
 
 def record(stack: RunningStack, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

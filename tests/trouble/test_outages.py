@@ -129,7 +129,7 @@ def _room(stack: RunningStack, who: str) -> str | None:
 
 
 def _retained(stack: RunningStack, topic: str) -> list[dict[str, Any]]:
-    """What is under a topic, within ten seconds."""
+    """Messages on a topic within ten seconds."""
     client = connect(stack, "nodered")
     held: list[dict[str, Any]] = []
     client.on_message = lambda _client, _userdata, message: held.append(json.loads(message.payload))
@@ -206,7 +206,7 @@ def _alert(stack: RunningStack, id_: str) -> dict[str, Any]:
 
 
 def _where(stack: RunningStack, who: str) -> list[dict[str, Any]]:
-    """Where somebody was in the last minutes; nothing while Node-RED starts."""
+    """A person's records of the last minutes; empty while Node-RED starts."""
     try:
         return history(stack, who, time.time() - 300, time.time())
     except httpx.TransportError:

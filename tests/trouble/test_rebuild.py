@@ -45,7 +45,7 @@ def _walking(stack: RunningStack, seed: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def _undisturbed(stack: RunningStack, since_ms: int) -> dict[str, list[dict[str, Any]]]:
-    """What one locator that is never interrupted finds in the stored readings of these phones."""
+    """Results of one uninterrupted locator on the stored readings of these phones."""
     question = f"SELECT rssi, kind, receiver, beacon FROM reading WHERE time >= {since_ms}ms"  # noqa: S608 - our own number
     columns = ("time", "rssi", "kind", "receiver", "beacon")
     rows = [[row[column] for column in columns] for row in influx(stack, "readings", question)]
@@ -66,7 +66,7 @@ def _records(stack: RunningStack, locations: list[dict[str, Any]]) -> dict[str, 
 
 
 def _answers(stack: RunningStack, staff: set[str], since_ms: int) -> dict[str, list[tuple[Any, ...]]]:
-    """What /extractbeacon says of the whole time."""
+    """Records of /extractbeacon for the whole time."""
     return {
         staff_id: [
             (one["level"], one["location"], one["timestamp"])

@@ -1,4 +1,4 @@
-"""`make bench-api`: what the HTTP API carries, case by case, on a stack of its own with a load generator beside it."""
+"""`make bench-api`: capacity of the HTTP API, case by case, each on a new stack with a load generator."""
 
 import argparse
 import os
@@ -12,11 +12,11 @@ from .cases import CASES, Options
 from .page import line, page
 
 UNLIMITED = {"SDA_RATE_PER_S": "999999", "SDA_RATE_TRUSTED_PER_S": "999999"}
-"""All requests come from one address here; how much one caller may ask for is not what is measured."""
+"""No rate limit: all requests come from one address, and limits are not measured."""
 
 
 def main() -> int:
-    """Run the cases, print and write the page; exit code 1 when there was an error or a target was missed."""
+    """Run the cases, print and write the page; exit code 1 on an error or a missed target."""
     parser = argparse.ArgumentParser(prog="make bench-api", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long each load is made (%(default)s)")
     parser.add_argument("--phones", type=int, default=10_000, help="SDAs, each a message every 4 s (%(default)s)")
