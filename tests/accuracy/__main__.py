@@ -21,7 +21,7 @@ from accuracy.scenes import Size, groups
 from accuracy.sensitivity import sensitivity
 from accuracy.simulated import measure as measure_simulated
 
-TIMES = 3  # so often chance decides how a recording is cut anew
+TIMES = 3  # repetitions of each random cut
 PICTURES_OF_DRAWN = 2
 
 

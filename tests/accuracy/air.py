@@ -97,7 +97,9 @@ class Air:
         behind = (1 - (dx * where.heading_x + dy * where.heading_y) / np.sqrt(d2)) / 2
         rssi: Floats = self._gain + rng.normal(0.0, self._devices_db) - 5 * PATH_LOSS_EXPONENT * np.log10(d2)
         rssi = rssi - self._floor_loss[floors] - BODY_DB * behind - BETWEEN_DB * _between(times, rng)
-        near = rssi > SENSITIVITY_DBM - 4 * SHADOWING_DB  # the field costs most; what is further away is never heard
+        near = (
+            rssi > SENSITIVITY_DBM - 4 * SHADOWING_DB
+        )  # the field is the costliest part; devices further away are never received
         rssi -= self._wall_db * self._between_rooms(where.x_m, where.y_m, near & (floors == 0))
         near &= rssi > SENSITIVITY_DBM - 4 * SHADOWING_DB
         x, y, level = where.x_m[near], where.y_m[near], self._level[room[near]]

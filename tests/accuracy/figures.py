@@ -9,9 +9,9 @@ from accuracy.real import Result, of_sets
 from accuracy.score import quantile
 from accuracy.simulated import Figures
 
-POINTS = 2.0  # a share may get worse by so many percentage points …
-SECONDS = 1.0  # … a delay by so much, …
-CHANGES = 3.0  # … the number of estimated changes, or of flips in an hour, by so many
+POINTS = 2.0  # allowed loss of a share, percentage points
+SECONDS = 1.0  # … of a delay, …
+CHANGES = 3.0  # … of the number of estimated changes, or of flips per hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def worse(figures: Iterable[Figure], baseline: Mapping[str, float]) -> list[str]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A figure that is wanted: at most or at least so much."""
+    """A target of a figure: at most or at least a value."""
 
     name: str
     limit: float

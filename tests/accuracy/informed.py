@@ -12,7 +12,7 @@ from accuracy.drawn_radio import Adverts, Floats, Radio
 
 GRID_M = 0.7
 FEWEST = 4  # adverts: of fewer no mean is taken
-LEAST = 1e-4  # nothing that is heard, or not, is impossible
+LEAST = 1e-4  # no observation is impossible
 BODY_SHARE = 0.35  # of the body's loss: its standard deviation over all directions, 1 / √8
 
 
@@ -54,7 +54,7 @@ def _log_p(adverts: Adverts, expected: Floats, radio: Radio) -> Floats:
             log_p += np.log(1 / (1 + np.exp(1.702 * above)) + LEAST)
             continue
         mean = levels.mean()
-        if len(levels) < 0.7 * sent:  # only the stronger part of them is heard
+        if len(levels) < 0.7 * sent:  # only the stronger part of them is received
             mean = min(mean, radio.sensitivity_dbm + (len(levels) / sent - 0.5) * 2 * radio.fading_db)
         log_p -= (mean - expected[:, device]) ** 2 / (2 * variance)
     return log_p

@@ -12,7 +12,7 @@ from accuracy.real import Phases, by_building, estimate_all, shares, spread
 from accuracy.recorded import Recording
 
 PHASES: Phases = {"gateway": 3, "phone": 2}
-SECOND_STEPS = 3  # the best single step is joined with so many next best ones
+SECOND_STEPS = 3  # the best single step is combined with this many next best ones
 Shares = tuple[float, float]
 """Of history and of live."""
 

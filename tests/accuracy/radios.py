@@ -13,8 +13,8 @@ from accuracy.recorded import Advert, Recording, Second
 
 SEEDS = range(1, 41)
 QUICK_SEEDS = range(1, 11)
-# With shifted levels. What transmits is 10 to 14 dB weak there: when it is as strong as the file says, and then 15 dB
-# weaker, nothing is heard that a receiver could not hear.
+# With shifted levels. Transmitters are 10 to 14 dB weak there: at the file's power, and 15 dB below it, all received
+# adverts are above a receiver's sensitivity.
 LEVEL_SEEDS = (3, 4, 6, 11)
 ONE: Phases = {"gateway": 1, "phone": 1}  # phases: nine recordings of each building spread enough
 WAYS = ("history", "live", "strongest", "mean")

@@ -1,4 +1,4 @@
-"""Recordings with known rooms: folders of them (recordings/README.md says their form) into records. The only reader."""
+"""Reads folders of recordings with known rooms (format: recordings/README.md) into records."""
 
 import csv
 import json

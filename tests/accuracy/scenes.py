@@ -9,7 +9,7 @@ from accuracy.played import Mode, Scene
 
 LIGHT_WALL_DB = 3.4  # COST 231: plasterboard and the like; the building's walls are taken for heavy ones otherwise
 SKEW_S = 2.0  # clocks set over a network are wrong by far less; this is a receiver that lost its time server
-OUTS = 6  # so many different devices are out, one at a time
+OUTS = 6  # number of devices that are out, one at a time
 Size = Literal["full", "quick"]
 MODES: tuple[Mode, ...] = ("phone", "gateway")
 

@@ -15,7 +15,7 @@ from simulator.walk import Leg
 
 from accuracy.truth import Truth
 
-TURN_EVERY_S = 60.0  # somebody who stands turns round now and then: an assumption
+TURN_EVERY_S = 60.0  # standing people sometimes turn: an assumption
 
 
 @dataclass(frozen=True, slots=True)

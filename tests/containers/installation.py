@@ -152,7 +152,7 @@ def installation(engine: Engine) -> Iterator[Installation]:
     for path in images.tracked():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, folder / path)
-    if os.geteuid() == 0:  # as a clone of somebody who is not root
+    if os.geteuid() == 0:  # like a clone of a user who is not root
         for path in [folder / "flows" / "building", *(folder / "flows" / "building").iterdir()]:
             os.chown(path, NODE_RED_USER, NODE_RED_USER)
     clone = Installation(engine, folder)

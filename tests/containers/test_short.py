@@ -14,7 +14,7 @@ READINGS_A_BATCH = 4
 
 
 def batches(count: int, start_ms: int) -> list[dict[str, object]]:
-    """Batches of READINGS_A_BATCH readings; each reading a point of its own."""
+    """Batches of READINGS_A_BATCH readings; each reading is a separate point."""
     beacons = [one.id for one in Building(DEMO).beacons[:READINGS_A_BATCH]]
     return [batch(*((beacon, -60) for beacon in beacons), ts=start_ms + number) for number in range(count)]
 

@@ -1,4 +1,4 @@
-"""The devices page in a real browser: alerts, gateways, beacons, and what is heard but not registered."""
+"""The devices page in a real browser: alerts, gateways, beacons, and unregistered devices."""
 
 import json
 import re

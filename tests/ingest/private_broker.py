@@ -1,4 +1,4 @@
-"""A Mosquitto of one's own, made ready by broker/provision.py, for tests that take it apart."""
+"""A private Mosquitto, prepared by broker/provision.py, for tests that change or stop it."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from unused_ports import unused_ports
 PASSWORDS = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
 ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in PASSWORDS.items()}
 INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
-# Service -> its password, and the client id under which it is let in.
+# Service -> its password and its client id.
 SERVICES = {
     **{f"telegraf-{name}": ("t-secret", f"telegraf/{name}") for name in INPUTS},
     "nodered": ("n-secret", "nodered/flows"),
@@ -120,7 +120,7 @@ class PrivateBroker:
         eventually(self._listens, what="Mosquitto")
 
     def stop(self) -> None:
-        """Stop in an orderly way and wait until it has ended."""
+        """Stop cleanly and wait for the end."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(20)

@@ -48,7 +48,7 @@ class SteadySender:
         self._client.loop_stop()
 
     def seconds_pass(self, seconds: float) -> None:
-        """Return when the messages of so many seconds have been sent."""
+        """Wait until the messages of that many seconds have been sent."""
         wanted = self.messages + seconds * self._rate
         eventually(lambda: self.messages >= wanted, within_s=seconds * 3 + 10, what=f"{seconds} s of messages")
 

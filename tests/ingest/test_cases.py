@@ -123,7 +123,7 @@ def client_of(stack: RunningStack, account: str) -> Iterator[mqtt.Client]:
 
 
 def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:
-    """Publish the case's message; one beyond the broker's bound over a connection of its own, until that is cut off."""
+    """Publish the case's message; one above the broker's limit on a separate connection, until the broker closes it."""
     if len(case.payload) > LARGEST_PACKET:
         cut_off: list[object] = []
         with client_of(stack, "simulator") as own:

@@ -1,4 +1,4 @@
-"""Callers that go on asking, and what they were answered."""
+"""Callers that poll continuously, and their answers."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ class Answer:
 
     @property
     def body(self) -> Any:
-        """Decoded only now: whoever decodes keeps the other callers of this process waiting."""
+        """Decoded lazily: decoding blocks the other callers of this process."""
         return json.loads(self.content)
 
 

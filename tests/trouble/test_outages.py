@@ -91,7 +91,7 @@ def _ask_once(stack: RunningStack, path: str, **parameters: Any) -> httpx.Respon
 
 
 def _whole(seconds: set[int], *asked: Callable[[], httpx.Response]) -> bool:
-    """Whether all are answered; until all is located whoever asks is to come again, and nobody gets a part."""
+    """Whether all calls are answered. Until everything is located they get 503 and never a partial answer."""
     answers = [ask() for ask in asked]
     for answer in answers:
         if answer.status_code == 503:
@@ -214,7 +214,7 @@ def _where(stack: RunningStack, who: str) -> list[dict[str, Any]]:
 
 
 def _answers(stack: RunningStack) -> bool:
-    """Whether Node-RED, which starts again by itself, is there."""
+    """Whether Node-RED has restarted."""
     try:
         return web.get(f"{stack.http_url}/health", retry_503=False).status_code == 200
     except httpx.TransportError:
