@@ -89,7 +89,7 @@ def _floor(
             Line2D([], [], marker="o", color="black", linestyle="none", label="start"),
             Line2D([], [], marker="s", color="black", linestyle="none", label="end"),
             Line2D([], [], marker="^", color="#555555", linestyle="none", label=device),
-            Line2D([], [], color=WRONG, linewidth=7, alpha=0.35, label="told wrong"),
+            Line2D([], [], color=WRONG, linewidth=7, alpha=0.35, label="wrong"),
         ],
         loc="upper center", bbox_to_anchor=(0.5, 1.1), ncols=4, frameon=False, fontsize=8, handletextpad=0.4,
     )  # fmt: skip

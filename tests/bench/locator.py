@@ -27,7 +27,7 @@ def measure() -> dict[str, Any]:
 def lines(found: dict[str, Any]) -> list[str]:
     """The figures as lines of Markdown."""
     return [
-        f"**The locator alone, {found['staff']} staff in one Node process**, half with phones that tell nine beacons,",
+        f"**The locator alone, {found['staff']} staff in one Node process**, half with phones that send nine beacons,",
         "half with tags that eight gateways hear every second.",
         f"{found['readings']} readings, {found['readings_per_cpu_s']} a CPU second (wanted: {WANTED_READINGS_PER_S}),",
         f"{found['readings_per_s']} a second of wall clock;",
