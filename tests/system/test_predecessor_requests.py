@@ -12,7 +12,7 @@ from stack.layout import ROOT
 from support import web
 from support.keys import admin
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import eventually
+from support.stack_client import eventually
 
 PAGE = (ROOT / "docs" / "coming-from-the-predecessor.md").read_text()
 DETECT, EXTRACT, MONITOR = re.findall(r"^GET (/\S+)$", PAGE, re.MULTILINE)
@@ -58,7 +58,10 @@ def test_a_detection_is_history_from_epoch_0_on_and_on_the_monitoring_page(moved
 def test_what_the_page_says_is_answered_differently(moved: RunningStack) -> None:
     assert _get(moved, EXTRACT).json() == {"location": []}, "older than 30 days"
     unknown = _get(moved, DETECT.replace("C2A628384B08", "C2A628384B09"))
-    assert (unknown.status_code, unknown.json()["error"]) == (404, "there is no beacon C2A628384B09 in the building file")
+    assert (unknown.status_code, unknown.json()["error"]) == (
+        404,
+        "there is no beacon C2A628384B09 in the building file",
+    )
     assert _get(moved, EXTRACT.replace("staff_id=0", "staff_id=nobody")).json() == {"location": []}
     missing = _get(moved, EXTRACT.replace("start_time=0&", ""))
     assert (missing.status_code, missing.json()) == (400, {"error": "start_time is missing", "location": []})

@@ -1,4 +1,4 @@
-"""Many receivers in one event loop: connects them, sends what is due, waits for what is outstanding."""
+"""Runs many receivers in one event loop: connects them, sends due batches, waits for acknowledgements."""
 
 import asyncio
 import contextlib
@@ -10,20 +10,20 @@ from importlib.metadata import version
 from typing import Literal
 
 from simulator.link import Link
-from simulator.manner import Manner, RefusedError, Stop, UnreachableError
 from simulator.message import Receiver, batch, readings_topic, status, status_topic
-from simulator.report import Sending
-from simulator.scenario import Outgoing
+from simulator.report import SendStats
+from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
+from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
 
-TICK_S = 0.005  # what is due within it is sent together: 200 wake-ups a second instead of one a message
-TURN = 50  # messages after which the loop gets to read acknowledgements even when sending is behind
-SWEEP_S, SLICES = 5.0, 50  # each connection's keep-alive is looked after that often, in so many parts
-BACK_OFF_S = (0.5, 15.0)  # first and longest wait before another try; most of it is chance
+TICK_S = 0.005  # batches due within this time are sent together: 200 wake-ups per second instead of one per message
+YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
+SWEEP_S, SWEEP_PARTS = 5.0, 50  # each connection's keep-alive is checked that often, in this many parts
+BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
-STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s that process managers give before they kill
-GOODBYE_S = 2.0
-NO_BATCH = -1  # in place of a count of readings: this message is a status
+STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
+SHUT_DOWN_S = 2.0
+NO_BATCH = -1  # instead of a number of readings: the message is a status
 VERSION = f"simulator/{version('sda-simulator')}"
 
 
@@ -31,16 +31,16 @@ class Fleet:
     """All receivers of a run, each with its own connection. `run` once, in the running loop."""
 
     def __init__(
-        self, broker: Broker, receivers: Sequence[Receiver], manner: Manner, tell: Callable[[str], None]
+        self, broker: Broker, receivers: Sequence[Receiver], options: RunOptions, log: Callable[[str], None]
     ) -> None:
-        self.tally = Sending(receivers=len(receivers))
-        self._broker, self._manner, self._tell = broker, manner, tell
+        self.tally = SendStats(receivers=len(receivers))
+        self._broker, self._options, self._log = broker, options, log
         self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
         self._statuses: dict[Link, str] = {}
-        run = secrets.token_hex(3)  # two simulators beside each other must not take over each other's sessions
+        run = secrets.token_hex(3)  # two simulators must not take over each other's sessions
         self._links = [self._link(receiver, f"sim-{run}-{receiver.kind}-{receiver.id}") for receiver in receivers]
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._ending = False
         self._jitter = random.Random()  # noqa: S311 - spreads reconnects
         self._tasks: asyncio.TaskGroup
@@ -53,16 +53,16 @@ class Fleet:
         self._statuses[link] = topic
         return link
 
-    async def run(self, outgoing: Iterator[Outgoing], stop: Stop) -> float:
-        """Connect, send all of `outgoing` (or until `stop`), wait for the acknowledgements, disconnect.
+    async def run(self, batches: Iterator[ScheduledBatch], stop: Stop) -> float:
+        """Connect, send all of `batches` (or until `stop`), wait for the acknowledgements, disconnect.
 
         Returns the seconds during which batches were made. Raises UnreachableError or RefusedError before anything
-        is sent; after that the broker may come and go."""
+        is sent; later outages of the broker are retried."""
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 helpers = [self._tasks.create_task(self._keep_alive())]
                 try:
-                    return await self._run(outgoing, stop, helpers)
+                    return await self._run(batches, stop, helpers)
                 finally:
                     self._ending = True
                     for helper in helpers:
@@ -70,58 +70,60 @@ class Fleet:
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
-    async def _run(self, outgoing: Iterator[Outgoing], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
-        if not await self._first_connection(stop):
+    async def _run(self, batches: Iterator[ScheduledBatch], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
+        if not await self._connect_first(stop):
             return 0.0
         started_s = time.monotonic()
-        sending = self._tasks.create_task(self._send(outgoing, started_s))
-        stopping = self._tasks.create_task(_wait(stop.asked))
+        sending = self._tasks.create_task(self._send(batches, started_s))
+        stopping = self._tasks.create_task(stop.wait())
         helpers += [self._tasks.create_task(self._ramp()), self._tasks.create_task(self._progress(started_s)), stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
         sending.cancel()
-        drain_s = min(self._manner.drain_s, STOPPED_DRAIN_S) if stop.asked.is_set() else self._manner.drain_s
-        await self._until(lambda: not self.tally.waiting or stop.at_once, drain_s)
-        await self._goodbye()
+        drain_s = min(self._options.drain_s, STOPPED_DRAIN_S) if stop.requested.is_set() else self._options.drain_s
+        await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
+        await self._shut_down()
         return made_s
 
-    async def _first_connection(self, stop: Stop) -> bool:
-        """Connect the first receiver, again and again for `wait_s`, so that a wrong address or password is told once
+    async def _connect_first(self, stop: Stop) -> bool:
+        """Connect the first receiver, with retries for `wait_s`, so that a wrong address or password is reported once
         and not by each of thousands. False: stopped meanwhile."""
         first, broker = self._links[0], self._broker
         self._open(first)
-        await self._until(lambda: first.is_up or bool(first.refused) or stop.asked.is_set(), self._manner.wait_s)
+        await self._wait_until(
+            lambda: first.is_up or bool(first.refused) or stop.requested.is_set(), self._options.wait_s
+        )
         if first.refused:
-            remedy = "it exists where the demo plays: SIM=1 in .env, then make up"
+            remedy = "it exists only with the demo: SIM=1 in .env, then make up"
             raise RefusedError(
                 f"the broker at {broker} refused the account {broker.username!r}: {first.refused}; {remedy}"
             )
-        if not first.is_up and not stop.asked.is_set():
-            raise UnreachableError(f"no broker at {broker} within {self._manner.wait_s:g} s: {first.problem}")
+        if not first.is_up and not stop.requested.is_set():
+            raise UnreachableError(f"no broker at {broker} within {self._options.wait_s:g} s: {first.problem}")
         return first.is_up
 
     async def _ramp(self) -> None:
         started_s = time.monotonic()
         for number, link in enumerate(self._links[1:]):
-            wait_s = started_s + number / self._manner.ramp_per_s - time.monotonic()
+            wait_s = started_s + number / self._options.ramp_per_s - time.monotonic()
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             self._open(link)
 
-    async def _send(self, outgoing: Iterator[Outgoing], started_s: float) -> None:
+    async def _send(self, batches: Iterator[ScheduledBatch], started_s: float) -> None:
         origin_ms = _now_ms() - round((time.monotonic() - started_s) * 1000)
-        for number, item in enumerate(outgoing):
+        for number, item in enumerate(batches):
             wait_s = started_s + item.due_s - time.monotonic()
             if wait_s > 0:
                 await asyncio.sleep(max(wait_s, TICK_S))
                 origin_ms += self._clock_step_ms(origin_ms, started_s)
-            elif number % TURN == 0:
+            elif number % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-            self._make(item, origin_ms + item.offset_ms)
+            self._publish_batch(item, origin_ms + item.offset_ms)
 
-    def _make(self, item: Outgoing, ts_ms: int) -> None:
+    def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
         tally, sender = self.tally, item.sender
-        full = tally.waiting >= self._manner.queue
+        full = tally.waiting >= self._options.queue
         tally.made += 1
         tally.readings += len(item.readings)
         self._seqs[sender] += 1
@@ -135,76 +137,74 @@ class Fleet:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
         if abs(step_ms) <= CLOCK_STEP_S * 1000:
             return 0
-        self._tell(f"the clock moved by {step_ms / 1000:+.1f} s: time stamps move with it")
+        self._log(f"the clock moved by {step_ms / 1000:+.1f} s: time stamps follow")
         return step_ms
 
-    async def _goodbye(self) -> None:
-        """Gateways say that they go offline; then everyone disconnects."""
+    async def _shut_down(self) -> None:
+        """Publish `offline` for gateways, then disconnect all."""
         self._ending = True
         for link in self._statuses:
-            self._announce(link, "offline")
-        await self._until(lambda: not any(link.is_up and link.announcing for link in self._statuses), GOODBYE_S)
+            self._publish_status(link, "offline")
+        await self._wait_until(
+            lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
+        )
         for link in self._links:
             link.close()
 
-    def _announce(self, link: Link, state: Literal["online", "offline"]) -> None:
+    def _publish_status(self, link: Link, state: Literal["online", "offline"]) -> None:
         if link.is_up:
             link.publish(self._statuses[link], status(state, _now_ms(), VERSION), NO_BATCH, retain=True)
 
-    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait for a condition on what links tell (or on a signal, seen within 0.1 s), at most so long."""
+    async def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Wait for a condition for at most `seconds`. Links wake it; a signal is seen within 0.1 s."""
         deadline = time.monotonic() + seconds
         while not condition() and (left := deadline - time.monotonic()) > 0:
-            self._news.clear()
+            self._changed.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), min(left, 0.1))
+                await asyncio.wait_for(self._changed.wait(), min(left, 0.1))
 
     async def _keep_alive(self) -> None:
-        """Look after every connection once in SWEEP_S, in slices, so that nothing waits for the whole sweep."""
+        """Check every connection once in SWEEP_S, in parts, so that nothing waits for the whole sweep."""
         while True:
-            for part in range(SLICES):
-                await asyncio.sleep(SWEEP_S / SLICES)
-                for link in self._links[part::SLICES]:
+            for part in range(SWEEP_PARTS):
+                await asyncio.sleep(SWEEP_S / SWEEP_PARTS)
+                for link in self._links[part::SWEEP_PARTS]:
                     link.keep_alive()
 
     async def _progress(self, started_s: float) -> None:
-        while self._manner.progress_s:
-            await asyncio.sleep(self._manner.progress_s)
-            self._tell(self.tally.progress(time.monotonic() - started_s))
+        while self._options.progress_s:
+            await asyncio.sleep(self._options.progress_s)
+            self._log(self.tally.progress(time.monotonic() - started_s))
 
     def _open(self, link: Link) -> None:
         if not self._ending:
             self._tasks.create_task(link.open())
 
-    # What links tell.
+    # Callbacks of links.
 
     def link_up(self, link: Link) -> None:
         self.tally.connected += 1
         self.tally.connections += 1
-        self._news.set()
+        self._changed.set()
         if link in self._statuses:
-            self._announce(link, "online")
+            self._publish_status(link, "online")
 
     def link_down(self, link: Link) -> None:
         if link.is_up:
             self.tally.connected -= 1
             self.tally.connections_lost += not self._ending
-        self._news.set()
-        # Never faster than the ramp, even when thousands lost the broker at once.
-        shortest, longest = (max(bound, len(self._links) / self._manner.ramp_per_s) for bound in BACK_OFF_S)
+        self._changed.set()
+        # Never faster than the ramp, even when thousands lose the broker at once.
+        shortest, longest = (max(bound, len(self._links) / self._options.ramp_per_s) for bound in BACKOFF_S)
         delay = min(longest, shortest * 2 ** min(link.failures, 10)) * self._jitter.uniform(0.1, 1)
         asyncio.get_running_loop().call_later(delay, self._open, link)
 
     def link_acknowledged(self, readings: int, latency_s: float) -> None:
-        self._news.set()
+        self._changed.set()
         if readings != NO_BATCH:
             self.tally.acknowledged += 1
             self.tally.readings_acknowledged += readings
             self.tally.latencies.add(latency_s)
-
-
-async def _wait(event: asyncio.Event) -> None:
-    await event.wait()
 
 
 def _now_ms() -> int:

@@ -1,4 +1,4 @@
-"""What travels over MQTT: a batch of readings, a gateway's status, and their topics (docs/interfaces.md)."""
+"""MQTT messages and topics: a batch of readings and a gateway's status (docs/interfaces.md)."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 Kind = Literal["gateway", "phone"]
-MAX_READINGS = 500  # the contract's bound on one batch
+MAX_READINGS = 500  # the contract's limit for one batch
 BEACON_ID = r"[0-9A-F-]{12,64}"
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
 
@@ -14,7 +14,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Reading(NamedTuple):
-    """One beacon as heard by one receiver over one scan window."""
+    """One beacon received by one receiver in one scan window."""
 
     beacon: str
     rssi: int
@@ -22,14 +22,14 @@ class Reading(NamedTuple):
 
 
 class Receiver(NamedTuple):
-    """What hears beacons: a fixed gateway or a phone (its id is the staff member's)."""
+    """A fixed gateway or a phone (its id is the staff member's)."""
 
     kind: Kind
     id: str
 
 
 def window_rssi(levels: Iterable[int]) -> int:
-    """The RSSI of a reading from those of its adverts, dBm: what the gateway agent sends, the median in whole dBm."""
+    """The RSSI of a reading from its adverts, as the gateway agent sends it: the median in whole dBm."""
     return round(median(levels))
 
 
@@ -42,8 +42,8 @@ def status_topic(gateway_id: str) -> str:
 
 
 def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:
-    """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It says that nobody
-    real is in it."""
+    """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It is marked
+    as simulated."""
     listed = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in readings]
     return _encode({"v": 1, "ts": ts_ms, "seq": seq, "simulated": True, "readings": listed}).encode()
 

@@ -1,4 +1,4 @@
-"""What a phone hears where it is: log-distance path loss with walls, floors, shadowing, body and losses. Pure.
+"""Simulated reception of a phone: log-distance path loss with walls, floors, shadowing, body and losses. Pure.
 
 rssi = tx - 20·log10(d) - walls - floors - body + shadowing + fading, at most once per beacon and scan window."""
 
@@ -26,15 +26,15 @@ SHADOWING_DB = 3.0
 FADING_DB = 3.0
 # A body between phone and beacon takes several dB (6 to 8 dB at 1.7 GHz in Recommendation ITU-R P.1238).
 BODY_DB = 7.0
-MISSED_SHARE = 0.05  # windows in which a beacon in reach is not received at all; single adverts get lost more often
+MISSED_SHARE = 0.05  # windows without any advert of a beacon in range; single adverts are lost more often
 SENSITIVITY_DBM = -97.0  # usual for BLE receivers of phones
 
 
 @dataclass(frozen=True, slots=True)
-class _Ear:
-    """A beacon as heard from one room: everything but the exact place is already in `at_1m_dbm`."""
+class _AudibleBeacon:
+    """A beacon as received in one room: `at_1m_dbm` has all losses except the distance's."""
 
-    beacon: str
+    id: str
     x_m: float
     y_m: float
     dz2_m2: float
@@ -42,46 +42,46 @@ class _Ear:
 
 
 class Radio:
-    """What can be heard in each room. The same seed gives the same shadowing; `hear` draws from its own generator."""
+    """Audible beacons of each room. The same seed gives the same shadowing; `scan` uses its own generator."""
 
     def __init__(self, plan: Plan, seed: int, readings: int) -> None:
         self._readings = readings
-        most = max(12, 3 * readings)  # weaker ones would hardly ever be among the strongest
-        self._ears = {room.id: _ears(plan, room, seed)[:most] for room in plan.building.rooms.values()}
+        limit = max(12, 3 * readings)  # weaker beacons are hardly ever among the strongest
+        self._audible = {room.id: _audible(plan, room, seed)[:limit] for room in plan.building.rooms.values()}
 
-    def hear(self, spot: Spot, rng: random.Random) -> tuple[Reading, ...]:
+    def scan(self, spot: Spot, rng: random.Random) -> tuple[Reading, ...]:
         """The strongest beacons of one scan window, strongest first, at most `readings`."""
         facing_x, facing_y = spot.heading
-        heard = []
-        for ear in self._ears[spot.room.id]:
+        received = []
+        for beacon in self._audible[spot.room.id]:
             if rng.random() < MISSED_SHARE:
                 continue
-            dx, dy = ear.x_m - spot.x_m, ear.y_m - spot.y_m
-            d2 = max(NEAREST_M**2, dx * dx + dy * dy + ear.dz2_m2)
+            dx, dy = beacon.x_m - spot.x_m, beacon.y_m - spot.y_m
+            d2 = max(NEAREST_M**2, dx * dx + dy * dy + beacon.dz2_m2)
             behind = (1 - (dx * facing_x + dy * facing_y) / math.sqrt(d2)) / 2  # 0 ahead … 1 behind
             fading = rng.gauss(0.0, FADING_DB)
-            rssi = ear.at_1m_dbm - path_loss_db(d2) - BODY_DB * behind + fading
+            rssi = beacon.at_1m_dbm - path_loss_db(d2) - BODY_DB * behind + fading
             if rssi >= SENSITIVITY_DBM:
-                heard.append((rssi, ear.beacon))
-        heard.sort(reverse=True)
-        return tuple(Reading(beacon, min(20, round(rssi))) for rssi, beacon in heard[: self._readings])
+                received.append((rssi, beacon.id))
+        received.sort(reverse=True)
+        return tuple(Reading(beacon, min(20, round(rssi))) for rssi, beacon in received[: self._readings])
 
 
 def path_loss_db(d2_m2: float) -> float:
-    """Loss against 1 m at a distance whose square is given."""
+    """Loss relative to 1 m; `d2_m2` is the square of the distance."""
     return 5.0 * PATH_LOSS_EXPONENT * math.log10(d2_m2)
 
 
 def floor_loss_db(floors: int) -> float:
-    """Loss through so many floors."""
+    """Loss through a number of floors."""
     return FLOOR_DB * floors ** ((floors + 2) / (floors + 1) - FLOOR_BEND) if floors else 0.0
 
 
-def _ears(plan: Plan, room: Room, seed: int) -> list[_Ear]:
+def _audible(plan: Plan, room: Room, seed: int) -> list[_AudibleBeacon]:
     """The beacons within reach of a room, best first."""
     rooms = plan.building.rooms
     walls = plan.walls_from(room.id)
-    ears = []
+    audible = []
     for beacon in plan.building.beacons:
         floors = abs(rooms[beacon.room].level - room.level)
         if floors > MOST_FLOORS:
@@ -89,13 +89,13 @@ def _ears(plan: Plan, room: Room, seed: int) -> list[_Ear]:
         loss = floor_loss_db(floors) if floors else WALL_DB * walls.get(beacon.room, max(walls.values()))
         shadowing = random.Random(f"{seed}/{room.id}/{beacon.id}").gauss(0.0, SHADOWING_DB)  # noqa: S311 - no secret
         dz = floors * STOREY_M + CEILING_ABOVE_PHONE_M
-        ears.append(_Ear(beacon.id, beacon.x_m, beacon.y_m, dz * dz, beacon.tx - loss + shadowing))
-    return sorted(ears, key=lambda ear: ear.at_1m_dbm - path_loss_db(_nearest2(room, ear)), reverse=True)
+        audible.append(_AudibleBeacon(beacon.id, beacon.x_m, beacon.y_m, dz * dz, beacon.tx - loss + shadowing))
+    return sorted(audible, key=lambda beacon: beacon.at_1m_dbm - path_loss_db(_nearest2(room, beacon)), reverse=True)
 
 
-def _nearest2(room: Room, ear: _Ear) -> float:
+def _nearest2(room: Room, beacon: _AudibleBeacon) -> float:
     """Square of the smallest distance between the room's bounding box and the beacon."""
     xs, ys = [x for x, _ in room.polygon], [y for _, y in room.polygon]
-    dx = max(min(xs) - ear.x_m, 0.0, ear.x_m - max(xs))
-    dy = max(min(ys) - ear.y_m, 0.0, ear.y_m - max(ys))
-    return max(NEAREST_M**2, dx * dx + dy * dy + ear.dz2_m2)
+    dx = max(min(xs) - beacon.x_m, 0.0, beacon.x_m - max(xs))
+    dy = max(min(ys) - beacon.y_m, 0.0, beacon.y_m - max(ys))
+    return max(NEAREST_M**2, dx * dx + dy * dy + beacon.dz2_m2)

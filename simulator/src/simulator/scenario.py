@@ -1,4 +1,4 @@
-"""A run of phones as data: who sends what when, as a function of building, numbers and seed. Pure."""
+"""A run of phones as data: all batches, as a function of building, numbers and seed. Pure."""
 
 import heapq
 import itertools
@@ -15,9 +15,9 @@ from simulator.walk import Walk
 from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
 
 
-class Outgoing(NamedTuple):
-    """One batch to come: `sender` is the receiver's index, `due_s` when to send it after the start of the run, and
-    `offset_ms` what its time stamp is, counted from the same moment."""
+class ScheduledBatch(NamedTuple):
+    """A batch to send: `sender` is the receiver's index, `due_s` the time to send it and `offset_ms` its time stamp,
+    both counted from the start of the run."""
 
     due_s: float
     offset_ms: int
@@ -38,15 +38,15 @@ class Phones:
     duration_s: float | None = None
 
     def receivers(self, building: Building) -> list[Receiver]:
-        """The building's staff in the order of the file, and then whole numbers that are nobody's id."""
+        """The building's staff in the order of the file, then unused whole numbers."""
         listed = set(building.staff)
         more = (str(number) for number in itertools.count() if str(number) not in listed)
         ids = itertools.islice(itertools.chain(building.staff, more), self.first, self.first + self.count)
         return [Receiver("phone", staff_id) for staff_id in ids]
 
-    def outgoing(self, building: Building) -> Iterator[Outgoing]:
-        """All batches in the order in which they are due. A phone's walk depends on the seed and on who it is, not on
-        how many others there are; a phone that hears nothing sends nothing."""
+    def scheduled_batches(self, building: Building) -> Iterator[ScheduledBatch]:
+        """All batches in the order in which they are due. A phone's walk depends on the seed and its id, not on
+        the number of phones. A phone without readings sends nothing."""
         plan = Plan(building)
         radio = Radio(plan, self.seed, self.readings)
         phones = [_Phone(self, plan, receiver.id) for receiver in self.receivers(building)]
@@ -55,14 +55,14 @@ class Phones:
         while due and (self.duration_s is None or due[0][0] < self.duration_s):
             now_s, sender = due[0]
             phone = phones[sender]
-            readings = radio.hear(phone.walk.at(now_s), phone.rng)
+            readings = radio.scan(phone.walk.at(now_s), phone.rng)
             if readings:
-                yield Outgoing(now_s, round(now_s * 1000), sender, readings)
+                yield ScheduledBatch(now_s, round(now_s * 1000), sender, readings)
             heapq.heapreplace(due, (next(phone.ends), sender))
 
 
 class _Phone:
-    """The walk of one SDA and the ends of the phone's windows, the first of which began before the run."""
+    """The walk of one SDA and the ends of the phone's windows. The first window starts before the run."""
 
     __slots__ = ("ends", "rng", "walk")
 
