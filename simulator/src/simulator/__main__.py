@@ -9,19 +9,20 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
 
-from simulator import arguments, replay, settings
+from simulator import arguments, play, replay, settings
 from simulator.building import Building, BuildingError, load
 from simulator.fleet import Fleet
 from simulator.manner import Manner, RefusedError, Stop, TooManyFilesError, UnreachableError, allow_files
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
-from simulator.scenario import Outgoing, Phones
+from simulator.truth import TruthFile
 from simulator.watch import Watch
 
 
@@ -29,7 +30,8 @@ def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
     options = arguments.parser().parse_args()
     values = {**dotenv_values(".env"), **os.environ}
-    run = {"phones": _phones, "replay": _replay, "hacs": _hacs, "record": _record}[options.command]
+    commands = {"replay": _replay, "hacs": _hacs, "record": _record}
+    run = commands.get(options.command, _people)
     try:
         return run(options, values)
     except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
@@ -46,7 +48,7 @@ def main() -> int:
         return REFUSED
 
 
-def _phones(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
+def _people(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     file = options.building or settings.building_file(values, Path.cwd())
     watch = Watch(file, options.when_changed)
     while True:
@@ -59,12 +61,30 @@ def _phones(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
 
 
 def _walk(options: argparse.Namespace, values: Mapping[str, str | None], watch: Watch) -> int:
-    broker, building = settings.broker(values), load(watch.take())
-    phones = Phones(options.count, options.first, options.interval, options.readings, options.seed, options.duration)
-    receivers = phones.receivers(building)
-    ids = receivers[0].id if len(receivers) == 1 else f"{receivers[0].id} to {receivers[-1].id}"
-    _tell(f"{len(receivers):,} phones (SDA {ids}) in {building.name}, seed {phones.seed}, to {broker}")
-    return _play(options, broker, receivers, phones.outgoing(building), about={"seed": phones.seed}, watch=watch)
+    accounts = settings.accounts(options.accounts) if options.accounts else None
+    broker, building = settings.broker(values, accounts, options.ca), load(watch.take())
+    crowd = _crowd(options)
+    made = {"phones": play.phones, "gateways": play.gateways, "mixed": play.mixed}[options.command](building, crowd)
+    if missing := [one.id for one in made.receivers if accounts is not None and one.id not in accounts]:
+        raise settings.SettingsError(f"{options.accounts} has no account of {missing[0]} (of {len(missing)} missing)")
+    _tell(f"{_heard_by(made)} in {building.name}, seed {crowd.seed}, to {broker}")
+    truth = TruthFile(options.truth, building, made.staff, crowd.seed) if options.truth else None
+    return _play(options, broker, made, about={"seed": crowd.seed}, watch=watch, truth=truth)
+
+
+def _crowd(options: argparse.Namespace) -> play.Crowd:
+    given = vars(options)
+    known = {name: given[name] for name in ("interval_s", "readings", "low_batteries", "failing") if name in given}
+    return play.Crowd(options.count, options.first, options.seed, options.duration, **known)
+
+
+def _heard_by(made: play.Play) -> str:
+    """For example: 50 SDAs, 26 of them with phones, 113 gateways."""
+    with_phones = [one.id for one in made.receivers if one.kind == "phone"]
+    if not made.gateways:
+        ids = with_phones[0] if len(with_phones) == 1 else f"{with_phones[0]} to {with_phones[-1]}"
+        return f"{len(with_phones):,} phones (SDA {ids})"
+    return f"{len(made.staff):,} SDAs, {len(with_phones):,} of them with phones, and {len(made.gateways):,} gateways"
 
 
 def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
@@ -85,8 +105,8 @@ def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
         f"{len(gateways)} gateways, {len(recording.rows):,} readings, {len(recording.refused):,} rows refused; "
         f"plays for {replay.lasts_s(recording, options.speed):.0f} s to {broker}"
     )
-    outgoing = replay.outgoing(recording, options.speed)
-    return _play(options, broker, gateways, outgoing, refused_rows=len(recording.refused))
+    recorded = play.Play(gateways, replay.outgoing(recording, options.speed))
+    return _play(options, broker, recorded, refused_rows=len(recording.refused))
 
 
 def _warn(building: Building, gateways: list[Receiver]) -> None:
@@ -98,26 +118,28 @@ def _warn(building: Building, gateways: list[Receiver]) -> None:
 def _play(
     options: argparse.Namespace,
     broker: settings.Broker,
-    receivers: list[Receiver],
-    outgoing: Iterator[Outgoing],
+    made: play.Play,
     *,
     refused_rows: int = 0,
     about: Mapping[str, Any] | None = None,
     watch: Watch | None = None,
+    truth: TruthFile | None = None,
 ) -> int:
     """Send it all through a fleet and report."""
-    allow_files(len(receivers))
+    allow_files(len(made.receivers))
     gc.set_threshold(
         50_000
     )  # connections live long: looking through a million objects for garbage every second is 10 %
     manner = Manner(options.ramp, options.queue, options.wait, options.drain, options.progress)
+    if "health" in options:
+        manner = replace(manner, health_s=options.health, take_back=options.take_back)
 
     async def run() -> tuple[Fleet, float]:
-        fleet = Fleet(broker, receivers, manner, _tell)
+        fleet = Fleet(broker, made, manner, _tell, truth)
         fleet.tally.refused_rows = refused_rows
         stop = _stop_by_signal()
         async with watch.asking(stop) if watch else contextlib.nullcontext():
-            return fleet, await fleet.run(outgoing, stop)
+            return fleet, await fleet.run(stop)
 
     fleet, seconds = asyncio.run(run())
     _report(options, {**(about or {}), **fleet.tally.summary(seconds)})

@@ -30,6 +30,7 @@ EXAMPLES = """
 examples:
   simulator phones -n 50                      50 SDAs walk the demo building until Ctrl-C
   simulator phones -n 2000 --interval 4 --duration 120 --json
+  simulator mixed                             SDAs with tags heard by gateways, and SDAs with phones
   simulator replay walk.csv                   a recorded walk, heard by gateways, in real time
   simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
   simulator hacs --staff 0,2                  asks every 10 s where SDA 0 and 2 have been, as HACS does
@@ -46,12 +47,37 @@ batches and waits some seconds for outstanding acknowledgements; a second one en
 """
 PHONES_EXAMPLES = """
 examples:
-  simulator phones                            the demo: 50 SDAs, no end, about 35 msg/s
+  simulator phones                            50 SDAs, no end, about 35 msg/s
   simulator phones -n 10 --first 50           ten more, beside the demo: its ids are 0 to 49
   simulator phones -n 2000 --interval 4 --duration 120
       expect 60,000 batches sent and acknowledged, 500 msg/s, exit code 0
   simulator phones -n 10000 --interval 4 --duration 60
       2,500 msg/s; connecting takes 20 s (--ramp), their first batches wait that long
+"""
+GATEWAYS = """
+Plays every gateway of the building, each with its own MQTT connection, and the SDAs of the building file that have
+tags (the first -n of them). A tag sends twice a second. Which gateways receive it, and how strongly, follows from where
+it is carried. A gateway sends a batch for each window (1 s) in which it heard a registered tag, with `n`, `tx`, and the
+tag's battery and temperature when they changed or once a minute. It publishes `status` (retained, also its last will)
+and `health`, and obeys `config`: window_ms, min_rssi, rssi_offset, allow or allow_bloom.
+
+The same seed gives the same adverts. What a gateway makes of them follows from its settings: those of the building file
+until a `config` message comes.
+"""
+GATEWAYS_EXAMPLES = """
+examples:
+  simulator gateways                          all SDAs with tags in the demo building, about 100 msg/s
+  simulator gateways --failing 1 --low-batteries 1 --truth rooms.csv
+      something for the page of alerts; rooms.csv has ts_ms,staff_id,level,room of each change of room
+  simulator gateways --accounts accounts.tsv --ca .data/broker/tls/ca.crt
+      over TLS, each gateway under its own account
+"""
+MIXED = """
+SDAs with tags are heard by all gateways of the building (as of 'gateways'), the others carry phones (as of 'phones').
+"""
+MIXED_EXAMPLES = """
+examples:
+  simulator mixed                             the demo: 24 SDAs with tags, 26 with phones, 113 gateways
 """
 REPLAY = """
 FILE is a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; others are ignored. Every gateway
@@ -106,29 +132,32 @@ IN_ONE_CALL = 200
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line. What is given wrongly ends with exit code 2 and a sentence."""
-    about = "Plays virtual SDAs, recorded walks and the HACS poller."
+    about = "Plays virtual SDAs, gateways, recorded walks and the HACS poller."
     main = argparse.ArgumentParser("simulator", **_help(EXAMPLES + ENVIRONMENT, about))
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     phones = commands.add_parser(
         "phones", help="virtual SDAs that walk the building with phones", **_help(PHONES_EXAMPLES, PHONES)
     )
-    add = phones.add_argument
-    add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
-    add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
-    add("--interval", metavar="S", type=_real(0.05, 3600), help="a batch every S seconds, whether it walks or not")
-    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most so many beacons in a batch (4)")
-    add("--duration", metavar="S", type=_real(0.001, math.inf), help="make batches for so many seconds (no end)")
-    add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
-    add(
-        "--when-changed",
-        choices=("stay", "leave", "follow"),
-        default="stay",
-        help="when the building file is another one: go on as before (stay), wait until it is as before (leave), or "
-        "walk the new one (follow)",
-    )
+    _add_people(phones)
+    _add_phones(phones)
     _add_building(phones)
     _add_sending(phones)
+    gateways = commands.add_parser(
+        "gateways", help="the building's gateways, which hear SDAs with tags", **_help(GATEWAYS_EXAMPLES, GATEWAYS)
+    )
+    mixed = commands.add_parser(
+        "mixed",
+        help="both: SDAs with tags are heard by gateways, the others carry phones",
+        **_help(MIXED_EXAMPLES, MIXED),
+    )
+    for both in (gateways, mixed):
+        _add_people(both)
+        if both is mixed:
+            _add_phones(both)
+        _add_gateways(both)
+        _add_building(both)
+        _add_sending(both)
 
     replay = commands.add_parser(
         "replay", help="a recorded walk, as gateways heard it", **_help(REPLAY_EXAMPLES, REPLAY)
@@ -157,6 +186,59 @@ def parser() -> argparse.ArgumentParser:
     _add_building(hacs)
     _add_record(commands)
     return main
+
+
+def _add_people(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
+    add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
+    add("--duration", metavar="S", type=_real(0.001, math.inf), help="make batches for so many seconds (no end)")
+    add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
+    add(
+        "--when-changed",
+        choices=("stay", "leave", "follow"),
+        default="stay",
+        help="when the building file is another one: go on as before (stay), wait until it is as before (leave), or "
+        "walk the new one (follow)",
+    )
+    add("--truth", metavar="FILE", type=Path, help="write who truly is in which room from when on, as CSV")
+    add(
+        "--accounts",
+        metavar="FILE",
+        type=Path,
+        help="each receiver under its own account: lines of id<tab>password, as `make account` prints them",
+    )
+    add("--ca", metavar="FILE", type=Path, help="over TLS, to MQTTS_PORT, trusting this CA alone")
+
+
+def _add_phones(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--interval",
+        dest="interval_s",
+        metavar="S",
+        type=_real(0.05, 3600),
+        help="a phone's batch every S seconds, whether it walks or not",
+    )
+    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most so many beacons in a batch (4)")
+
+
+def _add_gateways(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--health", metavar="S", type=_real(0.5, 3600), default=15.0, help="each gateway's health every S seconds (15)")
+    add("--low-batteries", metavar="N", type=_whole(0, 10_000), default=0, help="N tags have a low battery (0)")
+    add(
+        "--failing",
+        metavar="N",
+        type=_whole(0, 10_000),
+        default=0,
+        help="N gateways lose their network for minutes, soon after the start and then every few hours (0)",
+    )
+    add(
+        "--take-back",
+        action="store_true",
+        help="at the end gateways leave no retained status, as if they had never been there; else they are 'offline'",
+    )
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -5,16 +5,19 @@ import contextlib
 import random
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from typing import Literal
 
-from simulator.link import Link
+from simulator.gateway import PlayedGateway
+from simulator.link import Link, Subscription
 from simulator.manner import Manner, RefusedError, Stop, UnreachableError
-from simulator.message import Receiver, batch, readings_topic, status, status_topic
+from simulator.message import batch, config_topic, health, health_topic, readings_topic, status, status_topic
+from simulator.play import Play
 from simulator.report import Sending
 from simulator.scenario import Outgoing
 from simulator.settings import Broker
+from simulator.truth import TruthFile
 
 TICK_S = 0.005  # what is due within it is sent together: 200 wake-ups a second instead of one a message
 TURN = 50  # messages after which the loop gets to read acknowledgements even when sending is behind
@@ -31,30 +34,52 @@ class Fleet:
     """All receivers of a run, each with its own connection. `run` once, in the running loop."""
 
     def __init__(
-        self, broker: Broker, receivers: Sequence[Receiver], manner: Manner, tell: Callable[[str], None]
+        self,
+        broker: Broker,
+        play: Play,
+        manner: Manner,
+        tell: Callable[[str], None],
+        truth: TruthFile | None = None,
     ) -> None:
+        receivers = play.receivers
         self.tally = Sending(receivers=len(receivers))
-        self._broker, self._manner, self._tell = broker, manner, tell
+        self._broker, self._play, self._manner, self._tell, self._truth = broker, play, manner, tell, truth
         self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
+        self._made = [0] * len(receivers)  # readings, of each receiver
+        self._dropped = [0] * len(receivers)
         self._statuses: dict[Link, str] = {}
-        run = secrets.token_hex(3)  # two simulators beside each other must not take over each other's sessions
-        self._links = [self._link(receiver, f"sim-{run}-{receiver.kind}-{receiver.id}") for receiver in receivers]
+        self._run_id = secrets.token_hex(3)  # two simulators beside each other must not take over each other's sessions
+        self._links = [self._link(sender) for sender in range(len(receivers))]
+        self._senders = {link: sender for sender, link in enumerate(self._links)}
+        self._cut: set[Link] = set()
         self._news = asyncio.Event()
         self._ending = False
+        self._started_s = time.monotonic()
         self._jitter = random.Random()  # noqa: S311 - spreads reconnects
         self._tasks: asyncio.TaskGroup
 
-    def _link(self, receiver: Receiver, client_id: str) -> Link:
-        if receiver.kind == "phone":
-            return Link(self._broker, client_id, self)
-        topic = status_topic(receiver.id)
-        link = Link(self._broker, client_id, self, will=(topic, status("offline", _now_ms(), VERSION)))
+    def _link(self, sender: int) -> Link:
+        kind, its_id = self._play.receivers[sender]
+        broker, client_id = self._broker, f"sim-{self._run_id}-{kind}-{its_id}"
+        if broker.accounts is not None:
+            broker, client_id = broker.as_account(its_id), its_id
+        if kind == "phone":
+            return Link(broker, client_id, self)
+        gateway = self._play.gateways.get(sender)
+        config = Subscription(config_topic(its_id), lambda payload: self._configure(gateway, payload))
+        topic = status_topic(its_id)
+        will = (topic, status("offline", _now_ms(), VERSION))
+        link = Link(broker, client_id, self, will, config if gateway else None)
         self._statuses[link] = topic
         return link
 
-    async def run(self, outgoing: Iterator[Outgoing], stop: Stop) -> float:
-        """Connect, send all of `outgoing` (or until `stop`), wait for the acknowledgements, disconnect.
+    def _configure(self, gateway: PlayedGateway | None, payload: bytes) -> None:
+        if gateway is not None and (fault := gateway.configure(payload)):
+            self._tell(fault)
+
+    async def run(self, stop: Stop) -> float:
+        """Connect, send all that is due (or until `stop`), wait for the acknowledgements, disconnect.
 
         Returns the seconds during which batches were made. Raises UnreachableError or RefusedError before anything
         is sent; after that the broker may come and go."""
@@ -62,9 +87,11 @@ class Fleet:
             async with asyncio.TaskGroup() as self._tasks:
                 helpers = [self._tasks.create_task(self._keep_alive())]
                 try:
-                    return await self._run(outgoing, stop, helpers)
+                    return await self._run(self._play.outgoing, stop, helpers)
                 finally:
                     self._ending = True
+                    if self._truth is not None:
+                        self._truth.close(_now_ms())
                     for helper in helpers:
                         helper.cancel()
         except ExceptionGroup as failures:
@@ -76,7 +103,8 @@ class Fleet:
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(outgoing, started_s))
         stopping = self._tasks.create_task(_wait(stop.asked))
-        helpers += [self._tasks.create_task(self._ramp()), self._tasks.create_task(self._progress(started_s)), stopping]
+        beside = (self._ramp(), self._progress(started_s), self._healths(), self._outages(started_s))
+        helpers += [*(self._tasks.create_task(one) for one in beside), stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
         sending.cancel()
@@ -117,16 +145,21 @@ class Fleet:
                 origin_ms += self._clock_step_ms(origin_ms, started_s)
             elif number % TURN == 0:
                 await asyncio.sleep(0)
-            self._make(item, origin_ms + item.offset_ms)
+            if self._truth is not None:
+                self._truth.write_until(item.due_s, origin_ms)
+            if item.readings:
+                self._make(item, origin_ms + item.offset_ms)
 
     def _make(self, item: Outgoing, ts_ms: int) -> None:
         tally, sender = self.tally, item.sender
         full = tally.waiting >= self._manner.queue
         tally.made += 1
         tally.readings += len(item.readings)
+        self._made[sender] += len(item.readings)
         self._seqs[sender] += 1
         if full:
             tally.dropped += 1
+            self._dropped[sender] += len(item.readings)
             return
         payload = batch(ts_ms, self._seqs[sender], item.readings)
         self._links[sender].publish(self._topics[sender], payload, len(item.readings))
@@ -139,10 +172,13 @@ class Fleet:
         return step_ms
 
     async def _goodbye(self) -> None:
-        """Gateways say that they go offline; then everyone disconnects."""
+        """Gateways say that they go offline, or take their status back; then everyone disconnects."""
         self._ending = True
-        for link in self._statuses:
-            self._announce(link, "offline")
+        for link, topic in self._statuses.items():
+            if not self._manner.take_back:
+                self._announce(link, "offline")
+            elif via := self._way_for(link):
+                via.publish(topic, b"", NO_BATCH, retain=True)
         await self._until(lambda: not any(link.is_up and link.announcing for link in self._statuses), GOODBYE_S)
         for link in self._links:
             link.close()
@@ -150,6 +186,52 @@ class Fleet:
     def _announce(self, link: Link, state: Literal["online", "offline"]) -> None:
         if link.is_up:
             link.publish(self._statuses[link], status(state, _now_ms(), VERSION), NO_BATCH, retain=True)
+
+    def _way_for(self, link: Link) -> Link | None:
+        """The connection itself, else another one whose account may say the same; None: there is none."""
+        if link.is_up or self._broker.accounts is not None:
+            return link if link.is_up else None
+        return next((other for other in self._statuses if other.is_up), None)
+
+    def _publish_health(self, sender: int) -> None:
+        link, gateway = self._links[sender], self._play.gateways[sender]
+        made, acknowledged = self._made[sender], link.readings_acknowledged
+        figures = {
+            "uptime_s": round(time.monotonic() - self._started_s),
+            **gateway.figures(),
+            "published": made - self._dropped[sender],
+            "acked": acknowledged,
+            "queued": made - self._dropped[sender] - acknowledged,
+            "dropped": self._dropped[sender],
+            "dropped_size": self._dropped[sender],
+            "scan_restarts": 0,
+            "connects": link.connections,
+            "cpu_temperature_c": 45 + sender % 12,
+            "clock_synchronised": 1,
+            "clock_offset_ms": 0,
+        }
+        link.publish(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH)
+
+    async def _healths(self) -> None:
+        """Each gateway's health every `health_s`, one after the other; who is not connected says nothing."""
+        while self._play.gateways:
+            for sender in self._play.gateways:
+                await asyncio.sleep(self._manner.health_s / len(self._play.gateways))
+                if self._links[sender].is_up:
+                    self._publish_health(sender)
+
+    async def _outages(self, started_s: float) -> None:
+        for outage in self._play.outages:
+            await asyncio.sleep(max(0.0, started_s + outage.start_s - time.monotonic()))
+            link = self._links[outage.sender]
+            self._cut.add(link)
+            link.cut()
+            back_s = started_s + outage.end_s - time.monotonic()
+            asyncio.get_running_loop().call_later(max(0.0, back_s), self._mend, link)
+
+    def _mend(self, link: Link) -> None:
+        self._cut.discard(link)
+        self._open(link)
 
     async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
         """Wait for a condition on what links tell (or on a signal, seen within 0.1 s), at most so long."""
@@ -173,7 +255,7 @@ class Fleet:
             self._tell(self.tally.progress(time.monotonic() - started_s))
 
     def _open(self, link: Link) -> None:
-        if not self._ending:
+        if not self._ending and link not in self._cut and not link.is_up:
             self._tasks.create_task(link.open())
 
     # What links tell.
@@ -184,6 +266,8 @@ class Fleet:
         self._news.set()
         if link in self._statuses:
             self._announce(link, "online")
+        if (sender := self._senders[link]) in self._play.gateways:
+            self._publish_health(sender)
 
     def link_down(self, link: Link) -> None:
         if link.is_up:

@@ -33,6 +33,10 @@ class Manner:
     """How long to wait for outstanding acknowledgements after it."""
     progress_s: float = 30.0
     """A progress line that often; 0: none."""
+    health_s: float = 15.0
+    """How often each gateway publishes its health."""
+    take_back: bool = False
+    """At the end gateways leave no retained status, as if they had never been there; else they are 'offline'."""
 
 
 class Stop:

@@ -1,7 +1,7 @@
-"""What travels over MQTT: a batch of readings, a gateway's status, and their topics (docs/interfaces.md)."""
+"""What travels over MQTT: a batch of readings, a gateway's status and health, and the topics (docs/interfaces.md)."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
@@ -14,11 +14,29 @@ _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Reading(NamedTuple):
-    """One beacon as heard by one receiver over one scan window."""
+    """One beacon as heard by one receiver over one scan window; None is not known, or not said this time."""
 
     beacon: str
     rssi: int
     """dBm"""
+    n: int | None = None
+    """adverts in the window"""
+    tx: int | None = None
+    """what the beacon says that is received of it 1 m away, dBm"""
+    battery_mv: int | None = None
+    temperature_c: float | None = None
+    humidity_pct: float | None = None
+
+    def to_json(self) -> str:
+        """The reading as a JSON object, without what is None."""
+        text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id holds nothing that JSON would escape
+        for name, value in zip(_OPTIONAL, self[2:], strict=True):
+            if value is not None:
+                text += f',"{name}":{value}'
+        return text + "}"
+
+
+_OPTIONAL = Reading._fields[2:]
 
 
 class Receiver(NamedTuple):
@@ -41,11 +59,24 @@ def status_topic(gateway_id: str) -> str:
     return f"sda/v1/gateway/{gateway_id}/status"
 
 
+def health_topic(gateway_id: str) -> str:
+    return f"sda/v1/gateway/{gateway_id}/health"
+
+
+def config_topic(gateway_id: str) -> str:
+    return f"sda/v1/gateway/{gateway_id}/config"
+
+
 def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:
     """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It says that nobody
     real is in it."""
-    listed = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in readings]
-    return _encode({"v": 1, "ts": ts_ms, "seq": seq, "simulated": True, "readings": listed}).encode()
+    listed = ",".join([reading.to_json() for reading in readings])
+    return f'{{"v":1,"ts":{ts_ms},"seq":{seq},"simulated":true,"readings":[{listed}]}}'.encode()
+
+
+def health(ts_ms: int, version: str, figures: Mapping[str, float]) -> bytes:
+    """The payload of a gateway's health: flat numbers, and the version."""
+    return _encode({"ts": ts_ms, "version": version, **figures}).encode()
 
 
 def status(state: Literal["online", "offline"], ts_ms: int, version: str) -> bytes:

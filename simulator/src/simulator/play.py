@@ -1,0 +1,119 @@
+"""What a command plays, put together from building, people and seed: who sends, what is due when, what goes wrong."""
+
+import heapq
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from simulator.building import Building
+from simulator.gateway import PlayedGateway, played
+from simulator.message import Receiver
+from simulator.scenario import Outgoing, Phones
+from simulator.tags import Tags
+from simulator.telemetry import sensors_of
+
+# A gateway that fails loses its network for minutes, soon after the start, so that somebody who has a look sees it, and
+# then every few hours. The platform raises an alert after 20 s.
+FIRST_OUTAGE_S, OUTAGE_S, OUTAGE_EVERY_S = (90.0, 150.0), (120.0, 240.0), (4 * 3600.0, 8 * 3600.0)
+
+
+class Outage(NamedTuple):
+    """A receiver's connection is cut from `start_s` to `end_s` after the start of the run."""
+
+    start_s: float
+    end_s: float
+    sender: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Who is played and how; staff with tags are heard by gateways, the others carry phones."""
+
+    count: int
+    first: int = 0
+    seed: int = 1
+    duration_s: float | None = None
+    interval_s: float | None = None
+    readings: int = 4
+    low_batteries: int = 0
+    failing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """`outgoing` goes by the index of `receivers`, and so do `gateways` and `outages`."""
+
+    receivers: Sequence[Receiver]
+    outgoing: Iterator[Outgoing]
+    gateways: Mapping[int, PlayedGateway] = field(default_factory=dict)
+    outages: Iterator[Outage] = field(default_factory=lambda: iter(()))
+    staff: tuple[str, ...] = ()
+
+
+def phones(building: Building, crowd: Crowd) -> Play:
+    """Everybody carries a phone."""
+    scenario = _phones(building, crowd, None)
+    receivers = scenario.receivers(building)
+    return Play(receivers, scenario.outgoing(building), staff=tuple(one.id for one in receivers))
+
+
+def gateways(building: Building, crowd: Crowd) -> Play:
+    """The staff that have tags, heard by all of the building's gateways. Raises ValueError where that is nobody."""
+    tagged = [staff_id for staff_id in building.staff if staff_id in building.tags]
+    staff = tuple(tagged[crowd.first : crowd.first + crowd.count])
+    if not building.gateways or not staff:
+        what = "staff with tags" if building.gateways else "gateways"
+        raise ValueError(f"{building.name} has no {what} to play: the building file lists them")
+    return _heard(building, crowd, staff, ())
+
+
+def mixed(building: Building, crowd: Crowd) -> Play:
+    """Staff with tags are heard by gateways, the others carry phones; without gateways or tags everybody does."""
+    everybody = [one.id for one in _phones(building, crowd, None).receivers(building)]
+    tagged = tuple(staff_id for staff_id in everybody if staff_id in building.tags)
+    if not tagged or not building.gateways:
+        return phones(building, crowd)
+    return _heard(building, crowd, tagged, tuple(one for one in everybody if one not in building.tags))
+
+
+def _phones(building: Building, crowd: Crowd, staff: tuple[str, ...] | None) -> Phones:
+    sensors = sensors_of([one.id for one in building.beacons], (), crowd.seed)
+    return Phones(
+        crowd.count, crowd.first, crowd.interval_s, crowd.readings, crowd.seed, crowd.duration_s, staff, sensors
+    )
+
+
+def _heard(building: Building, crowd: Crowd, tagged: tuple[str, ...], with_phones: tuple[str, ...]) -> Play:
+    """Gateways, and then phones, as receivers of one run."""
+    tags = [tag for staff_id in tagged for tag in building.tags[staff_id]]
+    listening = played(building, sensors_of((), tags, crowd.seed, crowd.low_batteries))
+    carried = _phones(building, crowd, with_phones)
+    receivers = [Receiver("gateway", one.id) for one in listening]
+    sent = Tags(tagged, crowd.seed, crowd.duration_s).outgoing(building, listening)
+    if with_phones:
+        after = len(receivers)
+        theirs = (one._replace(sender=one.sender + after) for one in carried.outgoing(building))
+        sent = heapq.merge(sent, theirs, key=_due)
+        receivers += carried.receivers(building)
+    outages = _outages(crowd, [one.id for one in listening])
+    return Play(receivers, sent, dict(enumerate(listening)), outages, (*tagged, *with_phones))
+
+
+def _due(item: Outgoing) -> float:
+    return item.due_s
+
+
+def _outages(crowd: Crowd, ids: list[str]) -> Iterator[Outage]:
+    """When gateways lose their network, in order and without end."""
+    chosen = random.Random(f"{crowd.seed}/failing").sample(range(len(ids)), min(crowd.failing, len(ids)))  # noqa: S311
+    return heapq.merge(*(_outages_of(number, ids[number], crowd.seed) for number in chosen))
+
+
+def _outages_of(sender: int, gateway_id: str, seed: int) -> Iterator[Outage]:
+    rng = random.Random(f"{seed}/outages/{gateway_id}")  # noqa: S311 - play, not secrets
+    start_s = rng.uniform(*FIRST_OUTAGE_S)
+    while True:
+        end_s = start_s + rng.uniform(*OUTAGE_S)
+        yield Outage(start_s, end_s, sender)
+        start_s = end_s + rng.uniform(*OUTAGE_EVERY_S)
