@@ -1,4 +1,4 @@
-"""Long measurements of the agent: `python gateway-agent/bench NAME [options]`; see README.md for what each one says.
+"""Long measurements of the agent: `python gateway-agent/bench NAME [options]`; README.md explains each.
 
 NAME: load (processor, memory), outage (broker and agent stopped and killed), scanning (watchdog with its real times),
 drain (a large outbox), decoders (a million random payloads each).
@@ -13,7 +13,7 @@ NAMES = ("load", "outage", "scanning", "drain", "decoders")
 
 
 def main() -> int:
-    """Run one."""
+    """Run one benchmark."""
     if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
         sys.stderr.write(str(__doc__))
         return 2

@@ -1,4 +1,4 @@
-"""A million random payloads through each decoder: no exception, and how long it takes.
+"""Runs a million random payloads through each decoder: no exception, and the time it takes.
 
 python gateway-agent/bench decoders [--payloads 1000000] [--seed 1]
 """
@@ -10,7 +10,7 @@ import time
 from gateway_agent.decoders import altbeacon, bthome, combine, eddystone, ibeacon, moko
 from rig import say
 
-# Half of the payloads begin as a frame of the format does, so that they reach its depths.
+# Half of the payloads start like a frame of the format, so that they get past the first checks.
 HEADS = {
     ibeacon.decode: [b"\x02\x15"],
     altbeacon.decode: [b"\xbe\xac"],
@@ -24,7 +24,7 @@ LONGEST = 40
 
 
 def main() -> None:
-    """All decoders, then whole adverts."""
+    """Run all decoders, then whole adverts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--payloads", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""A large outbox after an outage: how fast it drains, and how old live batches get meanwhile.
+"""A large outbox after an outage: how fast it drains, and the age of live batches meanwhile.
 
 python gateway-agent/bench drain [--readings 200000]
 """
@@ -10,7 +10,7 @@ from scenarios import SCAN, drain
 
 
 def main() -> None:
-    """With batches of several sizes; the rate is bounded by `outbox.backlog_rate`, 10,000 readings/s."""
+    """Run with batches of several sizes. The rate is limited by `outbox.backlog_rate`, 10,000 readings/s."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--readings", type=int, default=200_000)
     readings = parser.parse_args().readings

@@ -1,4 +1,4 @@
-"""What every benchmark starts from: a private bus, a played BlueZ, a broker, a subscriber and the real agent."""
+"""Set-up of every benchmark: a private bus, a fake BlueZ, a broker, a subscriber and the real agent."""
 
 import sys
 import tempfile
@@ -7,31 +7,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from played_bluez import PlayedBluez
-from played_broker import Broker
+from fake_bluez import FakeBluez
 from private_bus import PrivateBus
+from real_broker import Broker
 from running_agent import RunningAgent, make_agent
 from subscriber import Subscriber
 from waiting import eventually
 
 
 class Rig(NamedTuple):
-    """The parts."""
+    """The running parts."""
 
     agent: RunningAgent
-    bluez: PlayedBluez
+    bluez: FakeBluez
     broker: Broker
     platform: Subscriber
 
 
 @contextmanager
 def rig(**sections: Any) -> Iterator[Rig]:
-    """All parts running, the agent scanning and connected."""
+    """Start all parts; the agent scans and is connected."""
     with tempfile.TemporaryDirectory(prefix="gateway-bench-") as name:
         folder = Path(name)
         with (
             PrivateBus(folder) as bus,
-            PlayedBluez(bus.address) as bluez,
+            FakeBluez(bus.address) as bluez,
             Broker(folder) as broker,
             Subscriber(broker.port) as platform,
             make_agent(folder, bus.address, broker, sections) as agent,
@@ -42,6 +42,6 @@ def rig(**sections: Any) -> Iterator[Rig]:
 
 
 def say(text: str) -> None:
-    """A line of the report, at once."""
+    """Print a line of the report at once."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""A private D-Bus with a played BlueZ, a real broker, and the real agent between them."""
+"""A private D-Bus with a fake BlueZ, a real broker, and the real agent between them."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -6,24 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from played_bluez import PlayedBluez
-from played_broker import Broker
+from fake_bluez import FakeBluez
 from private_bus import PrivateBus
+from real_broker import Broker
 from running_agent import RunningAgent, StartAgent, make_agent
 from subscriber import Subscriber
 
 
 @pytest.fixture
 def bus(tmp_path: Path) -> Iterator[PrivateBus]:
-    """What the agent takes for the system bus."""
+    """The agent's system bus."""
     with PrivateBus(tmp_path) as bus:
         yield bus
 
 
 @pytest.fixture
-def bluez(bus: PrivateBus) -> Iterator[PlayedBluez]:
-    """A played bluetoothd with one adapter."""
-    with PlayedBluez(bus.address) as bluez:
+def bluez(bus: PrivateBus) -> Iterator[FakeBluez]:
+    """A fake bluetoothd with one adapter."""
+    with FakeBluez(bus.address) as bluez:
         yield bluez
 
 
@@ -36,7 +36,7 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 @pytest.fixture
 def platform(broker: Broker) -> Iterator[Subscriber]:
-    """What the ingest hears."""
+    """A subscriber with the ingest's account."""
     with Subscriber(broker.port) as subscriber:
         yield subscriber
 
@@ -45,13 +45,13 @@ def platform(broker: Broker) -> Iterator[Subscriber]:
 def start_agent(
     request: pytest.FixtureRequest, tmp_path: Path, bus: PrivateBus, broker: Broker
 ) -> Iterator[StartAgent]:
-    """Starts the agent with sections of its configuration in place of the defaults."""
+    """Starts agents; sections of the configuration override the defaults."""
     with ExitStack() as stack:
 
         def start(environment: dict[str, str] | None = None, **sections: Any) -> RunningAgent:
             agent = make_agent(tmp_path, bus.address, broker, sections, environment)
             if "bluez" in request.fixturenames:
-                bluez: PlayedBluez = request.getfixturevalue("bluez")
+                bluez: FakeBluez = request.getfixturevalue("bluez")
                 agent.scan_ended = lambda: not bluez.scanning
             return stack.enter_context(agent)
 

@@ -1,11 +1,12 @@
-"""The whole agent: unmodified bleak, a played BlueZ, a real Mosquitto with the platform's own accounts and rights."""
+"""The whole agent: unmodified bleak, a fake BlueZ, a real Mosquitto with the platform's own accounts and rights."""
 
 import time
 
+import pytest
 from beacons import ibeacon, ibeacon_id, tlm
+from fake_bluez import Advert, FakeBluez
 from gateway_agent.outbox_view import peek
-from played_bluez import Advert, PlayedBluez
-from played_broker import Broker
+from real_broker import Broker
 from running_agent import RunningAgent, StartAgent
 from subscriber import Subscriber, publish_config
 from waiting import eventually
@@ -13,25 +14,25 @@ from waiting import eventually
 BEACON, ADDRESS = "C2A628384B08", "C2:A6:28:38:4B:08"
 
 
-def ready(agent: RunningAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
-    """Wait until it scans and is connected."""
+def ready(agent: RunningAgent, bluez: FakeBluez, platform: Subscriber) -> None:
+    """Wait until the agent scans and is connected."""
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
 
 
-def test_a_beacon_arrives_as_readings(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
+def test_a_beacon_arrives_as_readings(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent(scan={"allow": ["c2:a6:28:38:4b:08"], "window_ms": 200})
     ready(agent, bluez, platform)
     before = time.time()
-    for rssi in (-61, -61, -70):  # the second is told only to a scanner that asked for duplicates
+    for rssi in (-61, -61, -70):  # BlueZ signals the second only if duplicates are wanted
         assert bluez.advertise(Advert(ADDRESS, rssi))
     eventually(lambda: platform.adverts().get(BEACON) == 3, 30, agent.log)
-    batches = [heard.body for heard in platform.messages("readings") if heard.body["readings"]]
+    batches = [message.body for message in platform.messages("readings") if message.body["readings"]]
     assert all(batch["v"] == 1 and before * 1000 <= batch["ts"] <= time.time() * 1000 for batch in batches)
-    assert all(heard.topic == "sda/v1/gateway/gw-test/readings" for heard in platform.messages("readings"))
+    assert all(message.topic == "sda/v1/gateway/gw-test/readings" for message in platform.messages("readings"))
 
 
-def test_status_tells_of_an_orderly_end_and_of_a_sudden_one(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
+def test_status_is_offline_after_a_stop_and_after_a_kill(
+    start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber
 ) -> None:
     agent = start_agent()
     ready(agent, bluez, platform)
@@ -42,19 +43,19 @@ def test_status_tells_of_an_orderly_end_and_of_a_sudden_one(
     agent.kill()
     eventually(lambda: platform.status() == "offline", 15)
     said = platform.messages("status")
-    assert [heard.body["state"] for heard in said if not heard.retained] == [
-        *("offline", "online", "offline") * 2,  # asking for the rights comes before the connection
+    assert [message.body["state"] for message in said if not message.retained] == [
+        *("offline", "online", "offline") * 2,  # rights are probed before `online`
     ]
-    assert all(set(heard.body) == {"state", "ts", "version"} for heard in said)
+    assert all(set(message.body) == {"state", "ts", "version"} for message in said)
 
 
-def test_the_config_topic_is_followed_live(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_a_config_message_applies_at_once(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan={"window_ms": 200})
     ready(agent, bluez, platform)
     assert bluez.advertise(Advert(ADDRESS, -60))
-    eventually(lambda: '"dropped_unregistered": 1' in agent.known(), 30, agent.log)
+    eventually(lambda: '"dropped_unregistered": 1' in agent.state_text(), 30, agent.log)
     publish_config(broker.port, "gw-test", {"v": 1, "allow": [BEACON], "rssi_offset": -5, "min_rssi": -80})
     agent.wait_for_log("1 registered beacons")
     for rssi in (-60, -76):
@@ -62,11 +63,11 @@ def test_the_config_topic_is_followed_live(
         eventually(lambda: bluez.emitted[ADDRESS] == agent.adverts(), 30, agent.log)
     eventually(lambda: platform.adverts().get(BEACON) == 1, 30, agent.log)
     assert [reading["rssi"] for reading in platform.readings().values()] == [-65]
-    eventually(lambda: '"dropped_weak": 1' in agent.known(), 30, agent.log)
+    eventually(lambda: '"dropped_weak": 1' in agent.state_text(), 30, agent.log)
 
 
 def test_a_wrong_config_message_changes_nothing(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan={"window_ms": 200, "allow": [BEACON]})
     ready(agent, bluez, platform)
@@ -77,13 +78,20 @@ def test_a_wrong_config_message_changes_nothing(
     eventually(lambda: platform.messages("health")[-1].body["config_refused"] == 1, 30, agent.log)
 
 
-def test_the_last_config_holds_over_a_restart_without_a_broker(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
-) -> None:
+@pytest.fixture
+def configured_agent(start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber) -> RunningAgent:
+    """An agent that got its registered beacon by a `config` message."""
     agent = start_agent(scan={"window_ms": 200})
     ready(agent, bluez, platform)
     publish_config(broker.port, "gw-test", {"v": 1, "allow": [BEACON]})
     agent.wait_for_log("1 registered beacons")
+    return agent
+
+
+def test_the_last_config_holds_over_a_restart_without_a_broker(
+    configured_agent: RunningAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = configured_agent
     agent.stop()
     broker.stop()
     agent.start()
@@ -96,21 +104,17 @@ def test_the_last_config_holds_over_a_restart_without_a_broker(
     agent.wait_for_log("no registered beacons")
 
 
-def test_a_config_taken_back_while_the_agent_is_away_is_taken_back(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_a_config_cleared_while_the_agent_is_stopped_is_cleared_in_the_agent(
+    configured_agent: RunningAgent, broker: Broker
 ) -> None:
-    agent = start_agent(scan={"window_ms": 200})
-    ready(agent, bluez, platform)
-    publish_config(broker.port, "gw-test", {"v": 1, "allow": [BEACON]})
-    agent.wait_for_log("1 registered beacons")
-    agent.stop()
+    configured_agent.stop()
     publish_config(broker.port, "gw-test", None)
-    agent.start()
-    agent.wait_for_log("no registered beacons")
+    configured_agent.start()
+    configured_agent.wait_for_log("no registered beacons")
 
 
-def test_telemetry_of_its_own_advert_is_joined(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
+def test_telemetry_from_a_separate_advert_is_joined(
+    start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber
 ) -> None:
     agent = start_agent(scan={"window_ms": 200, "allow": [ibeacon_id(1)]})
     ready(agent, bluez, platform)
@@ -121,7 +125,7 @@ def test_telemetry_of_its_own_advert_is_joined(
     assert (said["battery_mv"], said["temperature_c"], said["tx"]) == (2950, 21.5, -59)
 
 
-def test_health_says_what_the_contract_asks(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
+def test_health_has_the_keys_of_the_contract(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent(scan={"window_ms": 200, "allow": [BEACON]})
     ready(agent, bluez, platform)
     assert bluez.advertise(Advert(ADDRESS, -60))
@@ -138,16 +142,18 @@ def test_health_says_what_the_contract_asks(start_agent: StartAgent, bluez: Play
     assert all(isinstance(value, int | float) for name, value in health.items() if name != "version")
 
 
-def test_a_damaged_outbox_is_counted(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
+def test_a_damaged_outbox_is_counted(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent()
     ready(agent, bluez, platform)
     agent.stop()
     (agent.state / "outbox.sqlite3").write_bytes(b"no database" * 1000)
     agent.start()
-    eventually(lambda: any(heard.body["outbox_damaged"] == 1 for heard in platform.messages("health")), 30, agent.log)
+    eventually(
+        lambda: any(message.body["outbox_damaged"] == 1 for message in platform.messages("health")), 30, agent.log
+    )
 
 
-def test_what_it_keeps_is_for_its_own_eyes(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
+def test_state_files_are_private(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent()
     ready(agent, bluez, platform)
     kept = list(agent.state.iterdir())
@@ -155,8 +161,8 @@ def test_what_it_keeps_is_for_its_own_eyes(start_agent: StartAgent, bluez: Playe
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept), kept
 
 
-def test_a_second_ctrl_c_does_not_cut_the_end_short(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
+def test_a_second_ctrl_c_does_not_abort_the_shutdown(
+    start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber
 ) -> None:
     agent = start_agent(scan={"window_ms": 60_000, "allow": [BEACON]})
     ready(agent, bluez, platform)
@@ -169,7 +175,7 @@ def test_a_second_ctrl_c_does_not_cut_the_end_short(
     assert platform.status() == "offline"
 
 
-def test_two_agents_do_not_share_an_outbox(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
+def test_two_agents_do_not_share_an_outbox(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent()
     ready(agent, bluez, platform)
     second = agent.command("run")
@@ -177,13 +183,11 @@ def test_two_agents_do_not_share_an_outbox(start_agent: StartAgent, bluez: Playe
     assert "is running on" in second.stderr
 
 
-def test_unregistered_beacons_can_be_published(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
-) -> None:
+def test_unregistered_beacons_can_be_published(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent(scan={"window_ms": 1000, "unregistered": "publish"})
     ready(agent, bluez, platform)
     for number in range(300):
         assert bluez.advertise(ibeacon(number))
     eventually(lambda: agent.adverts() == 300, 30, agent.log)
     eventually(lambda: len(platform.adverts()) == 256, 30, agent.log)
-    eventually(lambda: '"unregistered_distinct": 256' in agent.known(), 30, agent.log)
+    eventually(lambda: '"unregistered_distinct": 256' in agent.state_text(), 30, agent.log)

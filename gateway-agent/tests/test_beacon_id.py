@@ -1,4 +1,4 @@
-"""Ids as people write them."""
+"""Beacon ids in the forms that people write."""
 
 import pytest
 from gateway_agent import beacon_id
@@ -17,12 +17,12 @@ from hypothesis import strategies as st
         ("0f" * 20, "0F" * 20),
     ],
 )
-def test_ids_are_brought_to_one_form(written: str, meant: str) -> None:
+def test_ids_are_normalised(written: str, meant: str) -> None:
     assert beacon_id.normalise(written) == meant
 
 
 @pytest.mark.parametrize("wrong", ["", "C2A628384B0", "C2A628384B0G", "a beacon", "0" * 65])
-def test_what_is_no_id_is_refused(wrong: str) -> None:
+def test_invalid_ids_are_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="is not a beacon id"):
         beacon_id.normalise(wrong)
 
@@ -30,7 +30,7 @@ def test_what_is_no_id_is_refused(wrong: str) -> None:
 @given(
     st.binary(min_size=16, max_size=16), st.integers(0, 65535), st.integers(0, 65535), st.binary(min_size=6, max_size=6)
 )
-def test_made_ids_are_in_the_form_already(uuid: bytes, major: int, minor: int, mac: bytes) -> None:
+def test_generated_ids_are_normalised_already(uuid: bytes, major: int, minor: int, mac: bytes) -> None:
     for made in (
         beacon_id.ibeacon(uuid, major, minor),
         beacon_id.eddystone_uid(uuid[:10], uuid[10:]),

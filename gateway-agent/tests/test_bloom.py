@@ -1,4 +1,4 @@
-"""What is registered, as a filter: what was put in is found, made by the flows or here after docs/interfaces.md."""
+"""The filter of registered beacons finds every member, whether made by the flows or by the test."""
 
 import base64
 import json
@@ -9,23 +9,23 @@ import pytest
 from gateway_agent.beacon_id import from_mac
 from gateway_agent.bloom import Bloom
 from gateway_agent.decoders import Sighting
-from gateway_agent.reception import ConfigMessageError, Reception, apply
+from gateway_agent.scan_settings import ConfigMessageError, ScanSettings, apply_config
 from gateway_agent.window import Window
 from hypothesis import given
 from hypothesis import strategies as st
 
-# As flows/lib/devices/bloom.js makes it of these three.
+# Made by the flows from these three ids.
 IDS = ["C2A628384B08", "E2C56DB5DFFB48D2B060D0F5A71096E0-1-7", "00112233445566778899-AABBCCDDEEFF"]
 MADE: dict[str, Any] = {"ids": 3, "k": 11, "bits": "JluHvHX2"}
 
 
-def told(said: object) -> Reception:
-    """The settings after such a message."""
-    return apply(Reception(allow=frozenset(["AA" * 6])), json.dumps({"v": 1, "allow_bloom": said}).encode())
+def settings_of(said: object) -> ScanSettings:
+    """The settings after a message with this filter."""
+    return apply_config(ScanSettings(allow=frozenset(["AA" * 6])), json.dumps({"v": 1, "allow_bloom": said}).encode())
 
 
 def make(ids: list[str], size: int, k: int) -> dict[str, Any]:
-    """A filter of so many bytes."""
+    """A filter of ``size`` bytes."""
     bits = [0] * (8 * size)
     for beacon in ids:
         number = int.from_bytes(sha256(beacon.encode()).digest()[:8], "big")
@@ -35,12 +35,12 @@ def make(ids: list[str], size: int, k: int) -> dict[str, Any]:
     return {"ids": len(ids), "k": k, "bits": base64.b64encode(taken).decode()}
 
 
-def test_a_filter_that_the_flows_made() -> None:
-    allow = told(MADE).allow
+def test_a_filter_made_by_the_flows_is_read() -> None:
+    allow = settings_of(MADE).allow
     assert isinstance(allow, Bloom)
     assert all(beacon in allow for beacon in IDS)
     assert len(allow) == 3
-    assert sum(f"{number:012X}" in allow for number in range(10_000)) < 500  # it has 48 bits
+    assert sum(f"{number:012X}" in allow for number in range(10_000)) < 500  # the filter has 48 bits
 
 
 @given(
@@ -48,30 +48,30 @@ def test_a_filter_that_the_flows_made() -> None:
     st.integers(1, 200),
     st.integers(1, 32),
 )
-def test_whatever_was_put_in_is_found(ids: list[str], size: int, k: int) -> None:
-    allow = told(make(ids, size, k)).allow
+def test_every_member_is_found(ids: list[str], size: int, k: int) -> None:
+    allow = settings_of(make(ids, size, k)).allow
     assert allow is not None
     assert all(beacon in allow for beacon in ids)
 
 
-def test_nothing_is_found_in_an_empty_filter() -> None:
-    allow = told(make([], 4, 3)).allow
+def test_an_empty_filter_has_no_members() -> None:
+    allow = settings_of(make([], 4, 3)).allow
     assert allow is not None
     assert IDS[0] not in allow
     assert len(allow) == 0
 
 
-def test_a_window_takes_what_is_in_the_filter_and_counts_the_rest() -> None:
-    window = Window(told(MADE))
+def test_a_window_takes_members_and_counts_others() -> None:
+    window = Window(settings_of(MADE))
     for address in ("C2:A6:28:38:4B:08", "00:00:00:00:00:01"):
         window.add(address, -60, Sighting({from_mac(address): None}, None), 0)
     assert [reading.beacon for reading in window.close(1)] == [IDS[0]]
     assert window.ignored["unregistered"] == 1
 
 
-def test_a_list_goes_before_a_filter() -> None:
+def test_a_list_overrides_a_filter() -> None:
     message = {"allow": ["aa:bb:cc:dd:ee:ff"], "allow_bloom": MADE}
-    assert apply(Reception(), json.dumps(message).encode()).allow == frozenset(["AABBCCDDEEFF"])
+    assert apply_config(ScanSettings(), json.dumps(message).encode()).allow == frozenset(["AABBCCDDEEFF"])
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,6 @@ def test_a_list_goes_before_a_filter() -> None:
         ({**MADE, "ids": 1.5}, "ids is 1.5"),
     ],
 )
-def test_what_is_no_filter_is_refused(said: object, says: str) -> None:
+def test_invalid_filters_are_refused(said: object, says: str) -> None:
     with pytest.raises(ConfigMessageError, match=f"allow_bloom: .*{says}"):
-        told(said)
+        settings_of(said)

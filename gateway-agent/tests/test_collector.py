@@ -1,4 +1,4 @@
-"""Windows that the disk refuses: held in memory, saved when it takes them again, counted where they are lost."""
+"""Windows on a failing disk: held in memory, stored later, counted if lost."""
 
 import asyncio
 import logging
@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 from gateway_agent import collector
 from gateway_agent.clock import Clock
+from gateway_agent.clock_sync import ClockSync
 from gateway_agent.collector import Collector
 from gateway_agent.intake import Intake
 from gateway_agent.outbox import Outbox
 from gateway_agent.outbox_view import Batch
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.store import Store
-from gateway_agent.timekeeper import Timekeeper
 
 HELD = 5
 
 
-def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_windows_wait_in_memory_while_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     full = True
     really_add = Outbox.add
 
@@ -33,14 +35,14 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: py
         clock = Clock("trust")
         store = Store(tmp_path, clock.boot, 1 << 20)
         await store.open()
-        timekeeper = Timekeeper(clock, store)
-        await timekeeper.begin()
-        intake = Intake(Reception(allow=frozenset(["C2A628384B08"])), False)
+        clock_sync = ClockSync(clock, store)
+        await clock_sync.start()
+        intake = Intake(ScanSettings(allow=frozenset(["C2A628384B08"])), False)
         live: list[Batch] = []
-        windows = Collector(intake, store, clock, timekeeper, live.extend)
+        windows = Collector(intake, store, clock, clock_sync, live.extend)
         for number in range(HELD + 4):
             full = number < HELD + 3
-            intake.heard("C2:A6:28:38:4B:08", -60 - number, {}, {})
+            intake.on_advert("C2:A6:28:38:4B:08", -60 - number, {}, {})
             await windows.close_window()
         await store.close()
         assert store.dropped["disk"] == 3
@@ -51,5 +53,5 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: py
     with caplog.at_level(logging.ERROR):
         live = asyncio.run(work())
     assert [batch.readings for batch in live] == [1] * (HELD + 1)
-    assert '"rssi":-63' in live[0].body  # the oldest went first
+    assert '"rssi":-63' in live[0].body  # the oldest was dropped first
     assert len(caplog.records) == 1

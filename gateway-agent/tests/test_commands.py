@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from beacons import ibeacon, ibeacon_id, tlm
+from fake_bluez import FakeBluez
 from gateway_agent.decoders import eddystone
-from gateway_agent.scan_table import Heard, render
+from gateway_agent.scan_table import AdvertTable, render
 from gateway_agent.systemd import watchdog_interval_s
-from played_bluez import PlayedBluez
 from private_bus import PrivateBus
 from rich.console import Console
 from running_agent import StartAgent
@@ -36,7 +36,7 @@ def agent(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_help_teaches() -> None:
+def test_help_shows_examples() -> None:
     done = agent("--help")
     assert done.returncode == 0
     for word in ("run", "scan", "doctor", "outbox", "examples:", "config.toml", "SDA_GATEWAY_BROKER_HOST", 'id = "'):
@@ -45,7 +45,7 @@ def test_help_teaches() -> None:
         assert agent(command, "--help").returncode == 0
 
 
-def test_a_wrong_configuration_ends_with_2_and_names_the_key(tmp_path: Path) -> None:
+def test_an_invalid_configuration_exits_with_2_and_names_the_key(tmp_path: Path) -> None:
     path = tmp_path / "agent.toml"
     path.write_text('id = "gw-1"\n[broker]\nhots = "b"\n')
     for command in ("run", "doctor", "outbox"):
@@ -56,7 +56,7 @@ def test_a_wrong_configuration_ends_with_2_and_names_the_key(tmp_path: Path) -> 
     assert agent("run", SDA_GATEWAY_CONFIG=str(tmp_path / "none.toml")).returncode == 2
 
 
-def test_scan_shows_what_is_heard(bus: PrivateBus, bluez: PlayedBluez) -> None:
+def test_scan_shows_received_adverts(bus: PrivateBus, bluez: FakeBluez) -> None:
     command = [sys.executable, "-m", "gateway_agent", "scan", "--seconds", "2"]
     environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "COLUMNS": "120"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -75,7 +75,7 @@ def test_scan_shows_what_is_heard(bus: PrivateBus, bluez: PlayedBluez) -> None:
 
 @contextlib.contextmanager
 def handled(number: signal.Signals) -> Iterator[None]:
-    """Children started within the block do not ignore the signal, whatever this process inherited."""
+    """Child processes started within the block do not ignore the signal."""
     before = signal.signal(number, signal.default_int_handler)
     try:
         yield
@@ -83,7 +83,7 @@ def handled(number: signal.Signals) -> Iterator[None]:
         signal.signal(number, before)
 
 
-def test_scan_is_live_on_a_terminal_and_ends_with_ctrl_c(bus: PrivateBus, bluez: PlayedBluez) -> None:
+def test_scan_is_live_on_a_terminal_and_ends_with_ctrl_c(bus: PrivateBus, bluez: FakeBluez) -> None:
     ours, its = os.openpty()
     environment = {
         **os.environ,
@@ -93,7 +93,7 @@ def test_scan_is_live_on_a_terminal_and_ends_with_ctrl_c(bus: PrivateBus, bluez:
         "LINES": "30",
     }
     command = [sys.executable, "-m", "gateway_agent", "scan"]
-    # A shell's background job, which these tests may be, is born ignoring Ctrl-C, and so would be its children.
+    # A background job of a shell ignores Ctrl-C, and its children inherit that. These tests may run as one.
     with (
         handled(signal.SIGINT),
         subprocess.Popen(command, env=environment, stdin=its, stdout=its, stderr=its) as process,
@@ -113,12 +113,12 @@ def test_scan_is_live_on_a_terminal_and_ends_with_ctrl_c(bus: PrivateBus, bluez:
     assert b"Traceback" not in shown
 
 
-def test_eighty_columns_show_everything() -> None:
-    heard = Heard()
+def test_the_scan_table_fits_80_columns() -> None:
+    adverts = AdvertTable()
     for advert in (ibeacon(60_000, -101), tlm(60_000, 2950, -101)):
-        heard.add(advert.address, advert.rssi, advert.manufacturer, advert.service)
+        adverts.add(advert.address, advert.rssi, advert.manufacturer, advert.service)
     console = Console(width=80, file=StringIO())
-    console.print(render(heard, time.monotonic()))
+    console.print(render(adverts, time.monotonic()))
     assert isinstance(console.file, StringIO)
     shown = console.file.getvalue()
     assert "…" not in shown
@@ -128,15 +128,17 @@ def test_eighty_columns_show_everything() -> None:
 
 @pytest.mark.parametrize("shown", ["https://[/b]", "https://[red]x"])
 def test_an_address_that_looks_like_markup_is_shown_as_it_is(shown: str) -> None:
-    heard = Heard()
-    heard.add("C0:00:00:00:00:01", -60, {}, {eddystone.UUID: b"\x10\x00\x03" + shown.removeprefix("https://").encode()})
+    adverts = AdvertTable()
+    adverts.add(
+        "C0:00:00:00:00:01", -60, {}, {eddystone.UUID: b"\x10\x00\x03" + shown.removeprefix("https://").encode()}
+    )
     console = Console(width=120, file=StringIO())
-    console.print(render(heard, time.monotonic()))
+    console.print(render(adverts, time.monotonic()))
     assert isinstance(console.file, StringIO)
     assert shown in console.file.getvalue()
 
 
-def test_scan_ends_in_order_when_bluetoothd_went_away(bus: PrivateBus, bluez: PlayedBluez) -> None:
+def test_scan_ends_cleanly_without_bluetoothd(bus: PrivateBus, bluez: FakeBluez) -> None:
     command = [sys.executable, "-m", "gateway_agent", "scan", "--seconds", "3"]
     environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "COLUMNS": "120"}
     with subprocess.Popen(
@@ -150,7 +152,7 @@ def test_scan_ends_in_order_when_bluetoothd_went_away(bus: PrivateBus, bluez: Pl
     assert "Traceback" not in errors
 
 
-def test_what_bluez_answers_is_shown_in_full(bus: PrivateBus, bluez: PlayedBluez) -> None:
+def test_errors_of_bluez_are_shown_in_full(bus: PrivateBus, bluez: FakeBluez) -> None:
     bluez.in_progress = True
     done = agent("scan", "--seconds", "1", DBUS_SYSTEM_BUS_ADDRESS=bus.address)
     assert "[org.bluez.Error.InProgress]" in done.stdout
@@ -162,7 +164,7 @@ def test_scan_without_bluetooth_says_what_to_do(bus: PrivateBus) -> None:
     assert "gateway-agent doctor" in done.stdout
 
 
-def test_outbox_shows_what_waits(start_agent: StartAgent, bluez: PlayedBluez) -> None:
+def test_outbox_shows_waiting_batches(start_agent: StartAgent, bluez: FakeBluez) -> None:
     running = start_agent(scan={**SCAN, "window_ms": 200}, broker={"port": 1})
     assert "not" not in running.command("outbox").stdout or running.running
     eventually(lambda: bluez.scanning, 30, running.log)
@@ -171,12 +173,12 @@ def test_outbox_shows_what_waits(start_agent: StartAgent, bluez: PlayedBluez) ->
     eventually(lambda: "waiting      3 readings" in running.command("outbox").stdout, 30, running.log)
     shown = running.command("outbox").stdout
     assert "agent        running" in shown
-    assert "the oldest that wait" in shown
+    assert "the oldest waiting batches" in shown
     running.stop()
     assert "agent        not running" in running.command("outbox").stdout
 
 
-def test_systemd_is_told(tmp_path: Path, start_agent: StartAgent, bluez: PlayedBluez) -> None:
+def test_systemd_gets_notifications(tmp_path: Path, start_agent: StartAgent, bluez: FakeBluez) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
         notified.bind(str(tmp_path / "notify"))
         notified.settimeout(20)
@@ -196,7 +198,7 @@ def test_systemd_is_told(tmp_path: Path, start_agent: StartAgent, bluez: PlayedB
     ("microseconds", "pid", "interval"),
     [("", "", None), ("60000000", "", 30), ("60000000", "1", None), ("x", "", None)],
 )
-def test_the_watchdogs_interval(
+def test_watchdog_interval(
     monkeypatch: pytest.MonkeyPatch, microseconds: str, pid: str, interval: float | None
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", microseconds)

@@ -1,4 +1,4 @@
-"""The configuration file and its overrides: what is wrong is refused by key."""
+"""The configuration file and its overrides: errors name the key."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def load(folder: Path, sections: dict[str, Any], **environment: str) -> Settings
     return config.load(path, environment)
 
 
-def test_the_least_that_works(tmp_path: Path) -> None:
+def test_minimal_configuration(tmp_path: Path) -> None:
     settings = load(tmp_path, LEAST)
     assert (settings.id, settings.broker.host, settings.broker.port, settings.broker.tls) == (
         "gw-1",
@@ -80,7 +80,7 @@ def test_the_environment_alone_is_enough(tmp_path: Path) -> None:
         ({"id": "g", "broker": {"host": "b", "tls": False, "ca_file": "x"}}, "broker.ca_file"),
     ],
 )
-def test_what_is_wrong_is_refused_by_key(tmp_path: Path, sections: dict[str, Any], says: str) -> None:
+def test_errors_name_the_key(tmp_path: Path, sections: dict[str, Any], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         load(tmp_path, sections)
 
@@ -94,12 +94,12 @@ def test_what_is_wrong_is_refused_by_key(tmp_path: Path, sections: dict[str, Any
         ("SDA_GATEWAY_BROKER_TLS", "perhaps", "SDA_GATEWAY_BROKER_TLS is 'perhaps'"),
     ],
 )
-def test_a_wrong_variable_is_named(tmp_path: Path, variable: str, text: str, says: str) -> None:
+def test_errors_name_the_variable(tmp_path: Path, variable: str, text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         load(tmp_path, LEAST, **{variable: text})
 
 
-def test_a_password_is_never_told(tmp_path: Path) -> None:
+def test_a_password_is_never_shown(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"broker\.password is not shown; text in quotes is needed"):
         load(tmp_path, {"id": "g", "broker": {"host": "b", "password": 12345}})
 
@@ -112,14 +112,14 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["id = ", "\xff".encode("latin-1")])
-def test_a_file_that_is_no_toml(tmp_path: Path, content: str | bytes) -> None:
+def test_a_file_that_is_not_toml(tmp_path: Path, content: str | bytes) -> None:
     path = tmp_path / "agent.toml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ConfigError, match=r"agent\.toml"):
         config.load(path, {})
 
 
-def test_no_file_at_all(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         config.load(tmp_path / "agent.toml", {})
 
@@ -146,7 +146,7 @@ def documented(of: type, prefix: str = "") -> dict[str, Rule]:
 
 
 def shown(rule: Rule) -> str:
-    """A default as the README's table has it."""
+    """A default in the form of the README's table."""
     if rule.required:
         return "required"
     value = list(rule.default) if isinstance(rule.default, tuple) else rule.default

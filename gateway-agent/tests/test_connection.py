@@ -1,4 +1,4 @@
-"""Why the broker cannot be reached is told apart in the log, while scanning and storing go on."""
+"""The log names the cause of a failed connection, while scanning and storing continue."""
 
 import asyncio
 import gc
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from beacons import ibeacon, ibeacon_id
+from fake_bluez import FakeBluez
 from gateway_agent import backoff, config, delivery, rights
 from gateway_agent.client import make_client
 from gateway_agent.clock import Clock
@@ -19,13 +20,12 @@ from gateway_agent.rights import Sample
 from gateway_agent.session import Session
 from gateway_agent.settings import Settings
 from paho.mqtt.enums import MQTTProtocolVersion
-from played_bluez import PlayedBluez
-from played_broker import Broker
-from played_link import PlayedLink
-from running_agent import StartAgent, write_toml
-from scenarios import all_arrived
-from stray_ca import self_signed
+from real_broker import Broker
+from running_agent import RunningAgent, StartAgent, write_toml
+from scenarios import wait_until_all_arrived
 from subscriber import Subscriber
+from tcp_proxy import TcpProxy
+from unknown_ca import self_signed
 from unused_ports import unused_ports
 from waiting import eventually
 
@@ -34,7 +34,7 @@ SCAN = {"window_ms": 200, "allow": [ibeacon_id(number) for number in range(100)]
 
 @pytest.mark.parametrize("kind", ["account", "ca", "refused", "name", "not_tls", "no_mqtt", "certificate_name"])
 def test_a_fault_is_named_and_batches_are_kept(
-    kind: str, start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, tmp_path: Path
+    kind: str, start_agent: StartAgent, bluez: FakeBluez, broker: Broker, tmp_path: Path
 ) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_text("not the password")
@@ -53,11 +53,11 @@ def test_a_fault_is_named_and_batches_are_kept(
     assert bluez.advertise(ibeacon(1))
     eventually(lambda: (found := peek(agent.state)) and found[0].waiting == 1, 30, agent.log)
     assert agent.running
-    assert agent.log().count(f"[{kind}]") == 1  # once, not with every attempt
+    assert agent.log().count(f"[{kind}]") == 1  # logged once, not with every attempt
 
 
-def test_a_corrected_password_is_taken_without_a_restart(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+def test_a_corrected_password_works_without_a_restart(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber, tmp_path: Path
 ) -> None:
     word = tmp_path / "word"
     word.write_text("not the password")
@@ -70,8 +70,8 @@ def test_a_corrected_password_is_taken_without_a_restart(
     eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
 
 
-def take_away(broker: Broker, topic: str) -> Callable[[], None]:
-    """The account may no longer publish that; returns what gives it back."""
+def revoke_publish(broker: Broker, topic: str) -> Callable[[], None]:
+    """Remove the right to publish on a topic; returns a function that restores it."""
     acl = broker.data / "acl"
     allowed = acl.read_text()
 
@@ -83,31 +83,36 @@ def take_away(broker: Broker, topic: str) -> Callable[[], None]:
     return lambda: write(allowed)
 
 
-def test_a_refused_acl_is_named_and_batches_are_kept(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
-) -> None:
+@pytest.fixture
+def stopped_agent(start_agent: StartAgent, platform: Subscriber) -> RunningAgent:
+    """An agent that was connected and is stopped now."""
     agent = start_agent(scan=SCAN)
     eventually(lambda: platform.status() == "online", 30, agent.log)
     agent.stop()
-    give_back = take_away(broker, "readings")
+    return agent
+
+
+def test_denied_readings_are_logged_and_batches_are_kept(
+    stopped_agent: RunningAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
+) -> None:
+    agent = stopped_agent
+    restore = revoke_publish(broker, "readings")
     agent.start()
     agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/readings [acl]")
     eventually(lambda: bluez.scanning, 30, agent.log)
     assert bluez.advertise(ibeacon(1))
     eventually(lambda: (found := peek(agent.state)) and found[0].waiting == 1, 30, agent.log)
     assert platform.status() == "offline"
-    give_back()
+    restore()
     eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
     eventually(lambda: platform.status() == "online", 30, agent.log)
 
 
-def test_a_lesser_right_that_is_refused_is_named_too(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_denied_health_is_logged(
+    stopped_agent: RunningAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
-    agent = start_agent(scan=SCAN)
-    eventually(lambda: platform.status() == "online", 30, agent.log)
-    agent.stop()
-    take_away(broker, "health")
+    agent = stopped_agent
+    revoke_publish(broker, "health")
     agent.start()
     agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/health [acl]")
     eventually(lambda: bluez.scanning, 30, agent.log)
@@ -115,12 +120,12 @@ def test_a_lesser_right_that_is_refused_is_named_too(
     eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
 
 
-def test_readings_denied_while_connected_are_kept_and_the_reason_is_said(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_readings_denied_while_connected_are_kept_with_a_reason(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan=SCAN)
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
-    give_back = take_away(broker, "readings")
+    restore = revoke_publish(broker, "readings")
     reason = "does not let this account publish sda/v1/gateway/gw-test/readings"
 
     def denied() -> bool:
@@ -131,53 +136,53 @@ def test_readings_denied_while_connected_are_kept_and_the_reason_is_said(
     eventually(lambda: platform.status() == "offline", 30, agent.log)
     eventually(lambda: reason in platform.messages("status")[-1].body.get("reason", ""), 30, agent.log)
     eventually(lambda: (found := peek(agent.state)) and found[0].waiting > 0, 30, agent.log)
-    eventually(lambda: '"kind": "acl"' in agent.known(), 30, agent.log)
+    eventually(lambda: '"kind": "acl"' in agent.state_text(), 30, agent.log)
     doctor = agent.command("doctor").stdout
     assert "FAIL rights" in doctor
     assert reason in doctor
-    give_back()
+    restore()
     eventually(lambda: platform.status() == "online", 30, agent.log)
     assert "reason" not in platform.messages("status")[-1].body
-    all_arrived(bluez, platform, 30)
+    wait_until_all_arrived(bluez, platform, 30)
 
 
-def test_a_lesser_right_that_is_taken_while_connected_is_named_until_it_is_back(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_a_right_removed_while_connected_is_reported_until_it_is_back(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan=SCAN)
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
-    give_back = take_away(broker, "health")
+    restore = revoke_publish(broker, "health")
     agent.wait_for_log("does not let this account publish sda/v1/gateway/gw-test/health [acl]")
-    eventually(lambda: "gw-test/health" in agent.known(), 30, agent.log)
+    eventually(lambda: "gw-test/health" in agent.state_text(), 30, agent.log)
     assert bluez.advertise(ibeacon(1))
     eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
-    give_back()
+    restore()
     agent.wait_for_log("may publish sda/v1/gateway/gw-test/health again")
-    eventually(lambda: "gw-test/health" not in agent.known(), 30, agent.log)
+    eventually(lambda: "gw-test/health" not in agent.state_text(), 30, agent.log)
     assert agent.log().count("connected to") == 1
 
 
-def test_a_broker_that_only_speaks_mqtt_3_gets_readings_too(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_a_broker_with_mqtt_3_only_gets_readings(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
-    with PlayedLink(broker.port, only_mqtt_3=True) as link:
+    with TcpProxy(broker.port, only_mqtt_3=True) as link:
         agent = start_agent(scan=SCAN, broker={"tls": False, "ca_file": "", "port": link.port})
         eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
         assert bluez.advertise(ibeacon(1))
         eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
         assert link.versions == [5, 4]
-        eventually(lambda: '"online": true' in agent.known(), 30, agent.log)
-        assert "LOOK rights" in agent.command("doctor").stdout
+        eventually(lambda: '"online": true' in agent.state_text(), 30, agent.log)
+        assert "WARN rights" in agent.command("doctor").stdout
         agent.stop()
 
 
-def test_after_a_steady_link_the_first_pause_is_the_spread_one(
+def test_the_first_retry_after_a_stable_connection_is_spread(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, word = good_settings(broker, tmp_path)
     monkeypatch.setattr(delivery, "STEADY_AFTER_S", 0.0)
     monkeypatch.setattr(backoff, "SPREAD_S", 0.1)
-    monkeypatch.setattr(backoff, "FIRST_S", 30.0)  # any other pause is longer than this test may last
+    monkeypatch.setattr(backoff, "FIRST_S", 30.0)  # any other pause exceeds this test's timeout
 
     async def no_samples() -> list[Sample]:
         return []
@@ -185,7 +190,7 @@ def test_after_a_steady_link_the_first_pause_is_the_spread_one(
     def no_session(_publish: object, _receive_maximum: int) -> Session:
         raise AssertionError("nothing is to be sent")
 
-    async def connected_twice(link: PlayedLink) -> None:
+    async def connected_twice(link: TcpProxy) -> None:
         plain = {"SDA_GATEWAY_BROKER_TLS": "false", "SDA_GATEWAY_BROKER_CA_FILE": ""}
         port = {"SDA_GATEWAY_BROKER_PORT": str(link.port), "SDA_GATEWAY_BROKER_PASSWORD": word}
         settings, counters = config.load(tmp_path / "agent.toml", plain | port), Counters()
@@ -200,18 +205,18 @@ def test_after_a_steady_link_the_first_pause_is_the_spread_one(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
-    with PlayedLink(broker.port) as link:
+    with TcpProxy(broker.port) as link:
         asyncio.run(asyncio.wait_for(connected_twice(link), 14))
 
 
-def test_rights_are_asked_before_batches_go_out_that_got_their_time_late(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+def test_rights_are_probed_before_batches_with_a_late_time_are_sent(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber, tmp_path: Path
 ) -> None:
     synchronised = tmp_path / "synchronised"
     agent = start_agent(scan=SCAN, clock={"source": str(synchronised)})
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
     agent.stop()
-    give_back = take_away(broker, "readings")
+    restore = revoke_publish(broker, "readings")
     agent.start()
     eventually(lambda: agent.log().count("connected to") == 2 and bluez.scanning, 30, agent.log)
     assert bluez.advertise(ibeacon(1))
@@ -221,20 +226,20 @@ def test_rights_are_asked_before_batches_go_out_that_got_their_time_late(
     found = peek(agent.state)
     assert found is not None
     assert (found[0].waiting, found[0].held) == (1, 0)
-    give_back()
+    restore()
     eventually(lambda: sum(platform.adverts().values()) == 1, 30, agent.log)
 
 
-def test_rights_that_were_not_told_are_not_taken_for_granted(broker: Broker, tmp_path: Path) -> None:
+def test_a_connection_lost_during_the_probe_grants_no_rights(broker: Broker, tmp_path: Path) -> None:
     settings, word = good_settings(broker, tmp_path)
     too_large = Sample("sda/v1/gateway/gw-test/readings", b"x" * 70_000)  # ends the connection
     with pytest.raises(LinkError) as caught:
-        asyncio.run(rights.ask(settings, word, [too_large]))
+        asyncio.run(rights.probe_account(settings, word, [too_large]))
     assert caught.value.fault.kind == "lost"
 
 
-def test_a_client_certificate_is_used_and_asked_for(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber, tmp_path: Path
+def test_a_client_certificate_is_used_when_required(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber, tmp_path: Path
 ) -> None:
     own = self_signed(tmp_path)
     listeners = broker.data / "listeners.d" / "listeners.conf"
@@ -253,8 +258,8 @@ def test_a_client_certificate_is_used_and_asked_for(
     assert bluez.starts
 
 
-def test_the_session_at_the_broker_is_kept(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_the_broker_session_persists(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan=SCAN)
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
@@ -262,7 +267,7 @@ def test_the_session_at_the_broker_is_kept(
     assert "c1, k30, u'gw-test'" not in broker.log()
 
 
-def test_no_descriptor_outlives_its_connection(broker: Broker, tmp_path: Path) -> None:
+def test_connections_leak_no_file_descriptors(broker: Broker, tmp_path: Path) -> None:
     good, word = good_settings(broker, tmp_path)
     nobody = config.load(tmp_path / "agent.toml", {"SDA_GATEWAY_BROKER_PORT": "1"})
 
@@ -282,7 +287,7 @@ def test_no_descriptor_outlives_its_connection(broker: Broker, tmp_path: Path) -
 
 
 def good_settings(broker: Broker, folder: Path) -> tuple[Settings, str]:
-    """Settings of an account that is let in, and its password."""
+    """Settings of a valid account, and its password."""
     word = broker.add_account("gateway", "gw-test")
     broker.reload()
     path = folder / "agent.toml"
@@ -294,7 +299,7 @@ def good_settings(broker: Broker, folder: Path) -> tuple[Settings, str]:
 
 
 async def fault_of(settings: Settings, password: str) -> str | None:
-    """Connects once and goes again; the kind of fault, if there was one."""
+    """Connect once and disconnect; returns the kind of fault, if any."""
     client = make_client(settings, password, MQTTProtocolVersion.MQTTv311)
     connection = Connection(client, settings, lambda _mid, _refusal: None, lambda _topic, _payload: None)
     try:

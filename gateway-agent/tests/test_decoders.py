@@ -1,4 +1,4 @@
-"""Each format by known frames (from its specification or its maker's app) and any bytes at all."""
+"""Decoders with known frames (of specifications and makers' apps) and with random bytes."""
 
 import pytest
 from gateway_agent.decoders import Frame, Telemetry, altbeacon, bthome, decode, describe, eddystone, ibeacon, moko
@@ -130,7 +130,7 @@ anything = st.one_of(
 
 @pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: f"{decoder.__module__}.{decoder.__name__}")
 @given(data=anything)
-def test_any_bytes_give_a_frame_or_nothing(decoder, data: bytes) -> None:  # type: ignore[no-untyped-def]
+def test_any_bytes_give_a_frame_or_none(decoder, data: bytes) -> None:  # type: ignore[no-untyped-def]
     frame = decoder(data)
     assert frame is None or isinstance(frame, Frame)
     if frame:
@@ -138,7 +138,7 @@ def test_any_bytes_give_a_frame_or_nothing(decoder, data: bytes) -> None:  # typ
 
 
 def check(frame: Frame) -> None:
-    """What every frame must keep, whatever it was read from."""
+    """Check the invariants of a frame."""
     if frame.beacon is not None:
         assert 12 <= len(frame.beacon) <= 64
         assert set(frame.beacon) <= set("0123456789ABCDEF-")
@@ -166,7 +166,7 @@ def test_any_advert_decodes(manufacturer: dict[int, bytes], service: dict[str, b
 
 
 @pytest.mark.parametrize(("power", "tx"), [("7f", None), ("80", None), ("81", -127), ("14", 20), ("15", None)])
-def test_a_power_that_cannot_be_is_not_passed_on(power: str, tx: int | None) -> None:
+def test_impossible_power_is_ignored(power: str, tx: int | None) -> None:
     sighting = decode("C2:A6:28:38:4B:08", {0x004C: bytes.fromhex(f"0215{UUID}00010002{power}")}, {})
     assert sighting.ids == {"C2A628384B08": tx, f"{UUID}-1-2": tx}
 

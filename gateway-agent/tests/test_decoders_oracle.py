@@ -1,4 +1,4 @@
-"""The decoders against other people's libraries: where both read a frame, they must read the same."""
+"""The decoders compared with other libraries: if both decode a frame, the results must be equal."""
 
 import logging
 import struct
@@ -18,7 +18,7 @@ from ibeacon_ble import BANNED_UUIDS, iBeaconParser
 
 
 def service_info(manufacturer: dict[int, bytes], service: dict[str, bytes]) -> BluetoothServiceInfoBleak:
-    """An advert as those libraries take it."""
+    """An advert as input of those libraries."""
     device = BLEDevice("", "name", None)
     advert = AdvertisementData("name", manufacturer, service, list(service), None, -60, ())
     return BluetoothServiceInfoBleak(
@@ -53,7 +53,7 @@ def test_eddystone_uid(power: int, beacon: bytes) -> None:
     assert mine.tx == theirs.tx_power - 41
 
 
-# beacontools takes the temperature for unsigned; the specification says signed, which test_decoders.py has.
+# beacontools reads the temperature as unsigned; the specification says signed (see test_decoders.py).
 @given(battery=st.integers(1, 20_000), temperature=st.integers(0, 127 * 256), rest=st.binary(min_size=8, max_size=8))
 def test_eddystone_tlm(battery: int, temperature: int, rest: bytes) -> None:
     data = b"\x20\x00" + struct.pack(">Hh", battery, temperature) + rest
@@ -74,7 +74,7 @@ def test_eddystone_url(scheme: int, rest: str) -> None:
     assert mine.detail == theirs.url
 
 
-def test_bthome_lengths_are_all_there() -> None:
+def test_bthome_lengths_are_complete() -> None:
     theirs = {kind: meas.data_length for kind, meas in MEAS_TYPES.items() if kind not in (0x3B, 0x53, 0x54)}
     assert theirs == bthome.LENGTHS
 
@@ -99,7 +99,7 @@ objects = st.lists(
         bthome_object
     ),
     max_size=4,
-    unique_by=lambda item: MEAS_TYPES[item[0]].meas_format,  # two of a kind get names of their own over there
+    unique_by=lambda item: MEAS_TYPES[item[0]].meas_format,  # the library names repeated objects differently
 )
 
 
@@ -119,7 +119,7 @@ def test_bthome(parts: list[bytes]) -> None:
     for name, value in theirs.items():
         expected = value * 1000 if name == "battery_mv" else value
         if said.get(name) is not None:
-            # Object 0x58 counts in 0.35 °C, which the library rounds to tenths.
+            # Object 0x58 has steps of 0.35 °C; the library rounds to tenths.
             assert said[name] == pytest.approx(expected, abs=0.051 if b"\x58" in data else 0.006)
         else:
             low, high = IN_RANGE[name]
@@ -129,7 +129,7 @@ def test_bthome(parts: list[bytes]) -> None:
 
 @pytest.fixture(autouse=True)
 def quiet() -> Any:
-    """The libraries log what they do not know."""
+    """Silence the libraries' logs of unknown data."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)

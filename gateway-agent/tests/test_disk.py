@@ -1,14 +1,14 @@
-"""A disk that is full or broken when the agent starts: it starts, says so, and holds what it hears in memory."""
+"""A full or broken disk at the start: the agent starts, logs it and holds windows in memory."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from beacons import ibeacon, ibeacon_id
+from fake_bluez import FakeBluez
 from full_disk import FullDisk
 from gateway_agent.outbox_view import FILE
-from played_bluez import PlayedBluez
-from played_broker import Broker
+from real_broker import Broker
 from running_agent import StartAgent
 from subscriber import Subscriber, publish_config
 from waiting import eventually
@@ -17,33 +17,33 @@ HEARD = 3
 
 
 def full(folder: Path) -> tuple[dict[str, str], Callable[[], None]]:
-    """No room on it."""
+    """A full disk."""
     disk = FullDisk(folder, folder / "state")
     return disk.environment, disk.make_room
 
 
 def broken(folder: Path) -> tuple[dict[str, str], Callable[[], None]]:
-    """SQLite cannot open its file."""
+    """A file that SQLite cannot open."""
     (folder / "state" / FILE).mkdir(parents=True)
     return {}, (folder / "state" / FILE).rmdir
 
 
 def missing(folder: Path) -> tuple[dict[str, str], Callable[[], None]]:
-    """The folder cannot be made."""
+    """A folder that cannot be made."""
     (folder / "mount").touch()
     return {"SDA_GATEWAY_STATE_DIR": str(folder / "mount" / "state")}, (folder / "mount").unlink
 
 
 @pytest.mark.parametrize("fault", [full, broken, missing], ids=lambda fault: fault.__name__)
-def test_it_starts_says_so_and_holds_what_it_hears_until_the_disk_takes_it(
+def test_windows_wait_in_memory_until_the_disk_works(
     fault: Callable[[Path], tuple[dict[str, str], Callable[[], None]]],
     start_agent: StartAgent,
-    bluez: PlayedBluez,
+    bluez: FakeBluez,
     broker: Broker,
     platform: Subscriber,
     tmp_path: Path,
 ) -> None:
-    environment, mend = fault(tmp_path)
+    environment, repair = fault(tmp_path)
     agent = start_agent(scan={"window_ms": 200}, environment=environment)
     publish_config(broker.port, "gw-test", {"allow": [ibeacon_id(number) for number in range(HEARD)]})
     agent.wait_for_log("windows are held in memory")
@@ -51,10 +51,10 @@ def test_it_starts_says_so_and_holds_what_it_hears_until_the_disk_takes_it(
     agent.wait_for_log(f"{HEARD} registered beacons")
     for number in range(HEARD):
         assert bluez.advertise(ibeacon(number))
-    eventually(lambda: any(heard.body["adverts"] == HEARD for heard in platform.messages("health")), 30, agent.log)
+    eventually(lambda: any(message.body["adverts"] == HEARD for message in platform.messages("health")), 30, agent.log)
     assert platform.messages("health")[-1].body["outbox_failing"] == 1
     assert not platform.readings()
-    mend()
+    repair()
     eventually(lambda: sum(platform.adverts().values()) == HEARD, 30, agent.log)
     eventually(lambda: platform.messages("health")[-1].body["outbox_failing"] == 0, 30, agent.log)
     assert platform.messages("health")[-1].body["dropped"] == 0

@@ -1,4 +1,4 @@
-"""`doctor`: each thing that can be wrong is found and named, and a running agent is left alone."""
+"""`doctor` finds and names each fault, and does not disturb a running agent."""
 
 import asyncio
 import shutil
@@ -8,16 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 from beacons import ibeacon
+from fake_bluez import FakeBluez
 from gateway_agent import config, doctor, doctor_bluetooth, doctor_broker, doctor_host, outbox_report, state
 from gateway_agent.checks import Check, Grade
 from gateway_agent.settings import Settings
-from played_bluez import PlayedBluez
-from played_broker import Broker
 from private_bus import PrivateBus
+from real_broker import Broker
 from running_agent import RunningAgent, StartAgent
-from scenarios import SCAN, one_a_second_each
-from stray_ca import self_signed
+from scenarios import SCAN, each_beacon_once_a_second
 from subscriber import Subscriber, publish_config
+from unknown_ca import self_signed
 from waiting import eventually
 
 
@@ -31,34 +31,34 @@ def collect(checks: AsyncIterator[Check]) -> dict[str, Check]:
 
 
 @pytest.fixture
-def stopped_agent(start_agent: StartAgent, bluez: PlayedBluez) -> RunningAgent:
-    """An agent that was set up and is not running."""
+def stopped_agent(start_agent: StartAgent, bluez: FakeBluez) -> RunningAgent:
+    """A configured agent that is not running."""
     agent = start_agent(scan=SCAN)
     eventually(lambda: bluez.scanning, 30, agent.log)
     agent.stop()
     return agent
 
 
-def test_all_is_well(stopped_agent: RunningAgent, bluez: PlayedBluez) -> None:
-    bluez.play(one_a_second_each(), 50)
+def test_no_fault(stopped_agent: RunningAgent, bluez: FakeBluez) -> None:
+    bluez.start_traffic(each_beacon_once_a_second(), 50)
     done = stopped_agent.command("doctor")
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = {line.split()[1]: line for line in done.stdout.splitlines() if line[:4].strip() in ("OK", "LOOK", "FAIL")}
+    lines = {line.split()[1]: line for line in done.stdout.splitlines() if line[:4].strip() in ("OK", "WARN", "FAIL")}
     assert "no faults found" in done.stdout
     for name in ("configuration", "disk", "adapter", "scanning", "broker", "tls", "account", "rights", "registered"):
         assert lines[name].startswith("OK"), done.stdout
     assert "200 beacons by scan.allow" in lines["registered"]
 
 
-def test_a_running_agent_is_left_alone(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber, broker: Broker
+def test_a_running_agent_is_not_disturbed(
+    start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber, broker: Broker
 ) -> None:
     agent = start_agent(scan=SCAN)
     publish_config(broker.port, "gw-test", {"allow": ["C2A628384B08"]})
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
     agent.wait_for_log("1 registered beacons")
     assert bluez.advertise(ibeacon(1))
-    eventually(lambda: '"adverts": 1' in agent.known() and '"registered": 1' in agent.known(), 30, agent.log)
+    eventually(lambda: '"adverts": 1' in agent.state_text() and '"registered": 1' in agent.state_text(), 30, agent.log)
     done = agent.command("doctor")
     assert done.returncode == 0, done.stdout
     assert "is running" in done.stdout
@@ -71,10 +71,10 @@ def test_a_running_agent_is_left_alone(
     assert platform.status() == "online"
 
 
-def test_a_running_agents_trouble_is_told(start_agent: StartAgent, bluez: PlayedBluez) -> None:
+def test_faults_of_a_running_agent_are_reported(start_agent: StartAgent, bluez: FakeBluez) -> None:
     agent = start_agent(scan=SCAN, broker={"password": "wrong", "password_file": ""})
     agent.wait_for_log("[account]")
-    eventually(lambda: "account" in agent.known() and bluez.scanning, 30, agent.log)
+    eventually(lambda: "account" in agent.state_text() and bluez.scanning, 30, agent.log)
     done = agent.command("doctor")
     assert done.returncode == 1
     assert "FAIL account" in done.stdout, done.stdout
@@ -113,7 +113,7 @@ def test_refused_rights_and_missing_config(stopped_agent: RunningAgent, broker: 
     settings = config.load(stopped_agent.config, {"SDA_GATEWAY_SCAN_ALLOW": ""})
     checks = collect(doctor_broker.examine(settings, None))
     assert checks["rights"].grade is Grade.OK
-    assert checks["registered"].grade is Grade.LOOK
+    assert checks["registered"].grade is Grade.WARN
     acl = broker.data / "acl"
     acl.write_text(acl.read_text().replace("topic write sda/v1/gateway/gw-test/health\n", ""))
     broker.reload()
@@ -127,7 +127,7 @@ def test_refused_rights_and_missing_config(stopped_agent: RunningAgent, broker: 
 
 
 def test_faults_of_bluetooth(
-    stopped_agent: RunningAgent, bus: PrivateBus, bluez: PlayedBluez, monkeypatch: pytest.MonkeyPatch
+    stopped_agent: RunningAgent, bus: PrivateBus, bluez: FakeBluez, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address)
     settings = config.load(stopped_agent.config, {})
@@ -152,19 +152,19 @@ def test_a_user_that_may_not_talk_to_bluez(
 ) -> None:
     settings = config.load(stopped_agent.config, {})
     (tmp_path / "other").mkdir()
-    with PrivateBus(tmp_path / "other", denied="org.bluez") as bus, PlayedBluez(bus.address):
+    with PrivateBus(tmp_path / "other", denied="org.bluez") as bus, FakeBluez(bus.address):
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address)
         checks = collect(doctor_bluetooth.examine(settings, None))
     assert checks["bluez"].grade is Grade.FAIL
     assert "group bluetooth" in checks["bluez"].remedy
 
 
-def test_a_user_that_may_not_look_is_told_so(stopped_agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_permission_gets_an_error(stopped_agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     settings = config.load(stopped_agent.config, {})
-    monkeypatch.setattr(state, "is_running", refuse)  # the tests may run as root, who may look anywhere
+    monkeypatch.setattr(state, "is_running", refuse)  # root, as which the tests may run, has every permission
     checks = collect(doctor.examine(settings))
     assert set(checks) == {"configuration", "agent"}
     assert "sudo -u" in checks["agent"].remedy
@@ -173,7 +173,7 @@ def test_a_user_that_may_not_look_is_told_so(stopped_agent: RunningAgent, monkey
     assert "sudo -u" in text
 
 
-def test_a_disk_that_is_full_or_nearly_so(stopped_agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_or_nearly_full_disk(stopped_agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = config.load(stopped_agent.config, {})
     free_mib = 5
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_mib << 20))
@@ -185,7 +185,7 @@ def test_a_disk_that_is_full_or_nearly_so(stopped_agent: RunningAgent, monkeypat
     assert "disk I/O error" in doctor_host.disk(settings, True, "outbox: disk I/O error").found
 
 
-def test_secrets_that_lie_open(stopped_agent: RunningAgent) -> None:
+def test_readable_secrets_are_reported(stopped_agent: RunningAgent) -> None:
     settings = config.load(stopped_agent.config, {})
     word = Path(settings.broker.password_file)
     word.chmod(0o640)

@@ -1,27 +1,27 @@
-"""Outages under 200 readings a second: every advert the played BlueZ emitted arrives. Longer ones: bench/outage.py."""
+"""Outages under 200 readings a second: every advert the fake BlueZ emitted arrives. Longer ones: bench/outage.py."""
 
 from collections import Counter
 
 import pytest
 from beacons import ibeacon
+from fake_bluez import FakeBluez
 from gateway_agent.outbox_view import peek
-from played_bluez import PlayedBluez
-from played_broker import Broker
-from played_link import PlayedLink
+from real_broker import Broker
 from running_agent import RunningAgent, StartAgent
-from scenarios import SCAN, agent_killed, broker_away, drain
+from scenarios import SCAN, broker_outage, drain, kill_agent
 from subscriber import Subscriber, end_session
+from tcp_proxy import TcpProxy
 from waiting import eventually
 
 AWAY_S = 2
 WINDOW_S = 1.0
-# Beyond the window being collected: what lies in sockets, and the write to disk, on a busy machine.
+# More than the window in progress: data in sockets and the write to disk, on a busy machine.
 UNDER_WAY_S = 0.5
 
 
 @pytest.mark.parametrize("how", ["stopped", "killed", "frozen"])
-def test_the_broker_is_away(
-    how: str, start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_broker_outage(
+    how: str, start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan=SCAN, broker={"keepalive_s": 5})
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
@@ -30,30 +30,30 @@ def test_the_broker_is_away(
         "killed": (broker.kill, broker.start),
         "frozen": (broker.freeze, broker.thaw),
     }[how]
-    count = broker_away(agent, bluez, broker, platform, end, AWAY_S, begin, forgets=how == "killed")
+    count = broker_outage(agent, bluez, broker, platform, end, AWAY_S, begin, forgets=how == "killed")
     assert count.lost == 0
 
 
 def copies(platform: Subscriber) -> Counter[int]:
-    """How often each batch arrived."""
-    return Counter(heard.body["seq"] for heard in platform.messages("readings") if heard.body["readings"])
+    """Number of arrivals of each batch."""
+    return Counter(message.body["seq"] for message in platform.messages("readings") if message.body["readings"])
 
 
 def acknowledged(agent: RunningAgent, readings: int) -> bool:
-    """Whether nothing waits and so many readings are held."""
+    """Whether nothing waits and that many readings are held."""
     found = peek(agent.state)
     return found is not None and (found[0].waiting, found[0].held) == (0, readings)
 
 
-def test_a_link_that_drops_again_and_again_sends_no_batch_again_and_again(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_repeated_connection_loss_does_not_repeat_batches(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     listeners = broker.data / "listeners.d" / "listeners.conf"
-    listeners.write_text(listeners.read_text() + "sys_interval 1\n")  # it says how long it runs every second, not ten
+    listeners.write_text(listeners.read_text() + "sys_interval 1\n")  # uptime every second instead of every ten
     broker.stop()
     broker.start()
     drops = 4
-    with PlayedLink(broker.port) as link:
+    with TcpProxy(broker.port) as link:
         agent = start_agent(scan={**SCAN, "window_ms": 200}, broker={"tls": False, "ca_file": "", "port": link.port})
         eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
         for number in range(1, drops + 1):
@@ -65,13 +65,13 @@ def test_a_link_that_drops_again_and_again_sends_no_batch_again_and_again(
         eventually(lambda: acknowledged(agent, drops + 1), 30, agent.log)
         arrived = copies(platform)
         assert len(arrived) == drops + 1
-        # What a broker acknowledged within seconds of its own start goes out once more: it says when to the second.
+        # Batches acknowledged within seconds of the broker's start are sent again: its uptime is in whole seconds.
         assert max(arrived.values()) <= 2, arrived
         agent.stop()
 
 
-def test_a_session_that_is_gone_is_told_everything_again(
-    start_agent: StartAgent, bluez: PlayedBluez, broker: Broker, platform: Subscriber
+def test_a_lost_session_gets_all_held_batches_again(
+    start_agent: StartAgent, bluez: FakeBluez, broker: Broker, platform: Subscriber
 ) -> None:
     agent = start_agent(scan={**SCAN, "window_ms": 200})
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
@@ -81,15 +81,13 @@ def test_a_session_that_is_gone_is_told_everything_again(
     eventually(lambda: copies(platform).most_common(1)[0][1] == 2, 30, agent.log)
 
 
-def test_the_agent_is_killed(start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber) -> None:
+def test_a_kill_of_the_agent(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent(scan=SCAN)
-    losses = agent_killed(agent, bluez, platform, times=2, seed=1)
+    losses = kill_agent(agent, bluez, platform, times=2, seed=1)
     assert all(0 <= lost <= 200 * (WINDOW_S + UNDER_WAY_S) for lost in losses), losses
 
 
-def test_nothing_is_lost_when_the_agent_is_stopped_in_order(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
-) -> None:
+def test_a_clean_stop_loses_nothing(start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber) -> None:
     agent = start_agent(scan={**SCAN, "window_ms": 5000})
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
     for number in range(10):
@@ -101,8 +99,8 @@ def test_nothing_is_lost_when_the_agent_is_stopped_in_order(
     eventually(lambda: sum(platform.adverts().values()) == 10, 30, agent.log)
 
 
-def test_a_large_outbox_drains_while_live_batches_stay_young(
-    start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
+def test_a_large_outbox_drains_without_delaying_live_batches(
+    start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber
 ) -> None:
     agent = start_agent(scan=SCAN)
     eventually(lambda: bluez.scanning, 30, agent.log)

@@ -1,4 +1,4 @@
-"""The outbox: nothing is lost that is not counted, whatever the order of what happens to it."""
+"""The outbox counts every lost reading, in any order of operations."""
 
 import sqlite3
 from collections import Counter
@@ -39,7 +39,7 @@ def make() -> Iterator[Make]:
         yield opened
 
 
-def test_a_batch_waits_until_it_is_acknowledged_and_is_held_then(tmp_path: Path, make: Make) -> None:
+def test_an_acknowledged_batch_is_held(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     (batch,) = outbox.add([(2, "[a]")], boot_ms=1000, ts=5000)
     assert outbox.waiting(0, 10) == [batch]
@@ -52,19 +52,19 @@ def test_a_batch_waits_until_it_is_acknowledged_and_is_held_then(tmp_path: Path,
     assert outbox.depth().held == 0
 
 
-def test_what_is_held_is_sent_again_but_not_for_ever(tmp_path: Path, make: Make) -> None:
+def test_held_batches_are_replayed_for_a_limited_time(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     (batch,) = outbox.add([(3, "[a]")], 1000, 5000)
-    for acknowledged in range(2000, 3001, 100):  # a broker that is killed again and again
+    for acknowledged in range(2000, 3001, 100):  # a broker that is killed repeatedly
         outbox.acknowledge([batch.id], acknowledged)
         assert outbox.replay(within_ms=1000) == 3
         assert outbox.waiting(0, 10) == [batch]
     outbox.acknowledge([batch.id], 3001)
     assert outbox.replay(within_ms=1000) == 0
-    assert outbox.depth().held == 3  # let go of after its last acknowledgement, like any other
+    assert outbox.depth().held == 3  # released after its last acknowledgement
 
 
-def test_only_what_was_acknowledged_until_the_broker_started_is_sent_again(tmp_path: Path, make: Make) -> None:
+def test_only_batches_acknowledged_before_the_broker_start_are_replayed(tmp_path: Path, make: Make) -> None:
     first, _ = make(tmp_path, "boot-1")
     (before_reboot,) = first.add([(1, "[a]")], 90_000, 5000)
     first.acknowledge([before_reboot.id], 90_000)
@@ -73,7 +73,7 @@ def test_only_what_was_acknowledged_until_the_broker_started_is_sent_again(tmp_p
     early, late = (outbox.add([(1, body)], 1000, 6000)[0] for body in ("[b]", "[c]"))
     outbox.acknowledge([early.id], 2000)
     outbox.acknowledge([late.id], 3000)
-    assert outbox.replay(10_000, until_boot_ms=-500) == 1  # when that was in the clock of now, nobody knows
+    assert outbox.replay(10_000, until_boot_ms=-500) == 1  # its time on the present boot clock is unknown
     assert outbox.replay(10_000, until_boot_ms=2500) == 1
     assert [batch.body for batch in outbox.waiting(0, 10)] == ["[a]", "[b]"]
     assert outbox.replay(10_000) == 1
@@ -83,12 +83,12 @@ def test_a_long_outage_does_not_end_the_replay_window(tmp_path: Path, make: Make
     outbox, _ = make(tmp_path)
     (first,) = outbox.add([(1, "[a]")], 1000, 5000)
     outbox.acknowledge([first.id], 1000)
-    outbox.add([(1, "[b]")], 9_000_000, 9_005_000)  # hours without a broker
+    outbox.add([(1, "[b]")], 9_000_000, 9_005_000)  # hours of outage
     assert outbox.replay(within_ms=1000) == 1
     assert [batch.body for batch in outbox.waiting(0, 10)] == ["[a]", "[b]"]
 
 
-def test_batches_without_a_time_get_it_afterwards(tmp_path: Path, make: Make) -> None:
+def test_batches_without_a_time_get_it_later(tmp_path: Path, make: Make) -> None:
     outbox, dropped = make(tmp_path)
     outbox.add([(1, "[a]")], boot_ms=1000, ts=None)
     outbox.add([(1, "[b]")], boot_ms=2500, ts=None)
@@ -110,7 +110,7 @@ def test_a_batch_of_an_earlier_boot_without_a_time_is_dropped_and_counted(tmp_pa
     assert dropped["time"] == 4
 
 
-def test_what_was_acknowledged_before_a_reboot_is_held_after_it(tmp_path: Path, make: Make) -> None:
+def test_acknowledged_batches_are_held_over_a_reboot(tmp_path: Path, make: Make) -> None:
     first, _ = make(tmp_path, "boot-1")
     (batch,) = first.add([(1, "[a]")], 90_000_000, 5000)
     first.acknowledge([batch.id], 90_000_000)
@@ -119,7 +119,7 @@ def test_what_was_acknowledged_before_a_reboot_is_held_after_it(tmp_path: Path, 
     assert second.replay(1000) == 1
 
 
-def test_age_is_bounded_and_counted(tmp_path: Path, make: Make) -> None:
+def test_old_batches_are_dropped_and_counted(tmp_path: Path, make: Make) -> None:
     outbox, dropped = make(tmp_path)
     (old,) = outbox.add([(5, "[old]")], 1, 1000)
     outbox.add([(7, "[older, held]")], 1, 999)
@@ -127,14 +127,14 @@ def test_age_is_bounded_and_counted(tmp_path: Path, make: Make) -> None:
     (young,) = outbox.add([(1, "[young]")], 2, 2000)
     outbox.trim(None, None)
     assert outbox.depth().waiting == 6
-    outbox.trim(None, 9000)  # a time of the wall clock says nothing of batches of this boot
+    outbox.trim(None, 9000)  # the wall clock does not apply to batches of this boot
     assert outbox.depth().waiting == 6
     outbox.trim(2, None)
     assert outbox.waiting(0, 10) == [young]
     assert dropped["age"] == 5
 
 
-def test_the_age_of_an_earlier_boot_goes_by_the_wall_clock(tmp_path: Path, make: Make) -> None:
+def test_the_wall_clock_decides_the_age_of_an_earlier_boots_batches(tmp_path: Path, make: Make) -> None:
     first, _ = make(tmp_path, "boot-1")
     first.add([(5, "[old]")], 9000, 1000)
     first.add([(1, "[young]")], 9000, 2000)
@@ -147,7 +147,7 @@ def test_the_age_of_an_earlier_boot_goes_by_the_wall_clock(tmp_path: Path, make:
     assert dropped["age"] == 5
 
 
-def test_waiting_times_in_the_future_are_corrected_and_others_kept(tmp_path: Path, make: Make) -> None:
+def test_only_times_in_the_future_are_corrected(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     outbox.add([(1, "[right]")], 1000, 1_000_500)
     outbox.add([(1, "[ahead]")], 2000, 9_000_000)
@@ -157,7 +157,7 @@ def test_waiting_times_in_the_future_are_corrected_and_others_kept(tmp_path: Pat
     assert [batch.ts for batch in outbox.waiting(0, 10)] == [1_000_500, 1_002_000]
 
 
-def test_keeping_to_the_age_does_not_read_the_whole_file(tmp_path: Path, make: Make) -> None:
+def test_the_age_limit_does_not_read_the_whole_file(tmp_path: Path, make: Make) -> None:
     outbox, dropped = make(tmp_path, max_bytes=64 * MIB)
     for number in range(300):
         outbox.add([(1, "x" * 1000)] * 100, number, number)
@@ -173,7 +173,7 @@ def test_keeping_to_the_age_does_not_read_the_whole_file(tmp_path: Path, make: M
     assert (outbox.depth().waiting, dropped["age"]) == (100, 29_900)
 
 
-def test_size_is_bounded_oldest_out_first(tmp_path: Path, make: Make) -> None:
+def test_the_size_limit_drops_the_oldest_first(tmp_path: Path, make: Make) -> None:
     outbox, dropped = make(tmp_path, max_bytes=MIB)
     body = "x" * 10_000
     for number in range(400):
@@ -188,7 +188,7 @@ def test_size_is_bounded_oldest_out_first(tmp_path: Path, make: Make) -> None:
     assert (tmp_path / FILE).stat().st_size < 2 * MIB
 
 
-def test_what_is_held_goes_before_what_waits(tmp_path: Path, make: Make) -> None:
+def test_held_batches_are_deleted_before_waiting_ones(tmp_path: Path, make: Make) -> None:
     outbox, dropped = make(tmp_path, max_bytes=MIB)
     body = "x" * 10_000
     ids = [outbox.add([(1, body)], 0, number)[0].id for number in range(60)]
@@ -200,7 +200,7 @@ def test_what_is_held_goes_before_what_waits(tmp_path: Path, make: Make) -> None
     assert dropped.total() == 0
 
 
-def test_a_damaged_file_is_put_aside(tmp_path: Path, make: Make) -> None:
+def test_a_damaged_file_is_replaced(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     outbox.add([(1, "x" * 20_000)] * 20, 1, 1)
     outbox.close()
@@ -214,13 +214,13 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path, make: Make) -> None:
     fresh.add([(1, "[a]")], 1, 1)
 
 
-def test_a_file_that_is_in_use_is_not_put_aside(tmp_path: Path, make: Make) -> None:
+def test_a_locked_file_is_not_replaced(tmp_path: Path, make: Make) -> None:
     (tmp_path / FILE).mkdir()
     with pytest.raises(sqlite3.OperationalError):
         make(tmp_path)
 
 
-def test_facts_are_remembered(tmp_path: Path, make: Make) -> None:
+def test_facts_are_stored(tmp_path: Path, make: Make) -> None:
     outbox, _ = make(tmp_path)
     assert outbox.fact("config") is None
     outbox.remember("config", "1")
@@ -229,7 +229,7 @@ def test_facts_are_remembered(tmp_path: Path, make: Make) -> None:
     assert make(tmp_path)[0].fact("config") == "2"
 
 
-def test_peeking_disturbs_nothing(tmp_path: Path, make: Make) -> None:
+def test_peek_changes_nothing(tmp_path: Path, make: Make) -> None:
     assert peek(tmp_path) is None
     outbox, _ = make(tmp_path)
     (batch,) = outbox.add([(2, "[a]")], 1, 5)

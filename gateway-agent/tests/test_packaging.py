@@ -1,4 +1,4 @@
-"""What is installed on a Pi: the wheel in a fresh environment, and the systemd unit."""
+"""Installation on a Pi: the wheel in a new environment, and the systemd unit."""
 
 import configparser
 import shutil
@@ -14,13 +14,13 @@ UNIT = HERE / "systemd" / "sda-gateway-agent.service"
 
 
 def run(*command: str | Path) -> str:
-    """A command that must succeed; its output."""
+    """Output of a command that must succeed."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
-def test_the_wheel_installs_with_pip_and_helps(tmp_path: Path) -> None:
+def test_the_wheel_installs_with_pip_and_shows_help(tmp_path: Path) -> None:
     source, environment = tmp_path / "source", tmp_path / "venv"
     shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("tests", "bench", "dist", "__pycache__"))
     run(getattr(sys, "_base_executable", sys.executable), "-m", "venv", environment)
@@ -53,9 +53,9 @@ def test_the_unit_fits_the_agent() -> None:
     service = unit["Service"]
     assert service["Type"] == "notify"
     assert service["ExecStart"].endswith("gateway-agent run")
-    assert int(service["WatchdogSec"]) >= 90  # half of it is beyond the minute after which the agent calls itself hung
+    assert int(service["WatchdogSec"]) >= 90  # half of it exceeds the minute after which the agent counts as hung
     assert service["Restart"] == "always"
-    assert service["RestartPreventExitStatus"] == "2"  # a configuration that cannot be used, see test_commands.py
+    assert service["RestartPreventExitStatus"] == "2"  # invalid configuration, see test_commands.py
     assert "adjtimex" in service["SystemCallFilter"]
     assert "ProtectClock" not in service
 

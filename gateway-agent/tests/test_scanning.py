@@ -6,10 +6,10 @@ The watchdog's times are shortened here; `bench scanning` measures with the real
 from collections.abc import Callable
 
 import pytest
-from faults import FAULTS, RATE, flows_again, wedged
-from played_bluez import PlayedBluez
+from fake_bluez import FakeBluez
 from running_agent import StartAgent
-from scenarios import SCAN, one_a_second_each
+from scan_faults import FAULTS, RATE, seconds_until_readings, wedged
+from scenarios import SCAN, each_beacon_once_a_second
 from subscriber import Subscriber
 from waiting import eventually
 
@@ -19,14 +19,14 @@ AGAIN_WITHIN_S = 40
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_readings_flow_again(
-    fault: Callable[[PlayedBluez], float], start_agent: StartAgent, bluez: PlayedBluez, platform: Subscriber
+    fault: Callable[[FakeBluez], float], start_agent: StartAgent, bluez: FakeBluez, platform: Subscriber
 ) -> None:
     agent = start_agent(scan=QUICK)
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
-    bluez.play(one_a_second_each(), RATE)
+    bluez.start_traffic(each_beacon_once_a_second(), RATE)
     eventually(lambda: sum(platform.adverts().values()) > RATE, 30, agent.log)
     fault(bluez)
-    flows_again(agent, bluez, platform, AGAIN_WITHIN_S)
+    seconds_until_readings(agent, bluez, platform, AGAIN_WITHIN_S)
     assert agent.running
     eventually(lambda: platform.messages("health")[-1].body["scan_restarts"] >= 1, 30, agent.log)
     if fault is wedged:

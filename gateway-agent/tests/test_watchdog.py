@@ -1,4 +1,4 @@
-"""When a scanner is replaced and an adapter reset."""
+"""When the scanner is replaced and the adapter reset."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 def silence(watchdog: Watchdog, seconds: int, start: int = 0) -> list[tuple[int, Action]]:
-    """What is done in a silence, second by second."""
+    """The actions during a silence, second by second."""
     done: list[tuple[int, Action]] = []
     for now in range(start, start + seconds):
         action = watchdog.due(now)
@@ -21,12 +21,12 @@ def silence(watchdog: Watchdog, seconds: int, start: int = 0) -> list[tuple[int,
     return done
 
 
-def test_a_fresh_scanner_after_30_s_and_a_reset_after_120_s() -> None:
+def test_a_new_scanner_after_30_s_and_a_reset_after_120_s() -> None:
     done = silence(Watchdog(30, 120, 0), 121)
     assert done == [(30, Action.RESTART), (60, Action.RESTART), (90, Action.RESTART), (120, Action.RESET)]
 
 
-def test_resets_become_rare_while_fresh_scanners_keep_coming() -> None:
+def test_resets_become_rare_but_restarts_continue() -> None:
     done = silence(Watchdog(30, 120, 0), 24 * 3600)
     resets = [at for at, action in done if action is Action.RESET]
     assert resets[:4] == [120, 360, 840, 1800]
@@ -35,16 +35,16 @@ def test_resets_become_rare_while_fresh_scanners_keep_coming() -> None:
 
 
 @given(st.lists(st.integers(1, 29), min_size=1, max_size=50))
-def test_nothing_is_done_while_adverts_come(pauses: list[int]) -> None:
+def test_nothing_is_due_while_adverts_arrive(pauses: list[int]) -> None:
     watchdog, now = Watchdog(30, 120, 0), 0
     for pause in pauses:
         assert silence(watchdog, pause, now) == []
         now += pause
-        watchdog.heard(now)
+        watchdog.advert_seen(now)
 
 
-def test_an_advert_makes_the_next_silence_a_first_one() -> None:
+def test_an_advert_resets_the_pause_between_resets() -> None:
     watchdog = Watchdog(30, 120, 0)
     silence(watchdog, 2000)
-    watchdog.heard(2000)
+    watchdog.advert_seen(2000)
     assert silence(watchdog, 130, 2000)[-1] == (2120, Action.RESET)

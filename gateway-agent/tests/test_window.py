@@ -1,10 +1,10 @@
-"""Windows: medians, counts, who is let through, what is joined, what is bounded."""
+"""Windows: medians, counts, registered beacons, telemetry and limits."""
 
 from statistics import median
 
 import pytest
 from gateway_agent.decoders import Sighting, Telemetry
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.unregistered import FORGET_AFTER_S, LIMIT, Unregistered
 from gateway_agent.window import Window
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 MAC = "C2:A6:28:38:4B:08"
 BEACON = "C2A628384B08"
-LISTED = Reception(allow=frozenset([BEACON]))
+LISTED = ScanSettings(allow=frozenset([BEACON]))
 
 
 def sighting(beacon: str = BEACON, tx: int | None = None, said: Telemetry | None = None) -> Sighting:
@@ -44,7 +44,7 @@ def test_an_unknown_rssi_is_discarded(levels: list[int]) -> None:
 
 
 def test_offset_then_minimum() -> None:
-    window = Window(Reception(allow=frozenset([BEACON]), min_rssi=-80, rssi_offset=-5))
+    window = Window(ScanSettings(allow=frozenset([BEACON]), min_rssi=-80, rssi_offset=-5))
     window.add(MAC, -75, sighting(), 0)
     assert window.close(1)[0].rssi == -80
     window.add(MAC, -76, sighting(), 1)
@@ -54,21 +54,21 @@ def test_offset_then_minimum() -> None:
 
 
 @given(st.integers(-126, 20), st.integers(-50, 50), st.integers(-127, 20))
-def test_the_minimum_is_compared_with_what_would_be_sent(level: int, offset: int, least: int) -> None:
-    window = Window(Reception(min_rssi=least, rssi_offset=offset, allow=LISTED.allow))
+def test_the_minimum_applies_to_the_sent_rssi(level: int, offset: int, least: int) -> None:
+    window = Window(ScanSettings(min_rssi=least, rssi_offset=offset, allow=LISTED.allow))
     window.add(MAC, level, sighting(), 0)
     sent = max(-126, min(20, level + offset))
     assert [reading.rssi for reading in window.close(1)] == ([sent] if sent >= least else [])
 
 
 def test_an_rssi_stays_in_the_contracts_range() -> None:
-    window = Window(Reception(allow=frozenset([BEACON]), rssi_offset=50))
+    window = Window(ScanSettings(allow=frozenset([BEACON]), rssi_offset=50))
     window.add(MAC, 10, sighting(), 0)
     assert window.close(1)[0].rssi == 20
 
 
 def test_every_listed_id_of_an_advert_is_a_reading() -> None:
-    window = Window(Reception(allow=frozenset([BEACON, "AA" * 20])))
+    window = Window(ScanSettings(allow=frozenset([BEACON, "AA" * 20])))
     window.add(MAC, -60, Sighting({BEACON: None, "BB" * 20: -50, "AA" * 20: -70}, None), 0)
     assert {(reading.beacon, reading.tx) for reading in window.close(1)} == {(BEACON, None), ("AA" * 20, -70)}
     assert window.ignored["unregistered"] == 0
@@ -76,14 +76,14 @@ def test_every_listed_id_of_an_advert_is_a_reading() -> None:
 
 @pytest.mark.parametrize("allow", [None, frozenset(["000000000000"])])
 def test_unregistered_beacons_are_dropped_and_counted(allow: frozenset[str] | None) -> None:
-    window = Window(Reception(allow=allow))
+    window = Window(ScanSettings(allow=allow))
     window.add(MAC, -60, sighting(), 0)
     assert window.close(1) == []
     assert window.ignored["unregistered"] == 1
 
 
-def test_at_most_256_unknown_beacons_are_held() -> None:
-    window = Window(Reception(), publish_unregistered=True)
+def test_at_most_256_unregistered_beacons_are_tracked() -> None:
+    window = Window(ScanSettings(), publish_unregistered=True)
     for number in range(10_000):
         window.add(MAC, -60, sighting(f"{number:012X}"), number / 1000)
     assert window.unregistered_distinct == LIMIT
@@ -92,16 +92,16 @@ def test_at_most_256_unknown_beacons_are_held() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.floats(0, 400)), max_size=400))
-def test_unknown_beacons_are_bounded_whatever_passes(heard: list[tuple[int, float]]) -> None:
+def test_unregistered_beacons_are_always_bounded(pauses_by_number: list[tuple[int, float]]) -> None:
     unregistered, now = Unregistered(), 0.0
-    for number, pause in heard:
+    for number, pause in pauses_by_number:
         now += pause
         held = unregistered.hold(str(number), now)
         assert held or len(unregistered) == LIMIT
         assert len(unregistered) <= LIMIT
 
 
-def test_an_unknown_beacon_makes_room_when_it_has_gone() -> None:
+def test_a_silent_unregistered_beacon_frees_its_place() -> None:
     unregistered = Unregistered()
     for number in range(LIMIT):
         assert unregistered.hold(str(number), number)
@@ -110,7 +110,7 @@ def test_an_unknown_beacon_makes_room_when_it_has_gone() -> None:
 
 
 def test_telemetry_is_joined_by_device_address() -> None:
-    window = Window(Reception(allow=frozenset(["NAME"])))
+    window = Window(ScanSettings(allow=frozenset(["NAME"])))
     window.add(MAC, -60, Sighting({BEACON: None, "NAME": None}, None), 0)
     window.add(MAC, -60, Sighting({BEACON: None}, Telemetry(battery_mv=3000)), 0.5)
     (reading,) = window.close(1)
@@ -120,7 +120,7 @@ def test_telemetry_is_joined_by_device_address() -> None:
     assert reading.battery_mv is None
 
 
-def test_telemetry_goes_out_when_it_changed_and_once_a_minute() -> None:
+def test_telemetry_is_sent_on_change_and_once_a_minute() -> None:
     window, sent = Window(LISTED), []
     for second in range(130):
         volts = 3000 if second < 100 else 2990
@@ -132,9 +132,9 @@ def test_telemetry_goes_out_when_it_changed_and_once_a_minute() -> None:
 
 
 def test_settings_change_between_windows() -> None:
-    window = Window(Reception())
+    window = Window(ScanSettings())
     window.add(MAC, -60, sighting(), 0)
     assert window.close(1) == []
-    window.reception = LISTED
+    window.settings = LISTED
     window.add(MAC, -60, sighting(), 1)
     assert len(window.close(2)) == 1

@@ -1,4 +1,4 @@
-"""The simulator as people start it: a process of its own."""
+"""Runs the simulator as a process."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 DEMO_FILE = Path(__file__).resolve().parents[2] / "flows" / "building" / "demo.json"
-ENOUGH_S = 90  # no command in these tests takes that long
+ENOUGH_S = 90  # longer than any command in these tests
 
 
 def chance(seed: int) -> random.Random:
-    """A generator as the simulator uses them."""
+    """A seeded random generator."""
     return random.Random(seed)  # noqa: S311 - play, not secrets
 
 
@@ -48,7 +48,7 @@ def simulator_in(folder: Path, *arguments: object, **environment: str) -> subpro
 
 @contextmanager
 def running(*arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """Run beside the test; ended at the latest with the block."""
+    """Run in the background; killed at the end of the block."""
     with subprocess.Popen(
         _arguments(*arguments),
         cwd=DEMO_FILE.parent,
@@ -65,7 +65,7 @@ def running(*arguments: object, **environment: str) -> Iterator[subprocess.Popen
 
 
 def finished(process: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
-    """Exit code and the summary that --json gave."""
+    """Exit code and the summary of --json."""
     out, err = process.communicate(timeout=ENOUGH_S)
     assert out, err
     return process.returncode, json.loads(out)

@@ -1,4 +1,4 @@
-"""What the simulator's tests share: the demo building, a real broker, and the command as people type it."""
+"""Shared fixtures: the demo building and a real broker."""
 
 import sys
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # real_broker.py, cli.py
-# The project's folder and the package have one name, and on its way to this file pytest has made an empty package of
-# the folder: away with it, so that the real one is found.
+# The project's folder and the package have the same name, and pytest has made an empty package of the folder. Remove
+# it, so that the real package is imported.
 if getattr(sys.modules.get("simulator"), "__file__", None) is None:
     sys.modules.pop("simulator", None)
 

@@ -1,4 +1,4 @@
-"""A real Mosquitto for one test, and somebody who listens there."""
+"""A real Mosquitto for one test, and a subscriber."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def wait_for(condition: Callable[[], bool], what: str, log: Callable[[], str] = 
 
 
 class RealBroker:
-    """Mosquitto in a folder of its own; can be stopped (in order) and started again with all it knew."""
+    """Mosquitto in its own folder; it can be stopped cleanly and restarted with its state."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -52,13 +52,13 @@ class RealBroker:
             "set_tcp_nodelay true",
             "max_inflight_messages 1000",
             "max_queued_messages 100000",
-            *(["user root"] if os.getuid() == 0 else []),  # else it becomes a user that cannot read the folder
+            *(["user root"] if os.getuid() == 0 else []),  # else it switches to a user that cannot read the folder
         ]
         (folder / "mosquitto.conf").write_text("\n".join(lines) + "\n")
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the simulator needs to know."""
+        """Environment variables for the simulator."""
         return {
             "MQTT_HOST": "127.0.0.1",
             "MQTT_PORT": str(self.port),
@@ -79,7 +79,7 @@ class RealBroker:
         wait_for(self._answers, "Mosquitto answers", self.log)
 
     def stop(self) -> None:
-        """SIGTERM, and wait: sessions and queues are on disk then."""
+        """SIGTERM, and wait until sessions and queues are on disk."""
         self._process.terminate()
         self._process.wait(DEADLINE_S)
 
@@ -93,7 +93,7 @@ class RealBroker:
 
     @contextmanager
     def listener(self, *topics: str) -> Iterator["Listener"]:
-        """Somebody with a persistent session who hears everything below the topics."""
+        """A subscriber of the topics with a persistent session."""
         listener = Listener(self.port, topics)
         try:
             wait_for(lambda: listener.is_subscribed, "the listener is subscribed", self.log)
@@ -103,15 +103,15 @@ class RealBroker:
 
 
 class Listener:
-    """Keeps what it hears, in order."""
+    """Keeps received messages in order."""
 
     def __init__(self, port: int, topics: tuple[str, ...]) -> None:
         self.messages: list[tuple[str, dict[str, Any], bool]] = []
-        """Topic, payload, whether it was retained before."""
+        """Topic, payload, retain flag."""
         self.is_subscribed = False
         self._client = Client(CallbackAPIVersion.VERSION2, "listener", clean_session=False)
         self._client.username_pw_set("listener", PASSWORDS["listener"])
-        self._client.reconnect_delay_set(0.1, 0.5)  # type: ignore[arg-type] # typed as whole seconds, takes any
+        self._client.reconnect_delay_set(0.1, 0.5)  # type: ignore[arg-type] # typed as whole seconds, accepts fractions
         self._client.on_message = self._on_message
         self._topics = [(topic, 1) for topic in topics]
         self._client.on_connect = self._on_connect
@@ -129,11 +129,11 @@ class Listener:
         self.messages.append((message.topic, json.loads(message.payload), message.retain))
 
     def batches(self) -> Counter[tuple[str, int]]:
-        """How often each batch arrived, by topic and time stamp."""
+        """Number of arrivals of each batch, by topic and time stamp."""
         return Counter((topic, payload["ts"]) for topic, payload, _ in self.messages if topic.endswith("/readings"))
 
     def readings(self) -> int:
-        """How many readings arrived, the same message counted once."""
+        """Number of readings that arrived; repeated messages count once."""
         once = {(topic, payload["ts"]): len(payload["readings"]) for topic, payload, _ in self.messages}
         return sum(once.values())
 

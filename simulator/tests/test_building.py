@@ -1,4 +1,4 @@
-"""A building file that cannot be used is refused with the place of its first fault."""
+"""An invalid building file is refused with the place of its first fault."""
 
 import json
 from pathlib import Path

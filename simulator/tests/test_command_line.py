@@ -1,4 +1,4 @@
-"""What is asked wrongly is refused with a sentence and exit code 2; help teaches."""
+"""Wrong arguments give a message and exit code 2; help shows examples."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_without_a_password(command: tuple[str, ...], tmp_path: Path) -> None:
     assert done.returncode == 2
 
 
-def test_settings_come_from_env_file_unless_the_environment_has_them(tmp_path: Path) -> None:
+def test_the_environment_overrides_the_env_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("MQTT_SIMULATOR_PASSWORD=x\nMQTT_PORT=70000\n")
     assert "MQTT_PORT '70000' is not a port (1 to 65535)" in simulator_in(tmp_path, "phones").stderr
     done = simulator_in(tmp_path, "phones", "--wait", 0, MQTT_PORT="1")
@@ -66,7 +66,7 @@ def test_settings_come_from_env_file_unless_the_environment_has_them(tmp_path: P
 
 
 @pytest.mark.parametrize("command", ["phones", "replay", "hacs", "record"])
-def test_help_teaches(command: str) -> None:
+def test_help_shows_examples(command: str) -> None:
     for arguments in (("--help",), (command, "--help")):
         done = simulator(*arguments)
         assert done.returncode == 0

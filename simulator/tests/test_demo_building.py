@@ -1,4 +1,4 @@
-"""The demo building is what its schema and the platform's documentation say."""
+"""The demo building matches its schema and the documentation."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from simulator.geometry import clearance, covers
 from simulator.plan import Plan
 
 SCHEMA = json.loads((DEMO_FILE.parent / "building.schema.json").read_text())
-STEP_M = 0.5  # all corners lie on this grid, so the middles of its cells say everything about overlaps
+STEP_M = 0.5  # all corners lie on this grid, so checking the middles of its cells finds every overlap
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building
 from simulator.gateway import PlayedGateway
-from simulator.play import Crowd, Play
+from simulator.play import People, Play
 from simulator.scan_settings import ScanSettings
-from simulator.scenario import Outgoing
+from simulator.scenario import ScheduledBatch
 from simulator.telemetry import LOW_MV, Sensors, sensors_of
 from simulator.truth import truth
 
@@ -23,26 +23,26 @@ from simulator import play
 TAG, OTHER = "C2A628384B08", "D0A628384B00"
 
 
-def sent(made: Play) -> list[Outgoing]:
-    return [item for item in made.outgoing if item.readings]
+def sent(played: Play) -> list[ScheduledBatch]:
+    return [item for item in played.batches if item.readings]
 
 
 def test_the_same_seed_gives_the_same_messages(demo: Building) -> None:
-    first, again, other = (sent(play.mixed(demo, Crowd(50, seed=seed, duration_s=20))) for seed in (3, 3, 4))
+    first, again, other = (sent(play.mixed(demo, People(50, seed=seed, duration_s=20))) for seed in (3, 3, 4))
     assert first == again != other
     assert [item.due_s for item in first] == sorted(item.due_s for item in first)
 
 
 def test_staff_with_tags_are_heard_by_gateways_and_the_others_carry_phones(demo: Building) -> None:
-    made = play.mixed(demo, Crowd(50, duration_s=30))
-    phones = {receiver.id for receiver in made.receivers if receiver.kind == "phone"}
+    played = play.mixed(demo, People(50, duration_s=30))
+    phones = {receiver.id for receiver in played.receivers if receiver.kind == "phone"}
     assert phones == set(demo.staff) - set(demo.tags)
-    assert [receiver.id for receiver in made.receivers if receiver.kind == "gateway"] == list(demo.gateways)
+    assert [receiver.id for receiver in played.receivers if receiver.kind == "gateway"] == list(demo.gateways)
     tags = {tag for carried in demo.tags.values() for tag in carried}
     heard = set()
-    for item in sent(made):
+    for item in sent(played):
         beacons = {reading.beacon for reading in item.readings}
-        if made.receivers[item.sender].kind == "gateway":
+        if played.receivers[item.sender].kind == "gateway":
             assert beacons <= tags
             assert all(reading.n and reading.tx == -59 for reading in item.readings)
             heard |= beacons
@@ -54,14 +54,14 @@ def test_staff_with_tags_are_heard_by_gateways_and_the_others_carry_phones(demo:
 def test_somebody_walks_the_same_way_with_a_tag_and_with_a_phone(demo: Building) -> None:
     staff_id, (tag, *_) = next(iter(demo.tags.items()))
     entered = list(itertools.islice(truth(demo, [staff_id], 5), 8))
-    made = play.gateways(demo, Crowd(50, seed=5, duration_s=entered[-1].time_s))
+    played = play.gateways(demo, People(50, seed=5, duration_s=entered[-1].time_s))
     level = {gateway.id: demo.rooms[gateway.room].level for gateway in demo.gateways.values()}
     right = Counter[bool]()
-    for item in sent(made):
+    for item in sent(played):
         here = [one.room for one in entered if one.time_s <= item.due_s][-1]
         for reading in item.readings:
             if reading.beacon == tag and reading.rssi > -70:
-                right[level[made.receivers[item.sender].id] == demo.rooms[here].level] += 1
+                right[level[played.receivers[item.sender].id] == demo.rooms[here].level] += 1
     assert right[True] > 20
     assert right[False] <= right[True] / 50
 
@@ -70,32 +70,32 @@ def test_what_is_on_the_air_does_not_depend_on_settings(demo: Building) -> None:
     """A gateway that sends every two seconds counts the adverts that one with a second counts."""
     counts = []
     for window_ms in (500, 1000, 2000):
-        made = play.gateways(demo, Crowd(50, duration_s=20))
-        for gateway in made.gateways.values():
+        played = play.gateways(demo, People(50, duration_s=20))
+        for gateway in played.gateways.values():
             gateway.configure(json.dumps({"window_ms": window_ms, "min_rssi": -127}).encode())
-        items = sent(made)
+        items = sent(played)
         gaps = {
             round(after.due_s - before.due_s, 3)
             for before, after in itertools.pairwise(i for i in items if not i.sender)
         }
         assert all(gap % (window_ms / 1000) == pytest.approx(0, abs=1e-3) for gap in gaps)
-        counts.append([gateway.adverts for gateway in made.gateways.values()])
+        counts.append([gateway.adverts for gateway in played.gateways.values()])
     assert counts[0] == counts[1] == counts[2]
 
 
 def test_the_building_without_tags_or_gateways_is_refused(demo: Building) -> None:
     untagged = Building("B", demo.levels, demo.rooms, demo.beacons, demo.gateways, demo.staff)
     with pytest.raises(ValueError, match="B has no staff with tags"):
-        play.gateways(untagged, Crowd(50))
-    assert {receiver.kind for receiver in play.mixed(untagged, Crowd(5)).receivers} == {"phone"}
+        play.gateways(untagged, People(50))
+    assert {receiver.kind for receiver in play.mixed(untagged, People(5)).receivers} == {"phone"}
 
 
 def test_windows_of_which_everything_is_left_out_still_let_time_pass(demo: Building) -> None:
-    made = play.gateways(demo, Crowd(50, duration_s=None))
-    for gateway in made.gateways.values():
+    played = play.gateways(demo, People(50, duration_s=None))
+    for gateway in played.gateways.values():
         gateway.configure(b'{"allow":[]}')
-    assert not any(item.readings for item in itertools.islice(made.outgoing, 1000))
-    assert sum(gateway.unregistered for gateway in made.gateways.values()) > 100
+    assert not any(item.readings for item in itertools.islice(played.batches, 1000))
+    assert sum(gateway.unregistered for gateway in played.gateways.values()) > 100
 
 
 @given(st.lists(st.tuples(st.sampled_from([TAG, OTHER]), st.integers(-126, 20)), max_size=30), st.integers(-100, -50))
@@ -115,9 +115,9 @@ def test_a_window_has_what_the_agent_makes_of_the_same_adverts(adverts: list[tup
 
 
 def _agents_window(min_rssi: int) -> Window:
-    from gateway_agent.reception import Reception
+    from gateway_agent.scan_settings import ScanSettings as AgentSettings
 
-    return Window(Reception(min_rssi=min_rssi, rssi_offset=3, allow=frozenset([TAG])))
+    return Window(AgentSettings(min_rssi=min_rssi, rssi_offset=3, allow=frozenset([TAG])))
 
 
 def test_a_gateway_obeys_its_config_and_forgets_it_with_an_empty_one() -> None:
@@ -171,12 +171,12 @@ def test_so_many_batteries_are_low(demo: Building) -> None:
 
 
 def test_gateways_fail_for_minutes_and_come_back(demo: Building) -> None:
-    made = play.mixed(demo, Crowd(50, failing=2))
-    outages = list(itertools.islice(made.outages, 6))
+    played = play.mixed(demo, People(50, failing=2))
+    outages = list(itertools.islice(played.outages, 6))
     assert outages == sorted(outages)
     assert len({outage.sender for outage in outages}) == 2
     assert all(60 < outage.end_s - outage.start_s < 300 for outage in outages)
-    assert list(itertools.islice(play.mixed(demo, Crowd(50)).outages, 1)) == []
+    assert list(itertools.islice(play.mixed(demo, People(50)).outages, 1)) == []
 
 
 def test_the_truth_is_each_change_of_room(demo: Building) -> None:
@@ -197,6 +197,6 @@ def test_what_a_gateway_leaves_out_is_what_the_locator_would_not_use(
     changed: dict[str, Any] = {"min_rssi": min_rssi, "rssi_offset": rssi_offset}
     gateways = {name: type(gateway)(gateway.id, gateway.room, gateway.x_m, gateway.y_m, **changed)}
     building = Building("B", demo.levels, demo.rooms, demo.beacons, gateways, demo.staff, demo.tags)
-    (played,) = play.gateways(building, Crowd(50)).gateways.values()
+    (played,) = play.gateways(building, People(50)).gateways.values()
     least = played.settings.min_rssi
     assert all((rssi >= least) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in range(-126, 21))

@@ -1,4 +1,4 @@
-"""Geometry on rooms of any shape that an architect might draw: skylines are polygons with many inward corners."""
+"""Geometry with rooms of complex shape: skylines are polygons with many inward corners."""
 
 import math
 from itertools import pairwise
@@ -7,7 +7,17 @@ import pytest
 from cli import chance
 from hypothesis import given
 from hypothesis import strategies as st
-from simulator.geometry import Point, area, clearance, covers, middle, sees, shared_wall, some_point, way_inside
+from simulator.geometry import (
+    Point,
+    area,
+    clearance,
+    covers,
+    has_line_of_sight,
+    middle,
+    path_inside,
+    random_point,
+    shared_wall,
+)
 
 COLUMN_M = 3.0
 heights = st.lists(st.integers(2, 12).map(float), min_size=1, max_size=7)
@@ -15,7 +25,7 @@ seeds = st.integers(0, 2**32)
 
 
 def skyline(columns: list[float]) -> list[Point]:
-    """A floor at y = 0 and a column of each height beside the other; no corner twice, none on a straight line."""
+    """A floor at y = 0 with adjacent columns of the given heights; no repeated corner, none on a straight line."""
     top: list[Point] = []
     for number, height in enumerate(columns):
         if number and columns[number - 1] == height:
@@ -46,32 +56,32 @@ def test_covers(columns: list[float], x: float, y: float) -> None:
 @given(heights, seeds)
 def test_some_point_is_inside_and_off_the_walls(columns: list[float], seed: int) -> None:
     room = skyline(columns)
-    point = some_point(room, chance(seed))
+    point = random_point(room, chance(seed))
     assert covers(room, point)
     assert clearance(room, point) >= 0.5
 
 
 @given(heights, seeds, st.booleans())
-def test_ways_stay_inside_and_are_no_longer_than_along_the_floor(
+def test_paths_stay_inside_and_are_no_longer_than_along_the_floor(
     columns: list[float], seed: int, clockwise: bool
 ) -> None:
     rng = chance(seed)
     room = skyline(columns)[:: -1 if clockwise else 1]
-    a, b = some_point(room, rng), some_point(room, rng)
-    way = way_inside(room, a, b)
+    a, b = random_point(room, rng), random_point(room, rng)
+    way = path_inside(room, a, b)
     assert (way[0], way[-1]) == (a, b)
-    assert all(sees(room, first, second) for first, second in pairwise(way))
+    assert all(has_line_of_sight(room, first, second) for first, second in pairwise(way))
     length = sum(math.dist(first, second) for first, second in pairwise(way))
     assert math.dist(a, b) <= length + 1e-9
     assert length <= (a[1] + b[1] + abs(a[0] - b[0])) + 1e-9
 
 
-def test_the_way_round_a_corner() -> None:
+def test_a_path_around_a_corner() -> None:
     ell = [(0.0, 0.0), (10.0, 0.0), (10.0, 2.0), (2.0, 2.0), (2.0, 10.0), (0.0, 10.0)]
-    assert not sees(ell, (1, 9), (9, 1))
-    assert sees(ell, (1, 9), (1, 1))
-    assert sees(ell, (0, 10), (2, 2))  # touches the inward corner only
-    way = way_inside(ell, (1, 9), (9, 1))
+    assert not has_line_of_sight(ell, (1, 9), (9, 1))
+    assert has_line_of_sight(ell, (1, 9), (1, 1))
+    assert has_line_of_sight(ell, (0, 10), (2, 2))  # touches the inward corner only
+    way = path_inside(ell, (1, 9), (9, 1))
     assert len(way) == 3
     assert way[1] == pytest.approx((2 - 0.3 / math.sqrt(2), 2 - 0.3 / math.sqrt(2)))
 

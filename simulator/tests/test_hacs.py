@@ -1,4 +1,4 @@
-"""Polling like HACS, against a small HTTP server that plays the platform."""
+"""Polls like HACS, against a small fake of the platform."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ RECORDS = [
 
 
 class Platform(ThreadingHTTPServer):
-    """Answers everything with `status` and `body`; keeps the queries and keys it was asked with."""
+    """Answers every request with `status` and `body`; records queries and keys."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -61,7 +61,7 @@ def platform() -> Iterator[Platform]:
         thread.join()
 
 
-def test_asks_like_hacs(platform: Platform) -> None:
+def test_polls_like_hacs(platform: Platform) -> None:
     done = simulator("hacs", "--url", platform.url, "--every", 0.5, "--duration", 1, "--key", "secret")
     now = time.time()
     assert done.returncode == 0, done.stderr
@@ -84,7 +84,7 @@ def test_asks_like_hacs(platform: Platform) -> None:
         (("--staff", "*"), ["*"]),
     ],
 )
-def test_asks_for_many_in_one_call(platform: Platform, staff: tuple[str, ...], asked: list[str]) -> None:
+def test_polls_many_in_one_call(platform: Platform, staff: tuple[str, ...], asked: list[str]) -> None:
     platform.body = {"location": [{"staff_id": "0", **record} for record in RECORDS]}
     done = simulator("hacs", "--url", platform.url, *staff, "--every", 9, "--duration", 1)
     assert done.returncode == 0, done.stderr
@@ -92,7 +92,7 @@ def test_asks_for_many_in_one_call(platform: Platform, staff: tuple[str, ...], a
     assert "records, newest L3 Canteen" in done.stdout
 
 
-def test_asks_at_a_rate(platform: Platform) -> None:
+def test_polls_at_a_rate(platform: Platform) -> None:
     url = f"{platform.url}/"
     done = simulator("hacs", "--url", url, "--staff", "0-9", "--rate", 100, "--duration", 1, "--quiet", "--json")
     summary = json.loads(done.stdout)

@@ -1,11 +1,11 @@
-"""The bytes that travel."""
+"""MQTT payloads and topics."""
 
 import json
 
 from simulator.message import Reading, Receiver, batch, readings_topic, status, status_topic
 
 
-def test_batch_is_what_the_interface_says() -> None:
+def test_a_batch_matches_the_interface() -> None:
     payload = batch(1637396919123, 17, [Reading("C2A628384B08", -61)])
     readings = b'"readings":[{"beacon":"C2A628384B08","rssi":-61}]'
     assert payload == b'{"v":1,"ts":1637396919123,"seq":17,"simulated":true,' + readings + b"}"

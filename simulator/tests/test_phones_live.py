@@ -1,4 +1,4 @@
-"""Phones on a real Mosquitto: everything arrives, also when the broker goes away meanwhile."""
+"""Phones on a real Mosquitto: every batch arrives, also after an outage of the broker."""
 
 import json
 import signal
@@ -29,12 +29,12 @@ def test_everything_sent_is_received_exactly(broker: RealBroker, demo: Building)
     assert summary["connections"] == 30
     assert summary["puback_ms"]["p50"] <= summary["puback_ms"]["p99"] <= summary["puback_ms"]["max"]
 
-    # What arrived is what the seed says, with every time stamp where it belongs.
-    made = play.phones(demo, play.Crowd(30, seed=7, duration_s=4))
-    ids = [receiver.id for receiver in made.receivers]
+    # The batches and their time stamps match the seed.
+    played = play.phones(demo, play.People(30, seed=7, duration_s=4))
+    ids = [receiver.id for receiver in played.receivers]
     wanted: dict[str, list[Any]] = defaultdict(list)
     got: dict[str, list[Any]] = defaultdict(list)
-    for item in made.outgoing:
+    for item in played.batches:
         wanted[ids[item.sender]].append((item.offset_ms, [json.loads(one.to_json()) for one in item.readings]))
     start_ms = min(payload["ts"] for _, payload, _ in listener.messages)
     first_ms = min(batches[0][0] for batches in wanted.values())
@@ -61,7 +61,7 @@ def test_a_restart_of_the_broker_loses_nothing(broker: RealBroker) -> None:
     assert summary["readings"] == listener.readings()
 
 
-def test_what_does_not_fit_the_queue_is_counted(broker: RealBroker) -> None:
+def test_dropped_batches_are_counted(broker: RealBroker) -> None:
     arguments = ("phones", "-n", 5, "--interval", 0.1, "--duration", 6, "--queue", 20, "--drain", 0, "--json")
     with broker.listener(PHONES) as listener, running(*arguments, **broker.environment) as process:
         wait_for(lambda: len(listener.messages) > 10, "phones report", broker.log)
@@ -74,7 +74,7 @@ def test_what_does_not_fit_the_queue_is_counted(broker: RealBroker) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_run_in_order(broker: RealBroker, number: signal.Signals) -> None:
+def test_a_signal_stops_the_run_cleanly(broker: RealBroker, number: signal.Signals) -> None:
     with (
         broker.listener(PHONES) as listener,
         running("phones", "-n", 20, "--interval", 0.2, "--json", **broker.environment) as process,
@@ -115,14 +115,14 @@ def test_waits_for_a_broker_that_comes_up(broker: RealBroker) -> None:
     arguments = ("phones", "-n", 2, "--interval", 0.5, "--duration", 1, "--wait", 30, "--json")
     with running(*arguments, **broker.environment) as process:
         assert process.stderr is not None
-        assert "2 phones" in process.stderr.readline()  # it is on its way
+        assert "2 phones" in process.stderr.readline()  # it has started
         broker.start()
         code, summary = finished(process)
     assert code == 0
     assert summary["acknowledged"] == 4
 
 
-def test_people_leave_a_building_that_is_another_one_and_come_back(broker: RealBroker, tmp_path: Path) -> None:
+def test_phones_leave_a_changed_building_and_return(broker: RealBroker, tmp_path: Path) -> None:
     first = DEMO_FILE.read_text()
     file = tmp_path / "building.json"
     file.write_text(first)
@@ -130,10 +130,10 @@ def test_people_leave_a_building_that_is_another_one_and_come_back(broker: RealB
     with broker.listener(PHONES) as listener, running(*arguments, **broker.environment) as process:
         wait_for(lambda: len(listener.messages) > 10, "phones report", broker.log)
         assert all(payload["simulated"] is True for _, payload, _ in listener.messages)
-        file.write_text(json.dumps(json.loads(first)))  # the same, written otherwise
+        file.write_text(json.dumps(json.loads(first)))  # same content, other formatting
         file.write_text(json.dumps({**json.loads(first), "building": "Mine"}))
         assert process.stderr is not None
-        assert any("these people leave" in line for line in process.stderr)
+        assert any("the phones leave" in line for line in process.stderr)
         left = len(listener.messages)
         file.write_text(first)
         wait_for(lambda: len(listener.messages) > left, "they are back", broker.log)

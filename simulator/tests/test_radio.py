@@ -1,4 +1,4 @@
-"""What is heard follows the model, and the strongest beacon is mostly that of the room."""
+"""Reception follows the model, and the strongest beacon is mostly that of the room."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from cli import chance
 from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building
-from simulator.geometry import some_point
+from simulator.geometry import random_point
 from simulator.message import Reading
 from simulator.plan import Plan
 from simulator.radio import SENSITIVITY_DBM, Radio, floor_loss_db, path_loss_db
@@ -26,7 +26,7 @@ def radio(plan: Plan) -> Radio:
     return Radio(plan, seed=1, readings=4)
 
 
-def test_losses_are_those_of_the_model() -> None:
+def test_losses_match_the_model() -> None:
     assert path_loss_db(1.0) == 0
     assert path_loss_db(10.0**2) == pytest.approx(20)
     assert floor_loss_db(0) == 0
@@ -38,9 +38,9 @@ def test_losses_are_those_of_the_model() -> None:
 def test_a_batch_is_whole(plan: Plan, radio: Radio, data: st.DataObject, seed: int) -> None:
     rng = chance(seed)
     room = plan.building.rooms[data.draw(st.sampled_from(sorted(plan.building.rooms)))]
-    spot = Spot(room, *some_point(room.polygon, rng), (1.0, 0.0))
-    readings = radio.hear(spot, chance(seed))
-    assert readings == radio.hear(spot, chance(seed))
+    spot = Spot(room, *random_point(room.polygon, rng), (1.0, 0.0))
+    readings = radio.scan(spot, chance(seed))
+    assert readings == radio.scan(spot, chance(seed))
     assert len(readings) <= 4
     assert len({reading.beacon for reading in readings}) == len(readings)
     assert [reading.rssi for reading in readings] == sorted((reading.rssi for reading in readings), reverse=True)
@@ -51,27 +51,27 @@ def test_a_batch_is_whole(plan: Plan, radio: Radio, data: st.DataObject, seed: i
 def test_the_seed_decides_the_shadowing(plan: Plan) -> None:
     room = plan.building.rooms["l3-canteen"]
     spot = Spot(room, 40.0, 10.0, (0.0, 1.0))
-    heard = [Radio(plan, seed, 12).hear(spot, chance(5)) for seed in (1, 1, 2)]
+    heard = [Radio(plan, seed, 12).scan(spot, chance(5)) for seed in (1, 1, 2)]
     assert heard[0] == heard[1] != heard[2]
 
 
-def test_more_power_is_heard_as_much_louder(demo: Building, plan: Plan) -> None:
+def test_more_power_gives_a_stronger_rssi(demo: Building, plan: Plan) -> None:
     louder = Plan(replace(demo, beacons=tuple(replace(beacon, tx=beacon.tx + 10) for beacon in demo.beacons)))
     room = demo.rooms["l2-auditorium"]
     spot = Spot(room, 45.0, 10.0, (0.0, 1.0))
-    before = levels_of(Radio(plan, 1, 4).hear(spot, chance(3)))
-    after = levels_of(Radio(louder, 1, 4).hear(spot, chance(3)))
+    before = levels_of(Radio(plan, 1, 4).scan(spot, chance(3)))
+    after = levels_of(Radio(louder, 1, 4).scan(spot, chance(3)))
     assert before.keys() == after.keys()
     assert {beacon: rssi + 10 for beacon, rssi in before.items()} == after
 
 
-def test_the_body_shields(plan: Plan) -> None:
-    """Facing the corner with the beacon, it is heard some 7 dB better than with one's back to it."""
+def test_the_body_attenuates(plan: Plan) -> None:
+    """A person who faces the beacon receives it some 7 dB stronger than with the back to it."""
     beacon = next(beacon for beacon in plan.building.beacons if beacon.room == "l5-studio")
     room = plan.building.rooms["l5-studio"]
     ahead, behind = (
         [
-            levels_of(Radio(plan, 1, 12).hear(Spot(room, beacon.x_m - 8, beacon.y_m, (way, 0.0)), chance(seed)))
+            levels_of(Radio(plan, 1, 12).scan(Spot(room, beacon.x_m - 8, beacon.y_m, (way, 0.0)), chance(seed)))
             for seed in range(40)
         ]
         for way in (1.0, -1.0)
@@ -87,7 +87,7 @@ def test_the_strongest_beacon_mostly_names_the_room(plan: Plan, radio: Radio) ->
         walk, rng = Walk(plan, chance(seed)), chance(seed)
         for second in range(0, 1200, 3):
             spot = walk.at(second)
-            readings = radio.hear(spot, rng)
+            readings = radio.scan(spot, rng)
             total += 1
             full += len(readings) == 4
             right += rooms[readings[0].beacon] == spot.room.id

@@ -1,4 +1,4 @@
-"""`simulator record`: what becomes of a recording on disk, and what is said where it cannot be.
+"""`simulator record`: recordings on disk, and error messages.
 
 The whole way, against a real platform, is in tests/system.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli import simulator
-from simulator.record import RecordError, line, write
+from simulator.record import RecordError, describe, write
 
 BUILDING = '{"building": "House", "staff": [{"id": "7"}]}'
 FILES = {
@@ -43,7 +43,7 @@ def test_recordings_of_one_walker_share_a_folder(tmp_path: Path) -> None:
         (second(**{"../evil.csv": "x"}), "names a file '../evil.csv'"),
     ],
 )
-def test_what_does_not_belong_together_is_not_mixed(tmp_path: Path, files: dict[str, str], says: str) -> None:
+def test_recordings_of_different_walkers_are_not_mixed(tmp_path: Path, files: dict[str, str], says: str) -> None:
     write(tmp_path, FILES)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(RecordError, match=says):
@@ -51,15 +51,15 @@ def test_what_does_not_belong_together_is_not_mixed(tmp_path: Path, files: dict[
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_recording_in_a_line() -> None:
+def test_a_recording_as_a_line() -> None:
     one = {
         "name": "monday", "staff_id": "7", "started_ms": 1_000_000, "stopped_ms": None, "gateway_readings": 2480,
         "phone_readings": 0, "taps_count": 1, "lost_readings": 0, "outside_readings": 3,
     }  # fmt: skip
-    said = line(one, 1250.0)
+    said = describe(one, 1250.0)
     assert said.startswith("monday is running: staff 7, ")
     assert said.endswith("2,480 readings, 1 tap, 3 of another time")
-    assert line({**one, "stopped_ms": 1_250_000}, 9999.0) == said.replace("is running", "is over")
+    assert describe({**one, "stopped_ms": 1_250_000}, 9999.0) == said.replace("is running", "is over")
 
 
 def test_no_platform_is_exit_code_3() -> None:

@@ -1,15 +1,15 @@
-"""Recordings: faulty rows are named and left out; what is good keeps its spacing and gets times that are accepted."""
+"""Recordings: invalid rows are reported and skipped; valid rows keep their spacing and get acceptable times."""
 
 from collections import defaultdict
 from itertools import pairwise
 
 import pytest
 from gateway_agent.decoders import Sighting
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import Window
 from hypothesis import given
 from hypothesis import strategies as st
-from simulator.replay import LONGEST_MS, WINDOW_MS, Recording, RecordingError, Row, lasts_s, outgoing, parse
+from simulator.replay import LONGEST_MS, WINDOW_MS, Recording, RecordingError, Row, duration_s, parse, scheduled_batches
 
 HEADER = "ts_ms,gateway,beacon,rssi,x_m,y_m"
 GOOD = "1581249601408,b827eb4521b4,E78F135624CE,-87,18.031,8.465"
@@ -19,7 +19,7 @@ rows = st.builds(
     ts_ms=st.integers(1_500_000_000_000, 1_500_000_030_000),
     gateway=st.sampled_from(["gw-a", "gw-b", "gw-c"]),
     beacon=st.sampled_from(["E78F135624CE", "E78F135624CF"]),
-    rssi=st.integers(-126, 20),  # an agent takes -127 for unknown
+    rssi=st.integers(-126, 20),  # for an agent -127 means unknown
 )
 recordings = st.lists(rows, min_size=1, max_size=60).map(lambda some: Recording(tuple(some), ()))
 speeds = st.one_of(st.just(1.0), st.floats(1, 1000))
@@ -73,8 +73,8 @@ def test_a_gateway_may_be_called_a_receiver() -> None:
     [
         ([], "the column 'ts_ms' is missing"),
         (["ts_ms,gateway,rssi"], "the column 'beacon' is missing"),
-        ([HEADER], "there is no good row"),
-        ([HEADER, "x,gw,E78F135624CE,-87,0,0"], r"there is no good row \(line 2: ts_ms 'x'"),
+        ([HEADER], "there is no valid row"),
+        ([HEADER, "x,gw,E78F135624CE,-87,0,0"], r"there is no valid row \(line 2: ts_ms 'x'"),
         (
             [HEADER, f"0,gw,E78F135624CE,-87,0,0\n{LONGEST_MS + 1000},gw,E78F135624CE,-87,0,0"],
             "at most 6.5 can be played",
@@ -82,14 +82,14 @@ def test_a_gateway_may_be_called_a_receiver() -> None:
         ([HEADER, '1,"gw,E78F135624CE,-87,0,0'], "is not CSV"),
     ],
 )
-def test_what_is_no_recording(lines: list[str], says: str) -> None:
+def test_a_file_that_is_not_a_recording(lines: list[str], says: str) -> None:
     with pytest.raises(RecordingError, match=says):
         parse("\n".join(lines).splitlines())
 
 
 def _agents_rssi(beacon: str, levels: list[int]) -> int:
-    """What a gateway agent sends that hears these adverts in one window."""
-    window = Window(Reception(allow=frozenset([beacon])))
+    """The RSSI that a gateway agent sends for these adverts in one window."""
+    window = Window(ScanSettings(allow=frozenset([beacon])))
     for level in levels:
         window.add("C2:A6:28:38:4B:08", level, Sighting({beacon: None}, None), 0)
     (reading,) = window.close(1)
@@ -105,32 +105,32 @@ def test_every_window_is_sent_once_with_its_medians(recording: Recording) -> Non
     gateways = recording.gateways()
     got = {
         (item.offset_ms // WINDOW_MS - 1, gateways[item.sender].id, beacon): rssi
-        for item in outgoing(recording, 1)
+        for item in scheduled_batches(recording, 1)
         for beacon, rssi, *_ in item.readings
     }
     assert got == {key: _agents_rssi(key[2], values) for key, values in wanted.items()}
-    assert sum(len(item.readings) for item in outgoing(recording, 1)) == len(wanted)
+    assert sum(len(item.readings) for item in scheduled_batches(recording, 1)) == len(wanted)
 
 
 @given(recordings, speeds)
 def test_times(recording: Recording, speed: float) -> None:
-    plain, faster = list(outgoing(recording, 1)), list(outgoing(recording, speed))
+    plain, faster = list(scheduled_batches(recording, 1)), list(scheduled_batches(recording, speed))
     assert [item[2:] for item in plain] == [item[2:] for item in faster]
     assert all(one.due_s <= other.due_s for one, other in pairwise(faster))
-    # Real time: each batch is stamped with the moment it is sent.
+    # Real time: each batch has the time at which it is sent.
     assert all(abs(item.due_s * 1000 - item.offset_ms) < 1 for item in plain)
-    # Faster: the spacing of the time stamps stays, none lies ahead of its sending, the last is of that moment.
+    # Faster: time stamps keep their spacing, none is in the future, the last has the time of its sending.
     spacing = [after.offset_ms - before.offset_ms for before, after in pairwise(plain)]
     assert [after.offset_ms - before.offset_ms for before, after in pairwise(faster)] == spacing
     assert all(item.offset_ms <= item.due_s * 1000 + 1 for item in faster)
     assert abs(faster[-1].offset_ms - faster[-1].due_s * 1000) < 1
-    assert faster[-1].due_s == pytest.approx(lasts_s(recording, speed))
+    assert faster[-1].due_s == pytest.approx(duration_s(recording, speed))
     assert all(item.due_s * 1000 - item.offset_ms <= LONGEST_MS + WINDOW_MS for item in faster)
 
 
-def test_a_window_of_many_beacons_is_parted() -> None:
+def test_a_window_of_many_beacons_is_split() -> None:
     many = tuple(Row(5, "gw", f"{number:012X}", -60) for number in range(1100))
-    parts = list(outgoing(Recording(many, ()), 1))
+    parts = list(scheduled_batches(Recording(many, ()), 1))
     assert [len(part.readings) for part in parts] == [500, 500, 100]
     assert len({part.offset_ms for part in parts}) == 1
     assert len({reading.beacon for part in parts for reading in part.readings}) == 1100

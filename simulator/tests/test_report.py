@@ -6,7 +6,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, Latencies, Polling, Sending, table
+from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, Latencies, PollStats, SendStats, table
 
 
 @given(st.lists(st.floats(1e-6, 1e4), min_size=1), st.floats(0, 1))
@@ -27,7 +27,7 @@ def test_no_latency_is_no_number() -> None:
 
 
 def test_sending() -> None:
-    tally = Sending(receivers=2, made=10, acknowledged=7, dropped=1, readings=40, readings_acknowledged=28)
+    tally = SendStats(receivers=2, made=10, acknowledged=7, dropped=1, readings=40, readings_acknowledged=28)
     tally.latencies.add(0.002)
     assert (tally.waiting, tally.failed, tally.exit_code) == (2, 3, FAILED)
     summary = tally.summary(4.0)
@@ -42,12 +42,12 @@ def test_sending() -> None:
 
 
 def test_exit_codes() -> None:
-    assert Sending(made=3, acknowledged=3).exit_code == OK
-    assert Sending(made=3, acknowledged=3, refused_rows=1).exit_code == FAILED
-    assert Polling(polls=2, answered=2).exit_code == OK
-    assert Polling(polls=2, answered=1, errors={"HTTP 401: no key": 1}).exit_code == FAILED
-    assert Polling(polls=2, errors={"HTTP 401: no key": 2}).exit_code == REFUSED
-    assert Polling(polls=2, errors={"no connection: Connection refused": 2}).exit_code == UNREACHABLE
-    assert Polling(polls=2, errors={"no connection: Connection refused": 1, "HTTP 500": 1}).exit_code == FAILED
-    assert Sending().exit_code == OK
-    assert Sending().summary(0.0)["messages_per_s"] == 0
+    assert SendStats(made=3, acknowledged=3).exit_code == OK
+    assert SendStats(made=3, acknowledged=3, refused_rows=1).exit_code == FAILED
+    assert PollStats(polls=2, answered=2).exit_code == OK
+    assert PollStats(polls=2, answered=1, errors={"HTTP 401: no key": 1}).exit_code == FAILED
+    assert PollStats(polls=2, errors={"HTTP 401: no key": 2}).exit_code == REFUSED
+    assert PollStats(polls=2, errors={"no connection: Connection refused": 2}).exit_code == UNREACHABLE
+    assert PollStats(polls=2, errors={"no connection: Connection refused": 1, "HTTP 500": 1}).exit_code == FAILED
+    assert SendStats().exit_code == OK
+    assert SendStats().summary(0.0)["messages_per_s"] == 0

@@ -6,11 +6,11 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from gateway_agent.reception import Reception
-from gateway_agent.reception import apply as agents_apply
+from gateway_agent.scan_settings import ScanSettings as AgentSettings
+from gateway_agent.scan_settings import apply_config as agents_apply
 from hypothesis import given
 from hypothesis import strategies as st
-from simulator.scan_settings import ConfigError, ScanSettings, apply
+from simulator.scan_settings import ConfigError, ScanSettings, apply_config
 
 # As flows/lib/devices/bloom.js makes it of these three; gateway-agent/tests/test_bloom.py has the same.
 IDS = ["C2A628384B08", "E2C56DB5DFFB48D2B060D0F5A71096E0-1-7", "00112233445566778899-AABBCCDDEEFF"]
@@ -19,7 +19,7 @@ BASE = ScanSettings(allow=frozenset(["A" * 12]))
 
 
 def given_by(body: object) -> ScanSettings:
-    return apply(BASE, json.dumps(body).encode())
+    return apply_config(BASE, json.dumps(body).encode())
 
 
 def test_a_filter_that_the_flows_made() -> None:
@@ -41,7 +41,7 @@ def test_a_filter_lets_in_what_the_agent_lets_in(ids: list[str], size: int, k: i
     packed = bytes(sum(bit << place for place, bit in enumerate(bits[at : at + 8])) for at in range(0, len(bits), 8))
     body = {"allow_bloom": {"ids": len(ids), "k": k, "bits": base64.b64encode(packed).decode()}}
     ours = given_by(body).allow
-    theirs = agents_apply(Reception(), json.dumps(body).encode()).allow
+    theirs = agents_apply(AgentSettings(), json.dumps(body).encode()).allow
     assert theirs is not None
     assert all(beacon in ours for beacon in ids)
     others = [f"{number:012X}" for number in range(200)]
@@ -54,7 +54,7 @@ def test_a_list_goes_before_a_filter_and_is_normalised() -> None:
 
 def test_what_is_not_said_stays_as_it_is() -> None:
     assert given_by({"window_ms": 2000.0, "more": 1}) == ScanSettings(window_ms=2000, allow=BASE.allow)
-    assert apply(BASE, b"") is BASE
+    assert apply_config(BASE, b"") is BASE
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_what_is_not_said_stays_as_it_is() -> None:
 )
 def test_what_cannot_be_used_is_refused_with_its_key(payload: bytes, says: str) -> None:
     with pytest.raises(ConfigError) as error:
-        apply(BASE, payload)
+        apply_config(BASE, payload)
     assert says in str(error.value)

@@ -44,7 +44,7 @@ def test_walks_through_the_demo_building(plan: Plan, seed: int) -> None:
 
 @st.composite
 def grids(draw: st.DrawFn) -> Building:
-    """Levels of square rooms of any kind, some left out."""
+    """Levels of square rooms of any kind, with gaps."""
     rooms = []
     levels = draw(st.integers(1, 3))
     for level, column, row in itertools.product(range(levels), range(3), range(3)):
@@ -74,11 +74,11 @@ def test_walks_through_any_building(building: Building, seed: int) -> None:
 @given(seeds, st.lists(st.floats(0, 600), min_size=1, max_size=20).map(sorted))
 def test_the_same_seed_is_the_same_walk(plan: Plan, seed: int, times_s: list[float]) -> None:
     one, other = Walk(plan, chance(seed)), Walk(plan, chance(seed))
-    assert [one.at(time_s) for time_s in times_s][-1] == other.at(times_s[-1])  # asking in between changes nothing
+    assert [one.at(time_s) for time_s in times_s][-1] == other.at(times_s[-1])  # calls in between change nothing
 
 
 @given(seeds, st.lists(st.floats(-4, 600), min_size=1, max_size=20).map(sorted))
-def test_tells_for_how_long_somebody_has_stood(plan: Plan, seed: int, times_s: list[float]) -> None:
+def test_still_s_is_the_time_since_the_last_step(plan: Plan, seed: int, times_s: list[float]) -> None:
     walk, whole = Walk(plan, chance(seed)), first_legs(plan, seed, 700)
     for time_s in times_s:
         walks = [(leg.start_s, leg.end_s) for leg in whole if leg.start != leg.end and leg.start_s < time_s]
@@ -91,7 +91,7 @@ def test_another_seed_is_another_walk(plan: Plan) -> None:
     assert first_legs(plan, 1, 300) != first_legs(plan, 2, 300)
 
 
-def test_patrols_see_the_building_and_ride_through_every_level(plan: Plan) -> None:
+def test_patrols_visit_the_building_and_every_level(plan: Plan) -> None:
     walks = [first_legs(plan, seed, 8 * 3600) for seed in range(5)]
     assert {leg.room.id for walk in walks for leg in walk} == set(plan.building.rooms)
     rides = [
@@ -106,7 +106,7 @@ def test_patrols_see_the_building_and_ride_through_every_level(plan: Plan) -> No
 
 def test_people_do_not_walk_through_other_peoples_rooms(plan: Plan) -> None:
     rooms = plan.building.rooms
-    assert plan.way("l1-mail", "l1-clinic") == ["l1-mail", "l1-corridor", "l1-clinic"]
-    assert plan.way("l1-cafe", "l3-gym")[2:] == ["l1-core", "l2-core", "l3-core", "l3-lounge", "l3-gym"]
+    assert plan.route("l1-mail", "l1-clinic") == ["l1-mail", "l1-corridor", "l1-clinic"]
+    assert plan.route("l1-cafe", "l3-gym")[2:] == ["l1-core", "l2-core", "l3-core", "l3-lounge", "l3-gym"]
     for a, b in itertools.permutations(("l1-cafe", "l2-hall-b", "l4-quiet", "l5-lab", "l6-legal", "l7-plant"), 2):
-        assert all(rooms[room].is_passage for room in plan.way(a, b)[1:-1])
+        assert all(rooms[room].is_passage for room in plan.route(a, b)[1:-1])

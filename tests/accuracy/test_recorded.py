@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from gateway_agent.decoders import Sighting
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import Window
 
 from accuracy.arguments import RECORDINGS
@@ -138,7 +138,7 @@ def test_each_receiver_has_windows_of_its_own_and_the_agents_statistic() -> None
                 for advert in adverts
                 if advert.receiver == one.receiver and one.ts - WINDOW_MS <= advert.ts_ms < one.ts
             ]
-            agent = Window(Reception(allow=frozenset([TAG])))
+            agent = Window(ScanSettings(allow=frozenset([TAG])))
             for rssi in heard:
                 agent.add("C2:A6:28:38:4B:08", rssi, Sighting({TAG: None}, None), 0)
             assert [reading.rssi for reading in one.readings] == [reading.rssi for reading in agent.close(1)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from simulator.building import Room
-from simulator.geometry import some_point
+from simulator.geometry import random_point
 from simulator.walk import Leg
 
 from accuracy.truth import Truth
@@ -63,7 +63,7 @@ class Track:
 
 def standing(room: Room, end_s: float, rng: random.Random) -> list[Leg]:
     """Standing at one place of a room, turning round now and then."""
-    place = some_point(room.polygon, rng)
+    place = random_point(room.polygon, rng)
     legs, now_s = [], 0.0
     while now_s < end_s:
         turn, lasts_s = rng.uniform(0, 2 * math.pi), rng.expovariate(1 / TURN_EVERY_S)

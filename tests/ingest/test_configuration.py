@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from gateway_agent import health
 from gateway_agent.outbox_view import Depth
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import IGNORED
 from stack.layout import ROOT
 
@@ -86,7 +86,7 @@ def test_every_figure_of_the_gateway_agent_is_taken() -> None:
         synchronised=True,
         clock_offset_ms=0.5,
         clock_jumps=0,
-        reception=Reception(),
+        settings=ScanSettings(),
     )
     (consumer,) = read(INGEST / "telegraf.d" / "input-gateway-health.conf")["inputs"]["mqtt_consumer"]
     figures = set(json.loads(body)) - {"ts"} | {"cpu_temperature_c"}  # which not every machine has

@@ -10,7 +10,7 @@ from typing import Any
 
 import paho.mqtt.client as mqtt
 import pytest
-from played_bluez import Advert, PlayedBluez
+from fake_bluez import Advert, FakeBluez
 from private_bus import PrivateBus
 from running_agent import RunningAgent
 from support.running import DEMO_BUILDING, RunningStack, running_stack
@@ -107,14 +107,14 @@ def bus(tmp_path: Path) -> Iterator[PrivateBus]:
 
 
 @pytest.fixture
-def bluez(bus: PrivateBus) -> Iterator[PlayedBluez]:
+def bluez(bus: PrivateBus) -> Iterator[FakeBluez]:
     """What the agent takes for bluetoothd."""
-    with PlayedBluez(bus.address) as bluez:
+    with FakeBluez(bus.address) as bluez:
         yield bluez
 
 
 @pytest.fixture
-def agent(site: Site, bus: PrivateBus, bluez: PlayedBluez, tmp_path: Path) -> Iterator[RunningAgent]:
+def agent(site: Site, bus: PrivateBus, bluez: FakeBluez, tmp_path: Path) -> Iterator[RunningAgent]:
     """A gateway's agent as installed: it knows the broker, its password, and no beacon."""
     word = tmp_path / "password"
     word.write_text(site.passwords[GATEWAY["id"]])
@@ -147,12 +147,12 @@ def is_located(site: Site, staff: str, since_s: float) -> bool:
 
 
 def test_an_agent_without_a_list_hears_the_tags_of_staff_and_of_who_is_new(
-    site: Site, stack: RunningStack, agent: RunningAgent, bluez: PlayedBluez
+    site: Site, stack: RunningStack, agent: RunningAgent, bluez: FakeBluez
 ) -> None:
     since_s = now_ms() / 1000 - 1
     person = TAGGED[0]
     agent.wait_for_log(f"{len(REGISTERED)} registered beacons")
-    bluez.play(cycle([Advert(device(person["tags"][0]), -50), Advert(device(NEWCOMER["tags"][0]), -50)]), 10)
+    bluez.start_traffic(cycle([Advert(device(person["tags"][0]), -50), Advert(device(NEWCOMER["tags"][0]), -50)]), 10)
     eventually(lambda: is_located(site, person["id"], since_s), 30, "the location of the tag's owner")
     assert not history(stack, NEWCOMER["id"], since_s, now_ms() / 1000 + 1)
 
@@ -165,7 +165,7 @@ def test_an_agent_without_a_list_hears_the_tags_of_staff_and_of_who_is_new(
 
 
 def test_ten_thousand_tags_go_as_a_filter_that_the_agent_understands(
-    site: Site, agent: RunningAgent, bluez: PlayedBluez
+    site: Site, agent: RunningAgent, bluez: FakeBluez
 ) -> None:
     since_s = now_ms() / 1000 - 1
     tags = [f"D2{number * 7919:010X}" for number in range(10_000)]
@@ -175,7 +175,7 @@ def test_ten_thousand_tags_go_as_a_filter_that_the_agent_understands(
         eventually(lambda: "allow_bloom" in (told.last() or {}), 30, "the filter")
     agent.wait_for_log(f"{len(REGISTERED) + len(tags)} registered beacons")
     heard = [tags[number] for number in (0, 4_999, 9_999)]
-    bluez.play(cycle([Advert(device(tag), -50) for tag in heard]), 15)
+    bluez.start_traffic(cycle([Advert(device(tag), -50) for tag in heard]), 15)
     for staff in ("crowd-0", "crowd-4999", "crowd-9999"):
         eventually(lambda: is_located(site, staff, since_s), 30, f"the location of {staff}")  # noqa: B023
 

@@ -18,9 +18,9 @@ from gateway_agent.validation import ConfigError
 TEACHING = """\
 examples:
   gateway-agent scan                       which beacons are near? (needs no configuration)
-  gateway-agent doctor                     is everything as it should be, and if not, what is to do?
+  gateway-agent doctor                     checks everything and says what to do
   gateway-agent run                        the service; systemd starts this
-  gateway-agent outbox                     what is waiting for the broker?
+  gateway-agent outbox                     which batches wait for the broker?
 
 Configuration: /etc/sda-gateway-agent/config.toml, or --config FILE, or SDA_GATEWAY_CONFIG. Every key can also be set in
 the environment: SDA_GATEWAY_ID for `id`, SDA_GATEWAY_BROKER_HOST for `host` in [broker], and so on. The least:
@@ -37,7 +37,7 @@ the environment: SDA_GATEWAY_ID for `id`, SDA_GATEWAY_BROKER_HOST for `host` in 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gateway-agent",
-        description="Hears Bluetooth beacons and sends what it heard to the platform's MQTT broker; keeps it on disk "
+        description="Scans Bluetooth beacons and publishes readings to the platform's MQTT broker; keeps them on disk "
         "while the broker is away.",
         epilog=TEACHING,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -51,8 +51,12 @@ def _parser() -> argparse.ArgumentParser:
             made.add_argument("--config", type=Path, metavar="FILE", help="the configuration file")
         return made
 
-    command("run", "hear, keep and send until stopped", "Ends in order on SIGTERM and Ctrl-C; one agent per state_dir.")
-    scan = command("scan", "show a live table of what is heard", "Reads no configuration. Ctrl-C ends it.", False)
+    command(
+        "run",
+        "scan, store and publish until stopped",
+        "Shuts down cleanly on SIGTERM and Ctrl-C; one agent per state_dir.",
+    )
+    scan = command("scan", "show a live table of received adverts", "Reads no configuration. Ctrl-C ends it.", False)
     scan.add_argument(
         "--adapter", default="", metavar="NAME", help="the adapter, hciN or address (default: lowest address)"
     )
@@ -62,9 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     command(
         "doctor",
         "check adapter, permissions, BlueZ, broker, TLS, account, rights, clock and disk",
-        "Each line says OK, LOOK or FAIL and what to do; returns 1 when something failed. Harmless beside the agent.",
+        "Each line says OK, WARN or FAIL and what to do; returns 1 when something failed. Harmless beside the agent.",
     )
-    command("outbox", "show what is waiting for the broker", "Only reads.")
+    command("outbox", "show the batches that wait for the broker", "Only reads.")
     return parser
 
 
@@ -79,7 +83,7 @@ def _run(settings: Settings) -> int:
         task = asyncio.create_task(Agent(settings, lock.acquire).run())
 
         def end() -> None:
-            if not task.cancelling():  # a second Ctrl-C must not cancel the putting away
+            if not task.cancelling():  # a second Ctrl-C must not cancel the shutdown
                 task.cancel()
 
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -87,13 +91,13 @@ def _run(settings: Settings) -> int:
         with contextlib.suppress(asyncio.CancelledError):
             await task
 
-    os.umask(0o077)  # where people were is nobody else's business on this machine
+    os.umask(0o077)  # other users of this machine must not read where people were
     try:
         lock.acquire()
     except AlreadyRunningError as error:
-        log.error("%s", error)  # noqa: TRY400 - said in a sentence
+        log.error("%s", error)  # noqa: TRY400 - the message is enough
         return 1
-    except OSError as error:  # the agent hears all the same; the outbox says it and tries again
+    except OSError as error:  # the agent scans anyway; the outbox logs the error and retries
         log.debug("%s", error)
     asyncio.run(work())
     lock.release()

@@ -1,10 +1,10 @@
-"""Pauses between attempts: longer each time, and never in step with a thousand other gateways. Pure."""
+"""Exponential backoff with jitter, so that a thousand gateways do not retry in step. Pure."""
 
 import random
 from collections.abc import Callable
 
 FIRST_S = 1.0
-SPREAD_S = 15.0  # a thousand gateways lose a broker that is restarted in the same moment
+SPREAD_S = 15.0  # a broker restart disconnects a thousand gateways at the same moment
 
 
 class Backoff:
@@ -16,15 +16,15 @@ class Backoff:
         self._next_s = FIRST_S
 
     def pause_s(self) -> float:
-        """How long to wait before the next attempt."""
+        """Seconds to wait before the next attempt."""
         pause = min(self._next_s, self._longest_s)
         self._next_s = min(self._next_s * 2, self._longest_s)
         return pause * (0.5 + 0.5 * self._jitter())
 
     def spread_s(self) -> float:
-        """How long to wait before the first attempt after a link that was steady: anything up to 15 s."""
+        """Seconds to wait before the first attempt after a stable connection: random, up to 15 s."""
         return min(SPREAD_S, self._longest_s) * self._jitter()
 
     def reset(self) -> None:
-        """An attempt was successful."""
+        """Start over after a successful attempt."""
         self._next_s = FIRST_S

@@ -1,4 +1,4 @@
-"""Beacon ids as the contract writes them: upper-case, no separators but those between an id's parts. Pure."""
+"""Beacon ids in the contract's form: upper-case, separators only between an id's parts. Pure."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""A set of beacon ids in a few bits each (a Bloom filter), where a list of them would not fit into one message. Pure.
+"""A Bloom filter of beacon ids: a few bits each, for lists that do not fit into one message. Pure.
 
-Whatever is in it is found; of what is not, a small share is found too. docs/interfaces.md says how it is read.
+It never misses a member and reports a small share of others as members. docs/interfaces.md defines the format.
 """
 
 import base64
@@ -13,7 +13,7 @@ MAX_IDS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Bloom:
-    """``bits``: the filter; ``k``: how many of them an id has; ``ids``: how many ids it was made of."""
+    """``bits``: the filter; ``k``: bits per id; ``ids``: number of ids in the filter."""
 
     bits: bytes
     k: int
@@ -21,22 +21,22 @@ class Bloom:
 
     def __contains__(self, beacon: str) -> bool:
         digest = sha256(beacon.encode()).digest()
-        place, step = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:8], "big") | 1
+        position, step = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:8], "big") | 1
         for _ in range(self.k):
-            byte, bit = divmod(place % (8 * len(self.bits)), 8)
+            byte, bit = divmod(position % (8 * len(self.bits)), 8)
             if not self.bits[byte] >> bit & 1:
                 return False
-            place += step
+            position += step
         return True
 
     def __len__(self) -> int:
         return self.ids
 
 
-def read(value: object) -> Bloom:
-    """The filter of a `config` message; raises ValueError saying what is wrong."""
+def parse(value: object) -> Bloom:
+    """Parse the filter of a `config` message. Raises ValueError with the reason."""
     if not isinstance(value, dict):
-        raise ValueError("not an object of ids, k and bits")  # noqa: TRY004 - it came from outside
+        raise ValueError("not an object of ids, k and bits")  # noqa: TRY004 - external input
     text = value.get("bits")
     try:
         bits = base64.b64decode(text, validate=True) if isinstance(text, str) else b""

@@ -1,4 +1,4 @@
-"""The little of BlueZ that bleak does not give, over D-Bus: which adapters there are, and their power switch."""
+"""BlueZ over D-Bus for what bleak lacks: list the adapters and switch their power."""
 
 import asyncio
 import os
@@ -16,12 +16,12 @@ OFF_S = 1.0  # the controller needs a moment to go down before it can come up
 
 
 class BluezError(Exception):
-    """No D-Bus, no BlueZ, or BlueZ said no."""
+    """D-Bus or BlueZ is missing, or BlueZ refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """One Bluetooth adapter as BlueZ knows it."""
+    """One Bluetooth adapter, as BlueZ reports it."""
 
     name: str
     address: str
@@ -38,9 +38,9 @@ class Adapter:
 
 
 def choose(found: list[Adapter], wanted: str) -> Adapter | None:
-    """The adapter called ``wanted`` (name or address); for an empty one the powered one with the lowest address.
+    """The adapter named ``wanted`` (name or address). Empty: the powered adapter with the lowest address.
 
-    Numbers change with the order in which adapters are found at boot, addresses do not.
+    Adapter numbers depend on the order of detection at boot; addresses are stable.
     """
     if wanted:
         candidates = [adapter for adapter in found if wanted.upper() in (adapter.name.upper(), adapter.address.upper())]

@@ -1,20 +1,20 @@
-"""What `doctor` reports: one line for each thing, in order. Pure."""
+"""The result lines of `doctor`. Pure."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Grade(Enum):
-    """How a check went."""
+    """Result of a check."""
 
     OK = "OK"
-    LOOK = "LOOK"  # works, but somebody should know
+    WARN = "WARN"  # works, but needs attention
     FAIL = "FAIL"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line: what was looked at, what was found, and what to do about it (empty: nothing)."""
+    """One line: the thing checked, the finding, and the remedy (empty: none needed)."""
 
     grade: Grade
     name: str
@@ -28,15 +28,15 @@ class Check:
 
 
 def ok(name: str, found: str) -> Check:
-    """All is well."""
+    """A passed check."""
     return Check(Grade.OK, name, found)
 
 
-def look(name: str, found: str, remedy: str) -> Check:
-    """Works, with a remark."""
-    return Check(Grade.LOOK, name, found, remedy)
+def warn(name: str, found: str, remedy: str) -> Check:
+    """A warning."""
+    return Check(Grade.WARN, name, found, remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Check:
-    """Does not work."""
+    """A failed check."""
     return Check(Grade.FAIL, name, found, remedy)

@@ -1,4 +1,4 @@
-"""Makes paho clients: our account, what we trust, and who we are."""
+"""Makes paho clients with the agent's account, trusted CAs and client certificate."""
 
 import ssl
 
@@ -8,16 +8,16 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from gateway_agent.faults import Fault, LinkError
 from gateway_agent.settings import Settings
 
-CONNECT_WITHIN_S = 10.0  # for each of: TCP; TLS; the broker's answer
-_IN_FLIGHT = 1000  # above what delivery ever has under way, so that paho queues nothing by itself
+CONNECT_WITHIN_S = 10.0  # each for TCP, TLS and the broker's answer
+_IN_FLIGHT = 1000  # more than delivery ever has in flight, so that paho queues nothing
 
 
 def make_client(settings: Settings, password: str, protocol: MQTTProtocolVersion) -> Client:
-    """A paho client with our account, id and TLS. Raises LinkError when a certificate file cannot be used."""
+    """A paho client with the agent's account, id and TLS. Raises LinkError when a certificate file cannot be used."""
     client = Client(
         CallbackAPIVersion.VERSION2,
         client_id=settings.id,
-        clean_session=False if protocol == MQTTProtocolVersion.MQTTv311 else None,  # MQTT 5 says it when connecting
+        clean_session=False if protocol == MQTTProtocolVersion.MQTTv311 else None,  # MQTT 5 sets it when connecting
         protocol=protocol,
         reconnect_on_failure=False,
     )
@@ -30,7 +30,7 @@ def make_client(settings: Settings, password: str, protocol: MQTTProtocolVersion
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext:
-    """What we trust and who we are. Raises LinkError when a certificate file cannot be used."""
+    """Trusted CAs and client certificate. Raises LinkError when a certificate file cannot be used."""
     broker = settings.broker
     try:
         context = ssl.create_default_context(cafile=broker.ca_file or None)
@@ -43,6 +43,6 @@ def tls_context(settings: Settings) -> ssl.SSLContext:
     return context
 
 
-def where(settings: Settings) -> str:
-    """host:port, for messages."""
+def broker_address(settings: Settings) -> str:
+    """host:port of the broker, for messages."""
     return f"{settings.broker.host}:{settings.broker.port}"

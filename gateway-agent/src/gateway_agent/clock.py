@@ -1,12 +1,12 @@
-"""The clocks of this machine: one that runs since boot and is never wrong, and the wall clock, which may be until it is
-synchronised. A Pi without a battery clock boots in the past; what it hears then gets its time afterwards."""
+"""The clocks of this machine: the boot clock, which is never wrong, and the wall clock, which may be wrong until it is
+synchronised. A Pi without a battery clock boots in the past; its first batches get their time later."""
 
 import ctypes
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# <sys/timex.h>: adjtimex() with no mode set only reads, and needs no privilege.
+# <sys/timex.h>: adjtimex() with no mode set only reads and needs no privilege.
 _TIME_ERROR = 5
 _STA_NANO = 0x2000
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -26,15 +26,16 @@ class _Timex(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """Whether the wall clock is right, and the correction still being applied to it, in ms (None: not known)."""
+    """Whether the wall clock is right, and the correction in progress, in ms (None: unknown)."""
 
     synchronised: bool
     offset_ms: float | None = None
 
 
 class Clock:
-    """``source``: `kernel` asks the kernel, as chrony, ntpd and systemd-timesyncd tell it; `trust` never doubts;
-    a path names a file that exists once the clock is right (systemd-timesyncd: /run/systemd/timesync/synchronized).
+    """``source``: `kernel` asks the kernel, which chrony, ntpd and systemd-timesyncd inform; `trust` always trusts
+    the clock; a path names a file that exists once the clock is right
+    (systemd-timesyncd: /run/systemd/timesync/synchronized).
     """
 
     def __init__(self, source: str = "kernel") -> None:
@@ -42,19 +43,19 @@ class Clock:
         self.boot = _BOOT_ID.read_text().strip()
 
     def boot_ms(self) -> int:
-        """Milliseconds since boot, sleep included; continues over restarts of the agent."""
+        """Milliseconds since boot, including sleep. Continues over restarts of the agent."""
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
     def wall_ms(self) -> int:
-        """Epoch milliseconds as the wall clock has it, right or wrong."""
+        """Epoch milliseconds by the wall clock, right or wrong."""
         return time.time_ns() // 1_000_000
 
     def boot_epoch_ms(self) -> int:
-        """Epoch milliseconds at which this machine booted, by the wall clock as it is now."""
+        """Epoch milliseconds of this machine's boot, by the present wall clock."""
         return self.wall_ms() - self.boot_ms()
 
     def sync(self) -> Sync:
-        """Ask whether the wall clock is right."""
+        """Check whether the wall clock is right."""
         if self._source == "trust":
             return Sync(True)
         offset_ms, kernel_says = _kernel()

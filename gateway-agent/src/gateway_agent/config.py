@@ -1,4 +1,4 @@
-"""Reads the configuration: one TOML file and the environment, and the password from its file."""
+"""Reads the configuration: one TOML file, the environment, and the password file."""
 
 import os
 import tomllib
@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from gateway_agent.settings import Settings
-from gateway_agent.validation import PREFIX, ConfigError, checked
+from gateway_agent.validation import PREFIX, ConfigError, validated
 
 DEFAULT_FILE = Path("/etc/sda-gateway-agent/config.toml")
 
 
 def load(path: Path, environment: Mapping[str, str]) -> Settings:
-    """The settings from ``path`` with variables of ``environment`` in place of the file's values.
+    """Settings from ``path``; variables of ``environment`` override the file's values.
 
-    Raises ConfigError. A missing file is an error unless the environment gives what is required.
+    Raises ConfigError. A missing file is an error unless the environment has every required key.
     """
     data: dict[str, Any] = {}
     try:
-        data = tomllib.loads(path.read_text("utf-8-sig"))  # Windows' editors begin a file with a byte order mark
+        data = tomllib.loads(path.read_text("utf-8-sig"))  # Windows editors write a byte order mark
     except FileNotFoundError as error:
         if not any(name.startswith(PREFIX) for name in environment):
             raise ConfigError(
@@ -31,7 +31,7 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
         raise ConfigError(f"{path} cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error} (text needs quotes)") from error
-    return checked(data, environment)
+    return validated(data, environment)
 
 
 def password(settings: Settings) -> str:
@@ -46,6 +46,6 @@ def password(settings: Settings) -> str:
 
 
 def from_arguments(path: Path | None) -> Settings:
-    """The settings of ``--config``, else of SDA_GATEWAY_CONFIG, else of the usual place."""
+    """Settings from ``--config``, else from SDA_GATEWAY_CONFIG, else from the default file."""
     environment = {name: value for name, value in os.environ.items() if name != PREFIX + "CONFIG"}
     return load(path or Path(os.environ.get(PREFIX + "CONFIG", DEFAULT_FILE)), environment)

@@ -1,23 +1,23 @@
-"""`gateway-agent doctor`: looks at everything the agent needs and says what to do. Harmless beside a running agent."""
+"""`gateway-agent doctor`: checks everything the agent needs and says what to do. Harmless beside a running agent."""
 
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from gateway_agent import doctor_bluetooth, doctor_broker, doctor_host, state
-from gateway_agent.checks import Check, Grade, fail, look, ok
+from gateway_agent.checks import Check, Grade, fail, ok, warn
 from gateway_agent.settings import Settings
 
 STALE_AFTER_S = 120.0
 
 
 async def examine(settings: Settings) -> AsyncIterator[Check]:
-    """All checks, one after the other, as they are done."""
+    """Run all checks in order and yield each result."""
     folder = Path(settings.state_dir)
     yield ok("configuration", f"gateway {settings.id}, every key is good")
     try:
         running = state.is_running(folder)
-    except PermissionError:  # to try out the account of an agent that runs unseen would end its connection
+    except PermissionError:  # probing the account would disconnect an agent that we cannot see
         yield fail("agent", f"this user may not look into {folder}", "run doctor as the agent's: sudo -u sda-gateway …")
         return
     known = state.read(folder) if running else {}
@@ -33,13 +33,13 @@ async def examine(settings: Settings) -> AsyncIterator[Check]:
 
 def _agent(running: bool, known: dict[str, object], settings: Settings) -> Check:
     if not running:
-        return look("agent", "is not running; its account is tried out below", "systemctl start sda-gateway-agent")
+        return warn("agent", "is not running; its account is tested below", "systemctl start sda-gateway-agent")
     age_s = time.time() - (Path(settings.state_dir) / "state.json").stat().st_mtime if known else None
     if age_s is None or age_s > max(STALE_AFTER_S, 3 * settings.health_s):
-        return look(
-            "agent", "is running, but has not told its state lately", "see its log: journalctl -u sda-gateway-agent"
+        return warn(
+            "agent", "is running, but has not written its state lately", "see its log: journalctl -u sda-gateway-agent"
         )
-    return ok("agent", f"is running; the broker is asked nothing in its place, it told its state {age_s:.0f} s ago")
+    return ok("agent", f"is running; results are from its state of {age_s:.0f} s ago, not from a second connection")
 
 
 async def run(settings: Settings) -> int:

@@ -1,4 +1,4 @@
-"""`doctor`'s look at Bluetooth: BlueZ, its version, the adapter, what is heard, permissions."""
+"""`doctor`'s Bluetooth checks: BlueZ, its version, the adapter, adverts, permissions."""
 
 import asyncio
 import re
@@ -9,18 +9,18 @@ from typing import Any
 
 from gateway_agent import bluez
 from gateway_agent.bluez import Adapter, BluezError
-from gateway_agent.checks import Check, fail, look, ok
+from gateway_agent.checks import Check, fail, ok, warn
 from gateway_agent.scanner import ScanError, Scanner
 from gateway_agent.settings import Settings
 
-OLDEST_BLUEZ = (5, 55)  # what bleak asks for
-LISTEN_S = 3.0
+OLDEST_BLUEZ = (5, 55)  # required by bleak
+SCAN_S = 3.0
 _CAP_NET_ADMIN = 12
 _AF_BLUETOOTH, _BTPROTO_HCI = 31, 1  # <sys/socket.h>; a Python built without BlueZ's headers lacks the names
 
 
 async def examine(settings: Settings, known: dict[str, Any] | None) -> AsyncIterator[Check]:
-    """BlueZ, its version, the adapter, what is heard, and whether the adapter can be reset."""
+    """Check BlueZ, its version, the adapter, adverts, and whether the adapter can be reset."""
     try:
         adapters = await bluez.adapters()
     except BluezError as error:
@@ -39,7 +39,7 @@ async def examine(settings: Settings, known: dict[str, Any] | None) -> AsyncIter
         yield fail("adapter", f"{adapter.name} is switched off", "sudo rfkill unblock bluetooth; bluetoothctl power on")
         return
     yield _adapter(adapter, adapters, wanted, known)
-    yield await _hearing(settings) if known is None else _heard(known)
+    yield await _test_scan(settings) if known is None else _agent_scan(known)
     yield _permissions()
 
 
@@ -47,12 +47,12 @@ def _adapter(adapter: Adapter, there: list[Adapter], wanted: str, known: dict[st
     used = (known or {}).get("adapter") or str(adapter)
     if wanted or len(there) == 1:
         return ok("adapter", f"{adapter} is powered") if used == str(adapter) else _moved(used, adapter)
-    found = f"{used} is used, of {len(there)} that are there: {', '.join(map(str, there))}"
-    return look("adapter", found, f'name the right one for good: scan.adapter = "{used.rsplit(" ", 1)[-1]}"')
+    found = f"{used} is used, of {len(there)} adapters: {', '.join(map(str, there))}"
+    return warn("adapter", found, f'configure the right one: scan.adapter = "{used.rsplit(" ", 1)[-1]}"')
 
 
 def _moved(used: str, adapter: Adapter) -> Check:
-    return look("adapter", f"{adapter} is powered, the agent scans with {used}", "restart the agent")
+    return warn("adapter", f"{adapter} is powered, the agent scans with {used}", "restart the agent")
 
 
 def _no_bluez(error: str) -> Check:
@@ -76,8 +76,8 @@ async def _version() -> Check:
     found = re.search(rb"(\d+)\.(\d+)", output)
     oldest = ".".join(map(str, OLDEST_BLUEZ))
     if not found:
-        return look(
-            "bluez", "answers; its version is not known", f"{oldest} or newer is needed; bluetoothctl would tell"
+        return warn(
+            "bluez", "answers; its version is not known", f"{oldest} or newer is needed; install bluetoothctl to see it"
         )
     version = (int(found[1]), int(found[2]))
     text = ".".join(map(str, version))
@@ -86,7 +86,7 @@ async def _version() -> Check:
     return ok("bluez", f"version {text}")
 
 
-async def _hearing(settings: Settings) -> Check:
+async def _test_scan(settings: Settings) -> Check:
     heard: dict[str, int] = {}
 
     def count(address: str, _rssi: int, _manufacturer: object, _service: object) -> None:
@@ -95,25 +95,23 @@ async def _hearing(settings: Settings) -> Check:
     scanner = Scanner(count, settings.scan.adapter)
     try:
         await scanner.start()
-        await asyncio.sleep(LISTEN_S)
+        await asyncio.sleep(SCAN_S)
         await scanner.stop()
     except ScanError as error:
         return fail("scanning", str(error), "sudo systemctl restart bluetooth; see its log")
     if not heard:
-        return look(
-            "scanning", f"nothing was heard in {LISTEN_S:.0f} s", "bring a beacon near; see `gateway-agent scan`"
-        )
-    return ok("scanning", f"{sum(heard.values())} adverts of {len(heard)} devices in {LISTEN_S:.0f} s")
+        return warn("scanning", f"no advert in {SCAN_S:.0f} s", "bring a beacon near; see `gateway-agent scan`")
+    return ok("scanning", f"{sum(heard.values())} adverts of {len(heard)} devices in {SCAN_S:.0f} s")
 
 
-def _heard(known: dict[str, Any]) -> Check:
+def _agent_scan(known: dict[str, Any]) -> Check:
     if known.get("scan_error"):
         return fail("scanning", str(known["scan_error"]), "sudo systemctl restart bluetooth; see its log")
     health = known.get("health", {})
     adverts, restarts = health.get("adverts", 0), health.get("scan_restarts", 0)
     found = f"the agent has heard {adverts} adverts in {health.get('uptime_s', 0)} s, {restarts} scan restarts"
     return (
-        ok("scanning", found) if adverts else look("scanning", found, "bring a beacon near; see `gateway-agent scan`")
+        ok("scanning", found) if adverts else warn("scanning", found, "bring a beacon near; see `gateway-agent scan`")
     )
 
 
@@ -122,9 +120,9 @@ def _permissions() -> Check:
     status = Path("/proc/self/status").read_text()
     effective = int(status.split("CapEff:")[1].split()[0], 16)
     if not effective >> _CAP_NET_ADMIN & 1:
-        return look("permissions", "scanning is allowed, resetting the adapter through the kernel is not", remedy)
+        return warn("permissions", "scanning is allowed, resetting the adapter through the kernel is not", remedy)
     try:
         socket.socket(_AF_BLUETOOTH, socket.SOCK_RAW, _BTPROTO_HCI).close()
     except OSError as error:
-        return look("permissions", f"scanning is allowed; the kernel gives no Bluetooth socket ({error})", remedy)
+        return warn("permissions", f"scanning is allowed; the kernel gives no Bluetooth socket ({error})", remedy)
     return ok("permissions", "scanning and resetting the adapter are allowed")

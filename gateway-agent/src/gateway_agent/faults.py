@@ -1,4 +1,4 @@
-"""Why a connection to the broker failed, told apart: what happened, and what to do about it. Pure."""
+"""Classifies why a connection to the broker failed, with a remedy. Pure."""
 
 import socket
 import ssl
@@ -11,7 +11,7 @@ _WRONG_NAME = {62, 64}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``kind`` for programs (stable), ``what`` happened and the ``remedy`` for people."""
+    """``kind`` is a stable identifier; ``what`` happened and the ``remedy`` are for people."""
 
     kind: str
     what: str
@@ -22,15 +22,15 @@ class Fault:
 
 
 class LinkError(Exception):
-    """No connection to the broker, or no longer one."""
+    """The connection to the broker failed or was lost."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
         self.fault = fault
 
 
-def of_exception(error: Exception, where: str, tls: bool) -> Fault:
-    """The Fault behind an exception of connecting; ``where`` is host:port, ``tls`` whether we spoke TLS."""
+def from_exception(error: Exception, where: str, tls: bool) -> Fault:
+    """The Fault for an exception while connecting. ``where`` is host:port, ``tls`` whether TLS was used."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _of_certificate(error, where)
     if isinstance(error, ssl.SSLError):
@@ -81,8 +81,8 @@ def _not_tls(where: str) -> Fault:
     return Fault("not_tls", f"{where} does not speak TLS", remedy)
 
 
-def of_refusal(reason: str, account: str) -> Fault:
-    """The Fault behind a CONNACK that says no, in paho's words for the code."""
+def from_connack(reason: str, account: str) -> Fault:
+    """The Fault for a CONNACK with an error; ``reason`` is paho's name of the code."""
     if reason in ("Not authorized", "Bad user name or password"):
         return Fault(
             "account",
@@ -99,10 +99,10 @@ def _wants_certificate(where: str) -> Fault:
     return Fault("client_certificate", f"{where} wants a client certificate", remedy)
 
 
-def of_silence(where: str, tls: bool, trouble: str = "") -> Fault:
-    """A connection that was closed, or stayed silent, before it was one; ``trouble``: what the socket said."""
+def from_silence(where: str, tls: bool, trouble: str = "") -> Fault:
+    """The Fault for a connection that closed or stayed silent before CONNACK; ``trouble``: the socket's error."""
     if "CERTIFICATE_REQUIRED" in trouble.upper() or "UNKNOWN_CA" in trouble.upper():
-        return _wants_certificate(where)  # under TLS 1.3 the broker says so after the handshake
+        return _wants_certificate(where)  # with TLS 1.3 the broker reports this after the handshake
     hint = "the port may want TLS, or be another service" if not tls else "the port may be another service"
     return Fault(
         "no_mqtt", f"{where} takes the connection but does not answer MQTT", f"{hint}; or the broker is overloaded"
@@ -110,19 +110,19 @@ def of_silence(where: str, tls: bool, trouble: str = "") -> Fault:
 
 
 def is_denial(refusal: str) -> bool:
-    """Whether a refused publish is a matter of rights, in paho's words for the reason code."""
+    """Whether a publish was refused for lack of rights; ``refusal`` is paho's name of the reason code."""
     return refusal == "Not authorized"
 
 
-def of_refused_publish(topic: str, refusal: str) -> Fault:
-    """The Fault behind a publish that the broker refuses, in paho's words for the reason code."""
+def from_refused_publish(topic: str, refusal: str) -> Fault:
+    """The Fault for a refused publish; ``refusal`` is paho's name of the reason code."""
     if is_denial(refusal):
-        return of_denial([topic])
-    return Fault("publish", f"the broker refuses what is published under {topic}: {refusal}", "see the broker's log")
+        return from_denial([topic])
+    return Fault("publish", f"the broker refuses messages on {topic}: {refusal}", "see the broker's log")
 
 
-def of_denial(topics: list[str]) -> Fault:
-    """Publishes that the broker's ACL refuses."""
+def from_denial(topics: list[str]) -> Fault:
+    """The Fault for topics that the broker's ACL denies."""
     return Fault(
         "acl",
         f"the broker does not let this account publish {', '.join(topics)}",

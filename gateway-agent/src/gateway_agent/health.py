@@ -1,4 +1,4 @@
-"""What the agent counts, and the health message made from it."""
+"""The agent's counters and its health message."""
 
 import json
 import time
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway_agent.outbox_view import Depth
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
 
 _THERMAL = Path("/sys/class/thermal/thermal_zone0/temp")
 
 
 @dataclass(slots=True)
 class Counters:
-    """Since the agent's start. ``published`` and ``acked`` in readings, each time they go out."""
+    """Counters since the agent's start. ``published`` and ``acked`` are readings, including repeated sends."""
 
     published: int = 0
     acked: int = 0
@@ -30,7 +30,7 @@ class Counters:
 
 
 def cpu_temperature_c() -> float | None:
-    """The processor's temperature; None where the machine has no such sensor."""
+    """The processor's temperature; None if the machine has no sensor."""
     try:
         return int(_THERMAL.read_text()) / 1000
     except (OSError, ValueError):
@@ -52,12 +52,12 @@ def message(
     synchronised: bool,
     clock_offset_ms: float | None,
     clock_jumps: int,
-    reception: Reception,
+    settings: ScanSettings,
 ) -> bytes:
-    """The health payload: numbers only, but for the version; what is not known (``depth`` None) is left out.
+    """The health payload: numbers, except the version. Unknown values (``depth`` None) are left out.
 
-    `queued` and `dropped` are readings: what waits, and what was collected and lost (`dropped_age`, `_size`, `_time`,
-    `_disk`). Adverts left out on purpose (`dropped_unregistered`, `_weak`, `_no_rssi`) are no part of `dropped`.
+    `queued` and `dropped` are readings: those that wait and those lost after collection (`dropped_age`, `_size`,
+    `_time`, `_disk`). Ignored adverts (`dropped_unregistered`, `_weak`, `_no_rssi`) are not part of `dropped`.
     """
     body: dict[str, object] = {
         "ts": ts,
@@ -77,10 +77,10 @@ def message(
         **{f"dropped_{reason}": count for reason, count in sorted(ignored.items())},
         "outbox_damaged": damaged,
         "unregistered_distinct": unregistered_distinct,
-        "registered": len(reception.allow or ()),
-        "window_ms": reception.window_ms,
-        "min_rssi": reception.min_rssi,
-        "rssi_offset": reception.rssi_offset,
+        "registered": len(settings.allow or ()),
+        "window_ms": settings.window_ms,
+        "min_rssi": settings.min_rssi,
+        "rssi_offset": settings.rssi_offset,
         "scan_restarts": max(0, counters.scan_starts - 1),
         "scan_errors": counters.scan_errors,
         "adapter_resets": counters.adapter_resets,

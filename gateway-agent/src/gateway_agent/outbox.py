@@ -1,8 +1,8 @@
-"""Batches on disk from before they are sent until a while after they were acknowledged. Only this file knows SQLite.
+"""Stores batches on disk before they are sent and until the replay window after their acknowledgement has passed.
 
-A row's life: added (waiting) -> acknowledged (held for the replay window) -> gone. `replay` makes held rows wait again.
-Times are milliseconds of the clock that runs since boot (`boot_ms`), with the boot's id beside them; `ts` is the epoch
-time a batch goes out under, unknown (NULL) until the wall clock is right.
+States of a row: waiting -> held (acknowledged, kept for the replay window) -> deleted. `replay` makes held rows wait
+again. Times are milliseconds of the boot clock (`boot_ms`) with the boot's id; `ts` is the batch's epoch time, NULL
+until the wall clock is right.
 """
 
 from collections import Counter
@@ -31,12 +31,12 @@ _REPLAY = (
     "AND first_acked >= (SELECT max(acked) FROM batch) - ?1 RETURNING readings"
 )
 _ACKNOWLEDGE = "UPDATE batch SET acked = ?1, first_acked = coalesce(first_acked, ?1) WHERE id = ?2"
-# Within a boot by the clock that never jumps; what is of an earlier boot has nothing but its `ts`.
+# Batches of this boot go by the boot clock, which never jumps; those of an earlier boot have only `ts`.
 _OLD = "CASE WHEN boot = :boot THEN boot_ms < :oldest_boot_ms ELSE ts < :oldest_ts END"
-_FORGET_OLD_HELD = f"DELETE FROM batch WHERE acked IS NOT NULL AND {_OLD}"  # noqa: S608 - both are written above
+_FORGET_OLD_HELD = f"DELETE FROM batch WHERE acked IS NOT NULL AND {_OLD}"  # noqa: S608 - constants
 _FORGET_FIRST_HELD = "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NOT NULL ORDER BY id LIMIT ?)"
 _DROP = {
-    # Only among the oldest: to look through all of a full outbox is to read 256 MiB of card, every few seconds.
+    # Only the oldest rows: a full scan would read 256 MiB from the card every few seconds.
     "age": (
         "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE acked IS NULL ORDER BY id LIMIT :limit) "  # noqa: S608
         f"AND {_OLD} RETURNING readings"
@@ -50,7 +50,7 @@ _DROP = {
 
 
 class Outbox:
-    """Opens (or makes) the file in ``folder``; counts what it drops in ``dropped``, in readings by reason.
+    """Opens (or makes) the file in ``folder``. ``dropped`` counts dropped readings by reason.
 
     Use from one thread at a time. Raises sqlite3.Error and OSError.
     """
@@ -69,16 +69,16 @@ class Outbox:
     def _begin(self) -> None:
         with self._db:
             self._db.executescript(_SCHEMA)
-            if self.fact("boot") != self._boot:  # what was acknowledged before a reboot is held as if it were just now
+            if self.fact("boot") != self._boot:  # after a reboot, held batches start a new replay window
                 self._db.execute("UPDATE batch SET acked = 0, first_acked = 0 WHERE acked IS NOT NULL")
                 self.remember("boot", self._boot)
 
     def close(self) -> None:
-        """Close the file; what was added is on disk already."""
+        """Close the file; all added batches are on disk already."""
         self._db.close()
 
     def add(self, batches: Iterable[tuple[int, str]], boot_ms: int, ts: int | None) -> list[Batch]:
-        """Put (number of readings, body) on disk, as one; returns them with their ids. ``ts`` None: not yet known."""
+        """Store (number of readings, body) in one transaction; returns them with ids. ``ts`` None: not yet known."""
         added = []
         with self._db:
             for readings, body in batches:
@@ -90,35 +90,35 @@ class Outbox:
         return added
 
     def waiting(self, after: int, limit: int) -> list[Batch]:
-        """The oldest batches that nobody acknowledged and whose time is known, with ids above ``after``."""
+        """The oldest unacknowledged batches with a known time and ids above ``after``."""
         return waiting(self._db, after, limit)
 
     def acknowledge(self, ids: Iterable[int], boot_ms: int) -> None:
-        """The broker has these; they are held from now on."""
+        """Mark batches as acknowledged; they are held from now on."""
         with self._db:
             self._db.executemany(_ACKNOWLEDGE, [(boot_ms, batch) for batch in ids])
 
     def replay(self, within_ms: int, until_boot_ms: int | None = None) -> int:
-        """What is held waits again (a killed broker forgets what it acknowledged); returns how many readings.
+        """Make held batches wait again, since a killed broker loses acknowledged messages. Returns their readings.
 
-        ``until_boot_ms``: only what was acknowledged until then, or before a reboot of ours; None: everything.
-        But for what was first acknowledged more than ``within_ms`` before the latest acknowledgement. That is no time
-        before now: an outage may be as long as it likes.
+        ``until_boot_ms``: only batches acknowledged until then, or before a reboot; None: all. Batches first
+        acknowledged more than ``within_ms`` before the latest acknowledgement stay held. The reference is the latest
+        acknowledgement, not now, so that the length of an outage does not matter.
         """
         with self._db:
             rows = self._db.execute(_REPLAY, (within_ms, until_boot_ms)).fetchall()
         return sum(readings for (readings,) in rows)
 
     def release(self, before_boot_ms: int) -> None:
-        """Let go of what was acknowledged before then. Only while connected: an outage stops the replay window."""
+        """Delete batches acknowledged before then. Call only while connected: an outage pauses the replay window."""
         with self._db:
             self._db.execute("DELETE FROM batch WHERE acked IS NOT NULL AND acked < ?", (before_boot_ms,))
 
     def set_times(self, boot_epoch_ms: int) -> int:
-        """Give batches of this boot their time: ``boot_epoch_ms`` is the epoch time of the boot clock's zero.
+        """Set the time of batches of this boot; ``boot_epoch_ms`` is the epoch time of the boot clock's zero.
 
-        Batches of an earlier boot that never had a right time can have none any more: they are dropped and counted.
-        Returns how many batches got their time.
+        Batches of an earlier boot without a time can never get one: they are dropped and counted.
+        Returns the number of batches that got a time.
         """
         with self._db:
             rows = self._db.execute(
@@ -128,9 +128,9 @@ class Outbox:
         return rows.rowcount
 
     def correct_times(self, boot_epoch_ms: int, tolerance_ms: int) -> int:
-        """Correct waiting batches of this boot whose time lies later than when they were made, beyond the tolerance.
+        """Correct waiting batches of this boot whose time is later than their creation by more than the tolerance.
 
-        Such a time is certainly wrong, and the platform refuses it. Returns how many there were.
+        Such a time is wrong, and the platform refuses it. Returns the number of corrected batches.
         """
         with self._db:
             rows = self._db.execute(
@@ -140,10 +140,10 @@ class Outbox:
         return rows.rowcount
 
     def trim(self, oldest_boot_ms: int | None, oldest_ts: int | None) -> None:
-        """Keep to the bounds, oldest out first, counted: age and size.
+        """Enforce the limits of age and size: drop the oldest batches first and count them.
 
-        ``oldest_boot_ms`` bounds batches of this boot (None: no bound), ``oldest_ts`` those of earlier ones (None: no
-        right time to judge by).
+        ``oldest_boot_ms`` limits batches of this boot (None: no limit), ``oldest_ts`` those of earlier boots (None: the
+        time is unknown).
         """
         if oldest_boot_ms is not None or oldest_ts is not None:
             bounds = {"boot": self._boot, "oldest_boot_ms": oldest_boot_ms, "oldest_ts": oldest_ts}
@@ -160,26 +160,26 @@ class Outbox:
                     return
 
     def _drop(self, reason: str, values: tuple[object, ...] | dict[str, object]) -> int:
-        """Delete what nobody acknowledged, counting its readings; returns how many batches."""
+        """Delete unacknowledged batches and count their readings; returns the number of batches."""
         rows = self._db.execute(_DROP[reason], values).fetchall()
         self._dropped[reason] += sum(readings for (readings,) in rows)
         return len(rows)
 
     def used_bytes(self) -> int:
-        """Bytes of the file that hold something."""
+        """Bytes in use within the file."""
         return used_bytes(self._db)
 
     def depth(self) -> Depth:
-        """What is there at present."""
+        """The outbox's present content in numbers."""
         return depth(self._db)
 
     def fact(self, name: str) -> str | None:
-        """A remembered text, or None."""
+        """A stored text, or None."""
         row = self._db.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
     def remember(self, name: str, value: str) -> None:
-        """Keep a text under a name over restarts."""
+        """Store a text under a name; it survives restarts."""
         with self._db:
             self._db.execute(
                 "INSERT INTO fact VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", (name, value)

@@ -1,4 +1,4 @@
-"""`gateway-agent outbox`: what is waiting, in words."""
+"""`gateway-agent outbox`: prints the waiting batches."""
 
 import sqlite3
 from datetime import UTC, datetime
@@ -26,12 +26,12 @@ def report(settings: Settings) -> tuple[int, str]:
     lines = [
         f"agent        {'running' if running else 'not running'}",
         f"waiting      {depth.waiting} readings in {depth.waiting_batches} batches",
-        f"without time {depth.timeless} batches (they get it when the clock is synchronised)",
-        f"held         {depth.held} readings, acknowledged; sent again if the broker forgets within {replay_s:.0f} s",
+        f"without time {depth.timeless} batches (they get a time when the clock is synchronised)",
+        f"held         {depth.held} readings, acknowledged; sent again if the broker loses them in {replay_s:.0f} s",
         f"size         {depth.used_bytes / 2**20:.1f} MiB, {share:.0%} of outbox.max_mib",
     ]
     if oldest:
-        lines += ["", f"the oldest that wait ({len(oldest)} of {depth.waiting_batches}):"]
+        lines += ["", f"the oldest waiting batches ({len(oldest)} of {depth.waiting_batches}):"]
         lines += [f"  {_time(batch.ts)}  {batch.readings:4} readings  #{batch.id}" for batch in oldest]
     return 0, "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What an outbox holds, read from its SQLite file; also of an agent that is running, without disturbing it."""
+"""Reads an outbox's SQLite file, also while an agent is running."""
 
 import sqlite3
 from contextlib import closing
@@ -12,7 +12,7 @@ _COUNT = "SELECT coalesce(sum(readings), 0), count(*) FROM batch WHERE acked IS 
 
 
 class Batch(NamedTuple):
-    """One message's content: ``body`` is the JSON array of readings, ``ts`` epoch milliseconds."""
+    """One stored message: ``body`` is the JSON array of readings, ``ts`` epoch milliseconds."""
 
     id: int
     ts: int
@@ -21,7 +21,7 @@ class Batch(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """What the outbox holds: waiting and held readings, waiting batches, those without a time, the oldest ``ts``."""
+    """The outbox in numbers: waiting and held readings, waiting batches, batches without a time, the oldest ``ts``."""
 
     waiting: int
     waiting_batches: int
@@ -32,12 +32,12 @@ class Depth(NamedTuple):
 
 
 def waiting(db: sqlite3.Connection, after: int, limit: int) -> list[Batch]:
-    """The oldest batches that nobody acknowledged and whose time is known, with ids above ``after``."""
+    """The oldest unacknowledged batches with a known time and ids above ``after``."""
     return [Batch(*row) for row in db.execute(_WAITING, (after, limit))]
 
 
 def depth(db: sqlite3.Connection) -> Depth:
-    """What is there at present."""
+    """The outbox's present content in numbers."""
     readings, batches = db.execute(_COUNT + "NULL").fetchone()
     held, _ = db.execute(_COUNT + "NOT NULL").fetchone()
     (timeless,) = db.execute("SELECT count(*) FROM batch WHERE ts IS NULL").fetchone()
@@ -46,7 +46,7 @@ def depth(db: sqlite3.Connection) -> Depth:
 
 
 def used_bytes(db: sqlite3.Connection) -> int:
-    """Bytes of the file that hold something."""
+    """Bytes in use within the file."""
     pages, free, size = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in _SIZE)
     return (pages - free) * size
 
@@ -55,7 +55,7 @@ _SIZE = ("page_count", "freelist_count", "page_size")
 
 
 def peek(folder: Path, limit: int = 0) -> tuple[Depth, list[Batch]] | None:
-    """What the outbox in ``folder`` holds, and its oldest waiting batches; None where there is none.
+    """Content of the outbox in ``folder`` and its oldest waiting batches; None if there is no outbox.
 
     Raises sqlite3.Error when it cannot be read.
     """

@@ -1,4 +1,4 @@
-"""What the agent says of itself: status and health to the broker, its state to `doctor`, its pulse to systemd."""
+"""Reports the agent's status and health to the broker, its state to `doctor` and its liveness to systemd."""
 
 import asyncio
 import json
@@ -10,48 +10,46 @@ from pathlib import Path
 from typing import Any
 
 from gateway_agent import __version__, health, state, systemd
+from gateway_agent.clock_sync import ClockSync
 from gateway_agent.delivery import Delivery
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
-from gateway_agent.listening import Listening
-from gateway_agent.record import message
+from gateway_agent.log_throttle import LogThrottle
+from gateway_agent.readings import message
 from gateway_agent.rights import Sample
-from gateway_agent.seldom import Seldom
+from gateway_agent.scan_supervisor import ScanSupervisor
 from gateway_agent.store import Store, StoreError
-from gateway_agent.timekeeper import Timekeeper
 from gateway_agent.topics import Topics
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 1.0
+POLL_EVERY_S = 1.0
 
 
 class Reporter:
-    """Asks every part and changes none."""
+    """Reads every part and changes none."""
 
-    def __init__(
-        self, topics: Topics, timekeeper: Timekeeper, store: Store, intake: Intake, counters: Counters
-    ) -> None:
+    def __init__(self, topics: Topics, clock_sync: ClockSync, store: Store, intake: Intake, counters: Counters) -> None:
         self._topics = topics
-        self._time = timekeeper
+        self._clock_sync = clock_sync
         self._store = store
         self._intake = intake
         self._counters = counters
-        self._seldom = Seldom()
+        self._log_throttle = LogThrottle()
 
     def status(self, value: str, reason: str = "") -> bytes:
-        """The status message: ``online`` or ``offline``, and why where there is something to do about it."""
-        body = {"state": value, "ts": self._time.now_ms(), "version": __version__}
+        """The status message: ``online`` or ``offline``, with a reason if somebody has to act."""
+        body = {"state": value, "ts": self._clock_sync.now_ms(), "version": __version__}
         return json.dumps({**body, "reason": reason} if reason else body).encode()
 
     async def health(self) -> bytes:
-        """The health message as of now; without what the outbox holds where that cannot be read."""
+        """The present health message; without the outbox's numbers if it cannot be read."""
         try:
-            depth = await self._store.do(lambda outbox: outbox.depth())
+            depth = await self._store.run(lambda outbox: outbox.depth())
         except StoreError:
             depth = None
         return health.message(
-            ts=self._time.now_ms(),
+            ts=self._clock_sync.now_ms(),
             version=__version__,
             counters=self._counters,
             adverts=self._intake.adverts,
@@ -61,23 +59,23 @@ class Reporter:
             failing=self._store.error is not None,
             dropped=self._store.dropped,
             damaged=self._store.damaged,
-            synchronised=self._time.sync.synchronised,
-            clock_offset_ms=self._time.sync.offset_ms,
-            clock_jumps=self._time.jumps,
-            reception=self._intake.reception,
+            synchronised=self._clock_sync.sync.synchronised,
+            clock_offset_ms=self._clock_sync.sync.offset_ms,
+            clock_jumps=self._clock_sync.jumps,
+            settings=self._intake.settings,
         )
 
     async def samples(self) -> list[Sample]:
-        """True messages to ask the ACL with, before the connection: offline, how we are, what waits longest.
+        """Valid messages to probe the ACL with: the status offline, health, and the oldest waiting batch.
 
-        While no time is known and nothing waits there is no true message for the topic of readings.
+        There is no valid message for the readings topic while the time is unknown and nothing waits.
         """
         samples = [Sample(self._topics.status, self.status("offline"), retain=True)]
-        now = self._time.stamp()
+        now = self._clock_sync.timestamp()
         if now is not None:
             samples.append(Sample(self._topics.health, await self.health()))
         try:
-            waiting = await self._store.do(lambda outbox: outbox.waiting(0, 1))
+            waiting = await self._store.run(lambda outbox: outbox.waiting(0, 1))
         except StoreError:
             waiting = []
         if waiting:
@@ -86,9 +84,9 @@ class Reporter:
             samples.append(Sample(self._topics.readings, message(now, 0, "[]")))
         return samples
 
-    async def run(self, folder: Path, every_s: float, delivery: Delivery, listening: Listening) -> None:
-        """Health every ``every_s`` and on connecting; the state for `doctor` then and whenever it changes."""
-        said: dict[str, Any] = {}
+    async def run(self, folder: Path, every_s: float, delivery: Delivery, scan_supervisor: ScanSupervisor) -> None:
+        """Publish health every ``every_s`` and on connecting; write the state for `doctor` then and on changes."""
+        reported: dict[str, Any] = {}
         due = 0.0
         while True:
             now = {
@@ -96,28 +94,28 @@ class Reporter:
                 "fault": asdict(delivery.fault) if delivery.fault else None,
                 "denied": delivery.denied,
                 "outbox_error": self._store.error,
-                "scan_error": listening.error,
-                "adapter": str(listening.adapter) if listening.adapter else None,
-                "registered": None if self._intake.reception.allow is None else len(self._intake.reception.allow),
+                "scan_error": scan_supervisor.error,
+                "adapter": str(scan_supervisor.adapter) if scan_supervisor.adapter else None,
+                "registered": None if self._intake.settings.allow is None else len(self._intake.settings.allow),
             }
-            if now != said or time.monotonic() >= due:
-                said, due = now, time.monotonic() + every_s
-                await self._say(folder, now, delivery)
-            await asyncio.sleep(LOOK_EVERY_S)
+            if now != reported or time.monotonic() >= due:
+                reported, due = now, time.monotonic() + every_s
+                await self._publish(folder, now, delivery)
+            await asyncio.sleep(POLL_EVERY_S)
 
-    async def _say(self, folder: Path, now: dict[str, Any], delivery: Delivery) -> None:
+    async def _publish(self, folder: Path, now: dict[str, Any], delivery: Delivery) -> None:
         try:
             payload = await self.health()
-            if self._time.right:  # a wrong time would be refused, or worse, believed
+            if self._clock_sync.known:  # the platform would refuse a wrong time, or trust it
                 delivery.publish_health(payload)
             state.write(folder, {**now, "health": json.loads(payload)})
         except OSError as error:
-            if self._seldom.worth_saying(str(error), time.monotonic()):
+            if self._log_throttle.should_log(str(error), time.monotonic()):
                 log.warning("%s", error)
 
 
-async def pulse(alive: Callable[[], bool], status: Callable[[], str]) -> None:
-    """Tell systemd that we live for as long as ``alive`` says so, and what we do."""
+async def notify_systemd(alive: Callable[[], bool], status: Callable[[], str]) -> None:
+    """Send systemd's watchdog notification and status while ``alive`` returns true."""
     interval_s = systemd.watchdog_interval_s()
     while True:
         if alive():

@@ -1,7 +1,7 @@
-"""Resetting an adapter: the kernel's way first (power cycle, rfkill, USB reset), BlueZ's way where that is not allowed.
+"""Resets an adapter: through the kernel (power cycle, rfkill, USB reset), else through BlueZ.
 
-bluetooth-auto-recovery needs CAP_NET_ADMIN and an AF_BLUETOOTH management socket; in a container or for an ordinary
-user it says so and gives up. BlueZ can then still switch the adapter off and on.
+bluetooth-auto-recovery needs CAP_NET_ADMIN and an AF_BLUETOOTH management socket. In a container or for an ordinary
+user it gives up; BlueZ can then still switch the adapter off and on.
 """
 
 import logging
@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 
 
 async def reset_adapter(wanted: str, used: Adapter | None = None) -> str:
-    """Reset the adapter that was used; before any was, the one that ``wanted`` (name, address or empty) chooses.
+    """Reset the adapter in use; if none was used yet, the one that ``wanted`` (name, address or empty) selects.
 
-    Returns what was done, or why nothing could be.
+    Returns a description of the result.
     """
     try:
         adapters = await bluez.adapters()
@@ -29,7 +29,7 @@ async def reset_adapter(wanted: str, used: Adapter | None = None) -> str:
     known = chosen or used
     hci = known.name if known else wanted if wanted.startswith("hci") else "hci0"
     address = known.address if known else wanted if ":" in wanted else ""
-    if await _through_the_kernel(hci, address):
+    if await _reset_through_kernel(hci, address):
         return f"{hci} was reset through the kernel"
     if chosen is None:
         missing = str(used) if used else wanted
@@ -40,12 +40,12 @@ async def reset_adapter(wanted: str, used: Adapter | None = None) -> str:
         return (
             f"{hci} could not be reset, neither through the kernel (CAP_NET_ADMIN is needed) nor through BlueZ: {error}"
         )
-    return f"{hci} was switched off and on through BlueZ (the kernel's way was not open to us: it needs CAP_NET_ADMIN)"
+    return f"{hci} was switched off and on through BlueZ (a reset through the kernel needs CAP_NET_ADMIN)"
 
 
-async def _through_the_kernel(hci: str, address: str) -> bool:
+async def _reset_through_kernel(hci: str, address: str) -> bool:
     try:
         return await recover_adapter(int(hci.removeprefix("hci")), address, gone_silent=True)
-    except Exception as error:  # noqa: BLE001 - a library at work on kernel sockets: no error of its may stop the scan
+    except Exception as error:  # noqa: BLE001 - no error of this library may stop the scan
         log.warning("resetting %s through the kernel failed: %s", hci, error)
         return False

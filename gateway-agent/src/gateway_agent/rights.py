@@ -1,7 +1,7 @@
-"""What the broker lets our account do, asked with true messages: under MQTT 5 the acknowledgement says so.
+"""Probes the account's rights by publishing valid messages: under MQTT 5 the acknowledgement reports a denial.
 
-Limits: a broker that speaks only 3.1.1 acknowledges what it denies. Whether we may *read* our `config` topic cannot be
-asked: Mosquitto grants every subscription and filters what it delivers, so only a message that arrives proves it.
+Limits: a broker of MQTT 3.1.1 acknowledges denied messages. The right to *read* the `config` topic cannot be probed:
+Mosquitto grants every subscription and filters on delivery, so only a received message proves it.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from gateway_agent.topics import Topics
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message that may be published at this moment: a true one, so that asking does no harm."""
+    """A valid message for the present moment, so that publishing it is harmless."""
 
     topic: str
     payload: bytes
@@ -27,19 +27,21 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """``denied`` topics, None where the broker cannot say; ``config``: the last message that came, None: none did."""
+class ProbeResult:
+    """``denied`` topics, None if the broker does not report them; ``config``: the retained message, None if none."""
 
     denied: list[str] | None
     config: bytes | None = None
 
 
 async def probe(connection: Connection, samples: list[Sample]) -> list[str] | None:
-    """Publish the samples on an open connection; the topics that the broker denies, None where it cannot say.
+    """Publish the samples; returns the topics that the broker denies, None if it does not report denials.
 
-    Raises LinkError when the connection ends before everything was answered.
+    Raises LinkError when the connection ends before all answers.
     """
-    answers = {sample.topic: connection.ask(sample.topic, sample.payload, sample.retain) for sample in samples}
+    answers = {
+        sample.topic: connection.publish_confirmed(sample.topic, sample.payload, sample.retain) for sample in samples
+    }
     everything: asyncio.Future[Any] = asyncio.gather(*answers.values())
     ends: list[asyncio.Future[Any]] = [everything, connection.lost]
     await asyncio.wait(ends, timeout=CONNECT_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
@@ -48,13 +50,13 @@ async def probe(connection: Connection, samples: list[Sample]) -> list[str] | No
         if connection.lost.done():
             raise LinkError(connection.lost.result())
         return None
-    return [topic for topic, answer in answers.items() if answer.result()] if connection.tells_refusals else None
+    return [topic for topic, answer in answers.items() if answer.result()] if connection.reports_refusals else None
 
 
-async def ask(settings: Settings, password: str, samples: list[Sample], config: bool = False) -> Answer:
-    """Connect, publish the samples, hear what becomes of them, and fetch the retained `config` message if asked for.
+async def probe_account(settings: Settings, password: str, samples: list[Sample], config: bool = False) -> ProbeResult:
+    """Connect, probe the samples, and fetch the retained `config` message if wanted.
 
-    Raises LinkError when there is no connection, or when it ends before everything was answered.
+    Raises LinkError when the connection fails or ends before all answers.
     """
     arrived: list[bytes] = []
     client = make_client(settings, password, MQTTProtocolVersion.MQTTv5)
@@ -65,14 +67,14 @@ async def ask(settings: Settings, password: str, samples: list[Sample], config: 
         await connection.open()
     except LinkError as error:
         if error.fault.kind == "protocol":
-            return Answer(None)
+            return ProbeResult(None)
         raise
     try:
         denied = await probe(connection, samples)
-        # What waited in our session at the broker comes first; what the first subscription brings is here when the
-        # second is confirmed. So the last to arrive is what is retained, and where none came there is none.
+        # Messages queued in our session come first. The first subscription's retained message has arrived when the
+        # second is confirmed. So the last message is the retained one, and no message means none is retained.
         for _ in range(2 if config else 0):
-            await connection.subscribe(Topics.of(settings.id).config)
+            await connection.subscribe(Topics.for_gateway(settings.id).config)
     finally:
         await connection.close()
-    return Answer(denied, arrived[-1] if arrived else None)
+    return ProbeResult(denied, arrived[-1] if arrived else None)

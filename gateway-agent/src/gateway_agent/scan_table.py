@@ -1,4 +1,4 @@
-"""`gateway-agent scan`: a live table of what is heard, with rich."""
+"""`gateway-agent scan`: a live table of received adverts, with rich."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ MAX_ROWS = 500  # rows remembered; a screen shows fewer
 
 @dataclass(slots=True)
 class Row:
-    """One id as heard so far."""
+    """One beacon id and its adverts so far."""
 
     beacon: str
     kind: str
@@ -34,13 +34,13 @@ class Row:
     times: deque[float] = field(default_factory=lambda: deque(maxlen=1000))
 
     def rate(self, now: float) -> float:
-        """Adverts a second over the last ten, or since it was first heard."""
+        """Adverts per second over the last ten seconds, or since the first advert."""
         while self.times and now - self.times[0] > RATE_OVER_S:
             self.times.popleft()
         return len(self.times) / min(RATE_OVER_S, max(1.0, now - self.since))
 
 
-class Heard:
+class AdvertTable:
     """Collects adverts by id. Thread-safe."""
 
     def __init__(self) -> None:
@@ -50,14 +50,14 @@ class Heard:
         self._lock = threading.Lock()
 
     def add(self, address: str, rssi: int, manufacturer: Mapping[int, bytes], service: Mapping[str, bytes]) -> None:
-        """One advert."""
+        """Add one advert."""
         now, mac = time.monotonic(), beacon_id.from_mac(address)
         with self._lock:
             self.adverts += 1
             named = False
             for frame in describe(manufacturer, service):
-                if said := join(self._telemetry.get(address), frame.telemetry):
-                    self._telemetry[address] = said
+                if latest := join(self._telemetry.get(address), frame.telemetry):
+                    self._telemetry[address] = latest
                 if beacon := frame.beacon or frame.detail:
                     self._note(beacon, frame.kind, address, rssi, now)
                     named = True
@@ -69,12 +69,12 @@ class Heard:
                 self._note(mac, kind, address, rssi, now)
 
     def rows(self, now: float) -> Iterator[tuple[Row, Telemetry]]:
-        """The strongest first; what has been silent for a minute is forgotten."""
+        """Rows by RSSI, strongest first. Beacons silent for a minute are removed."""
         with self._lock:
             for beacon in [b for b, row in self._rows.items() if now - row.times[-1] > FORGET_AFTER_S]:
                 del self._rows[beacon]
             here = {row.address for row in self._rows.values()}
-            self._telemetry = {address: said for address, said in self._telemetry.items() if address in here}
+            self._telemetry = {address: latest for address, latest in self._telemetry.items() if address in here}
             rows = sorted(self._rows.values(), key=lambda row: (-row.rssi, row.beacon))
             telemetry = dict(self._telemetry)
         for row in rows:
@@ -90,25 +90,25 @@ class Heard:
         row.times.append(now)
 
 
-def render(heard: Heard, now: float, height: int | None = None) -> Table:
+def render(adverts: AdvertTable, now: float, height: int | None = None) -> Table:
     """The table; at most ``height`` rows."""
-    # Without lines, and only the id may wrap: on 80 columns everything is still to be read.
-    table = Table(title=f"{heard.adverts} adverts", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    # No lines, and only the id may wrap: everything fits into 80 columns.
+    table = Table(title=f"{adverts.adverts} adverts", title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("id", overflow="fold")
     table.add_column("kind", no_wrap=True)
     for name in ("RSSI", "per s", "battery", "°C", "% RH"):
         table.add_column(name, justify="right", no_wrap=True)
-    for number, (row, said) in enumerate(heard.rows(now)):
+    for number, (row, latest) in enumerate(adverts.rows(now)):
         if height is not None and number >= height:
             break
-        climate = (_text(said.temperature_c, "{:.1f}"), _text(said.humidity_pct, "{:.0f}"))
-        # As Text: an advert's address may hold what rich takes for markup.
-        table.add_row(Text(row.beacon), row.kind, str(row.rssi), f"{row.rate(now):.1f}", _battery(said), *climate)
+        climate = (_text(latest.temperature_c, "{:.1f}"), _text(latest.humidity_pct, "{:.0f}"))
+        # As Text: rich would read some addresses as markup.
+        table.add_row(Text(row.beacon), row.kind, str(row.rssi), f"{row.rate(now):.1f}", _battery(latest), *climate)
     return table
 
 
-def _battery(said: Telemetry) -> str:
-    return _text(said.battery_mv, "{} mV") or _text(said.battery_pct, "{} %")
+def _battery(latest: Telemetry) -> str:
+    return _text(latest.battery_mv, "{} mV") or _text(latest.battery_pct, "{} %")
 
 
 def _text(value: float | None, form: str) -> str:
@@ -116,9 +116,9 @@ def _text(value: float | None, form: str) -> str:
 
 
 async def run(adapter: str, seconds: float | None) -> int:
-    """Show the table until Ctrl-C or for ``seconds``; without a terminal it is printed once, at the end."""
-    heard, console = Heard(), Console()
-    scanner = Scanner(heard.add, adapter)
+    """Show the table until Ctrl-C or for ``seconds``. Without a terminal it is printed once, at the end."""
+    adverts, console = AdvertTable(), Console()
+    scanner = Scanner(adverts.add, adapter)
     try:
         await scanner.start()
     except ScanError as error:
@@ -129,16 +129,16 @@ async def run(adapter: str, seconds: float | None) -> int:
         if console.is_terminal:
             with Live(console=console, auto_refresh=False) as live:
                 while ends is None or time.monotonic() < ends:
-                    live.update(render(heard, time.monotonic(), console.height - 6), refresh=True)
+                    live.update(render(adverts, time.monotonic(), console.height - 6), refresh=True)
                     await asyncio.sleep(0.5)
         else:
             await asyncio.sleep(seconds or RATE_OVER_S)
-            console.print(render(heard, time.monotonic()))
+            console.print(render(adverts, time.monotonic()))
     finally:
         try:
             await scanner.stop()
         except ScanError as error:
-            _complain(console, f"{error}\nWhat is heard may have ended before; see `gateway-agent doctor`.")
+            _complain(console, f"{error}\nThe scan may have ended earlier; see `gateway-agent doctor`.")
     return 0
 
 

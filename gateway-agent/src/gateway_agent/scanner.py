@@ -1,8 +1,7 @@
-"""Scanning with bleak, and nothing else. Every scan has a thread, an event loop and a D-Bus connection of its own.
+"""Scans with bleak. Every scan has its own thread, event loop and D-Bus connection.
 
-bleak keeps what it knows of BlueZ per event loop: with a fresh one nothing stale outlives a restart of bluetoothd
-(devices it will never hear of again, a lock held by a call that nobody answers), and BlueZ ends the old scan with its
-connection, whatever became of our request to stop.
+bleak keeps its BlueZ state per event loop. A new loop drops stale state after a restart of bluetoothd (old devices, a
+lock held by an unanswered call). BlueZ ends the old scan when its connection closes, even if the stop request failed.
 """
 
 import asyncio
@@ -27,101 +26,101 @@ T = TypeVar("T")
 
 # BlueZ answers in milliseconds or not at all; a frozen bluetoothd must not freeze us.
 ANSWER_WITHIN_S = 5.0
-ENDS_WITHIN_S = 15.0  # of the thread: an answer that never comes, the cancelling of it, the closing of its connection
+ENDS_WITHIN_S = 15.0  # for the thread: an unanswered call, its cancellation, closing the connection
 
-Heard = Callable[[str, int, Mapping[int, bytes], Mapping[str, bytes]], None]
+OnAdvert = Callable[[str, int, Mapping[int, bytes], Mapping[str, bytes]], None]
 """Called from the scanner's thread with address, RSSI in dBm, manufacturer data and service data of every advert."""
 
 
 class ScanError(Exception):
-    """BlueZ did not do what was asked; the message says what it answered."""
+    """BlueZ refused or did not answer; the message has its answer."""
 
 
-class _Forgetful(BleakScannerBlueZDBus):
-    """bleak keeps the last advert of every device for a question we never ask; that is half of what a crowd costs."""
+class _UncachedScanner(BleakScannerBlueZDBus):
+    """Skips bleak's cache of every device's last advert: it is never read and costs half of the CPU time."""
 
     def create_or_update_device(
         self, key: str, address: str, name: str | None, details: object, adv: AdvertisementData
     ) -> BLEDevice:
-        """The device of one advert, not remembered."""
+        """The device of one advert, not cached."""
         del key, adv
         return BLEDevice(address, name, details)
 
 
 class Scanner:
-    """One scan from start to stop. Make another object instead of starting one twice.
+    """One scan from start to stop. Make a new object for each scan.
 
-    ``wanted``: name or address of an adapter; empty: see `bluez.choose`. ``adapter`` is the one that was chosen.
+    ``wanted``: name or address of an adapter; empty: see `bluez.choose`. ``adapter`` is the chosen one.
     """
 
-    def __init__(self, heard: Heard, wanted: str) -> None:
-        self._heard = heard
+    def __init__(self, on_advert: OnAdvert, wanted: str) -> None:
+        self._on_advert = on_advert
         self._wanted = wanted
         self.adapter: Adapter | None = None
         self._own_loop: asyncio.AbstractEventLoop | None = None
         self._stop = asyncio.Event()
-        self._left_behind = False
+        self._abandoned = False
 
     async def start(self) -> None:
-        """Begin; raises ScanError with BlueZ's answer."""
+        """Start scanning. Raises ScanError with BlueZ's answer."""
         outer = asyncio.get_running_loop()
         started: asyncio.Future[ScanError | None] = outer.create_future()
         self._stopped: asyncio.Future[ScanError | None] = outer.create_future()
 
-        def tell(future: asyncio.Future[ScanError | None], error: ScanError | None) -> None:
+        def resolve(future: asyncio.Future[ScanError | None], error: ScanError | None) -> None:
             if not outer.is_closed():
                 outer.call_soon_threadsafe(lambda: None if future.done() else future.set_result(error))
 
         def thread() -> None:
             error: ScanError | None = ScanError("the scanner failed; see the log")
             try:
-                asyncio.run(self._scan(lambda: tell(started, None)))
+                asyncio.run(self._scan(lambda: resolve(started, None)))
                 error = None
             except ScanError as answer:
                 error = answer
             finally:
-                tell(started, error)
-                tell(self._stopped, error)
+                resolve(started, error)
+                resolve(self._stopped, error)
 
         threading.Thread(target=thread, name="scanner", daemon=True).start()
         try:
-            error = await self._in_time(started)
+            error = await self._result(started)
         except asyncio.CancelledError:
-            self._end()
+            self._request_stop()
             raise
         if error:
             raise error
 
     async def stop(self) -> None:
-        """End, whatever BlueZ says to it; raises ScanError with what that was."""
-        self._end()
-        if error := await self._in_time(self._stopped):
+        """Stop scanning in any case. Raises ScanError if BlueZ reports an error."""
+        self._request_stop()
+        if error := await self._result(self._stopped):
             raise error
 
-    async def _in_time(self, answer: asyncio.Future[ScanError | None]) -> ScanError | None:
-        """The thread's answer. One that hangs is left behind, and nothing more is taken from it."""
+    async def _result(self, answer: asyncio.Future[ScanError | None]) -> ScanError | None:
+        """The thread's result. A hanging thread is abandoned and its adverts are ignored."""
         done, _ = await asyncio.wait([answer], timeout=ENDS_WITHIN_S)
         if done:
             return answer.result()
-        self._end()
-        self._left_behind = True
+        self._request_stop()
+        self._abandoned = True
         return ScanError(f"the scanner hangs: no answer from its thread within {ENDS_WITHIN_S:.0f} s")
 
-    def _end(self) -> None:
+    def _request_stop(self) -> None:
         if self._own_loop is not None and not self._own_loop.is_closed():
             self._own_loop.call_soon_threadsafe(self._stop.set)
 
     async def _scan(self, started: Callable[[], None]) -> None:
         self._own_loop = asyncio.get_running_loop()
-        self.adapter = await _answered("find an adapter", self._choose())
-        # Without DuplicateData BlueZ tells of a beacon that stands still once and never again. Without a name bleak
-        # takes another adapter at each start.
+        self.adapter = await _with_timeout("find an adapter", self._choose())
+        # Without DuplicateData BlueZ reports a stationary beacon only once. Without a name bleak may pick another
+        # adapter at each start.
         arguments: BlueZScannerArgs = {"filters": {"DuplicateData": True}, "adapter": self.adapter.name}
-        scanner = BleakScanner(self._on_advert, bluez=arguments, backend=_Forgetful)
-        await _answered("start scanning", scanner.start())
+        scanner = BleakScanner(self._on_detection, bluez=arguments, backend=_UncachedScanner)
+        await _with_timeout("start scanning", scanner.start())
         started()
         await self._stop.wait()
-        await _answered("stop scanning", scanner.stop())
+        await _with_timeout("stop scanning", scanner.stop())
 
     async def _choose(self) -> Adapter:
         found = await bluez.adapters()
@@ -131,12 +130,12 @@ class Scanner:
             raise ScanError(f"BlueZ has no adapter{' ' + self._wanted if self._wanted else ''} (it has: {there})")
         return chosen
 
-    def _on_advert(self, device: BLEDevice, advert: AdvertisementData) -> None:
-        if not self._left_behind:
-            self._heard(device.address, advert.rssi, advert.manufacturer_data, advert.service_data)
+    def _on_detection(self, device: BLEDevice, advert: AdvertisementData) -> None:
+        if not self._abandoned:
+            self._on_advert(device.address, advert.rssi, advert.manufacturer_data, advert.service_data)
 
 
-async def _answered(what: str, answer: Awaitable[T]) -> T:
+async def _with_timeout(what: str, answer: Awaitable[T]) -> T:
     try:
         return await asyncio.wait_for(answer, ANSWER_WITHIN_S)
     except TimeoutError as error:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_type_hints
 
-from gateway_agent.reception import MIN_RSSI, RSSI_OFFSET, WINDOW_MS
+from gateway_agent.scan_settings import MIN_RSSI, RSSI_OFFSET, WINDOW_MS
 
 ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 REQUIRED: Any = object()
@@ -11,7 +11,7 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a key means and which values it takes."""
+    """Meaning and valid values of a key."""
 
     doc: str
     default: Any = REQUIRED
@@ -23,7 +23,7 @@ class Rule:
 
     @property
     def required(self) -> bool:
-        """Whether the configuration has to give it."""
+        """Whether the configuration must have it."""
         return self.default is REQUIRED
 
 
@@ -35,7 +35,7 @@ def key(doc: str, default: Any = REQUIRED, **bounds: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """``[broker]``: where to publish and who we are there. The account's name is the gateway's `id`."""
+    """``[broker]``: the broker and the account. The account's name is the gateway's `id`."""
 
     host: str = key("name or address of the broker", pattern=r"\S+")
     port: int = key("its port; 8883 is the platform's listener with TLS", 8883, low=1, high=65535)
@@ -51,7 +51,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """``[scan]``: how to listen. Keys marked (live) give way to the `config` topic while one is retained there."""
+    """``[scan]``: how to scan. The retained `config` topic overrides keys marked (live)."""
 
     adapter: str = key(
         "Bluetooth adapter by its address (stays) or name (`hci0`); empty: of those that are powered the one with the "
@@ -74,7 +74,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxSettings:
-    """``[outbox]``: what is kept on disk until the broker has it for good."""
+    """``[outbox]``: storage of batches until the broker has them for good."""
 
     max_age_h: float = key("older batches are dropped; the platform takes seven days", 168.0, low=0.01, high=168)
     max_mib: int = key("size of the file; the oldest batches are dropped first", 256, low=1, high=65536)
@@ -86,7 +86,7 @@ class OutboxSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockSettings:
-    """``[clock]``: when the wall clock may be believed."""
+    """``[clock]``: when to trust the wall clock."""
 
     source: str = key(
         "`kernel` (what the kernel says, true with chrony, ntpd and systemd-timesyncd), `trust`, or the path of a file "

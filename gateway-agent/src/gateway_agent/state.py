@@ -1,4 +1,4 @@
-"""What the running agent leaves in its folder for `doctor`: a lock while it lives, and what it last knew."""
+"""The running agent's lock and state file, which `doctor` reads."""
 
 import fcntl
 import json
@@ -10,18 +10,18 @@ _STATE = "state.json"
 
 
 class AlreadyRunningError(Exception):
-    """Another agent has this folder."""
+    """Another agent uses this folder."""
 
 
 class AgentLock:
-    """A lock on the folder itself: a full disk does not matter. Held until the process ends, however it ends."""
+    """A lock on the folder itself, so that a full disk does not matter. The kernel frees it when the process ends."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Make the folder if need be and take it, unless it is ours. Raises AlreadyRunningError and OSError."""
+        """Make the folder if needed and lock it, unless locked already. Raises AlreadyRunningError and OSError."""
         if self._descriptor is not None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -36,14 +36,14 @@ class AgentLock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Let the folder go."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def is_running(folder: Path) -> bool:
-    """Whether an agent holds the folder's lock. Raises PermissionError when that is not for us to know."""
+    """Whether an agent holds the folder's lock. Raises PermissionError if this user may not look."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except PermissionError:
@@ -62,14 +62,14 @@ def is_running(folder: Path) -> bool:
 
 
 def write(folder: Path, state: dict[str, Any]) -> None:
-    """Replace what was known before; raises OSError."""
+    """Replace the state file. Raises OSError."""
     fresh = folder / (_STATE + ".new")
     fresh.write_text(json.dumps(state, indent=1))
     fresh.replace(folder / _STATE)
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """What the agent last wrote; empty where there is nothing to read."""
+    """The agent's last state; empty if there is none."""
     try:
         state = json.loads((folder / _STATE).read_text())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The outbox beside the event loop: one worker thread, since a write to a tired SD card may take seconds."""
+"""Runs the outbox in a worker thread, since a write to a worn SD card may take seconds."""
 
 import asyncio
 import logging
@@ -20,19 +20,19 @@ OPEN_AGAIN_AFTER_S = 5.0
 
 
 class StoreError(Exception):
-    """The outbox could not do it (disk full, input/output error); the message says why. Trying again may help."""
+    """An outbox operation failed (disk full, input/output error); the message says why. A retry may help."""
 
 
 class Store:
-    """Hands work to the `Outbox` in order. A file found damaged while running is put aside and begun afresh.
+    """Runs work on the `Outbox` in order. A file that is found damaged while running is replaced by a new one.
 
-    ``prepare`` makes the folder ready before the file is opened; may raise OSError and AlreadyRunningError.
+    ``prepare`` makes the folder before the file is opened. It may raise OSError and AlreadyRunningError.
     """
 
     def __init__(self, folder: Path, boot: str, max_bytes: int, prepare: Callable[[], None] = lambda: None) -> None:
         self.dropped: Counter[str] = Counter(dict.fromkeys(DROPPED, 0))
-        self.error: str | None = None  # why the last work failed; None: it did not
-        self.damaged = 0  # files put aside; nobody knows how many readings were in them
+        self.error: str | None = None  # why the last operation failed; None: it succeeded
+        self.damaged = 0  # replaced files; their number of readings is unknown
         self._folder, self._boot, self._max_bytes = folder, boot, max_bytes
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="outbox")
         self._prepare = prepare
@@ -41,26 +41,26 @@ class Store:
 
     async def open(self) -> None:
         """Open the file; raises StoreError."""
-        await self.do(Outbox.used_bytes)
+        await self.run(Outbox.used_bytes)
 
-    async def do(self, work: Callable[[Outbox], T]) -> T:
+    async def run(self, work: Callable[[Outbox], T]) -> T:
         """Run ``work`` on the outbox and return what it returns. Raises StoreError."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, self._guarded, work)
+        return await asyncio.get_running_loop().run_in_executor(self._worker, self._run_on_worker, work)
 
     async def close(self) -> None:
-        """Finish what was handed over and close the file."""
+        """Finish pending work and close the file."""
         await asyncio.to_thread(self._worker.shutdown)
         if self._outbox is not None:
             self._outbox.close()
 
-    def _guarded(self, work: Callable[[Outbox], T]) -> T:
+    def _run_on_worker(self, work: Callable[[Outbox], T]) -> T:
         try:
             result = work(self._opened())
         except sqlite3.OperationalError as error:
             self.error = f"outbox: {error}"
             raise StoreError(self.error) from error
         except sqlite3.DatabaseError as error:
-            log.error("outbox: %s; opening it afresh", error)  # noqa: TRY400 - the sentence is enough
+            log.error("outbox: %s; reopening it", error)  # noqa: TRY400
             if self._outbox is not None:
                 self._outbox.close()
                 self._outbox = None
@@ -73,7 +73,7 @@ class Store:
         return result
 
     def _opened(self) -> Outbox:
-        """The outbox. Opening it is tried again only every few seconds: each time reads the whole file."""
+        """The open outbox. Opening is retried only every few seconds, since it reads the whole file."""
         if self._outbox is not None:
             return self._outbox
         now = time.monotonic()

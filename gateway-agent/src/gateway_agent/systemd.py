@@ -1,6 +1,6 @@
-"""The readiness protocol of systemd (sd_notify): one datagram of NAME=value lines. Nothing happens outside a service.
+"""The sd_notify protocol of systemd: one datagram of NAME=value lines. Does nothing outside a service.
 
-Written out because it is ten lines, while the libraries for it are unmaintained or need systemd's headers to build.
+Own code, since it is ten lines and the libraries for it are unmaintained or need systemd's headers to build.
 Source: sd_notify(3).
 """
 
@@ -9,7 +9,7 @@ import socket
 
 
 def notify(state: str) -> None:
-    """Tell systemd, e.g. ``READY=1``, ``WATCHDOG=1``, ``STOPPING=1``, ``STATUS=…``. Errors are nobody's concern."""
+    """Notify systemd, e.g. ``READY=1``, ``WATCHDOG=1``, ``STOPPING=1``, ``STATUS=…``. Errors are ignored."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
@@ -23,7 +23,7 @@ def notify(state: str) -> None:
 
 
 def watchdog_interval_s() -> float | None:
-    """How often systemd wants to hear from us: half of WatchdogSec. None: it does not."""
+    """Interval of watchdog notifications: half of WatchdogSec. None: no watchdog."""
     microseconds = os.environ.get("WATCHDOG_USEC", "")
     if not microseconds.isdigit() or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None

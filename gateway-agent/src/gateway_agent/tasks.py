@@ -1,12 +1,12 @@
-"""Two small things about asyncio tasks that several files need."""
+"""Helpers for asyncio tasks."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
 
-async def together(*work: Coroutine[Any, Any, None]) -> None:
-    """Run all until one fails or we are cancelled; the others are cancelled and the first error raised, unwrapped."""
+async def run_all(*work: Coroutine[Any, Any, None]) -> None:
+    """Run all until one fails or we are cancelled. The others are cancelled; the first error is raised unwrapped."""
     tasks = [asyncio.create_task(item) for item in work]
     try:
         await asyncio.gather(*tasks)
@@ -17,7 +17,7 @@ async def together(*work: Coroutine[Any, Any, None]) -> None:
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
-    """Wait for the event, but no longer than that."""
+    """Wait for the event for at most ``seconds``."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -1,14 +1,14 @@
-"""What devices say of themselves, joined to beacons by device address: a TLM comes in an advert of its own. Pure."""
+"""Joins telemetry to beacons by device address: an Eddystone TLM is an advert of its own. Pure."""
 
 from gateway_agent.decoders import Telemetry
 from gateway_agent.decoders.combine import join
 
-LIMIT = 1024  # devices; only those of wanted beacons are kept, a beacon with changing addresses takes several
-REPEAT_AFTER_S = 60.0  # unchanged values go out once a minute: enough for a curve, few bytes
+LIMIT = 1024  # devices of wanted beacons; a beacon with changing addresses takes several
+REPEAT_AFTER_S = 60.0  # unchanged values are sent once a minute
 
 
 class DeviceTelemetry:
-    """Latest telemetry per device address, and when it last went out with which beacon's reading."""
+    """Latest telemetry per device address, and the telemetry last sent per beacon."""
 
     def __init__(self) -> None:
         self._devices: dict[str, Telemetry | None] = {}
@@ -17,22 +17,22 @@ class DeviceTelemetry:
     def __contains__(self, address: str) -> bool:
         return address in self._devices
 
-    def heard(self, address: str, said: Telemetry | None) -> None:
-        """Remember the device, and what it said in place of what it said before."""
-        self._devices[address] = join(self._devices.pop(address, None), said)
+    def update(self, address: str, latest: Telemetry | None) -> None:
+        """Merge a device's new telemetry into its earlier values."""
+        self._devices[address] = join(self._devices.pop(address, None), latest)
         if len(self._devices) > LIMIT:
             del self._devices[next(iter(self._devices))]
 
     def take(self, address: str, beacon: str, now: float) -> Telemetry | None:
-        """What goes out with the beacon's next reading: what changed, or a repetition once a minute; else None."""
-        said = self._devices.get(address)
-        if said is None:
+        """Telemetry for the beacon's next reading: when it changed, else once a minute; otherwise None."""
+        latest = self._devices.get(address)
+        if latest is None:
             return None
         sent, at = self._sent.pop(beacon, (None, now))
-        if sent == said and now - at < REPEAT_AFTER_S:
-            self._sent[beacon] = (said, at)
+        if sent == latest and now - at < REPEAT_AFTER_S:
+            self._sent[beacon] = (latest, at)
             return None
-        self._sent[beacon] = (said, now)
+        self._sent[beacon] = (latest, now)
         if len(self._sent) > LIMIT:
             del self._sent[next(iter(self._sent))]
-        return said
+        return latest

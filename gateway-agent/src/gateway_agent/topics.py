@@ -1,10 +1,10 @@
-"""The contract's topics of one gateway. Pure."""
+"""The contract's topics for one gateway. Pure."""
 
 from dataclasses import dataclass
 
 PREFIX = "sda/v1"
 BROKER_UPTIME = "$SYS/broker/uptime"
-"""Mosquitto says there how long it has been running: "123 seconds", retained, every ten seconds unless configured."""
+"""Mosquitto publishes its uptime there: "123 seconds", retained, every ten seconds by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,6 @@ class Topics:
     config: str
 
     @classmethod
-    def of(cls, gateway: str) -> "Topics":
-        """Those of the gateway with this id."""
+    def for_gateway(cls, gateway: str) -> "Topics":
+        """The topics of the gateway with this id."""
         return cls(*(f"{PREFIX}/gateway/{gateway}/{name}" for name in ("readings", "status", "health", "config")))

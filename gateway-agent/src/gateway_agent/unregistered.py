@@ -1,12 +1,12 @@
-"""Beacons nobody registered: at most 256 are remembered, however many random addresses pass by. Pure."""
+"""Tracks unregistered beacons: at most 256, however many random addresses are received. Pure."""
 
 LIMIT = 256
-# A phone changes its address every 15 minutes or so; what has been silent for five is gone.
+# A phone changes its address about every 15 minutes; five minutes of silence count as gone.
 FORGET_AFTER_S = 300.0
 
 
 class Unregistered:
-    """A bounded set of beacon ids with the time each was last heard, oldest first."""
+    """A bounded set of beacon ids with the time of their last advert, oldest first."""
 
     def __init__(self) -> None:
         self._last_heard: dict[str, float] = {}
@@ -15,7 +15,7 @@ class Unregistered:
         return len(self._last_heard)
 
     def hold(self, beacon: str, now: float) -> bool:
-        """Whether ``beacon`` is among those remembered; a new one is taken in while there is room."""
+        """Track ``beacon`` if there is room; returns whether it is tracked."""
         if self._last_heard.pop(beacon, None) is None:
             self._forget(now)
             if len(self._last_heard) >= LIMIT:

@@ -1,4 +1,4 @@
-"""From a configuration's plain data to Settings: variables laid over, what is wrong refused by key. Pure."""
+"""Makes Settings of a configuration's plain data: applies variables and names invalid keys. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ PREFIX = "SDA_GATEWAY_"
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; the message names the key and says why."""
+    """The configuration is invalid; the message names the key and the reason."""
 
 
-def checked(data: dict[str, Any], environment: Mapping[str, str]) -> Settings:
-    """The settings of a file's ``data``, with SDA_GATEWAY_<KEY> or SDA_GATEWAY_<SECTION>_<KEY> in place of its values.
+def validated(data: dict[str, Any], environment: Mapping[str, str]) -> Settings:
+    """Settings of a file's ``data``; SDA_GATEWAY_<KEY> or SDA_GATEWAY_<SECTION>_<KEY> override its values.
 
     Raises ConfigError naming the key.
     """
     _overlay(data, environment)
     settings: Settings = _section(Settings, data, "")
-    _check_together(settings)
+    _check_combinations(settings)
     return settings
 
 
@@ -88,7 +88,7 @@ def _value(name: str, value: Any, kind: Any, rule: Rule) -> Any:
             raise ConfigError(f"{name}: {error}") from error
     accepted = (int, float) if kind is float else (kind,)
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
-        raise ConfigError(f"{name} is {'not shown' if rule.secret else repr(value)}; {_WANTED[kind]} is needed")
+        raise ConfigError(f"{name} is {'not shown' if rule.secret else repr(value)}; {_EXPECTED[kind]} is needed")
     if rule.low is not None and rule.high is not None and not rule.low <= value <= rule.high:
         raise ConfigError(f"{name} is {value}; it must lie between {rule.low:g} and {rule.high:g}")
     if rule.pattern is not None and not re.fullmatch(rule.pattern, str(value)):
@@ -98,16 +98,16 @@ def _value(name: str, value: Any, kind: Any, rule: Rule) -> Any:
     return kind(value)
 
 
-_WANTED = {str: "text in quotes", int: "an integer", float: "a number", bool: "true or false"}
+_EXPECTED = {str: "text in quotes", int: "an integer", float: "a number", bool: "true or false"}
 
 
-def _check_together(settings: Settings) -> None:
+def _check_combinations(settings: Settings) -> None:
     broker, scan = settings.broker, settings.scan
     if broker.password and broker.password_file:
         raise ConfigError("broker.password and broker.password_file are both given; keep one")
     if bool(broker.client_cert) != bool(broker.client_key):
         raise ConfigError("broker.client_cert and broker.client_key belong together; give both or none")
     if broker.ca_file and not broker.tls:
-        raise ConfigError("broker.ca_file is given but broker.tls is false; take one of them back")
+        raise ConfigError("broker.ca_file is given but broker.tls is false; remove one of them")
     if scan.reset_after_s <= scan.restart_after_s:
         raise ConfigError("scan.reset_after_s must be longer than scan.restart_after_s")

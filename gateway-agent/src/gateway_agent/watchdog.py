@@ -1,7 +1,7 @@
-"""When a silent scanner is replaced and when the adapter is reset. Pure: monotonic seconds are an argument.
+"""Decides when to replace a silent scanner and when to reset the adapter. Pure: monotonic seconds are an argument.
 
-A room without any beacon looks like a deaf adapter. Fresh scanners are cheap and come as long as the silence lasts;
-resets disturb other users of the adapter, so each one waits twice as long as the one before, up to an hour.
+A room without any beacon looks like a broken adapter. New scanners are cheap and are made as long as the silence lasts.
+Resets disturb other users of the adapter, so each one waits twice as long as the one before, up to an hour.
 """
 
 from enum import Enum
@@ -10,7 +10,7 @@ _LONGEST_RESET_PAUSE_S = 3600.0
 
 
 class Action(Enum):
-    """What is due."""
+    """The action that is due."""
 
     NOTHING = "nothing"
     RESTART = "restart"
@@ -18,7 +18,7 @@ class Action(Enum):
 
 
 class Watchdog:
-    """Tell it of adverts (`heard`), ask it what is due (`due`), tell it what was done (`restarted`, `reset`)."""
+    """Report adverts (`advert_seen`) and done actions (`restarted`, `reset`); ask for the next action (`due`)."""
 
     def __init__(self, restart_after_s: float, reset_after_s: float, now: float) -> None:
         self._restart_after_s = restart_after_s
@@ -28,8 +28,8 @@ class Watchdog:
         self._last_restart = now
         self._last_reset = now
 
-    def heard(self, now: float) -> None:
-        """When the latest advert came."""
+    def advert_seen(self, now: float) -> None:
+        """Report the time of the latest advert."""
         if now > self._last_advert:
             self._last_advert = now
             self._reset_pause_s = self._reset_after_s
@@ -39,7 +39,7 @@ class Watchdog:
         return now - self._last_advert
 
     def due(self, now: float) -> Action:
-        """What the silence asks for now."""
+        """The action that is due now."""
         if now - max(self._last_advert, self._last_reset) >= self._reset_pause_s:
             return Action.RESET
         if now - max(self._last_advert, self._last_restart, self._last_reset) >= self._restart_after_s:
@@ -47,10 +47,10 @@ class Watchdog:
         return Action.NOTHING
 
     def restarted(self, now: float) -> None:
-        """A fresh scanner is running."""
+        """Report that a new scanner is running."""
         self._last_restart = now
 
     def reset(self, now: float) -> None:
-        """The adapter was reset."""
+        """Report that the adapter was reset."""
         self._last_reset = self._last_restart = now
         self._reset_pause_s = min(self._reset_pause_s * 2, max(_LONGEST_RESET_PAUSE_S, self._reset_after_s))

@@ -1,6 +1,6 @@
-"""Adverts of beacons of every kind."""
+"""Adverts of test beacons."""
 
-from played_bluez import Advert
+from fake_bluez import Advert
 
 SERVICE = "0000{}-0000-1000-8000-00805f9b34fb"
 
@@ -11,7 +11,7 @@ def address(number: int, first: int = 0xC0) -> str:
 
 
 def number_of(device: str) -> int:
-    """The number an address was made from."""
+    """The number of an address made by `address`."""
     return int.from_bytes(bytes.fromhex(device.replace(":", ""))[1:], "big")
 
 

@@ -1,4 +1,4 @@
-"""A folder that lies on a full disk, for one process, until somebody makes room."""
+"""A folder on a full disk, for one process, until `make_room`."""
 
 import subprocess
 from pathlib import Path
@@ -7,7 +7,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 
 class FullDisk:
-    """``environment`` goes to the process; ``make_room`` ends it while it runs. Needs a C compiler."""
+    """Run the process with ``environment``; ``make_room`` frees the disk while it runs. Needs a C compiler."""
 
     def __init__(self, folder: Path, full: Path) -> None:
         self._flag = folder / "disk-is-full"
@@ -21,5 +21,5 @@ class FullDisk:
         }
 
     def make_room(self) -> None:
-        """The disk takes everything from now on."""
+        """Free the disk."""
         self._flag.unlink()

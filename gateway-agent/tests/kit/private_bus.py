@@ -1,4 +1,4 @@
-"""A private D-Bus daemon in a temporary folder: programs that are told its address take it for the system bus."""
+"""A private D-Bus daemon in a temporary folder, for programs that use DBUS_SYSTEM_BUS_ADDRESS."""
 
 import subprocess
 from pathlib import Path
@@ -22,7 +22,7 @@ _CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configura
 
 
 class PrivateBus:
-    """Context manager; ``address`` is what DBUS_SYSTEM_BUS_ADDRESS has to say. ``denied``: whom nobody may talk to."""
+    """Context manager; ``address`` is for DBUS_SYSTEM_BUS_ADDRESS. Nobody may send to the name ``denied``."""
 
     def __init__(self, folder: Path, denied: str = "") -> None:
         denial = f'<deny send_destination="{denied}"/>' if denied else ""

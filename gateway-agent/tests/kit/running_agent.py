@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from played_broker import Broker
+from real_broker import Broker
 from waiting import eventually
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class RunningAgent:
 
     @property
     def running(self) -> bool:
-        """Whether it lives."""
+        """Whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> int:
@@ -105,27 +105,27 @@ class RunningAgent:
         self._process.wait(20)
 
     def log(self) -> str:
-        """What it said so far."""
+        """The agent's log."""
         return self._log.read_text() if self._log.exists() else ""
 
     def wait_for_log(self, text: str, within_s: float = 30) -> None:
-        """Wait until the log says that."""
+        """Wait until the log contains the text."""
         eventually(lambda: text in self.log(), within_s, lambda: f"{text!r} in the log:\n{self.log()}")
 
     def interrupted(self) -> bool:
-        """SIGINT, as Ctrl-C sends it, if it still lives; returns whether it did."""
+        """Send SIGINT, like Ctrl-C, if the process runs; returns whether it ran."""
         if self.running:
             os.kill(self.pid, signal.SIGINT)
         return self.running
 
-    def known(self) -> str:
-        """What it last wrote into its state file."""
+    def state_text(self) -> str:
+        """Content of the state file."""
         path = self.state / "state.json"
         return path.read_text() if path.exists() else ""
 
     def adverts(self) -> int:
-        """Adverts it says to have heard."""
-        found = re.search(r'"adverts": (\d+)', self.known())
+        """Number of adverts in the state file."""
+        found = re.search(r'"adverts": (\d+)', self.state_text())
         return int(found[1]) if found else 0
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -151,10 +151,10 @@ class RunningAgent:
 
 
 class StartAgent(Protocol):
-    """The fixture ``start_agent``: sections of the configuration take the place of the defaults."""
+    """The fixture ``start_agent``: sections of the configuration override the defaults."""
 
     def __call__(self, environment: dict[str, str] | None = None, **sections: Any) -> RunningAgent:
-        """Start one; it ends with the test."""
+        """Start an agent; it stops with the test."""
 
 
 def make_agent(

@@ -1,4 +1,4 @@
-"""What befalls an agent: the same code for the quick tests and the long benchmarks, which differ in seconds."""
+"""Scenarios shared by the quick tests and the long benchmarks."""
 
 import random
 import sqlite3
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 
 from beacons import address, ibeacon, ibeacon_id, number_of
+from fake_bluez import Advert, FakeBluez
 from gateway_agent.clock import Clock
 from gateway_agent.outbox import Outbox
 from gateway_agent.outbox_view import FILE
-from gateway_agent.record import Reading
-from played_bluez import Advert, PlayedBluez
-from played_broker import Broker
+from gateway_agent.readings import Reading
+from real_broker import Broker
 from running_agent import RunningAgent
 from subscriber import Subscriber
 from waiting import eventually
@@ -25,7 +25,7 @@ READINGS_PER_S = 200
 SCAN = {"allow": [ibeacon_id(number) for number in range(BEACONS)]}
 
 
-def one_a_second_each() -> Iterator[Advert]:
+def each_beacon_once_a_second() -> Iterator[Advert]:
     """Adverts of 200 beacons in turn."""
     return cycle([ibeacon(number, -40 - number % 50) for number in range(BEACONS)])
 
@@ -39,8 +39,8 @@ def crowd(addresses: int, registered: int, seed: int = 1) -> Iterator[Advert]:
         )
 
 
-def with_strangers(traffic: Iterator[Advert], every: int, seed: int = 1) -> Iterator[Advert]:
-    """Each so-manieth advert is of a random address that is never heard again."""
+def with_random_addresses(traffic: Iterator[Advert], every: int, seed: int = 1) -> Iterator[Advert]:
+    """Every ``every``-th advert has a random address that occurs only once."""
     rnd = random.Random(seed)  # noqa: S311 - traffic, not secrets
     while True:
         yield from islice(traffic, every - 1)
@@ -49,7 +49,7 @@ def with_strangers(traffic: Iterator[Advert], every: int, seed: int = 1) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Adverts emitted and adverts that arrived in readings (n), by beacon; and seconds that it took."""
+    """Number of adverts emitted, number that arrived in readings (n), and the duration."""
 
     emitted: int
     arrived: int
@@ -61,19 +61,19 @@ class Count:
         return self.emitted - self.arrived
 
 
-def emitted(bluez: PlayedBluez) -> int:
+def emitted(bluez: FakeBluez) -> int:
     """Adverts so far."""
     return sum(bluez.emitted.values())
 
 
-def let_pass(bluez: PlayedBluez, adverts: int) -> None:
-    """Wait until so many more adverts were emitted."""
+def wait_for_adverts(bluez: FakeBluez, adverts: int) -> None:
+    """Wait until that many more adverts were emitted."""
     until = emitted(bluez) + adverts
-    eventually(lambda: emitted(bluez) >= until, adverts / READINGS_PER_S * 3 + 30, "the played BlueZ emits too little")
+    eventually(lambda: emitted(bluez) >= until, adverts / READINGS_PER_S * 3 + 30, "the fake BlueZ emits too little")
 
 
-def all_arrived(bluez: PlayedBluez, platform: Subscriber, within_s: float) -> None:
-    """Wait until every advert that was emitted has arrived, each exactly once."""
+def wait_until_all_arrived(bluez: FakeBluez, platform: Subscriber, within_s: float) -> None:
+    """Wait until every emitted advert has arrived exactly once."""
     expected = {ibeacon_id(number_of(key)): count for key, count in bluez.emitted.items()}
 
     def difference() -> str:
@@ -84,9 +84,9 @@ def all_arrived(bluez: PlayedBluez, platform: Subscriber, within_s: float) -> No
     eventually(lambda: platform.adverts() == expected, within_s, difference)
 
 
-def broker_away(
+def broker_outage(
     agent: RunningAgent,
-    bluez: PlayedBluez,
+    bluez: FakeBluez,
     broker: Broker,
     platform: Subscriber,
     end: Callable[[], None],
@@ -94,25 +94,25 @@ def broker_away(
     begin: Callable[[], None] | None = None,
     forgets: bool = False,
 ) -> Count:
-    """The broker goes away for ``seconds`` under load and comes back; every advert must arrive.
+    """The broker is down for ``seconds`` under load; every advert must arrive.
 
-    ``forgets``: the ingest is away just before, so that the broker has acknowledged what it alone knows.
+    ``forgets``: the ingest disconnects just before, so that only the broker has some acknowledged messages.
     """
-    bluez.play(one_a_second_each(), READINGS_PER_S)
-    let_pass(bluez, READINGS_PER_S)
+    bluez.start_traffic(each_beacon_once_a_second(), READINGS_PER_S)
+    wait_for_adverts(bluez, READINGS_PER_S)
     broker.save()
     if forgets:
-        platform.leave()
-    let_pass(bluez, READINGS_PER_S)
+        platform.disconnect()
+    wait_for_adverts(bluez, READINGS_PER_S)
     end()
-    let_pass(bluez, int(seconds * READINGS_PER_S))
+    wait_for_adverts(bluez, int(seconds * READINGS_PER_S))
     (begin or broker.start)()
     back = time.monotonic()
     if forgets:
-        platform.come_back()
-    let_pass(bluez, READINGS_PER_S)
-    bluez.rest()
-    all_arrived(bluez, platform, 60 + seconds)
+        platform.reconnect()
+    wait_for_adverts(bluez, READINGS_PER_S)
+    bluez.stop_traffic()
+    wait_until_all_arrived(bluez, platform, 60 + seconds)
     assert agent.running
     return Count(emitted(bluez), sum(platform.adverts().values()), time.monotonic() - back)
 
@@ -125,15 +125,15 @@ def everything_sent(agent: RunningAgent, platform: Subscriber) -> bool:
     return all(acked is not None for _, acked in rows) and {batch for batch, _ in rows} <= platform.sequence()
 
 
-def agent_killed(agent: RunningAgent, bluez: PlayedBluez, platform: Subscriber, times: int, seed: int) -> list[int]:
-    """SIGKILL at random moments under load, and a fresh start each time; adverts lost with each kill."""
+def kill_agent(agent: RunningAgent, bluez: FakeBluez, platform: Subscriber, times: int, seed: int) -> list[int]:
+    """Kill the agent at random moments under load and restart it; returns the adverts lost with each kill."""
     rnd, losses = random.Random(seed), list[int]()  # noqa: S311 - moments, not secrets
     for number in range(times):
         eventually(lambda: bluez.scanning, 20, agent.log)
-        bluez.play(one_a_second_each(), READINGS_PER_S)
-        let_pass(bluez, rnd.randrange(READINGS_PER_S, 3 * READINGS_PER_S))
+        bluez.start_traffic(each_beacon_once_a_second(), READINGS_PER_S)
+        wait_for_adverts(bluez, rnd.randrange(READINGS_PER_S, 3 * READINGS_PER_S))
         agent.kill()
-        bluez.rest()
+        bluez.stop_traffic()
         agent.start()
         eventually(lambda: agent.log().count("connected to") == number + 2, 30, agent.log)  # noqa: B023 - used at once
         eventually(lambda: everything_sent(agent, platform), 30, agent.log)
@@ -156,7 +156,7 @@ def fill_outbox(agent: RunningAgent, readings: int, a_batch: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """Readings a second of the backlog, and how old live batches were on arrival, in seconds."""
+    """How fast the backlog drained, and the age of live batches on arrival."""
 
     readings: int
     seconds: float
@@ -164,26 +164,30 @@ class Drain:
     live: int
 
 
-def drain(agent: RunningAgent, bluez: PlayedBluez, platform: Subscriber, readings: int, a_batch: int) -> Drain:
-    """Start an agent on a large outbox while 200 readings a second come in."""
+def drain(agent: RunningAgent, bluez: FakeBluez, platform: Subscriber, readings: int, a_batch: int) -> Drain:
+    """Start an agent on a large outbox while 200 readings per second arrive."""
     fill_outbox(agent, readings, a_batch)
     agent.start()
     agent.wait_for_log("connected to")
     began, started_ms = time.monotonic(), time.time() * 1000
     eventually(lambda: bluez.scanning, 20, agent.log)
-    bluez.play(one_a_second_each(), READINGS_PER_S)
+    bluez.start_traffic(each_beacon_once_a_second(), READINGS_PER_S)
 
     def backlog() -> int:
         return sum(
-            len(heard.body["readings"]) for heard in platform.messages("readings") if heard.body["ts"] < started_ms
+            len(message.body["readings"])
+            for message in platform.messages("readings")
+            if message.body["ts"] < started_ms
         )
 
     eventually(lambda: len(platform.messages("readings")) * a_batch >= readings, 600, agent.log)
     eventually(lambda: backlog() >= readings, 600, agent.log)
     seconds = time.monotonic() - began
-    let_pass(bluez, 2 * READINGS_PER_S)
-    bluez.rest()
+    wait_for_adverts(bluez, 2 * READINGS_PER_S)
+    bluez.stop_traffic()
     ages = [
-        heard.at - heard.body["ts"] / 1000 for heard in platform.messages("readings") if heard.body["ts"] > started_ms
+        message.at - message.body["ts"] / 1000
+        for message in platform.messages("readings")
+        if message.body["ts"] > started_ms
     ]
     return Drain(readings, seconds, max(ages), len(ages))

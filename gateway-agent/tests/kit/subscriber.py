@@ -1,4 +1,4 @@
-"""What the platform hears: a subscriber with the ingest's account and a persistent session."""
+"""A subscriber with a persistent session, in place of the platform."""
 
 import json
 import threading
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
-from played_broker import PASSWORDS
+from real_broker import PASSWORDS
 
 
-class Heard(NamedTuple):
+class Received(NamedTuple):
     """One message; ``at`` is epoch seconds of its arrival."""
 
     topic: str
@@ -34,13 +34,13 @@ class Subscriber:
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._messages: list[Heard] = []
+        self._messages: list[Received] = []
         self._lock = threading.Lock()
         self.connected = threading.Event()
         self._client = self._new_client()
 
     def __enter__(self) -> "Subscriber":
-        self.come_back()
+        self.reconnect()
         return self
 
     def __exit__(
@@ -49,30 +49,30 @@ class Subscriber:
         self._client.disconnect()
         self._client.loop_stop()
 
-    def leave(self) -> None:
-        """Be away: the broker keeps what comes for later."""
+    def disconnect(self) -> None:
+        """Disconnect: the broker queues messages."""
         self.connected.clear()
         self._client.disconnect()
         self._client.loop_stop()
         self._client = self._new_client()
 
-    def come_back(self) -> None:
-        """Take what was kept, and what comes."""
+    def reconnect(self) -> None:
+        """Connect and receive queued and new messages."""
         self._client.connect("127.0.0.1", self._port)
         self._client.loop_start()
         assert self.connected.wait(10), "the subscriber was not let in"
 
-    def messages(self, name: str) -> list[Heard]:
-        """All so far on topics ending in ``name``."""
+    def messages(self, name: str) -> list[Received]:
+        """All messages so far on topics ending in ``name``."""
         with self._lock:
-            return [heard for heard in self._messages if heard.topic.endswith("/" + name)]
+            return [message for message in self._messages if message.topic.endswith("/" + name)]
 
     def readings(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """(beacon, ts) -> reading: a message that came twice is there once, as in the database."""
+        """(beacon, ts) -> reading. A message that arrived twice counts once, as in the database."""
         return {
-            (reading["beacon"], heard.body["ts"]): reading
-            for heard in self.messages("readings")
-            for reading in heard.body["readings"]
+            (reading["beacon"], message.body["ts"]): reading
+            for message in self.messages("readings")
+            for reading in message.body["readings"]
         }
 
     def adverts(self) -> dict[str, int]:
@@ -84,12 +84,12 @@ class Subscriber:
 
     def sequence(self) -> set[int]:
         """Numbers of the batches that arrived."""
-        return {heard.body["seq"] for heard in self.messages("readings")}
+        return {message.body["seq"] for message in self.messages("readings")}
 
     def status(self) -> str | None:
-        """The state last heard."""
-        heard = self.messages("status")
-        return heard[-1].body["state"] if heard else None
+        """The last received state."""
+        message = self.messages("status")
+        return message[-1].body["state"] if message else None
 
     def _new_client(self) -> mqtt.Client:
         client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id="test-ingest", clean_session=False)
@@ -105,11 +105,11 @@ class Subscriber:
 
     def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
         with self._lock:
-            self._messages.append(Heard(message.topic, bytes(message.payload), message.retain, time.time()))
+            self._messages.append(Received(message.topic, bytes(message.payload), message.retain, time.time()))
 
 
 def publish_config(port: int, gateway: str, config: dict[str, Any] | None) -> None:
-    """What the flows do: retain a `config` message for a gateway; None takes it back."""
+    """Retain a `config` message for a gateway, as the flows do; None clears it."""
     client = mqtt.Client(CallbackAPIVersion.VERSION2)
     client.username_pw_set("nodered", PASSWORDS["nodered"])
     client.connect("127.0.0.1", port)
@@ -123,7 +123,7 @@ def publish_config(port: int, gateway: str, config: dict[str, Any] | None) -> No
 
 
 def end_session(tls_port: int, ca: Path, account: str, password: str) -> None:
-    """Connect as that account with a clean start: its session at the broker is gone, and so is its connection."""
+    """Connect as that account with a clean start, which ends its session and its connection."""
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=account, clean_session=True)
     client.username_pw_set(account, password)
     client.tls_set(str(ca))

@@ -1,4 +1,4 @@
-"""TCP ports for what a test starts."""
+"""Free TCP ports for tests."""
 
 import os
 import random
@@ -6,13 +6,13 @@ import socket
 from contextlib import ExitStack
 
 _FIRST, _BEHIND = map(int, os.environ.get("SDA_TEST_PORTS", "20000-32000").split("-"))
-"""Below the ports of outgoing connections. Test runs side by side are given a range each (`make test`): what one has
-chosen and does not listen on yet, another would take for unused."""
-_CHANCE = random.SystemRandom()  # hypothesis seeds the shared one, and everybody then draws the same ports
+"""Below the ports of outgoing connections. Parallel test runs use a range each (`make test`), since a chosen port looks
+unused until somebody listens on it."""
+_CHANCE = random.SystemRandom()  # hypothesis seeds the shared generator, which would give every run the same ports
 
 
 def unused_ports(count: int) -> list[int]:
-    """Ports of this machine nobody uses at this moment, all different."""
+    """Distinct ports that are unused at this moment."""
     found: list[int] = []
     with ExitStack() as held:
         while len(found) < count:

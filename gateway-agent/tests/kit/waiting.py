@@ -1,4 +1,4 @@
-"""Waiting for a condition with a deadline."""
+"""Waits for a condition with a deadline."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _LOOK_EVERY_S = 0.02
 
 
 def eventually(condition: Callable[[], T], within_s: float, otherwise: Callable[[], str] | str = "") -> T:
-    """The condition's first truthy value. AssertionError with ``otherwise`` when there is none within the time."""
+    """The condition's first truthy value. Raises AssertionError with ``otherwise`` at the deadline."""
     deadline = time.monotonic() + within_s
     while not (value := condition()):
         if time.monotonic() > deadline:

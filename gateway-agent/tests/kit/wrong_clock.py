@@ -1,4 +1,4 @@
-"""A process whose wall clock is wrong until somebody sets it right, as on a Pi without a battery clock."""
+"""A wrong wall clock for one process, as on a Pi without a battery clock."""
 
 import struct
 import subprocess
@@ -8,7 +8,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 
 class WrongClock:
-    """``environment`` goes to the process; ``set`` moves its clock while it runs. Needs a C compiler."""
+    """Run the process with ``environment``; ``set`` moves its clock while it runs. Needs a C compiler."""
 
     def __init__(self, folder: Path, off_by_s: int) -> None:
         self._offset = folder / "clock-offset"
@@ -18,6 +18,6 @@ class WrongClock:
         self.environment = {"LD_PRELOAD": str(library), "WRONG_CLOCK_FILE": str(self._offset)}
 
     def set(self, off_by_s: int) -> None:
-        """The clock is off by so many seconds from now on."""
+        """Set the clock's error in seconds."""
         with self._offset.open("r+b" if self._offset.exists() else "w+b") as file:
             file.write(struct.pack("=q", off_by_s))

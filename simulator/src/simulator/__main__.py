@@ -1,4 +1,4 @@
-"""`simulator`: reads the command line and the settings, runs one command, says how it went."""
+"""`simulator`: reads the command line and the settings, runs one command, prints the result."""
 
 import argparse
 import asyncio
@@ -18,12 +18,12 @@ from dotenv import dotenv_values
 
 from simulator import arguments, play, replay, settings
 from simulator.building import Building, BuildingError, load
+from simulator.building_watch import BuildingWatch
 from simulator.fleet import Fleet
-from simulator.manner import Manner, RefusedError, Stop, TooManyFilesError, UnreachableError, allow_files
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
+from simulator.run_options import RefusedError, RunOptions, Stop, TooManyFilesError, UnreachableError, raise_file_limit
 from simulator.truth import TruthFile
-from simulator.watch import Watch
 
 
 def main() -> int:
@@ -35,56 +35,57 @@ def main() -> int:
     try:
         return run(options, values)
     except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
-        _tell(f"simulator: {error}")
+        _log(f"simulator: {error}")
         return USAGE
     except UnreachableError as error:
-        _tell(f"simulator: {error}. Does it run (make status), and do MQTT_HOST and MQTT_PORT say where?")
+        _log(f"simulator: {error}. Is it running (make status)? Are MQTT_HOST and MQTT_PORT right?")
         return UNREACHABLE
     except RefusedError as error:
-        _tell(
-            f"simulator: {error}. Is MQTT_SIMULATOR_PASSWORD the one that broker was set up with? "
-            "Where the demo does not play (SIM=0, an own building) there is no such account: SIM=1 make up"
+        _log(
+            f"simulator: {error}. Is MQTT_SIMULATOR_PASSWORD right for this broker? "
+            "Without the demo (SIM=0, your own building) this account does not exist: SIM=1 make up"
         )
         return REFUSED
 
 
 def _people(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     file = options.building or settings.building_file(values, Path.cwd())
-    watch = Watch(file, options.when_changed)
+    watch = BuildingWatch(file, options.when_changed)
     while True:
-        code = _walk(options, values, watch)
+        code = _run_people(options, values, watch)
         if not watch.changed:
             return code
-        _tell(f"{file} is another building now: " + watch.says)
-        if not asyncio.run(watch.until_again(_stop_by_signal)):
+        _log(f"{file} has changed: " + watch.description)
+        if not asyncio.run(watch.wait_until_usable(_stop_by_signal)):
             return OK
 
 
-def _walk(options: argparse.Namespace, values: Mapping[str, str | None], watch: Watch) -> int:
+def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], watch: BuildingWatch) -> int:
     accounts = settings.accounts(options.accounts) if options.accounts else None
-    broker, building = settings.broker(values, accounts, options.ca), load(watch.take())
-    crowd = _crowd(options)
-    made = {"phones": play.phones, "gateways": play.gateways, "mixed": play.mixed}[options.command](building, crowd)
-    if missing := [one.id for one in made.receivers if accounts is not None and one.id not in accounts]:
+    broker, building = settings.broker(values, accounts, options.ca), load(watch.remember())
+    people = _people_options(options)
+    played = {"phones": play.phones, "gateways": play.gateways, "mixed": play.mixed}[options.command](building, people)
+    if missing := [one.id for one in played.receivers if accounts is not None and one.id not in accounts]:
         raise settings.SettingsError(f"{options.accounts} has no account of {missing[0]} (of {len(missing)} missing)")
-    _tell(f"{_heard_by(made)} in {building.name}, seed {crowd.seed}, to {broker}")
-    truth = TruthFile(options.truth, building, made.staff, crowd.seed) if options.truth else None
-    return _play(options, broker, made, about={"seed": crowd.seed}, watch=watch, truth=truth)
+    _log(f"{_description(played)} in {building.name}, seed {people.seed}, to {broker}")
+    truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
+    return _send(options, broker, played, about={"seed": people.seed}, watch=watch, truth=truth)
 
 
-def _crowd(options: argparse.Namespace) -> play.Crowd:
+def _people_options(options: argparse.Namespace) -> play.People:
     given = vars(options)
     known = {name: given[name] for name in ("interval_s", "readings", "low_batteries", "failing") if name in given}
-    return play.Crowd(options.count, options.first, options.seed, options.duration, **known)
+    return play.People(options.count, options.first, options.seed, options.duration, **known)
 
 
-def _heard_by(made: play.Play) -> str:
-    """For example: 50 SDAs, 26 of them with phones, 113 gateways."""
-    with_phones = [one.id for one in made.receivers if one.kind == "phone"]
-    if not made.gateways:
+def _description(played: play.Play) -> str:
+    """For example: 50 SDAs, 26 of them with phones, and 113 gateways."""
+    with_phones = [one.id for one in played.receivers if one.kind == "phone"]
+    if not played.gateways:
         ids = with_phones[0] if len(with_phones) == 1 else f"{with_phones[0]} to {with_phones[-1]}"
         return f"{len(with_phones):,} phones (SDA {ids})"
-    return f"{len(made.staff):,} SDAs, {len(with_phones):,} of them with phones, and {len(made.gateways):,} gateways"
+    people = f"{len(played.staff):,} SDAs, {len(with_phones):,} of them with phones"
+    return f"{people}, and {len(played.gateways):,} gateways"
 
 
 def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
@@ -97,48 +98,48 @@ def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
     except replay.RecordingError as error:
         raise replay.RecordingError(f"{options.file}: {error}") from error
     for line, reason in recording.refused:
-        _tell(f"{options.file}:{line}: refused: {reason}")
+        _log(f"{options.file}:{line}: refused: {reason}")
     gateways = recording.gateways()
     if options.building or values.get("SDA_BUILDING"):
-        _warn(_building(options, values), gateways)
-    _tell(
+        _warn_of_unknown_gateways(_building(options, values), gateways)
+    _log(
         f"{len(gateways)} gateways, {len(recording.rows):,} readings, {len(recording.refused):,} rows refused; "
-        f"plays for {replay.lasts_s(recording, options.speed):.0f} s to {broker}"
+        f"plays for {replay.duration_s(recording, options.speed):.0f} s to {broker}"
     )
-    recorded = play.Play(gateways, replay.outgoing(recording, options.speed))
-    return _play(options, broker, recorded, refused_rows=len(recording.refused))
+    recorded = play.Play(gateways, replay.scheduled_batches(recording, options.speed))
+    return _send(options, broker, recorded, refused_rows=len(recording.refused))
 
 
-def _warn(building: Building, gateways: list[Receiver]) -> None:
+def _warn_of_unknown_gateways(building: Building, gateways: list[Receiver]) -> None:
     for gateway in gateways:
         if gateway.id not in building.gateways:
-            _tell(f"warning: {building.name} lists no gateway {gateway.id}: it is stored, but locates nobody")
+            _log(f"warning: {building.name} lists no gateway {gateway.id}: its readings are stored, but locate nobody")
 
 
-def _play(
+def _send(
     options: argparse.Namespace,
     broker: settings.Broker,
-    made: play.Play,
+    played: play.Play,
     *,
     refused_rows: int = 0,
     about: Mapping[str, Any] | None = None,
-    watch: Watch | None = None,
+    watch: BuildingWatch | None = None,
     truth: TruthFile | None = None,
 ) -> int:
-    """Send it all through a fleet and report."""
-    allow_files(len(made.receivers))
+    """Send all batches through a fleet and report."""
+    raise_file_limit(len(played.receivers))
     gc.set_threshold(
         50_000
-    )  # connections live long: looking through a million objects for garbage every second is 10 %
-    manner = Manner(options.ramp, options.queue, options.wait, options.drain, options.progress)
+    )  # connections live long: collecting garbage in a million objects every second costs 10 % CPU
+    run_options = RunOptions(options.ramp, options.queue, options.wait, options.drain, options.progress)
     if "health" in options:
-        manner = replace(manner, health_s=options.health, take_back=options.take_back)
+        run_options = replace(run_options, health_s=options.health, clear_status=options.clear_status)
 
     async def run() -> tuple[Fleet, float]:
-        fleet = Fleet(broker, made, manner, _tell, truth)
+        fleet = Fleet(broker, played, run_options, _log, truth)
         fleet.tally.refused_rows = refused_rows
         stop = _stop_by_signal()
-        async with watch.asking(stop) if watch else contextlib.nullcontext():
+        async with watch.stop_on_change(stop) if watch else contextlib.nullcontext():
             return fleet, await fleet.run(stop)
 
     fleet, seconds = asyncio.run(run())
@@ -147,7 +148,7 @@ def _play(
 
 
 def _hacs(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
-    from simulator import hacs  # the HTTP client takes longer to import than all the rest
+    from simulator import hacs  # importing the HTTP client takes longer than all the rest
 
     staff = arguments.staff_ids(options.staff, lambda: _building(options, values).staff)
     poller = hacs.Poller(
@@ -159,11 +160,11 @@ def _hacs(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
         key=options.key or values.get("SDA_API_KEY"),
         duration_s=options.duration,
     )
-    say = _ignore if options.quiet else _tell if options.json else print
+    output = _discard if options.quiet else _log if options.json else print
 
     async def run() -> tuple[Any, float]:
         started_s = time.monotonic()
-        tally = await hacs.poll(poller, _stop_by_signal(), say, _tell if options.quiet else _ignore)
+        tally = await hacs.poll(poller, _stop_by_signal(), output, _log if options.quiet else _discard)
         return tally, time.monotonic() - started_s
 
     tally, seconds = asyncio.run(run())
@@ -176,11 +177,11 @@ def _record(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
 
     given = vars(options)
     action = record.Action(options.action, given.get("subject"), given.get("name"), given.get("to"))
-    say = _tell if options.json else print
+    output = _log if options.json else print
     try:
-        done = asyncio.run(record.run(_url(options, values), options.key or values.get("SDA_API_KEY"), action, say))
+        done = asyncio.run(record.run(_url(options, values), options.key or values.get("SDA_API_KEY"), action, output))
     except record.RecordError as error:
-        _tell(f"simulator: {error}")
+        _log(f"simulator: {error}")
         codes = {record.NoAnswerError: UNREACHABLE, record.KeyRefusedError: REFUSED}
         return codes.get(type(error), FAILED)
     if options.json:
@@ -189,7 +190,7 @@ def _record(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
 
 
 def _url(options: argparse.Namespace, values: Mapping[str, str | None]) -> str:
-    """Where the platform answers, without a slash at its end."""
+    """The platform's base URL, without a slash at its end."""
     url = str(options.url or f"http://localhost:{settings.port(values, 'HTTP_PORT', 1880)}")
     if not url.startswith(("http://", "https://")):
         raise settings.SettingsError(f"--url {url!r} does not begin with http:// or https://")
@@ -201,10 +202,10 @@ def _building(options: argparse.Namespace, values: Mapping[str, str | None]) -> 
 
 
 def _stop_by_signal() -> Stop:
-    """SIGINT and SIGTERM ask to stop: once in order, twice at once."""
+    """SIGINT and SIGTERM request a stop: the first a clean one, the second an immediate one."""
     stop = Stop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.ask)
+        asyncio.get_running_loop().add_signal_handler(number, stop.request)
     return stop
 
 
@@ -212,12 +213,12 @@ def _report(options: argparse.Namespace, summary: dict[str, Any]) -> None:
     print(json.dumps(summary) if options.json else table(summary), flush=True)
 
 
-def _tell(line: str) -> None:
-    """For people, beside the result: standard error."""
+def _log(line: str) -> None:
+    """Print a message to standard error, apart from the result."""
     print(line, file=sys.stderr, flush=True)
 
 
-def _ignore(_line: str) -> None:
+def _discard(_line: str) -> None:
     pass
 
 

@@ -1,4 +1,4 @@
-"""The command line: what can be asked for, with help that teaches."""
+"""The command line, with examples in its help."""
 
 import argparse
 import math
@@ -18,11 +18,12 @@ class _Help(TypedDict):
     allow_abbrev: bool
 
 
-MOST_PHONES = 1_000_000  # a bound against a slip of the finger; open files bound it much earlier
+MOST_PHONES = 1_000_000  # guards against a typing error; the limit of open files is much lower
 ENVIRONMENT = """
 environment (or .env in the working folder; the environment wins):
   MQTT_HOST (localhost), MQTT_PORT (1883), MQTT_SIMULATOR_PASSWORD   the broker, account 'simulator'
-  HTTP_PORT (1880), SDA_API_KEY                                      what 'hacs' and 'record' ask
+  MQTTS_PORT (8883)                                                  the same with --ca, over TLS
+  HTTP_PORT (1880), SDA_API_KEY                                      the platform, for 'hacs' and 'record'
   SDA_BUILDING                                                       the building file
 """
 CODES = "exit codes:\n" + "\n".join(f"  {code}  {meaning}" for code, meaning in EXIT_CODES.items())
@@ -30,20 +31,20 @@ EXAMPLES = """
 examples:
   simulator phones -n 50                      50 SDAs walk the demo building until Ctrl-C
   simulator phones -n 2000 --interval 4 --duration 120 --json
-  simulator mixed                             SDAs with tags heard by gateways, and SDAs with phones
-  simulator replay walk.csv                   a recorded walk, heard by gateways, in real time
+  simulator mixed                             SDAs with tags for gateways, and SDAs with phones
+  simulator replay walk.csv                   a recorded walk, sent by gateways, in real time
   simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
-  simulator hacs --staff 0,2                  asks every 10 s where SDA 0 and 2 have been, as HACS does
-  simulator record start 7                    records what receivers send about SDA 7, with the rooms you say
+  simulator hacs --staff 0,2                  polls the locations of SDA 0 and 2 every 10 s, as HACS does
+  simulator record start 7                    records the readings of SDA 7, with the rooms that you tap
 """
 PHONES = """
 Each SDA is a phone with its own MQTT connection. It walks through rooms, corridors and lifts of the building, stays a
-while, and reports the strongest beacons it hears: one batch at QoS 1 every second while it walks and until 4 s after,
-every 1 to 4 s (each phone its own) while it stands, or always every --interval. The same seed gives the same walks and
-the same readings, whatever the broker does meanwhile.
+while, and publishes the strongest beacons: one batch at QoS 1 every second while it walks and for 4 s after that, every
+1 to 4 s (each phone its own) while it stands, or always every --interval. The same seed gives the same walks and
+readings, even if the broker is down meanwhile.
 
-While the broker is away batches wait (see --queue) and are sent after the reconnect. Ctrl-C or SIGTERM stops making
-batches and waits some seconds for outstanding acknowledgements; a second one ends at once.
+Batches wait during an outage of the broker (see --queue) and are sent after the reconnect. Ctrl-C or SIGTERM stops the
+walks and waits some seconds for outstanding acknowledgements; a second one exits at once.
 """
 PHONES_EXAMPLES = """
 examples:
@@ -52,28 +53,27 @@ examples:
   simulator phones -n 2000 --interval 4 --duration 120
       expect 60,000 batches sent and acknowledged, 500 msg/s, exit code 0
   simulator phones -n 10000 --interval 4 --duration 60
-      2,500 msg/s; connecting takes 20 s (--ramp), their first batches wait that long
+      2,500 msg/s; connecting takes 20 s (--ramp), so their first batches wait up to 20 s
 """
 GATEWAYS = """
-Plays every gateway of the building, each with its own MQTT connection, and the SDAs of the building file that have
-tags (the first -n of them). A tag sends twice a second. Which gateways receive it, and how strongly, follows from where
-it is carried. A gateway sends a batch for each window (1 s) in which it heard a registered tag, with `n`, `tx`, and the
-tag's battery and temperature when they changed or once a minute. It publishes `status` (retained, also its last will)
-and `health`, and obeys `config`: window_ms, min_rssi, rssi_offset, allow or allow_bloom.
+Plays every gateway of the building, each with its own MQTT connection, and those SDAs of the building file that have
+tags (the first -n of them). A tag sends two adverts a second. The place where it is carried decides which gateways
+receive it, and how strongly. A gateway sends a batch for each window (1 s) with readings: per registered tag the median
+RSSI, `n` and `tx`, and battery and temperature when they change and once a minute. It publishes `status` (retained, and
+as its last will) and `health`, and obeys `config`: window_ms, min_rssi, rssi_offset, allow or allow_bloom.
 
-The same seed gives the same adverts. What a gateway makes of them follows from its settings: those of the building file
-until a `config` message comes.
+The same seed gives the same adverts. A gateway starts with the settings that the building file gives it.
 """
 GATEWAYS_EXAMPLES = """
 examples:
   simulator gateways                          all SDAs with tags in the demo building, about 100 msg/s
   simulator gateways --failing 1 --low-batteries 1 --truth rooms.csv
-      something for the page of alerts; rooms.csv has ts_ms,staff_id,level,room of each change of room
+      something for the alerts page; rooms.csv has ts_ms,staff_id,level,room of each change of room
   simulator gateways --accounts accounts.tsv --ca .data/broker/tls/ca.crt
-      over TLS, each gateway under its own account
+      over TLS, each gateway with its own account
 """
 MIXED = """
-SDAs with tags are heard by all gateways of the building (as of 'gateways'), the others carry phones (as of 'phones').
+SDAs with tags are received by the building's gateways (see 'gateways'), the others carry phones (see 'phones').
 """
 MIXED_EXAMPLES = """
 examples:
@@ -81,45 +81,45 @@ examples:
 """
 REPLAY = """
 FILE is a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; others are ignored. Every gateway
-in it gets its own connection, says 'online', and sends a batch for each second in which it heard something: per beacon
-the median, as a gateway agent does.
+in it gets its own connection, publishes 'online', and sends a batch for each second with readings: the median RSSI per
+beacon, as a gateway agent does.
 
-Time stamps are moved to today with their spacing kept: at --speed 1 the first second is played now, at a higher speed
-the time stamps begin in the past and the last reading is of the moment it is played.
+Time stamps are moved to today and keep their spacing. At --speed 1 the first second is sent now. At a higher speed the
+time stamps start in the past and the last reading has the time at which it is sent.
 
-Rows that are no readings are refused, each with its line and reason; the others are played, and the exit code is 1.
+Invalid rows are refused with their line and reason. The others are sent, and the exit code is 1.
 """
 REPLAY_EXAMPLES = """
 examples:
   simulator replay straight_01.csv
-      sent = acknowledged, exit code 0; /extractbeacon then has the walk of whoever carries the beacon
+      sent = acknowledged, exit code 0; /extractbeacon then returns the walk of the beacon's carrier
   simulator replay straight_01.csv --building tests/buildings/tetam.json --speed 10
       warns about gateways and beacons that the building does not list
 """
 HACS = """
-Asks GET /extractbeacon?staff_id=…&start_time=…&end_time=… for the last --window seconds and prints one line for each
-answer. From another host than the platform's a key is needed (--key or SDA_API_KEY).
+Calls GET /extractbeacon?staff_id=…&start_time=…&end_time=… for the last --window seconds and prints one line for each
+answer. Calls from another host need a key (--key or SDA_API_KEY).
 """
 HACS_EXAMPLES = """
 examples:
   simulator hacs                              12:00:10 staff 0: 10 records, newest L3 Canteen
   simulator hacs --staff 0-49 --duration 60   the 50 SDAs of the demo, six times each
   simulator hacs --staff 0-9999 --rate 1000 --quiet --duration 60
-      10,000 SDAs every 10 s; totals with p50 and p99 of the answers' times at the end
+      10,000 SDAs every 10 s; prints totals with p50 and p99 of the response times at the end
   simulator hacs --staff 0-49 --bulk          the 50 SDAs of the demo in one call
-  simulator hacs --staff '*'                  everybody the platform knows, in one call
+  simulator hacs --staff '*'                  all staff known to the platform, in one call
 """
 RECORD = """
-Records what receivers send about one person, together with the rooms where that person is: the data with which
-'make accuracy DATA=FOLDER' measures your own building (docs/measure-your-building.md). The platform records; this
-command starts, shows, taps, stops and fetches. On a phone the dashboard's page /dashboard/record does the same, with
-a button for each room. An hour at most, one person at a time; kept for 30 days. Needs a key with the right 'admin'.
+Records the readings of one person together with the rooms where that person is. 'make accuracy DATA=FOLDER' measures
+your own building with these data (docs/measure-your-building.md). The platform records; this command starts, shows,
+taps, stops and fetches. The dashboard's page /dashboard/record does the same on a phone, with a button for each room.
+Limits: an hour, one person at a time, kept for 30 days. Needs a key with the right 'admin'.
 """
 RECORD_EXAMPLES = """
 examples:
   simulator record start 7 --name monday      monday: records staff 7; tap a room now
   simulator record tap l1-lobby               from now on the person is in this room ('': in none)
-  simulator record undo                       takes the last tap back
+  simulator record undo                       removes the last tap
   simulator record show                       monday is running: staff 7, 0:04:10, 2,480 readings, 9 taps
   simulator record stop
   simulator record get monday --to my-walks   writes building.json, set.json, monday.csv and monday.truth.csv
@@ -127,11 +127,11 @@ examples:
 """
 
 IN_ONE_CALL = 200
-"""The longest ids still fit into a URL."""
+"""Even the longest ids fit into a URL."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line. What is given wrongly ends with exit code 2 and a sentence."""
+    """The whole command line. Wrong arguments exit with code 2 and a message."""
     about = "Plays virtual SDAs, gateways, recorded walks and the HACS poller."
     main = argparse.ArgumentParser("simulator", **_help(EXAMPLES + ENVIRONMENT, about))
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -139,35 +139,28 @@ def parser() -> argparse.ArgumentParser:
     phones = commands.add_parser(
         "phones", help="virtual SDAs that walk the building with phones", **_help(PHONES_EXAMPLES, PHONES)
     )
-    _add_people(phones)
-    _add_phones(phones)
-    _add_building(phones)
-    _add_sending(phones)
     gateways = commands.add_parser(
-        "gateways", help="the building's gateways, which hear SDAs with tags", **_help(GATEWAYS_EXAMPLES, GATEWAYS)
+        "gateways", help="the building's gateways, which receive SDAs' tags", **_help(GATEWAYS_EXAMPLES, GATEWAYS)
     )
     mixed = commands.add_parser(
-        "mixed",
-        help="both: SDAs with tags are heard by gateways, the others carry phones",
-        **_help(MIXED_EXAMPLES, MIXED),
+        "mixed", help="both: SDAs with tags for gateways, and SDAs with phones", **_help(MIXED_EXAMPLES, MIXED)
     )
-    for both in (gateways, mixed):
-        _add_people(both)
-        if both is mixed:
-            _add_phones(both)
-        _add_gateways(both)
-        _add_building(both)
-        _add_sending(both)
+    for people in (phones, gateways, mixed):
+        _add_people(people)
+        if people is not gateways:
+            _add_phones(people)
+        if people is not phones:
+            _add_gateways(people)
+        _add_building(people)
+        _add_sending(people)
 
-    replay = commands.add_parser(
-        "replay", help="a recorded walk, as gateways heard it", **_help(REPLAY_EXAMPLES, REPLAY)
-    )
+    replay = commands.add_parser("replay", help="a recorded walk, sent by gateways", **_help(REPLAY_EXAMPLES, REPLAY))
     replay.add_argument("file", metavar="FILE", type=Path, help="CSV of readings")
     replay.add_argument("--speed", metavar="X", type=_real(1, 1e6), default=1.0, help="times faster, 1 or more (1)")
     _add_building(replay)
     _add_sending(replay)
 
-    hacs = commands.add_parser("hacs", help="asks for locations as HACS does", **_help(HACS_EXAMPLES, HACS))
+    hacs = commands.add_parser("hacs", help="polls locations as HACS does", **_help(HACS_EXAMPLES, HACS))
     add = hacs.add_argument
     add(
         "--staff",
@@ -175,12 +168,12 @@ def parser() -> argparse.ArgumentParser:
         default="0,2",
         help="ids, ranges or 'all' of the building: 0,2,10-19; * is everybody (0,2)",
     )
-    add("--bulk", action="store_true", help=f"ask for up to {IN_ONE_CALL} of them in one call")
-    add("--every", metavar="S", type=_real(0.01, 86400), default=10.0, help="ask for each one every S seconds (10)")
-    add("--rate", metavar="R", type=_real(0.001, 1e6), help="ask for one after the other, R in all a second")
-    add("--window", metavar="S", type=_real(0, 31 * 86400), default=10.0, help="ask about the last S seconds (10)")
+    add("--bulk", action="store_true", help=f"up to {IN_ONE_CALL} staff in one call")
+    add("--every", metavar="S", type=_real(0.01, 86400), default=10.0, help="poll each one every S seconds (10)")
+    add("--rate", metavar="R", type=_real(0.001, 1e6), help="poll one after the other, R per second in total")
+    add("--window", metavar="S", type=_real(0, 31 * 86400), default=10.0, help="query the last S seconds (10)")
     _add_platform(hacs)
-    add("--duration", metavar="S", type=_real(0.001, math.inf), help="ask for so many seconds (no end)")
+    add("--duration", metavar="S", type=_real(0.001, math.inf), help="stop after S seconds (no end)")
     add("--quiet", action="store_true", help="no line for each answer")
     add("--json", action="store_true", help="the totals as JSON on standard output")
     _add_building(hacs)
@@ -192,16 +185,16 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
     add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
-    add("--duration", metavar="S", type=_real(0.001, math.inf), help="make batches for so many seconds (no end)")
+    add("--duration", metavar="S", type=_real(0.001, math.inf), help="stop after S seconds (no end)")
     add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
     add(
         "--when-changed",
         choices=("stay", "leave", "follow"),
         default="stay",
-        help="when the building file is another one: go on as before (stay), wait until it is as before (leave), or "
-        "walk the new one (follow)",
+        help="when the building file changes: continue in the old building (stay), disconnect until the file is as "
+        "before (leave), or walk in the new building (follow)",
     )
-    add("--truth", metavar="FILE", type=Path, help="write who truly is in which room from when on, as CSV")
+    add("--truth", metavar="FILE", type=Path, help="write everybody's true rooms as CSV: ts_ms,staff_id,level,room")
     add(
         "--accounts",
         metavar="FILE",
@@ -218,9 +211,9 @@ def _add_phones(parser: argparse.ArgumentParser) -> None:
         dest="interval_s",
         metavar="S",
         type=_real(0.05, 3600),
-        help="a phone's batch every S seconds, whether it walks or not",
+        help="a phone's batch every S seconds, walking or not",
     )
-    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most so many beacons in a batch (4)")
+    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most R beacons in a phone's batch (4)")
 
 
 def _add_gateways(parser: argparse.ArgumentParser) -> None:
@@ -235,9 +228,9 @@ def _add_gateways(parser: argparse.ArgumentParser) -> None:
         help="N gateways lose their network for minutes, soon after the start and then every few hours (0)",
     )
     add(
-        "--take-back",
+        "--clear-status",
         action="store_true",
-        help="at the end gateways leave no retained status, as if they had never been there; else they are 'offline'",
+        help="at the end, clear the gateways' retained status, so that nothing is known of them; else it is 'offline'",
     )
 
 
@@ -251,8 +244,8 @@ def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     for action, does in {
         "start": "record somebody",
         "show": "all recordings",
-        "tap": "say where the person is from now on",
-        "undo": "take the last tap back",
+        "tap": "set the room where the person is from now on",
+        "undo": "remove the last tap",
         "stop": "end the recording",
         "get": "write a recording into a folder",
         "delete": "delete a recording from the platform",
@@ -265,14 +258,17 @@ def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
             one.add_argument("--name", help="of the recording and its files (walk-<time>)")
         if action == "get":
             one.add_argument(
-                "--to", metavar="FOLDER", type=Path, help="where to (./NAME); may hold others of that walker"
+                "--to",
+                metavar="FOLDER",
+                type=Path,
+                help="target folder (./NAME); may have other recordings of the same walker",
             )
         _add_platform(one)
-        one.add_argument("--json", action="store_true", help="what the platform says, as JSON on standard output")
+        one.add_argument("--json", action="store_true", help="the platform's answer as JSON on standard output")
 
 
 def _add_platform(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="where the platform answers (http://localhost:$HTTP_PORT)")
+    parser.add_argument("--url", help="the platform's base URL (http://localhost:$HTTP_PORT)")
     parser.add_argument("--key", help="API key ($SDA_API_KEY)")
 
 
@@ -291,9 +287,15 @@ def _add_building(parser: argparse.ArgumentParser) -> None:
 
 def _add_sending(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--wait", metavar="S", type=_real(0, 3600), default=10.0, help="look for the broker that long at first (10)")
+    add(
+        "--wait",
+        metavar="S",
+        type=_real(0, 3600),
+        default=10.0,
+        help="wait up to S seconds for the broker at the start (10)",
+    )
     add("--ramp", metavar="R", type=_real(1, 1e5), default=500.0, help="at most R new connections a second (500)")
-    add("--queue", metavar="N", type=_whole(1, 10**8), default=500_000, help="batches that may wait in all (500000)")
+    add("--queue", metavar="N", type=_whole(1, 10**8), default=500_000, help="batches that may wait in total (500000)")
     add("--drain", metavar="S", type=_real(0, 3600), default=30.0, help="wait for acknowledgements at the end (30)")
     add("--progress", metavar="S", type=_real(0, 86400), default=30.0, help="a progress line every S s, 0: none (30)")
     add("--json", action="store_true", help="the summary as JSON on standard output")
@@ -322,12 +324,12 @@ def _real(least: float, most: float) -> Callable[[str], float]:
 
 
 def in_bulk(ids: list[str]) -> list[str]:
-    """What to ask for so that few calls do for all of them."""
+    """Groups of ids, one for each call."""
     return [",".join(ids[first : first + IN_ONE_CALL]) for first in range(0, len(ids), IN_ONE_CALL)]
 
 
 def staff_ids(text: str, building_staff: Callable[[], tuple[str, ...]]) -> list[str]:
-    """The ids meant by a list such as '0,2,10-19', 'all' or '*'. Raises ValueError with a sentence."""
+    """The ids of a list such as '0,2,10-19', 'all' or '*'. Raises ValueError with a message."""
     if text == "*":
         return [text]
     if text == "all":

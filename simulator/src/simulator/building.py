@@ -1,4 +1,4 @@
-"""The building file as records. Reading it is strict: the first fault is named by its place in the file."""
+"""Reads the building file into records. Reading is strict: an error names the first fault's place in the file."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from typing import Any
 from simulator.geometry import Point, area
 from simulator.message import BEACON_ID, PLAIN_ID
 
-DEFAULT_TX = -59  # dBm at 1 m: what the schema gives a beacon without `tx`
+DEFAULT_TX = -59  # dBm at 1 m: the schema's default for `tx`
 KINDS = ("room", "corridor", "lobby", "core")
 
 
@@ -93,7 +93,7 @@ def load(path: Path) -> Building:
 
 
 def parse(document: Any) -> Building:
-    """Make the records from the parsed JSON. Raises BuildingError, which names the key."""
+    """Make records of the parsed JSON. Raises BuildingError, which names the key."""
     root = _Node(document, "")
     rooms: dict[str, Room] = {}
     levels: list[str] = []
@@ -164,7 +164,7 @@ def _tags(node: "_Node") -> tuple[str, ...]:
 
 
 class _Node:
-    """A value of the document that knows where it stands, so that a fault can say so."""
+    """A value of the document with its place, for error messages."""
 
     def __init__(self, value: Any, place: str) -> None:
         self._value = value

@@ -1,4 +1,4 @@
-"""Many receivers in one event loop: connects them, sends what is due, waits for what is outstanding."""
+"""Runs many receivers in one event loop: connects them, sends due batches, waits for acknowledgements."""
 
 import asyncio
 import contextlib
@@ -11,22 +11,23 @@ from typing import Literal
 
 from simulator.gateway import PlayedGateway
 from simulator.link import Link, Subscription
-from simulator.manner import Manner, RefusedError, Stop, UnreachableError
 from simulator.message import batch, config_topic, health, health_topic, readings_topic, status, status_topic
 from simulator.play import Play
-from simulator.report import Sending
-from simulator.scenario import Outgoing
+from simulator.report import SendStats
+from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
+from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
 from simulator.truth import TruthFile
 
-TICK_S = 0.005  # what is due within it is sent together: 200 wake-ups a second instead of one a message
-TURN = 50  # messages after which the loop gets to read acknowledgements even when sending is behind
-SWEEP_S, SLICES = 5.0, 50  # each connection's keep-alive is looked after that often, in so many parts
-BACK_OFF_S = (0.5, 15.0)  # first and longest wait before another try; most of it is chance
+TICK_S = 0.005  # batches due within this time are sent together: 200 wake-ups per second instead of one per message
+YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
+SWEEP_S, SWEEP_PARTS = 5.0, 50  # each connection's keep-alive is checked that often, in this many parts
+BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
-STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s that process managers give before they kill
-GOODBYE_S = 2.0
-NO_BATCH = -1  # in place of a count of readings: this message is a status
+STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
+SHUT_DOWN_S = 2.0
+CPU_C = 45.0  # of a Raspberry Pi that does little
+NO_BATCH = -1  # instead of a number of readings: the message is a status
 VERSION = f"simulator/{version('sda-simulator')}"
 
 
@@ -37,23 +38,23 @@ class Fleet:
         self,
         broker: Broker,
         play: Play,
-        manner: Manner,
-        tell: Callable[[str], None],
+        options: RunOptions,
+        log: Callable[[str], None],
         truth: TruthFile | None = None,
     ) -> None:
         receivers = play.receivers
-        self.tally = Sending(receivers=len(receivers))
-        self._broker, self._play, self._manner, self._tell, self._truth = broker, play, manner, tell, truth
+        self.tally = SendStats(receivers=len(receivers))
+        self._broker, self._play, self._options, self._log, self._truth = broker, play, options, log, truth
         self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
-        self._made = [0] * len(receivers)  # readings, of each receiver
+        self._made = [0] * len(receivers)  # readings of each receiver
         self._dropped = [0] * len(receivers)
         self._statuses: dict[Link, str] = {}
-        self._run_id = secrets.token_hex(3)  # two simulators beside each other must not take over each other's sessions
+        self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
         self._links = [self._link(sender) for sender in range(len(receivers))]
         self._senders = {link: sender for sender, link in enumerate(self._links)}
-        self._cut: set[Link] = set()
-        self._news = asyncio.Event()
+        self._cut: set[Link] = set()  # in an outage
+        self._changed = asyncio.Event()
         self._ending = False
         self._started_s = time.monotonic()
         self._jitter = random.Random()  # noqa: S311 - spreads reconnects
@@ -76,18 +77,18 @@ class Fleet:
 
     def _configure(self, gateway: PlayedGateway | None, payload: bytes) -> None:
         if gateway is not None and (fault := gateway.configure(payload)):
-            self._tell(fault)
+            self._log(fault)
 
     async def run(self, stop: Stop) -> float:
-        """Connect, send all that is due (or until `stop`), wait for the acknowledgements, disconnect.
+        """Connect, send all batches of the play (or until `stop`), wait for the acknowledgements, disconnect.
 
         Returns the seconds during which batches were made. Raises UnreachableError or RefusedError before anything
-        is sent; after that the broker may come and go."""
+        is sent; later outages of the broker are retried."""
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 helpers = [self._tasks.create_task(self._keep_alive())]
                 try:
-                    return await self._run(self._play.outgoing, stop, helpers)
+                    return await self._run(self._play.batches, stop, helpers)
                 finally:
                     self._ending = True
                     if self._truth is not None:
@@ -97,62 +98,64 @@ class Fleet:
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
-    async def _run(self, outgoing: Iterator[Outgoing], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
-        if not await self._first_connection(stop):
+    async def _run(self, batches: Iterator[ScheduledBatch], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
+        if not await self._connect_first(stop):
             return 0.0
         started_s = time.monotonic()
-        sending = self._tasks.create_task(self._send(outgoing, started_s))
-        stopping = self._tasks.create_task(_wait(stop.asked))
-        beside = (self._ramp(), self._progress(started_s), self._healths(), self._outages(started_s))
+        sending = self._tasks.create_task(self._send(batches, started_s))
+        stopping = self._tasks.create_task(_wait(stop.requested))
+        beside = (self._ramp(), self._progress(started_s), self._publish_healths(), self._play_outages(started_s))
         helpers += [*(self._tasks.create_task(one) for one in beside), stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
         sending.cancel()
-        drain_s = min(self._manner.drain_s, STOPPED_DRAIN_S) if stop.asked.is_set() else self._manner.drain_s
-        await self._until(lambda: not self.tally.waiting or stop.at_once, drain_s)
-        await self._goodbye()
+        drain_s = min(self._options.drain_s, STOPPED_DRAIN_S) if stop.requested.is_set() else self._options.drain_s
+        await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
+        await self._shut_down()
         return made_s
 
-    async def _first_connection(self, stop: Stop) -> bool:
-        """Connect the first receiver, again and again for `wait_s`, so that a wrong address or password is told once
+    async def _connect_first(self, stop: Stop) -> bool:
+        """Connect the first receiver, with retries for `wait_s`, so that a wrong address or password is reported once
         and not by each of thousands. False: stopped meanwhile."""
         first, broker = self._links[0], self._broker
         self._open(first)
-        await self._until(lambda: first.is_up or bool(first.refused) or stop.asked.is_set(), self._manner.wait_s)
+        await self._wait_until(
+            lambda: first.is_up or bool(first.refused) or stop.requested.is_set(), self._options.wait_s
+        )
         if first.refused:
-            remedy = "it exists where the demo plays: SIM=1 in .env, then make up"
+            remedy = "it exists only with the demo: SIM=1 in .env, then make up"
             raise RefusedError(
                 f"the broker at {broker} refused the account {broker.username!r}: {first.refused}; {remedy}"
             )
-        if not first.is_up and not stop.asked.is_set():
-            raise UnreachableError(f"no broker at {broker} within {self._manner.wait_s:g} s: {first.problem}")
+        if not first.is_up and not stop.requested.is_set():
+            raise UnreachableError(f"no broker at {broker} within {self._options.wait_s:g} s: {first.problem}")
         return first.is_up
 
     async def _ramp(self) -> None:
         started_s = time.monotonic()
         for number, link in enumerate(self._links[1:]):
-            wait_s = started_s + number / self._manner.ramp_per_s - time.monotonic()
+            wait_s = started_s + number / self._options.ramp_per_s - time.monotonic()
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             self._open(link)
 
-    async def _send(self, outgoing: Iterator[Outgoing], started_s: float) -> None:
+    async def _send(self, batches: Iterator[ScheduledBatch], started_s: float) -> None:
         origin_ms = _now_ms() - round((time.monotonic() - started_s) * 1000)
-        for number, item in enumerate(outgoing):
+        for number, item in enumerate(batches):
             wait_s = started_s + item.due_s - time.monotonic()
             if wait_s > 0:
                 await asyncio.sleep(max(wait_s, TICK_S))
                 origin_ms += self._clock_step_ms(origin_ms, started_s)
-            elif number % TURN == 0:
+            elif number % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
             if self._truth is not None:
                 self._truth.write_until(item.due_s, origin_ms)
             if item.readings:
-                self._make(item, origin_ms + item.offset_ms)
+                self._publish_batch(item, origin_ms + item.offset_ms)
 
-    def _make(self, item: Outgoing, ts_ms: int) -> None:
+    def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
         tally, sender = self.tally, item.sender
-        full = tally.waiting >= self._manner.queue
+        full = tally.waiting >= self._options.queue
         tally.made += 1
         tally.readings += len(item.readings)
         self._made[sender] += len(item.readings)
@@ -168,104 +171,107 @@ class Fleet:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
         if abs(step_ms) <= CLOCK_STEP_S * 1000:
             return 0
-        self._tell(f"the clock moved by {step_ms / 1000:+.1f} s: time stamps move with it")
+        self._log(f"the clock moved by {step_ms / 1000:+.1f} s: time stamps follow")
         return step_ms
 
-    async def _goodbye(self) -> None:
-        """Gateways say that they go offline, or take their status back; then everyone disconnects."""
+    async def _shut_down(self) -> None:
+        """Publish `offline` for gateways, or clear their status, then disconnect all."""
         self._ending = True
         for link, topic in self._statuses.items():
-            if not self._manner.take_back:
-                self._announce(link, "offline")
-            elif via := self._way_for(link):
+            if not self._options.clear_status:
+                self._publish_status(link, "offline")
+            elif via := self._link_for(link):
                 via.publish(topic, b"", NO_BATCH, retain=True)
-        await self._until(lambda: not any(link.is_up and link.announcing for link in self._statuses), GOODBYE_S)
+        await self._wait_until(
+            lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
+        )
         for link in self._links:
             link.close()
 
-    def _announce(self, link: Link, state: Literal["online", "offline"]) -> None:
+    def _publish_status(self, link: Link, state: Literal["online", "offline"]) -> None:
         if link.is_up:
             link.publish(self._statuses[link], status(state, _now_ms(), VERSION), NO_BATCH, retain=True)
 
-    def _way_for(self, link: Link) -> Link | None:
-        """The connection itself, else another one whose account may say the same; None: there is none."""
+    def _link_for(self, link: Link) -> Link | None:
+        """A link that is up and may publish in place of this one; None: there is none."""
         if link.is_up or self._broker.accounts is not None:
             return link if link.is_up else None
         return next((other for other in self._statuses if other.is_up), None)
 
     def _publish_health(self, sender: int) -> None:
         link, gateway = self._links[sender], self._play.gateways[sender]
-        made, acknowledged = self._made[sender], link.readings_acknowledged
+        dropped, acknowledged = self._dropped[sender], link.readings_acknowledged
+        published = self._made[sender] - dropped
         figures = {
             "uptime_s": round(time.monotonic() - self._started_s),
             **gateway.figures(),
-            "published": made - self._dropped[sender],
+            "published": published,
             "acked": acknowledged,
-            "queued": made - self._dropped[sender] - acknowledged,
-            "dropped": self._dropped[sender],
-            "dropped_size": self._dropped[sender],
+            "queued": published - acknowledged,
+            "dropped": dropped,
+            "dropped_size": dropped,
             "scan_restarts": 0,
             "connects": link.connections,
-            "cpu_temperature_c": 45 + sender % 12,
+            "cpu_temperature_c": CPU_C + sender % 12,
             "clock_synchronised": 1,
             "clock_offset_ms": 0,
         }
         link.publish(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH)
 
-    async def _healths(self) -> None:
-        """Each gateway's health every `health_s`, one after the other; who is not connected says nothing."""
+    async def _publish_healths(self) -> None:
+        """Each connected gateway's health every `health_s`, evenly spread."""
         while self._play.gateways:
             for sender in self._play.gateways:
-                await asyncio.sleep(self._manner.health_s / len(self._play.gateways))
+                await asyncio.sleep(self._options.health_s / len(self._play.gateways))
                 if self._links[sender].is_up:
                     self._publish_health(sender)
 
-    async def _outages(self, started_s: float) -> None:
+    async def _play_outages(self, started_s: float) -> None:
         for outage in self._play.outages:
             await asyncio.sleep(max(0.0, started_s + outage.start_s - time.monotonic()))
             link = self._links[outage.sender]
             self._cut.add(link)
             link.cut()
-            back_s = started_s + outage.end_s - time.monotonic()
-            asyncio.get_running_loop().call_later(max(0.0, back_s), self._mend, link)
+            rest_s = started_s + outage.end_s - time.monotonic()
+            asyncio.get_running_loop().call_later(max(0.0, rest_s), self._end_outage, link)
 
-    def _mend(self, link: Link) -> None:
+    def _end_outage(self, link: Link) -> None:
         self._cut.discard(link)
         self._open(link)
 
-    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait for a condition on what links tell (or on a signal, seen within 0.1 s), at most so long."""
+    async def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Wait for a condition for at most `seconds`. Links wake it; a signal is seen within 0.1 s."""
         deadline = time.monotonic() + seconds
         while not condition() and (left := deadline - time.monotonic()) > 0:
-            self._news.clear()
+            self._changed.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), min(left, 0.1))
+                await asyncio.wait_for(self._changed.wait(), min(left, 0.1))
 
     async def _keep_alive(self) -> None:
-        """Look after every connection once in SWEEP_S, in slices, so that nothing waits for the whole sweep."""
+        """Check every connection once in SWEEP_S, in parts, so that nothing waits for the whole sweep."""
         while True:
-            for part in range(SLICES):
-                await asyncio.sleep(SWEEP_S / SLICES)
-                for link in self._links[part::SLICES]:
+            for part in range(SWEEP_PARTS):
+                await asyncio.sleep(SWEEP_S / SWEEP_PARTS)
+                for link in self._links[part::SWEEP_PARTS]:
                     link.keep_alive()
 
     async def _progress(self, started_s: float) -> None:
-        while self._manner.progress_s:
-            await asyncio.sleep(self._manner.progress_s)
-            self._tell(self.tally.progress(time.monotonic() - started_s))
+        while self._options.progress_s:
+            await asyncio.sleep(self._options.progress_s)
+            self._log(self.tally.progress(time.monotonic() - started_s))
 
     def _open(self, link: Link) -> None:
         if not self._ending and link not in self._cut and not link.is_up:
             self._tasks.create_task(link.open())
 
-    # What links tell.
+    # Callbacks of links.
 
     def link_up(self, link: Link) -> None:
         self.tally.connected += 1
         self.tally.connections += 1
-        self._news.set()
+        self._changed.set()
         if link in self._statuses:
-            self._announce(link, "online")
+            self._publish_status(link, "online")
         if (sender := self._senders[link]) in self._play.gateways:
             self._publish_health(sender)
 
@@ -273,14 +279,14 @@ class Fleet:
         if link.is_up:
             self.tally.connected -= 1
             self.tally.connections_lost += not self._ending
-        self._news.set()
-        # Never faster than the ramp, even when thousands lost the broker at once.
-        shortest, longest = (max(bound, len(self._links) / self._manner.ramp_per_s) for bound in BACK_OFF_S)
+        self._changed.set()
+        # Never faster than the ramp, even when thousands lose the broker at once.
+        shortest, longest = (max(bound, len(self._links) / self._options.ramp_per_s) for bound in BACKOFF_S)
         delay = min(longest, shortest * 2 ** min(link.failures, 10)) * self._jitter.uniform(0.1, 1)
         asyncio.get_running_loop().call_later(delay, self._open, link)
 
     def link_acknowledged(self, readings: int, latency_s: float) -> None:
-        self._news.set()
+        self._changed.set()
         if readings != NO_BATCH:
             self.tally.acknowledged += 1
             self.tally.readings_acknowledged += readings

@@ -6,7 +6,7 @@ from statistics import median
 from simulator.building import Building, Gateway
 from simulator.message import MAX_READINGS, Reading
 from simulator.radio import TAG_TX
-from simulator.scan_settings import MIN_RSSI, ConfigError, ScanSettings, apply
+from simulator.scan_settings import MIN_RSSI, ConfigError, ScanSettings, apply_config
 from simulator.telemetry import Repeater, Sensors
 
 
@@ -26,7 +26,7 @@ class PlayedGateway:
     def configure(self, payload: bytes) -> str | None:
         """Obey a `config` message from the next advert on. Returns why it cannot be used; the settings then stay."""
         try:
-            self.settings = apply(self._base, payload)
+            self.settings = apply_config(self._base, payload)
         except ConfigError as error:
             self.configs_refused += 1
             return f"gateway {self.id}: config {error}"
@@ -69,7 +69,7 @@ class PlayedGateway:
         }
 
 
-def played(building: Building, sensors: dict[str, Sensors]) -> list[PlayedGateway]:
+def gateways_of(building: Building, sensors: dict[str, Sensors]) -> list[PlayedGateway]:
     """The building's gateways, set as the flows would set them, so that nothing depends on when `config` arrives."""
     allow = building.registered
     return [PlayedGateway(one.id, _settings(one, allow), sensors) for one in building.gateways.values()]

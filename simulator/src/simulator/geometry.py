@@ -9,7 +9,7 @@ from itertools import pairwise
 Point = tuple[float, float]
 Polygon = Sequence[Point]
 TOLERANCE_M = 1e-6
-CLEARANCE_M = 0.3  # how far from a wall's corner people turn round it
+CLEARANCE_M = 0.3  # distance at which people walk around a wall's corner
 
 
 def edges(polygon: Polygon) -> Iterator[tuple[Point, Point]]:
@@ -52,14 +52,14 @@ def _cross(origin: Point, a: Point, b: Point) -> float:
     return (a[0] - origin[0]) * (b[1] - origin[1]) - (a[1] - origin[1]) * (b[0] - origin[0])
 
 
-def sees(polygon: Polygon, a: Point, b: Point) -> bool:
-    """Whether the straight line from a to b stays inside: every piece between two touches of a wall does."""
+def has_line_of_sight(polygon: Polygon, a: Point, b: Point) -> bool:
+    """Whether the straight line from a to b stays inside: every piece between two contacts with walls does."""
     cuts = [0.0, 1.0]
     dx, dy = b[0] - a[0], b[1] - a[1]
     for (px, py), (qx, qy) in edges(polygon):
         ex, ey = qx - px, qy - py
         turn = dx * ey - dy * ex
-        if abs(turn) < 1e-12:  # parallel: only its ends can matter, and the neighbouring walls have them
+        if abs(turn) < 1e-12:  # parallel: only its ends matter, and they belong to neighbouring walls too
             continue
         along = ((px - a[0]) * ey - (py - a[1]) * ex) / turn
         on_wall = ((px - a[0]) * dy - (py - a[1]) * dx) / turn
@@ -73,14 +73,14 @@ def sees(polygon: Polygon, a: Point, b: Point) -> bool:
     )
 
 
-def turning_points(polygon: Polygon) -> list[Point]:
-    """A point beside each inward corner, at which a walker turns; empty where the room is convex."""
-    way = 1 if signed_area(polygon) > 0 else -1
+def corner_points(polygon: Polygon) -> list[Point]:
+    """A point beside each inward corner, for paths around it; empty if the room is convex."""
+    orientation = 1 if signed_area(polygon) > 0 else -1
     found = []
     count = len(polygon)
     for index, corner in enumerate(polygon):
         before, after = polygon[index - 1], polygon[(index + 1) % count]
-        if _cross(before, corner, after) * way >= -1e-9:
+        if _cross(before, corner, after) * orientation >= -1e-9:
             continue
         found.append(_beside(corner, before, after))
     return [point for point in found if covers(polygon, point)]
@@ -97,31 +97,35 @@ def _beside(corner: Point, before: Point, after: Point) -> Point:
     return corner[0] + CLEARANCE_M * x / length, corner[1] + CLEARANCE_M * y / length
 
 
-def way_inside(polygon: Polygon, a: Point, b: Point) -> list[Point]:
-    """The shortest way from a to b that stays in the room, both ends included (Dijkstra over what sees what).
+def path_inside(polygon: Polygon, a: Point, b: Point) -> list[Point]:
+    """The shortest path from a to b inside the room, including both ends (Dijkstra over lines of sight).
 
-    Where no such way is found (a room narrower than CLEARANCE_M), the straight line."""
-    turns = turning_points(polygon)
-    if not turns or sees(polygon, a, b):
+    The straight line if there is no such path (a room narrower than CLEARANCE_M)."""
+    corners = corner_points(polygon)
+    if not corners or has_line_of_sight(polygon, a, b):
         return [a, b]
-    points = [a, b, *turns]
+    points = [a, b, *corners]
     best = {0: 0.0}
-    came: dict[int, int] = {}
+    previous: dict[int, int] = {}
     open_ = [(0.0, 0)]
     while open_:
         length, here = heapq.heappop(open_)
         if here == 1:
-            way = [1]
-            while way[-1] != 0:
-                way.append(came[way[-1]])
-            return [points[index] for index in reversed(way)]
+            path = [1]
+            while path[-1] != 0:
+                path.append(previous[path[-1]])
+            return [points[index] for index in reversed(path)]
         if length > best[here]:
             continue
         for there in range(1, len(points)):
             reach = length + math.dist(points[here], points[there])
-            if there != here and reach < best.get(there, math.inf) and sees(polygon, points[here], points[there]):
+            if (
+                there != here
+                and reach < best.get(there, math.inf)
+                and has_line_of_sight(polygon, points[here], points[there])
+            ):
                 best[there] = reach
-                came[there] = here
+                previous[there] = here
                 heapq.heappush(open_, (reach, there))
     return [a, b]
 
@@ -143,7 +147,7 @@ def shared_wall(a: Polygon, b: Polygon) -> tuple[float, Point]:
     return best
 
 
-def some_point(polygon: Polygon, rng: random.Random, margin_m: float = 0.5) -> Point:
+def random_point(polygon: Polygon, rng: random.Random, margin_m: float = 0.5) -> Point:
     """A random point of the room, at least `margin_m` from its walls where the room is wide enough."""
     xs, ys = [x for x, _ in polygon], [y for _, y in polygon]
     for wanted in (margin_m, 0.0):
@@ -155,11 +159,11 @@ def some_point(polygon: Polygon, rng: random.Random, margin_m: float = 0.5) -> P
 
 
 def middle(polygon: Polygon) -> Point:
-    """A point well inside: the centroid where that is half a metre from every wall, else the best of many points."""
+    """A point well inside: the centroid if it is half a metre from every wall, else the best of many points."""
     six = 6 * signed_area(polygon)
     weights = [(ax * by - bx * ay, ax + bx, ay + by) for (ax, ay), (bx, by) in edges(polygon)]
     centre = (sum(w * x for w, x, _ in weights) / six, sum(w * y for w, _, y in weights) / six)
     if covers(polygon, centre) and clearance(polygon, centre) >= 0.5:
         return centre
     rng = random.Random(0)  # noqa: S311 - geometry, not secrets
-    return max((some_point(polygon, rng) for _ in range(50)), key=lambda point: clearance(polygon, point))
+    return max((random_point(polygon, rng) for _ in range(50)), key=lambda point: clearance(polygon, point))

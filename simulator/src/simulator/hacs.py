@@ -9,20 +9,20 @@ from typing import Any
 
 import aiohttp
 
-from simulator.manner import Stop
-from simulator.report import NO_CONNECTION, Polling, clock
+from simulator.report import NO_CONNECTION, PollStats, clock
+from simulator.run_options import Stop
 
-TIMEOUT_S = 10.0  # an answer that comes later is of no use to a poll every 10 s
+TIMEOUT_S = 10.0  # a later answer is useless to a poll every 10 s
 SHOWN = 40
-"""So many characters of a list of ids stand in a line."""
-CONNECTIONS = 100  # at a time; more polls than that wait for one another
+"""Characters of a list of ids in a log line."""
+CONNECTIONS = 100  # concurrent; further polls wait
 
 
 @dataclass(frozen=True, slots=True)
 class Poller:
-    """Whom to ask for, and how often: everyone each `every_s`, or one after the other at `rate_per_s` in all.
+    """The polled staff and the schedule: everyone each `every_s`, or one after the other at `rate_per_s` in total.
 
-    Each of `staff` is an id, several with commas between them, or `*`: what one call asks for.
+    Each item of `staff` is one call's parameter: an id, several ids with commas, or `*`.
     """
 
     url: str
@@ -34,7 +34,7 @@ class Poller:
     duration_s: float | None = None
 
     def schedule(self) -> Iterator[tuple[float, str]]:
-        """When to ask, in seconds after the start, and for whom."""
+        """Yield (seconds after the start, staff ids) of each poll."""
         for number in itertools.count():
             staff_id = self.staff[number % len(self.staff)]
             step_s = number // len(self.staff) * self.every_s
@@ -44,9 +44,9 @@ class Poller:
             yield due_s, staff_id
 
 
-async def poll(poller: Poller, stop: Stop, tell: Callable[[str], None], progress: Callable[[str], None]) -> Polling:
-    """Ask until the schedule or the operator ends it; `tell` gets one line for each answer, `progress` totals."""
-    tally = Polling()
+async def poll(poller: Poller, stop: Stop, log: Callable[[str], None], progress: Callable[[str], None]) -> PollStats:
+    """Poll until the schedule or the operator ends it. `log` gets one line per answer, `progress` the totals."""
+    tally = PollStats()
     headers = {"X-API-Key": poller.key} if poller.key else {}
     async with (
         aiohttp.ClientSession(
@@ -56,55 +56,57 @@ async def poll(poller: Poller, stop: Stop, tell: Callable[[str], None], progress
         ) as session,
         asyncio.TaskGroup() as tasks,
     ):
-        asking = tasks.create_task(_ask_all(poller, session, tally, tell))
-        stopping = tasks.create_task(_wait(stop.asked))
-        telling = tasks.create_task(_progress(tally, progress))
-        await asyncio.wait((asking, stopping), return_when=asyncio.FIRST_COMPLETED)
-        for task in (asking, stopping, telling):
+        polling = tasks.create_task(_poll_all(poller, session, tally, log))
+        stopping = tasks.create_task(_wait(stop.requested))
+        reporting = tasks.create_task(_progress(tally, progress))
+        await asyncio.wait((polling, stopping), return_when=asyncio.FIRST_COMPLETED)
+        for task in (polling, stopping, reporting):
             task.cancel()
     return tally
 
 
-async def _ask_all(poller: Poller, session: aiohttp.ClientSession, tally: Polling, tell: Callable[[str], None]) -> None:
+async def _poll_all(
+    poller: Poller, session: aiohttp.ClientSession, tally: PollStats, log: Callable[[str], None]
+) -> None:
     started_s = time.monotonic()
     async with asyncio.TaskGroup() as polls:
         for due_s, staff_id in poller.schedule():
             if (wait_s := started_s + due_s - time.monotonic()) > 0:
                 await asyncio.sleep(wait_s)
-            polls.create_task(_ask(poller, staff_id, session, tally, tell))
+            polls.create_task(_poll_once(poller, staff_id, session, tally, log))
 
 
-async def _ask(
-    poller: Poller, staff_id: str, session: aiohttp.ClientSession, tally: Polling, tell: Callable[[str], None]
+async def _poll_once(
+    poller: Poller, staff_id: str, session: aiohttp.ClientSession, tally: PollStats, log: Callable[[str], None]
 ) -> None:
-    """One poll: counted when it is over, so that a stop in between leaves no half of it."""
+    """Make one poll. It is counted when it is complete, so that a stop never counts half a poll."""
     end_s = int(time.time())
     query = {"staff_id": staff_id, "start_time": str(int(end_s - poller.window_s)), "end_time": str(end_s)}
     asked_s = time.perf_counter()
     try:
         async with session.get(f"{poller.url}/extractbeacon", params=query) as response:
             answer = await response.json(content_type=None)
-            said = _records(answer) if response.status == 200 else None
-            fault = None if said is not None else _fault(response.status, answer)
+            records = _records(answer) if response.status == 200 else None
+            fault = None if records is not None else _fault(response.status, answer)
     except aiohttp.ClientConnectorError as error:
-        said, fault = None, f"{NO_CONNECTION}: {error.os_error.strerror or error.os_error}"
+        records, fault = None, f"{NO_CONNECTION}: {error.os_error.strerror or error.os_error}"
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        said, fault = None, f"{type(error).__name__}: {error}" if str(error) else f"no answer within {TIMEOUT_S:g} s"
+        records, fault = None, f"{type(error).__name__}: {error}" if str(error) else f"no answer within {TIMEOUT_S:g} s"
     tally.polls += 1
     tally.latencies.add(time.perf_counter() - asked_s)
     at, who = time.strftime("%H:%M:%S"), staff_id if len(staff_id) <= SHOWN else f"{staff_id[:SHOWN]}…"
-    if said is None:
+    if records is None:
         tally.fail(fault or "unknown")
-        tell(f"{at} staff {who}: error: {fault}")
+        log(f"{at} staff {who}: error: {fault}")
         return
     tally.answered += 1
-    tally.records += len(said)
-    newest = f", newest {said[0]['level']} {said[0]['location']}" if said else ""
-    tell(f"{at} staff {who}: {len(said)} records{newest}")
+    tally.records += len(records)
+    newest = f", newest {records[0]['level']} {records[0]['location']}" if records else ""
+    log(f"{at} staff {who}: {len(records)} records{newest}")
 
 
 def _records(answer: Any) -> list[dict[str, Any]] | None:
-    """The records of an answer; None when it is not as the interface says."""
+    """The records of an answer; None if the answer does not match the interface."""
     records = answer.get("location") if isinstance(answer, dict) else None
     if not isinstance(records, list):
         return None
@@ -115,11 +117,11 @@ def _records(answer: Any) -> list[dict[str, Any]] | None:
 def _fault(status: int, answer: Any) -> str:
     if status == 200:
         return 'the answer is not {"location":[{"level","location","timestamp"},…]}'
-    said = answer.get("error") if isinstance(answer, dict) else None
-    return f"HTTP {status}" + (f": {said}" if said else "")
+    records = answer.get("error") if isinstance(answer, dict) else None
+    return f"HTTP {status}" + (f": {records}" if records else "")
 
 
-async def _progress(tally: Polling, progress: Callable[[str], None]) -> None:
+async def _progress(tally: PollStats, progress: Callable[[str], None]) -> None:
     started_s = time.monotonic()
     while True:
         await asyncio.sleep(30)

@@ -1,7 +1,7 @@
-"""One receiver's connection to the broker: paho-mqtt driven by the running asyncio loop, no thread of its own.
+"""One receiver's connection to the broker: paho-mqtt in the running asyncio loop, without a thread.
 
-QoS 1. At most WINDOW messages are with paho at a time, which sends what was not acknowledged again after a reconnect;
-the rest waits here as bytes (a tenth of the memory)."""
+QoS 1. paho has at most WINDOW messages at a time and sends unacknowledged ones again after a reconnect. The rest waits
+here as bytes (a tenth of the memory)."""
 
 import asyncio
 import socket
@@ -19,11 +19,11 @@ from paho.mqtt.reasoncodes import ReasonCode
 from simulator.settings import Broker
 
 WINDOW = 20  # paho's own default of messages in flight
-KEEPALIVE_S = 30  # a broker that is frozen is noticed after at most twice that
+KEEPALIVE_S = 30  # a frozen broker is noticed after at most twice this time
 
 
-class Owner(Protocol):
-    """Who is told; called in the loop, must not block."""
+class LinkObserver(Protocol):
+    """Callbacks of a link; called in the event loop, must not block."""
 
     def link_up(self, link: "Link") -> None: ...
     def link_down(self, link: "Link") -> None: ...
@@ -31,40 +31,40 @@ class Owner(Protocol):
 
 
 class Subscription(NamedTuple):
-    """A topic, and what is called in the loop with each payload; at QoS 0, nothing waits for who is away."""
+    """A topic at QoS 0, and the function that gets each payload, called in the loop."""
 
     topic: str
     received: Callable[[bytes], None]
 
 
 class Link:
-    """A connection that can be opened again and again until `close`."""
+    """A connection that can be opened repeatedly until `close`."""
 
     def __init__(
         self,
         broker: Broker,
         client_id: str,
-        owner: Owner,
+        observer: LinkObserver,
         will: tuple[str, bytes] | None = None,
         subscription: Subscription | None = None,
     ) -> None:
         self.is_up = False
         self.refused: str | None = None
-        """The broker's own words when it did not let us in, for example 'Not authorized'."""
+        """The broker's reason when it refused the connection, for example 'Not authorized'."""
         self.problem = "not yet tried"
         """Why there is no connection."""
         self.failures = 0
         """Attempts in a row that did not lead to a connection."""
         self.connections = self.readings_acknowledged = 0
         """Since the start."""
-        self._owner = owner
+        self._observer = observer
         self._loop = asyncio.get_running_loop()
         self._opening = False
-        self._reading: int | None = None  # the file number in the loop's care
+        self._reading: int | None = None  # the file descriptor registered in the loop
         self._writing = False
         self._waiting: deque[tuple[str, bytes, int, bool]] = deque()
-        self._pending: dict[int, tuple[float, int, bool]] = {}  # by message id: when sent, how many readings, retained
-        self._announcements = 0
+        self._pending: dict[int, tuple[float, int, bool]] = {}  # by message id: time sent, number of readings, retained
+        self._pending_statuses = 0
         self._client = Client(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTv311, reconnect_on_failure=False)
         self._client.connect_async(broker.host, broker.port, KEEPALIVE_S)
         self._client.username_pw_set(broker.username, broker.password)
@@ -81,15 +81,15 @@ class Link:
         self._client.on_socket_close = self._on_socket_close
 
     @property
-    def announcing(self) -> bool:
+    def has_pending_status(self) -> bool:
         """Whether a retained message is not acknowledged yet."""
-        return bool(self._announcements)
+        return bool(self._pending_statuses)
 
     async def open(self) -> None:
-        """Try once to connect; success is told by `link_up`, failure by `link_down`, sooner or later."""
+        """Try once to connect; `link_up` or `link_down` reports the result later."""
         self._opening = True
         try:
-            await asyncio.to_thread(self._client.reconnect)  # it blocks while it looks up the host and connects
+            await asyncio.to_thread(self._client.reconnect)  # blocks during name look-up and connecting
         except OSError as error:
             self.problem = error.strerror or str(error)
         self._opening = False
@@ -104,28 +104,28 @@ class Link:
         self._write()
 
     def publish(self, topic: str, payload: bytes, readings: int, *, retain: bool = False) -> None:
-        """Send now, or as soon as the connection and the messages before it let it; retained ones go ahead."""
+        """Send now, or as soon as the connection and earlier messages allow. Retained messages go first."""
         if retain:
-            self._announcements += 1
+            self._pending_statuses += 1
             self._waiting.appendleft((topic, payload, readings, retain))
         else:
             self._waiting.append((topic, payload, readings, retain))
         self._fill()
 
     def keep_alive(self) -> None:
-        """To be called every few seconds: pings, and gives up a connection that answers no more."""
+        """Call every few seconds: sends pings and closes a dead connection."""
         if not self._opening and self._reading is not None:
             self._client.loop_misc()
             self._write()
 
     def cut(self) -> None:
-        """End the connection without a word, as a network that is gone does: the broker sends the last will."""
+        """End the connection without DISCONNECT, like a network outage: the broker publishes the last will."""
         handle = self._client.socket()
         if self.is_up and isinstance(handle, socket.socket):
             handle.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Say goodbye, so that no last will is sent."""
+        """Disconnect cleanly, so that the broker sends no last will."""
         if self.is_up:
             self._client.disconnect()
             self._write()
@@ -139,13 +139,13 @@ class Link:
             self._write()
 
     def _readable(self) -> None:
-        self._client.loop_read()  # calls back; what it has to send again after a reconnect goes before what waits
+        self._client.loop_read()  # calls back; paho's repeated messages go before waiting ones
         while isinstance(handle := self._client.socket(), ssl.SSLSocket) and handle.pending():
-            self._client.loop_read()  # decrypted already: the loop would not call for it
+            self._client.loop_read()  # decrypted already, so the loop sees no more data in the socket
         self._fill()
 
     def _write(self) -> None:
-        """Write what paho holds; have the loop call again when the socket takes no more for now."""
+        """Write paho's data; let the loop call again when the socket is writable."""
         if self._client.want_write():
             self._client.loop_write()
         if self._reading is None:
@@ -165,7 +165,7 @@ class Link:
         self.connections += 1
         if self._subscription is not None:
             self._client.subscribe(self._subscription.topic, 0)
-        self._owner.link_up(self)
+        self._observer.link_up(self)
 
     def _on_message(self, _c: Client, _u: Any, message: MQTTMessage) -> None:
         if self._subscription is not None:
@@ -173,16 +173,16 @@ class Link:
 
     def _on_publish(self, _c: Client, _u: Any, mid: int, _r: ReasonCode, _p: Properties) -> None:
         sent_s, readings, retained = self._pending.pop(mid)
-        self._announcements -= retained
+        self._pending_statuses -= retained
         self.readings_acknowledged += max(0, readings)
-        self._owner.link_acknowledged(readings, time.perf_counter() - sent_s)
+        self._observer.link_acknowledged(readings, time.perf_counter() - sent_s)
 
     def _on_disconnect(
         self, _c: Client, _u: Any, _f: DisconnectFlags, reason: ReasonCode, _p: Properties | None
     ) -> None:
         if self.refused is None:
             self.problem = str(reason)
-        if not self._opening:  # else `open`, which is still in its thread, sees that there is no socket
+        if not self._opening:  # else `open`, still in its thread, finds no socket
             self._failed()
 
     def _on_socket_close(self, _c: Client, _u: Any, _s: Any) -> None:
@@ -193,5 +193,5 @@ class Link:
 
     def _failed(self) -> None:
         self.failures = 0 if self.is_up else self.failures + 1
-        self._owner.link_down(self)
+        self._observer.link_down(self)
         self.is_up = False

@@ -1,4 +1,4 @@
-"""What travels over MQTT: a batch of readings, a gateway's status and health, and the topics (docs/interfaces.md)."""
+"""MQTT messages and topics: a batch of readings, a gateway's status and health (docs/interfaces.md)."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 Kind = Literal["gateway", "phone"]
-MAX_READINGS = 500  # the contract's bound on one batch
+MAX_READINGS = 500  # the contract's limit for one batch
 BEACON_ID = r"[0-9A-F-]{12,64}"
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
 
@@ -14,7 +14,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Reading(NamedTuple):
-    """One beacon as heard by one receiver over one scan window; None is not known, or not said this time."""
+    """One beacon received by one receiver in one scan window. None: unknown, or not repeated this time."""
 
     beacon: str
     rssi: int
@@ -22,14 +22,14 @@ class Reading(NamedTuple):
     n: int | None = None
     """adverts in the window"""
     tx: int | None = None
-    """what the beacon says that is received of it 1 m away, dBm"""
+    """the beacon's calibrated power at 1 m, dBm"""
     battery_mv: int | None = None
     temperature_c: float | None = None
     humidity_pct: float | None = None
 
     def to_json(self) -> str:
-        """The reading as a JSON object, without what is None."""
-        text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id holds nothing that JSON would escape
+        """The reading as a JSON object, without values that are None."""
+        text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id has nothing that JSON escapes
         for name, value in zip(_OPTIONAL, self[2:], strict=True):
             if value is not None:
                 text += f',"{name}":{value}'
@@ -40,14 +40,14 @@ _OPTIONAL = Reading._fields[2:]
 
 
 class Receiver(NamedTuple):
-    """What hears beacons: a fixed gateway or a phone (its id is the staff member's)."""
+    """A fixed gateway or a phone (its id is the staff member's)."""
 
     kind: Kind
     id: str
 
 
 def window_rssi(levels: Iterable[int]) -> int:
-    """The RSSI of a reading from those of its adverts, dBm: what the gateway agent sends, the median in whole dBm."""
+    """The RSSI of a reading from its adverts, as the gateway agent sends it: the median in whole dBm."""
     return round(median(levels))
 
 
@@ -68,8 +68,8 @@ def config_topic(gateway_id: str) -> str:
 
 
 def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:
-    """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It says that nobody
-    real is in it."""
+    """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It is marked
+    as simulated."""
     listed = ",".join([reading.to_json() for reading in readings])
     return f'{{"v":1,"ts":{ts_ms},"seq":{seq},"simulated":true,"readings":[{listed}]}}'.encode()
 

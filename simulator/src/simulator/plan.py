@@ -1,4 +1,4 @@
-"""Where one can walk: doors between rooms, lifts between levels, the way from room to room. Pure."""
+"""Walking routes: doors between rooms, lifts between levels, the route from room to room. Pure."""
 
 import heapq
 import math
@@ -8,17 +8,17 @@ from itertools import combinations
 from simulator.building import Building, Room
 from simulator.geometry import Point, area, middle, shared_wall
 
-DOOR_M = 0.9  # a door needs that much common wall
-DETOUR_M = 30.0  # people walk so much further rather than through somebody's room
-FAR_WALLS = 4  # rooms with more walls between them count as so many: nothing is heard there anyway
+DOOR_M = 0.9  # common wall needed for a door
+DETOUR_M = 30.0  # detour that people prefer to walking through somebody's room
+FAR_WALLS = 4  # maximum counted between two rooms: nothing is received beyond
 
 
 class Plan:
-    """Doors, ways and walls of a building.
+    """Doors, routes and walls of a building.
 
     Rooms with a common wall of DOOR_M have a door in its middle when one of them is a passage (corridor, lobby,
-    core). A room without a passage next to it opens into whatever lies beside it. A level is left from a core to the
-    nearest core of the level above or below; a building without cores has no way between its levels."""
+    core). A room without an adjacent passage has doors to all its neighbours. Lifts connect a core with the nearest
+    core of the level above or below; a building without cores has no connection between its levels."""
 
     def __init__(self, building: Building) -> None:
         self.building = building
@@ -30,8 +30,8 @@ class Plan:
         self.lifts: dict[str, dict[str, Point]] = {room_id: {} for room_id in rooms}
         self._add_doors()
         self._add_lifts()
-        self._ways: dict[str, dict[str, str]] = {}
-        self.reachable = {room_id: tuple(sorted(self._towards(room_id))) for room_id in rooms}
+        self._routes: dict[str, dict[str, str]] = {}
+        self.reachable = {room_id: tuple(sorted(self._next_rooms_to(room_id))) for room_id in rooms}
 
     def _add_doors(self) -> None:
         common: dict[tuple[str, str], Point] = {}
@@ -68,18 +68,18 @@ class Plan:
                     self.lifts[core.id][nearest.id] = self.middles[nearest.id]
                     self.lifts[nearest.id][core.id] = at
 
-    def way(self, start: str, end: str) -> list[str]:
+    def route(self, start: str, end: str) -> list[str]:
         """The rooms from `start` to `end`, both included; `end` must be in reachable[start]."""
-        towards = self._towards(end)
+        next_rooms = self._next_rooms_to(end)
         rooms = [start]
         while rooms[-1] != end:
-            rooms.append(towards[rooms[-1]])
+            rooms.append(next_rooms[rooms[-1]])
         return rooms
 
-    def _towards(self, end: str) -> dict[str, str]:
-        """From each room from which `end` can be reached, the next room on the way (Dijkstra from the end)."""
-        if end in self._ways:
-            return self._ways[end]
+    def _next_rooms_to(self, end: str) -> dict[str, str]:
+        """For each room that can reach `end`: the next room on the route (Dijkstra from the end)."""
+        if end in self._routes:
+            return self._routes[end]
         best = {end: 0.0}
         following = {end: end}
         open_ = [(0.0, end)]
@@ -94,11 +94,11 @@ class Plan:
                     best[there] = reach
                     following[there] = here
                     heapq.heappush(open_, (reach, there))
-        self._ways[end] = following
+        self._routes[end] = following
         return following
 
     def walls_from(self, room_id: str) -> dict[str, int]:
-        """How many walls lie between this room and each other room of its level, at most FAR_WALLS."""
+        """Number of walls between this room and each other room of its level, at most FAR_WALLS."""
         counts = {room_id: 0}
         waiting = deque([room_id])
         while waiting:

@@ -1,4 +1,4 @@
-"""What a command plays, put together from building, people and seed: who sends, what is due when, what goes wrong."""
+"""What a command plays, made of building, people and seed: receivers, batches, gateways and outages. Pure."""
 
 import heapq
 import random
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from simulator.building import Building
-from simulator.gateway import PlayedGateway, played
+from simulator.gateway import PlayedGateway, gateways_of
 from simulator.message import Receiver
-from simulator.scenario import Outgoing, Phones
+from simulator.scenario import Phones, ScheduledBatch
 from simulator.tags import Tags
 from simulator.telemetry import sensors_of
 
@@ -27,7 +27,7 @@ class Outage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class People:
     """Who is played and how; staff with tags are heard by gateways, the others carry phones."""
 
     count: int
@@ -42,72 +42,72 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """`outgoing` goes by the index of `receivers`, and so do `gateways` and `outages`."""
+    """`batches` goes by the index of `receivers`, and so do `gateways` and `outages`."""
 
     receivers: Sequence[Receiver]
-    outgoing: Iterator[Outgoing]
+    batches: Iterator[ScheduledBatch]
     gateways: Mapping[int, PlayedGateway] = field(default_factory=dict)
     outages: Iterator[Outage] = field(default_factory=lambda: iter(()))
     staff: tuple[str, ...] = ()
 
 
-def phones(building: Building, crowd: Crowd) -> Play:
+def phones(building: Building, people: People) -> Play:
     """Everybody carries a phone."""
-    scenario = _phones(building, crowd, None)
+    scenario = _phones(building, people, None)
     receivers = scenario.receivers(building)
-    return Play(receivers, scenario.outgoing(building), staff=tuple(one.id for one in receivers))
+    return Play(receivers, scenario.scheduled_batches(building), staff=tuple(one.id for one in receivers))
 
 
-def gateways(building: Building, crowd: Crowd) -> Play:
+def gateways(building: Building, people: People) -> Play:
     """The staff that have tags, heard by all of the building's gateways. Raises ValueError where that is nobody."""
     tagged = [staff_id for staff_id in building.staff if staff_id in building.tags]
-    staff = tuple(tagged[crowd.first : crowd.first + crowd.count])
+    staff = tuple(tagged[people.first : people.first + people.count])
     if not building.gateways or not staff:
         what = "staff with tags" if building.gateways else "gateways"
         raise ValueError(f"{building.name} has no {what} to play: the building file lists them")
-    return _heard(building, crowd, staff, ())
+    return _with_gateways(building, people, staff, ())
 
 
-def mixed(building: Building, crowd: Crowd) -> Play:
-    """Staff with tags are heard by gateways, the others carry phones; without gateways or tags everybody does."""
-    everybody = [one.id for one in _phones(building, crowd, None).receivers(building)]
+def mixed(building: Building, people: People) -> Play:
+    """Gateways receive staff with tags, the others carry phones. Without gateways or tags everybody carries a phone."""
+    everybody = [one.id for one in _phones(building, people, None).receivers(building)]
     tagged = tuple(staff_id for staff_id in everybody if staff_id in building.tags)
     if not tagged or not building.gateways:
-        return phones(building, crowd)
-    return _heard(building, crowd, tagged, tuple(one for one in everybody if one not in building.tags))
+        return phones(building, people)
+    return _with_gateways(building, people, tagged, tuple(one for one in everybody if one not in building.tags))
 
 
-def _phones(building: Building, crowd: Crowd, staff: tuple[str, ...] | None) -> Phones:
-    sensors = sensors_of([one.id for one in building.beacons], (), crowd.seed)
+def _phones(building: Building, people: People, staff: tuple[str, ...] | None) -> Phones:
+    sensors = sensors_of([one.id for one in building.beacons], (), people.seed)
     return Phones(
-        crowd.count, crowd.first, crowd.interval_s, crowd.readings, crowd.seed, crowd.duration_s, staff, sensors
+        people.count, people.first, people.interval_s, people.readings, people.seed, people.duration_s, staff, sensors
     )
 
 
-def _heard(building: Building, crowd: Crowd, tagged: tuple[str, ...], with_phones: tuple[str, ...]) -> Play:
+def _with_gateways(building: Building, people: People, tagged: tuple[str, ...], with_phones: tuple[str, ...]) -> Play:
     """Gateways, and then phones, as receivers of one run."""
     tags = [tag for staff_id in tagged for tag in building.tags[staff_id]]
-    listening = played(building, sensors_of((), tags, crowd.seed, crowd.low_batteries))
-    carried = _phones(building, crowd, with_phones)
+    listening = gateways_of(building, sensors_of((), tags, people.seed, people.low_batteries))
+    carried = _phones(building, people, with_phones)
     receivers = [Receiver("gateway", one.id) for one in listening]
-    sent = Tags(tagged, crowd.seed, crowd.duration_s).outgoing(building, listening)
+    sent = Tags(tagged, people.seed, people.duration_s).scheduled_batches(building, listening)
     if with_phones:
         after = len(receivers)
-        theirs = (one._replace(sender=one.sender + after) for one in carried.outgoing(building))
+        theirs = (one._replace(sender=one.sender + after) for one in carried.scheduled_batches(building))
         sent = heapq.merge(sent, theirs, key=_due)
         receivers += carried.receivers(building)
-    outages = _outages(crowd, [one.id for one in listening])
+    outages = _outages(people, [one.id for one in listening])
     return Play(receivers, sent, dict(enumerate(listening)), outages, (*tagged, *with_phones))
 
 
-def _due(item: Outgoing) -> float:
+def _due(item: ScheduledBatch) -> float:
     return item.due_s
 
 
-def _outages(crowd: Crowd, ids: list[str]) -> Iterator[Outage]:
+def _outages(people: People, ids: list[str]) -> Iterator[Outage]:
     """When gateways lose their network, in order and without end."""
-    chosen = random.Random(f"{crowd.seed}/failing").sample(range(len(ids)), min(crowd.failing, len(ids)))  # noqa: S311
-    return heapq.merge(*(_outages_of(number, ids[number], crowd.seed) for number in chosen))
+    chosen = random.Random(f"{people.seed}/failing").sample(range(len(ids)), min(people.failing, len(ids)))  # noqa: S311
+    return heapq.merge(*(_outages_of(number, ids[number], people.seed) for number in chosen))
 
 
 def _outages_of(sender: int, gateway_id: str, seed: int) -> Iterator[Outage]:

@@ -1,8 +1,7 @@
-"""What is received between a person and a device on the wall: log-distance path loss with walls, floors, shadowing,
-body and losses. Pure.
+"""Simulated reception: log-distance path loss with walls, floors, shadowing, body and losses. Pure.
 
-rssi = tx - 20·log10(d) - walls - floors - body + shadowing + fading. `Radio` is what a phone hears of beacons, at most
-once per beacon and scan window; `TagRadio` is which gateways hear an advert of a tag. Both ways lose the same."""
+rssi = tx - 20·log10(d) - walls - floors - body + shadowing + fading. `Radio`: the beacons that a phone receives, each
+at most once per scan window. `TagRadio`: the gateways that receive a tag's advert. Both directions lose the same."""
 
 import math
 import random
@@ -29,26 +28,15 @@ SHADOWING_DB = 3.0
 FADING_DB = 3.0
 # A body between phone and beacon takes several dB (6 to 8 dB at 1.7 GHz in Recommendation ITU-R P.1238).
 BODY_DB = 7.0
-MISSED_SHARE = 0.05  # windows in which a beacon in reach is not received at all; single adverts get lost more often
+MISSED_SHARE = 0.05  # windows without any advert of a beacon in range; single adverts are lost more often
 SENSITIVITY_DBM = -97.0  # usual for BLE receivers of phones and of Raspberry Pis
-LOST_SHARE = 0.2  # adverts in reach that are not received: 13 to 40 % where others transmit (Strzoda et al.)
+LOST_SHARE = 0.2  # adverts in range that are not received: 13 to 40 % where others transmit (Strzoda et al.)
 TAG_TX = DEFAULT_TX
 
 
 @dataclass(frozen=True, slots=True)
-class _Ear:
-    """A device as heard from one room: everything but the exact place is already in `at_1m_dbm`."""
-
-    device: str
-    x_m: float
-    y_m: float
-    dz2_m2: float
-    at_1m_dbm: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Device:
-    """A device on the wall: a beacon, or a gateway; `tx` is what is received 1 m away, dBm."""
+    """A fixed beacon or gateway; `tx` is the RSSI at 1 m, dBm."""
 
     id: str
     room: str
@@ -57,72 +45,85 @@ class _Device:
     tx: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Audible:
+    """A device as received in one room: `at_1m_dbm` has all losses except the distance's."""
+
+    id: str
+    x_m: float
+    y_m: float
+    dz2_m2: float
+    at_1m_dbm: float
+
+
 class Radio:
-    """What can be heard in each room. The same seed gives the same shadowing; `hear` draws from its own generator."""
+    """Audible beacons of each room. The same seed gives the same shadowing; `scan` uses its own generator."""
 
     def __init__(self, plan: Plan, seed: int, readings: int) -> None:
         self._readings = readings
-        most = max(12, 3 * readings)  # weaker ones would hardly ever be among the strongest
+        limit = max(12, 3 * readings)  # weaker beacons are hardly ever among the strongest
         beacons = [_Device(one.id, one.room, one.x_m, one.y_m, one.tx) for one in plan.building.beacons]
-        self._ears = {room.id: _ears(plan, room, seed, beacons)[:most] for room in plan.building.rooms.values()}
+        self._audible = {room.id: _audible(plan, room, seed, beacons)[:limit] for room in plan.building.rooms.values()}
 
-    def hear(self, spot: Spot, rng: random.Random) -> tuple[Reading, ...]:
+    def scan(self, spot: Spot, rng: random.Random) -> tuple[Reading, ...]:
         """The strongest beacons of one scan window, strongest first, at most `readings`."""
-        heard = [(rssi, ear.device) for ear, rssi in _received(self._ears[spot.room.id], spot, rng, MISSED_SHARE)]
-        heard.sort(reverse=True)
-        return tuple(Reading(beacon, min(20, round(rssi))) for rssi, beacon in heard[: self._readings])
+        received = [(rssi, one.id) for one, rssi in _receive(self._audible[spot.room.id], spot, rng, MISSED_SHARE)]
+        received.sort(reverse=True)
+        return tuple(Reading(beacon, min(20, round(rssi))) for rssi, beacon in received[: self._readings])
 
 
 class TagRadio:
-    """Which gateways receive a tag in each room; of each gateway the building's `rssi_offset` is missing in what it
-    measures. The same seed gives the same shadowing; `hear` draws from its own generator."""
+    """The gateways that receive a tag in each room. What a gateway measures lacks the building's `rssi_offset`, which
+    the locator adds. The same seed gives the same shadowing; `send` uses its own generator."""
 
     def __init__(self, plan: Plan, seed: int) -> None:
         gateways = [
             _Device(one.id, one.room, one.x_m, one.y_m, TAG_TX - one.rssi_offset)
             for one in plan.building.gateways.values()
         ]
-        self._ears = {}
+        self._audible = {}
         for room in plan.building.rooms.values():
-            ears = _ears(plan, room, seed, gateways)
-            self._ears[room.id] = [ear for ear in ears if _best_dbm(room, ear) > SENSITIVITY_DBM - 2 * FADING_DB]
+            audible = _audible(plan, room, seed, gateways)
+            self._audible[room.id] = [one for one in audible if _best_dbm(room, one) > SENSITIVITY_DBM - 2 * FADING_DB]
 
-    def hear(self, spot: Spot, rng: random.Random) -> Iterator[tuple[str, int]]:
-        """Gateway and RSSI, dBm, of one advert sent at a place."""
-        for ear, rssi in _received(self._ears[spot.room.id], spot, rng, LOST_SHARE):
-            yield ear.device, min(20, round(rssi))
+    def send(self, spot: Spot, rng: random.Random) -> Iterator[tuple[str, int]]:
+        """Each gateway that receives one advert, and its RSSI in dBm."""
+        for one, rssi in _receive(self._audible[spot.room.id], spot, rng, LOST_SHARE):
+            yield one.id, min(20, round(rssi))
 
 
-def _received(ears: Iterable[_Ear], spot: Spot, rng: random.Random, lost_share: float) -> Iterator[tuple[_Ear, float]]:
-    """Between which devices and a person there is reception at one moment, and how strong, dBm."""
+def _receive(
+    audible: Iterable[_Audible], spot: Spot, rng: random.Random, lost_share: float
+) -> Iterator[tuple[_Audible, float]]:
+    """The devices with reception between them and a person at one moment, and the RSSI in dBm."""
     facing_x, facing_y = spot.heading
-    for ear in ears:
+    for one in audible:
         if rng.random() < lost_share:
             continue
-        dx, dy = ear.x_m - spot.x_m, ear.y_m - spot.y_m
-        d2 = max(NEAREST_M**2, dx * dx + dy * dy + ear.dz2_m2)
+        dx, dy = one.x_m - spot.x_m, one.y_m - spot.y_m
+        d2 = max(NEAREST_M**2, dx * dx + dy * dy + one.dz2_m2)
         behind = (1 - (dx * facing_x + dy * facing_y) / math.sqrt(d2)) / 2  # 0 ahead … 1 behind
         fading = rng.gauss(0.0, FADING_DB)
-        rssi = ear.at_1m_dbm - path_loss_db(d2) - BODY_DB * behind + fading
+        rssi = one.at_1m_dbm - path_loss_db(d2) - BODY_DB * behind + fading
         if rssi >= SENSITIVITY_DBM:
-            yield ear, rssi
+            yield one, rssi
 
 
 def path_loss_db(d2_m2: float) -> float:
-    """Loss against 1 m at a distance whose square is given."""
+    """Loss relative to 1 m; `d2_m2` is the square of the distance."""
     return 5.0 * PATH_LOSS_EXPONENT * math.log10(d2_m2)
 
 
 def floor_loss_db(floors: int) -> float:
-    """Loss through so many floors."""
+    """Loss through a number of floors."""
     return FLOOR_DB * floors ** ((floors + 2) / (floors + 1) - FLOOR_BEND) if floors else 0.0
 
 
-def _ears(plan: Plan, room: Room, seed: int, devices: Iterable[_Device]) -> list[_Ear]:
+def _audible(plan: Plan, room: Room, seed: int, devices: Iterable[_Device]) -> list[_Audible]:
     """The devices within reach of a room, best first."""
     rooms = plan.building.rooms
     walls = plan.walls_from(room.id)
-    ears = []
+    audible = []
     for device in devices:
         floors = abs(rooms[device.room].level - room.level)
         if floors > MOST_FLOORS:
@@ -130,18 +131,18 @@ def _ears(plan: Plan, room: Room, seed: int, devices: Iterable[_Device]) -> list
         loss = floor_loss_db(floors) if floors else WALL_DB * walls.get(device.room, max(walls.values()))
         shadowing = random.Random(f"{seed}/{room.id}/{device.id}").gauss(0.0, SHADOWING_DB)  # noqa: S311 - no secret
         dz = floors * STOREY_M + CEILING_ABOVE_PHONE_M
-        ears.append(_Ear(device.id, device.x_m, device.y_m, dz * dz, device.tx - loss + shadowing))
-    return sorted(ears, key=lambda ear: _best_dbm(room, ear), reverse=True)
+        audible.append(_Audible(device.id, device.x_m, device.y_m, dz * dz, device.tx - loss + shadowing))
+    return sorted(audible, key=lambda one: _best_dbm(room, one), reverse=True)
 
 
-def _best_dbm(room: Room, ear: _Ear) -> float:
-    """What is received at the nearest place of the room, without body and fading."""
-    return ear.at_1m_dbm - path_loss_db(_nearest2(room, ear))
+def _best_dbm(room: Room, device: _Audible) -> float:
+    """RSSI at the nearest place of the room, without body and fading."""
+    return device.at_1m_dbm - path_loss_db(_nearest2(room, device))
 
 
-def _nearest2(room: Room, ear: _Ear) -> float:
-    """Square of the smallest distance between the room's bounding box and the beacon."""
+def _nearest2(room: Room, device: _Audible) -> float:
+    """Square of the smallest distance between the room's bounding box and the device."""
     xs, ys = [x for x, _ in room.polygon], [y for _, y in room.polygon]
-    dx = max(min(xs) - ear.x_m, 0.0, ear.x_m - max(xs))
-    dy = max(min(ys) - ear.y_m, 0.0, ear.y_m - max(ys))
-    return max(NEAREST_M**2, dx * dx + dy * dy + ear.dz2_m2)
+    dx = max(min(xs) - device.x_m, 0.0, device.x_m - max(xs))
+    dy = max(min(ys) - device.y_m, 0.0, device.y_m - max(ys))
+    return max(NEAREST_M**2, dx * dx + dy * dy + device.dz2_m2)

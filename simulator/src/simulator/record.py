@@ -1,4 +1,4 @@
-"""Recordings with known rooms: started, tapped, stopped and fetched over the HTTP API, written as a folder."""
+"""Recordings with known rooms: start, tap, stop and fetch over the HTTP API, and write into a folder."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 
 class RecordError(Exception):
-    """It was not done; the message says why and what to do."""
+    """The action failed; the message says why and what to do."""
 
 
 class NoAnswerError(RecordError):
@@ -31,7 +31,7 @@ class KeyRefusedError(RecordError):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What is to be done: `start` with a staff id, `tap` with a room, `get` and `delete` with a recording's name."""
+    """An action: `start` with a staff id, `tap` with a room, `get` and `delete` with a recording's name."""
 
     verb: str
     subject: str | None = None
@@ -39,30 +39,30 @@ class Action:
     folder: Path | None = None
 
 
-async def run(url: str, key: str | None, action: Action, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Do it, and return what the platform says of it. Raises RecordError."""
+async def run(url: str, key: str | None, action: Action, log: Callable[[str], None]) -> dict[str, Any]:
+    """Run the action and return the platform's answer. Raises RecordError."""
     headers = {"X-API-Key": key} if key else {}
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
     async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
-        return await _Recorder(session, f"{url}/api/v1/recordings", tell).do(action)
+        return await _Recorder(session, f"{url}/api/v1/recordings", log).run(action)
 
 
 class _Recorder:
-    def __init__(self, session: aiohttp.ClientSession, base: str, tell: Callable[[str], None]) -> None:
-        self._session, self._base, self._tell = session, base, tell
+    def __init__(self, session: aiohttp.ClientSession, base: str, log: Callable[[str], None]) -> None:
+        self._session, self._base, self._log = session, base, log
 
-    async def do(self, action: Action) -> dict[str, Any]:
+    async def run(self, action: Action) -> dict[str, Any]:
         if action.verb == "start":
             body = {"staff_id": action.subject, **({"name": action.name} if action.name else {})}
-            started = await self._ask("POST", "", body)
-            self._tell(f"{started['name']}: records staff {started['staff_id']}; tap a room now")
+            started = await self._request("POST", "", body)
+            self._log(f"{started['name']}: records staff {started['staff_id']}; tap a room now")
             return started
         if action.verb == "show":
-            known = await self._ask("GET", "")
+            known = await self._request("GET", "")
             for one in known["recordings"]:
-                self._tell(line(one, time.time()))
+                self._log(describe(one, time.time()))
             if not known["recordings"]:
-                self._tell("there is no recording")
+                self._log("there is no recording")
             return known
         if action.verb in ("get", "delete"):
             found = await self._named(str(action.subject))
@@ -72,48 +72,48 @@ class _Recorder:
     async def _change(self, running: dict[str, Any], action: Action) -> dict[str, Any]:
         at = f"/{running['id']}"
         if action.verb == "tap":
-            done = await self._ask("POST", f"{at}/taps", {"room": action.subject})
-            self._tell(f"{done['name']}: in {action.subject or 'no room'}, {_count(done['taps_count'], 'tap')}")
+            done = await self._request("POST", f"{at}/taps", {"room": action.subject})
+            self._log(f"{done['name']}: in {action.subject or 'no room'}, {_count(done['taps_count'], 'tap')}")
         elif action.verb == "undo":
-            taps = (await self._ask("GET", at))["taps"]
+            taps = (await self._request("GET", at))["taps"]
             if not taps:
-                raise RecordError(f"{running['name']} has no tap to take back")
-            done = await self._ask("DELETE", f"{at}/taps/{taps[-1]['tap']}")
+                raise RecordError(f"{running['name']} has no tap to remove")
+            done = await self._request("DELETE", f"{at}/taps/{taps[-1]['tap']}")
             room = done["taps"][-1]["room"] if done["taps"] else None
-            self._tell(f"{done['name']}: in {room or 'no room'} again")
+            self._log(f"{done['name']}: in {room or 'no room'} again")
         else:
-            done = await self._ask("POST", f"{at}/stop")
-            self._tell(line(done, time.time()))
+            done = await self._request("POST", f"{at}/stop")
+            self._log(describe(done, time.time()))
         return done
 
     async def _get(self, found: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-        answer = await self._ask("GET", f"/{found['id']}/files")
+        answer = await self._request("GET", f"/{found['id']}/files")
         target = folder or Path(found["name"])
         write(target, answer["files"])
-        self._tell(f"{found['name']} is in {target}; to measure: make accuracy DATA={target.resolve()}")
+        self._log(f"{found['name']} is in {target}; to measure: make accuracy DATA={target.resolve()}")
         return {"name": found["name"], "folder": str(target), "files": sorted(answer["files"])}
 
     async def _delete(self, found: dict[str, Any]) -> dict[str, Any]:
-        gone = await self._ask("DELETE", f"/{found['id']}")
-        self._tell(f"{gone['name']} is deleted")
+        gone = await self._request("DELETE", f"/{found['id']}")
+        self._log(f"{gone['name']} is deleted")
         return gone
 
     async def _running(self) -> dict[str, Any]:
-        for one in (await self._ask("GET", ""))["recordings"]:
+        for one in (await self._request("GET", ""))["recordings"]:
             if one["stopped_ms"] is None:
                 return dict(one)
         raise RecordError("nothing is being recorded: begin with 'simulator record start STAFF_ID'")
 
     async def _named(self, name: str) -> dict[str, Any]:
-        known = (await self._ask("GET", ""))["recordings"]
+        known = (await self._request("GET", ""))["recordings"]
         for one in known:
             if name in (one["name"], one["id"]):
                 return dict(one)
         names = ", ".join(one["name"] for one in known) or "none"
         raise RecordError(f"there is no recording {name!r}; there are: {names}")
 
-    async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        sent = body if method == "GET" else body or {}  # without one aiohttp would name a type that is not read
+    async def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        sent = body if method == "GET" else body or {}  # aiohttp sets a content type only with a body
         try:
             async with self._session.request(method, f"{self._base}{path}", json=sent) as response:
                 answer = await response.json(content_type=None)
@@ -124,14 +124,14 @@ class _Recorder:
         except ValueError as error:
             raise RecordError(f"{self._base} answered something else than JSON: is that the platform?") from error
         if response.status >= 400:
-            said = answer.get("error") if isinstance(answer, dict) else None
+            error_text = answer.get("error") if isinstance(answer, dict) else None
             kind = KeyRefusedError if response.status in (401, 403) else RecordError
-            raise kind(str(said or f"HTTP {response.status}"))
+            raise kind(str(error_text or f"HTTP {response.status}"))
         return dict(answer)
 
 
-def line(one: dict[str, Any], now_s: float) -> str:
-    """One recording for people."""
+def describe(one: dict[str, Any], now_s: float) -> str:
+    """A recording as a line of text."""
     end_ms = one["stopped_ms"]
     lasts_s = (now_s * 1000 if end_ms is None else end_ms) / 1000 - one["started_ms"] / 1000
     readings = one["gateway_readings"] + one["phone_readings"]
@@ -149,7 +149,7 @@ def _count(number: int, what: str) -> str:
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
-    """Put a recording into a folder, beside others of the same building and walker. Raises RecordError."""
+    """Write a recording into a folder, which may have others of the same building and walker. Raises RecordError."""
     for name in files:
         if not _FILE_NAME.fullmatch(name):
             raise RecordError(f"the platform names a file {name!r}, which is not written")

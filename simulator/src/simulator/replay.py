@@ -1,4 +1,4 @@
-"""A recorded walk as gateways would send it: a CSV of readings into windows, and their new times. Pure."""
+"""Makes batches of a recorded walk, as gateways would send them: windows of a CSV's readings with new times. Pure."""
 
 import csv
 import re
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver, window_rssi
-from simulator.scenario import Outgoing
+from simulator.scenario import ScheduledBatch
 
 WINDOW_MS = 1000  # a gateway's default scan window
-LONGEST_MS = int(6.5 * 86_400_000)  # older than 7 days is refused by the platform; half a day is kept in hand
+LONGEST_MS = int(6.5 * 86_400_000)  # the platform refuses readings older than 7 days; half a day is the margin
 RSSI = range(-127, 21)
 COLUMNS = ("ts_ms", "gateway", "beacon", "rssi")
-ALSO_GATEWAY = "receiver"  # how recordings with known rooms call it (tests/accuracy/recordings)
+ALSO_GATEWAY = "receiver"  # its name in recordings with known rooms (tests/accuracy/recordings)
 
 
 class RecordingError(Exception):
-    """The file holds no recording; the message says why."""
+    """The file is not a recording; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The good rows, and for each faulty one `(line, reason)`."""
+    """The valid rows, and `(line, reason)` of each invalid one."""
 
     rows: tuple[Row, ...]
     refused: tuple[tuple[int, str], ...]
@@ -42,9 +42,9 @@ class Recording:
 
 
 def parse(lines: Iterable[str]) -> Recording:
-    """Read a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; order and others do not matter.
+    """Read a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; other columns are ignored.
 
-    Raises RecordingError when a column is missing, no row is good, or the recording is longer than LONGEST_MS."""
+    Raises RecordingError if a column is missing, no row is valid, or the recording is longer than LONGEST_MS."""
     reader = csv.DictReader(lines, restkey="", strict=True)
     rows, refused = [], []
     try:
@@ -62,17 +62,17 @@ def parse(lines: Iterable[str]) -> Recording:
     except csv.Error as error:
         raise RecordingError(f"line {reader.line_num}: is not CSV: {error}") from error
     if not rows:
-        raise RecordingError("there is no good row" + (f" (line {refused[0][0]}: {refused[0][1]})" if refused else ""))
+        raise RecordingError("there is no valid row" + (f" (line {refused[0][0]}: {refused[0][1]})" if refused else ""))
     recording = Recording(tuple(rows), tuple(refused))
-    lasts_ms = _bounds(recording)[1] - _bounds(recording)[0]
-    if lasts_ms > LONGEST_MS:
-        days = lasts_ms / 86_400_000
+    duration_ms = _bounds(recording)[1] - _bounds(recording)[0]
+    if duration_ms > LONGEST_MS:
+        days = duration_ms / 86_400_000
         raise RecordingError(f"lasts {days:.1f} days; times over 7 days old are refused, so at most 6.5 can be played")
     return recording
 
 
 def _row(record: dict[str, str | None]) -> Row:
-    """A good row; ValueError says which column is at fault."""
+    """A valid row. Raises ValueError that names the column."""
     if "" in record:
         raise ValueError("has more fields than the header")
     text = {column: (record[column] or "").strip() for column in COLUMNS}
@@ -97,29 +97,28 @@ def _bounds(recording: Recording) -> tuple[int, int]:
     return first, first + ((last - first) // WINDOW_MS + 1) * WINDOW_MS
 
 
-def lasts_s(recording: Recording, speed: float) -> float:
-    """How long playing takes."""
+def duration_s(recording: Recording, speed: float) -> float:
+    """Seconds that the replay takes."""
     first, end = _bounds(recording)
     return (end - first) / 1000 / speed
 
 
-def outgoing(recording: Recording, speed: float) -> Iterator[Outgoing]:
-    """One batch for each gateway and window of WINDOW_MS in which it heard something, in the order they are due.
+def scheduled_batches(recording: Recording, speed: float) -> Iterator[ScheduledBatch]:
+    """One batch for each gateway and window of WINDOW_MS with readings, in the order of due times.
 
-    The recording's own spacing is kept in the time stamps whatever the speed (1 or more); they are moved so that the
-    last window ends at the moment it is played. So at speed 1 the first window begins when the run does, and at speed
-    X the time stamps begin in the past."""
+    Time stamps keep the recording's spacing at any speed (1 or more). They are moved so that the last window ends when
+    it is sent. So at speed 1 the first window starts with the run, and at speed X the time stamps start in the past."""
     first, end = _bounds(recording)
     windows: dict[tuple[int, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in recording.rows:
         windows[(row.ts_ms - first) // WINDOW_MS, row.gateway][row.beacon].append(row.rssi)
     senders = {gateway.id: sender for sender, gateway in enumerate(recording.gateways())}
-    lasts_ms = end - first
-    back_ms = round(lasts_ms - lasts_ms / speed)
+    duration_ms = end - first
+    back_ms = round(duration_ms - duration_ms / speed)
     for (window, gateway), beacons in sorted(windows.items()):
         end_ms = (window + 1) * WINDOW_MS
         readings = [Reading(beacon, window_rssi(values)) for beacon, values in sorted(beacons.items())]
         for part, start in enumerate(range(0, len(readings), MAX_READINGS)):
             chunk = tuple(readings[start : start + MAX_READINGS])
-            # Parts of one window differ in beacons, so the same time stamp in both is no loss.
-            yield Outgoing(end_ms / 1000 / speed + part * 1e-6, end_ms - back_ms, senders[gateway], chunk)
+            # Parts of one window have different beacons, so an equal time stamp loses nothing.
+            yield ScheduledBatch(end_ms / 1000 / speed + part * 1e-6, end_ms - back_ms, senders[gateway], chunk)

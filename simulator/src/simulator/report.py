@@ -1,4 +1,4 @@
-"""What a run did: counters and latencies, as JSON and as a table for people. Pure."""
+"""Counters and latencies of a run, as JSON and as a table. Pure."""
 
 import math
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 OK, FAILED, USAGE, UNREACHABLE, REFUSED = range(5)
 EXIT_CODES = {
-    OK: "everything was sent and acknowledged (hacs: every poll answered; record: it was done)",
+    OK: "everything was sent and acknowledged (hacs: every poll answered; record: done)",
     FAILED: "something was not: see 'failed'; or rows of the recording were refused",
     USAGE: "wrong arguments, settings or files",
     UNREACHABLE: "the broker (hacs, record: the platform) could not be reached",
@@ -14,13 +14,13 @@ EXIT_CODES = {
 }
 
 GROWTH = 1.02  # buckets of latencies grow by 2 %, so a quantile is right to about 1 %
-NO_CONNECTION, UNAUTHORISED = "no connection", "HTTP 401"  # how those errors of `hacs` begin
+NO_CONNECTION, UNAUTHORISED = "no connection", "HTTP 401"  # prefixes of these errors of `hacs`
 _SCALE = 1 / math.log(GROWTH)
 _SMALLEST_S = 1e-6
 
 
 class Latencies:
-    """A histogram of durations in seconds: constant memory however long the run is."""
+    """A histogram of durations in seconds, with constant memory."""
 
     def __init__(self) -> None:
         self._buckets: dict[int, int] = {}
@@ -34,7 +34,7 @@ class Latencies:
         self.largest_s = max(self.largest_s, seconds)
 
     def quantile(self, share: float) -> float | None:
-        """The duration that `share` (0…1) of all do not exceed; None when there is none."""
+        """The duration that `share` (0…1) of all do not exceed; None without durations."""
         rank = math.ceil(share * self.count)
         seen = 0
         for bucket in sorted(self._buckets):
@@ -50,8 +50,8 @@ class Latencies:
 
 
 @dataclass(slots=True)
-class Sending:
-    """Counters of `phones` and `replay`: `made` = `acknowledged` + `dropped` + what still waits."""
+class SendStats:
+    """Counters of `phones` and `replay`: `made` = `acknowledged` + `dropped` + `waiting`."""
 
     receivers: int = 0
     made: int = 0
@@ -78,7 +78,7 @@ class Sending:
         return FAILED if self.failed or self.refused_rows else OK
 
     def summary(self, seconds: float) -> dict[str, Any]:
-        """The figures of a whole run that made batches for `seconds`."""
+        """The figures of a whole run; `seconds` is how long it made batches."""
         return {
             "receivers": self.receivers,
             "sent": self.made,
@@ -96,7 +96,7 @@ class Sending:
         }
 
     def progress(self, seconds: float) -> str:
-        """One line for a run that still goes on."""
+        """A progress line."""
         return (
             f"{clock(seconds)}  connected {self.connected:,}/{self.receivers:,}  sent {self.made:,}  "
             f"acknowledged {self.acknowledged:,}  waiting {self.waiting:,}  dropped {self.dropped:,}  "
@@ -105,7 +105,7 @@ class Sending:
 
 
 @dataclass(slots=True)
-class Polling:
+class PollStats:
     """Counters of `hacs`."""
 
     polls: int = 0

@@ -34,7 +34,7 @@ class ScanSettings:
         return len(self.allow) if isinstance(self.allow, frozenset | bloom.Bloom) else 0
 
 
-def apply(base: ScanSettings, payload: bytes) -> ScanSettings:
+def apply_config(base: ScanSettings, payload: bytes) -> ScanSettings:
     """`base` with what a `config` message says in its place; an empty payload gives `base`.
 
     Raises ConfigError, which names the key. Unknown keys are ignored."""

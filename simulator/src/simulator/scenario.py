@@ -1,4 +1,4 @@
-"""A run of phones as data: who sends what when, as a function of building, numbers and seed. Pure."""
+"""A run of phones as data: all batches, as a function of building, numbers and seed. Pure."""
 
 import heapq
 import itertools
@@ -16,9 +16,9 @@ from simulator.walk import Leg, Walk, legs
 from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
 
 
-class Outgoing(NamedTuple):
-    """One batch to come: `sender` is the receiver's index, `due_s` when to send it after the start of the run, and
-    `offset_ms` what its time stamp is, counted from the same moment. Without readings there is nothing to send."""
+class ScheduledBatch(NamedTuple):
+    """A batch to send: `sender` is the receiver's index, `due_s` the time to send it and `offset_ms` its time stamp,
+    both counted from the start of the run. Without readings there is nothing to send."""
 
     due_s: float
     offset_ms: int
@@ -38,12 +38,12 @@ class Phones:
     seed: int = 1
     duration_s: float | None = None
     staff: tuple[str, ...] | None = None
-    """Who they are, in place of `count` from the `first` on."""
-    telemetry: Mapping[str, Sensors] | None = None
-    """What beacons say of themselves; None: they have no sensors."""
+    """Their ids, instead of `count` from the `first` on."""
+    sensors: Mapping[str, Sensors] | None = None
+    """The beacons' telemetry, by beacon; None: they have no sensors."""
 
     def receivers(self, building: Building) -> list[Receiver]:
-        """The building's staff in the order of the file, and then whole numbers that are nobody's id."""
+        """The building's staff in the order of the file, then unused whole numbers."""
         if self.staff is not None:
             return [Receiver("phone", staff_id) for staff_id in self.staff]
         listed = set(building.staff)
@@ -51,11 +51,11 @@ class Phones:
         ids = itertools.islice(itertools.chain(building.staff, more), self.first, self.first + self.count)
         return [Receiver("phone", staff_id) for staff_id in ids]
 
-    def outgoing(self, building: Building) -> Iterator[Outgoing]:
-        """All batches in the order in which they are due. A phone's walk depends on the seed and on who it is, not on
-        how many others there are; a phone that hears nothing sends nothing."""
+    def scheduled_batches(self, building: Building) -> Iterator[ScheduledBatch]:
+        """All batches in the order in which they are due. A phone's walk depends on the seed and its id, not on
+        the number of phones. A phone without readings sends nothing."""
         if not building.beacons:
-            raise ValueError(f"{building.name} has no beacons: phones hear nothing there")
+            raise ValueError(f"{building.name} has no beacons: phones receive nothing there")
         plan = Plan(building)
         radio = Radio(plan, self.seed, self.readings)
         phones = [_Phone(self, plan, receiver.id) for receiver in self.receivers(building)]
@@ -64,37 +64,37 @@ class Phones:
         while due and (self.duration_s is None or due[0][0] < self.duration_s):
             now_s, sender = due[0]
             phone = phones[sender]
-            readings = radio.hear(phone.walk.at(now_s), phone.rng)
-            if readings and self.telemetry is not None:
-                readings = phone.with_telemetry(readings, self.telemetry, now_s)
+            readings = radio.scan(phone.walk.at(now_s), phone.rng)
+            if readings and self.sensors is not None:
+                readings = phone.with_telemetry(readings, self.sensors, now_s)
             if readings:
-                yield Outgoing(now_s, round(now_s * 1000), sender, readings)
+                yield ScheduledBatch(now_s, round(now_s * 1000), sender, readings)
             heapq.heapreplace(due, (next(phone.ends), sender))
 
 
 def legs_of(plan: Plan, seed: int, staff_id: str) -> Iterator[Leg]:
-    """Somebody's way through the building: the same whether they carry a phone or a tag."""
-    return legs(plan, _walks(seed, staff_id))
+    """Somebody's legs through the building: the same with a phone and with a tag."""
+    return legs(plan, _walk_rng(seed, staff_id))
 
 
 def walk_of(plan: Plan, seed: int, staff_id: str) -> Walk:
-    """The same, to be asked where they are."""
-    return Walk(plan, _walks(seed, staff_id))
+    """Somebody's walk along these legs."""
+    return Walk(plan, _walk_rng(seed, staff_id))
 
 
-def _walks(seed: int, staff_id: str) -> random.Random:
+def _walk_rng(seed: int, staff_id: str) -> random.Random:
     return random.Random(f"{seed}/walk/{staff_id}")  # noqa: S311 - play, not secrets
 
 
 class _Phone:
-    """The walk of one SDA and the ends of the phone's windows, the first of which began before the run."""
+    """The walk of one SDA and the ends of the phone's windows. The first window starts before the run."""
 
     __slots__ = ("_repeater", "ends", "rng", "walk")
 
     def __init__(self, phones: Phones, plan: Plan, staff_id: str) -> None:
         self.walk = walk_of(plan, phones.seed, staff_id)
-        self.rng = random.Random(f"{phones.seed}/radio/{staff_id}")  # noqa: S311
         self._repeater = Repeater()
+        self.rng = random.Random(f"{phones.seed}/radio/{staff_id}")  # noqa: S311
         own_s, phase = self.rng.uniform(*INTERVAL_S), self.rng.random()
         if phones.interval_s:
             self.ends = fixed_ends(phones.interval_s, (phase - 1) * phones.interval_s)
@@ -102,8 +102,8 @@ class _Phone:
             self.ends = adaptive_ends(self.walk.still_s, own_s, (phase - 1) * own_s)
 
     def with_telemetry(
-        self, readings: tuple[Reading, ...], telemetry: Mapping[str, Sensors], now_s: float
+        self, readings: tuple[Reading, ...], sensors: Mapping[str, Sensors], now_s: float
     ) -> tuple[Reading, ...]:
-        """The readings, with what their beacons say of themselves."""
-        said = ((reading, self._repeater.due(reading.beacon, telemetry[reading.beacon], now_s)) for reading in readings)
-        return tuple(reading if values is None else reading._replace(**values._asdict()) for reading, values in said)
+        """The readings with the telemetry that is due of their beacons."""
+        due = ((reading, self._repeater.due(reading.beacon, sensors[reading.beacon], now_s)) for reading in readings)
+        return tuple(reading if values is None else reading._replace(**values._asdict()) for reading, values in due)

@@ -1,4 +1,4 @@
-"""Where things are and who we are: environment first, then `.env` in the working folder. Read once, refused early."""
+"""Settings from the environment, else from `.env` in the working folder. Read once, refused early."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """The MQTT broker and our account there."""
+    """The MQTT broker and the account."""
 
     host: str
     port: int

@@ -11,7 +11,7 @@ from simulator.building import Building
 from simulator.gateway import PlayedGateway
 from simulator.plan import Plan
 from simulator.radio import TagRadio
-from simulator.scenario import Outgoing, walk_of
+from simulator.scenario import ScheduledBatch, walk_of
 
 # A tag sends twice a second, a rhythm with which a coin cell lasts a year, and each time up to 10 ms late by chance
 # (advDelay; Bluetooth Core Specification, volume 6, part B, 4.4.2.2.1).
@@ -27,9 +27,9 @@ class Tags:
     seed: int = 1
     duration_s: float | None = None
 
-    def outgoing(
+    def scheduled_batches(
         self, building: Building, gateways: Sequence[PlayedGateway], first_sender: int = 0
-    ) -> Iterator[Outgoing]:
+    ) -> Iterator[ScheduledBatch]:
         """The ends of all windows of all gateways, in order. One in which nothing was heard has no readings, and there
         is nothing to send. A gateway's window is as long as its settings say when it begins.
 
@@ -48,12 +48,12 @@ class Tags:
             now_s, what, number = due[0]
             if what == _ADVERT:
                 tag = tags[number]
-                for gateway_id, rssi in radio.hear(tag.walk.at(now_s), tag.rng):
+                for gateway_id, rssi in radio.send(tag.walk.at(now_s), tag.rng):
                     by_id[gateway_id].hear(tag.id, rssi)
                 heapq.heapreplace(due, (now_s + ADVERT_S + tag.rng.uniform(0, ADVERT_DELAY_S), what, number))
             else:
                 gateway = gateways[number]
-                yield Outgoing(now_s, round(now_s * 1000), first_sender + number, gateway.close(now_s))
+                yield ScheduledBatch(now_s, round(now_s * 1000), first_sender + number, gateway.close(now_s))
                 heapq.heapreplace(due, (now_s + gateway.settings.window_ms / 1000, what, number))
 
 

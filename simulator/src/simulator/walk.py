@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from simulator.building import Room
-from simulator.geometry import Point, some_point, way_inside
+from simulator.geometry import Point, path_inside, random_point
 from simulator.plan import Plan
 
 # Comfortable walking of adults, 1.2 to 1.4 m/s (R. W. Bohannon, Age and Ageing 26, 1997), a little slower on patrol.
 SPEED_M_S, SPEED_SPREAD_M_S, SLOWEST_M_S, FASTEST_M_S = 1.25, 0.15, 0.8, 1.6
-# How long an SDA stays in a room: median 45 s, now and then minutes; an assumption, made so that a demo moves.
+# How long an SDA stays in a room: median 45 s, sometimes minutes; an assumption that keeps a demo moving.
 STAY_S, STAY_SPREAD, SHORTEST_STAY_S, LONGEST_STAY_S = 45.0, 0.7, 10.0, 600.0
-CROSSED_SHARE = 0.3  # corridors and lift lobbies are crossed all the time and visited for their own sake less often
-SAME_LEVEL_SHARE = 0.75  # of all visits go on within the level: a patrol finishes a floor before it takes the lift
+CROSSED_SHARE = 0.3  # corridors and lift lobbies are crossed often but are seldom a destination
+SAME_LEVEL_SHARE = 0.75  # of all visits stay on the level: a patrol finishes a floor before it takes the lift
 LIFT_WAIT_S = (5.0, 25.0)
 LIFT_S_PER_LEVEL = 4.0  # a storey of 4 m at 1 m/s, a usual speed of passenger lifts
 
@@ -35,13 +35,13 @@ class Leg:
 
     @property
     def moves(self) -> bool:
-        """Whether it is a walk and not a stand."""
+        """Whether the SDA walks on this leg."""
         return self.start != self.end
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where somebody is at one moment, and which way they face."""
+    """Position and heading at one moment."""
 
     room: Room
     x_m: float
@@ -50,24 +50,24 @@ class Spot:
 
 
 class Walk:
-    """One SDA's walk. Ask with times that never go back."""
+    """One SDA's walk. Call its methods with non-decreasing times."""
 
     def __init__(self, plan: Plan, rng: random.Random) -> None:
         self._legs = legs(plan, rng)
         self._leg = next(self._legs)
-        self._moved_s = -math.inf  # the end of the last leg before this one that was a walk
+        self._moved_s = -math.inf  # end of the last walking leg before this one
 
     def at(self, time_s: float) -> Spot:
-        """Where they are."""
-        self._go_on(time_s)
+        """The position at a time."""
+        self._advance(time_s)
         return spot(self._leg, time_s)
 
     def still_s(self, time_s: float) -> float:
-        """For how many seconds they have been standing; 0 while they walk, infinity before the first step."""
-        self._go_on(time_s)
+        """Seconds since the last step; 0 while walking, infinity before the first step."""
+        self._advance(time_s)
         return 0.0 if self._leg.moves else time_s - self._moved_s
 
-    def _go_on(self, time_s: float) -> None:
+    def _advance(self, time_s: float) -> None:
         while self._leg.end_s < time_s:
             if self._leg.moves:
                 self._moved_s = self._leg.end_s
@@ -75,7 +75,7 @@ class Walk:
 
 
 def spot(leg: Leg, time_s: float) -> Spot:
-    """The place on a leg at a time within it."""
+    """The position on a leg at a time within it."""
     lasts = leg.end_s - leg.start_s
     share = (time_s - leg.start_s) / lasts if lasts > 0 else 1.0
     (ax, ay), (bx, by) = leg.start, leg.end
@@ -83,20 +83,20 @@ def spot(leg: Leg, time_s: float) -> Spot:
 
 
 def legs(plan: Plan, rng: random.Random) -> Iterator[Leg]:
-    """Legs without end and without a gap, from time 0: stay in a room, go to the next one, stay …"""
+    """Endless legs without gaps, from time 0: stay in a room, go to the next one, stay …"""
     rooms = plan.building.rooms
     here = rng.choices(list(rooms), [plan.areas[room_id] ** 0.5 for room_id in rooms])[0]
     walker = _Walker(plan, rng, rooms[here])
     yield from walker.stand(rng.uniform(0, STAY_S))
     while True:
-        for next_room in plan.way(walker.room.id, _destination(plan, walker.room, rng))[1:]:
+        for next_room in plan.route(walker.room.id, _destination(plan, walker.room, rng))[1:]:
             yield from walker.enter(rooms[next_room])
         stays_s = rng.lognormvariate(math.log(STAY_S), STAY_SPREAD)
         yield from walker.stay(min(LONGEST_STAY_S, max(SHORTEST_STAY_S, stays_s)))
 
 
 def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
-    """The next room to visit: any other that can be reached, bigger ones and those of this level more often."""
+    """The next room to visit: any other reachable room; larger rooms and rooms of this level more often."""
     rooms = plan.building.rooms
     others = [room_id for room_id in plan.reachable[here.id] if room_id != here.id] or [here.id]
     level = [room_id for room_id in others if rooms[room_id].level == here.level]
@@ -108,28 +108,28 @@ def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
 
 
 class _Walker:
-    """Time and place so far; each method adds legs from there."""
+    """The present time and place; each method adds legs."""
 
     def __init__(self, plan: Plan, rng: random.Random, room: Room) -> None:
         self.room = room
         self._plan, self._rng = plan, rng
         self._time_s = 0.0
-        self._at = some_point(room.polygon, rng)
+        self._at = random_point(room.polygon, rng)
 
     def stand(self, seconds: float, *, lift: bool = False) -> Iterator[Leg]:
-        """Stand still, facing anywhere."""
+        """Stand still with a random heading."""
         turn = 0.0 if lift else self._rng.uniform(0, 2 * math.pi)
         yield self._leg(seconds, self._at, (math.cos(turn), math.sin(turn)))
 
     def stay(self, seconds: float) -> Iterator[Leg]:
-        """Stay in the room, standing at one to three places of it."""
+        """Stay in the room, at one to three places."""
         places = self._rng.choice((1, 1, 2, 3))
         for _ in range(places):
-            yield from self._go(some_point(self.room.polygon, self._rng))
+            yield from self._go(random_point(self.room.polygon, self._rng))
             yield from self.stand(seconds / places)
 
     def enter(self, room: Room) -> Iterator[Leg]:
-        """Go to the next room, through the door or with the lift."""
+        """Go to the next room, through the door or by lift."""
         door = self._plan.doors[self.room.id].get(room.id)
         if door is not None:
             yield from self._go(door)
@@ -144,7 +144,7 @@ class _Walker:
 
     def _go(self, there: Point) -> Iterator[Leg]:
         speed = min(FASTEST_M_S, max(SLOWEST_M_S, self._rng.gauss(SPEED_M_S, SPEED_SPREAD_M_S)))
-        for a, b in pairwise(way_inside(self.room.polygon, self._at, there)):
+        for a, b in pairwise(path_inside(self.room.polygon, self._at, there)):
             length = math.dist(a, b)
             if length > 0:
                 yield self._leg(length / speed, b, ((b[0] - a[0]) / length, (b[1] - a[1]) / length))

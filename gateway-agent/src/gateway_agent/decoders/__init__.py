@@ -1,4 +1,4 @@
-"""Decoders of beacon adverts: bytes in, a record or None out, never an exception. One file a format, all pure."""
+"""Decoders of beacon adverts: bytes in, a frame or None out, never an exception. One file per format, all pure."""
 
 from gateway_agent.decoders.combine import decode, describe
 from gateway_agent.decoders.types import Frame, Sighting, Telemetry

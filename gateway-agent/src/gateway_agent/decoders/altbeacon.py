@@ -9,7 +9,7 @@ _LENGTH = 24
 
 
 def decode(data: bytes) -> Frame | None:
-    """Manufacturer data of whichever company -> Frame or None."""
+    """Manufacturer data of any company -> Frame or None."""
     if len(data) < _LENGTH or data[0] != 0xBE or data[1] != 0xAC:
         return None
     return Frame("altbeacon", data[2:22].hex().upper(), signed8(data[22]))

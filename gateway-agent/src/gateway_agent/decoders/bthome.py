@@ -1,7 +1,7 @@
 """BTHome v2, in the service data of 0xFCD2: battery, voltage, temperature, humidity.
 
 Layout (bthome.io/format): device information byte, then objects of an id byte and a value of the id's length, little
-endian. What is encrypted needs a key that an installer would have to type in, and is left alone.
+endian. Encrypted data is ignored: it needs a key that an installer would have to enter.
 """
 
 from gateway_agent.decoders.types import Frame, telemetry
@@ -12,7 +12,7 @@ _BATTERY_PCT = 0x01
 _TEMPERATURES = {0x02: 0.01, 0x45: 0.1, 0x57: 1.0, 0x58: 0.35}  # °C a step
 _HUMIDITIES = {0x03: 0.01, 0x2E: 1.0}  # % a step
 _VOLTAGES_MV = {0x0C: 1, 0x4A: 100}
-# Bytes of each object's value: what has to be stepped over to reach the next. Commands, text and raw carry theirs.
+# Length of each object's value in bytes, to skip to the next object. Commands, text and raw data carry their length.
 _BY_LENGTH: dict[int, tuple[int, ...]] = {
     1: (0x00, 0x01, 0x09, 0x0F, 0x10, 0x11, *range(0x15, 0x30), 0x3A, 0x46, 0x57, 0x58, 0x59, 0x60, 0x64, 0x65),
     2: (
@@ -24,11 +24,11 @@ _BY_LENGTH: dict[int, tuple[int, ...]] = {
 }
 LENGTHS = {kind: length for length, kinds in _BY_LENGTH.items() for kind in kinds}
 _SIZED = (0x3B, 0x53, 0x54)
-_COMMAND = 0x3B  # its size counts the arguments behind the operation, in the low five bits
+_COMMAND = 0x3B  # the low five bits of its size count the arguments after the operation
 
 
 def decode(data: bytes) -> Frame | None:
-    """Service data of 0xFCD2 -> Frame with telemetry, or None. An unknown object ends the reading of an advert."""
+    """Service data of 0xFCD2 -> Frame with telemetry, or None. Decoding stops at an unknown object."""
     if not data or data[0] >> 5 != _VERSION or data[0] & 0x01:
         return None
     battery_mv = battery_pct = None
@@ -53,5 +53,4 @@ def decode(data: bytes) -> Frame | None:
         elif kind in _VOLTAGES_MV:
             battery_mv = int.from_bytes(value, "little") * _VOLTAGES_MV[kind]
         at += 1 + length
-    said = telemetry(battery_mv, temperature_c, humidity_pct, battery_pct)
-    return Frame("bthome", telemetry=said)
+    return Frame("bthome", telemetry=telemetry(battery_mv, temperature_c, humidity_pct, battery_pct))

@@ -1,6 +1,6 @@
-"""One advert (manufacturer data and service data as bleak gives them) through all decoders. Pure.
+"""Runs one advert (manufacturer and service data from bleak) through all decoders. Pure.
 
-BlueZ gives a device's latest frame of every company and service together, so one advert can carry several.
+BlueZ gives a device's latest frame of every company and service run_all, so one advert can carry several.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _BY_SERVICE = {
 
 
 def describe(manufacturer: Mapping[int, bytes], service: Mapping[str, bytes]) -> Iterator[Frame]:
-    """Every frame that could be read, in no particular order."""
+    """All decoded frames, in no particular order."""
     for company, data in manufacturer.items():
         frame = altbeacon.decode(data) or (ibeacon.decode(data) if company == ibeacon.COMPANY else None)
         if frame:
@@ -32,23 +32,23 @@ def describe(manufacturer: Mapping[int, bytes], service: Mapping[str, bytes]) ->
 
 
 def decode(address: str, manufacturer: Mapping[int, bytes], service: Mapping[str, bytes]) -> Sighting:
-    """All ids the advert goes by (its MAC always) with their power at 1 m, and its telemetry joined."""
+    """All ids of the advert (always its MAC) with their power at 1 m, and its joined telemetry."""
     mac = beacon_id.from_mac(address)
     ids: dict[str, int | None] = {mac: None}
-    said: Telemetry | None = None
+    telemetry: Telemetry | None = None
     for frame in describe(manufacturer, service):
         tx = frame.tx if frame.tx is not None and TX_RANGE[0] <= frame.tx <= TX_RANGE[1] else None
         if frame.beacon:
             ids[frame.beacon] = tx
-        if ids[mac] is None:  # the device's own power, whichever of its frames gives it
+        if ids[mac] is None:  # the device's own power, from any of its frames
             ids[mac] = tx
         if frame.telemetry:
-            said = join(said, frame.telemetry)
-    return Sighting(ids, said)
+            telemetry = join(telemetry, frame.telemetry)
+    return Sighting(ids, telemetry)
 
 
 def join(older: Telemetry | None, newer: Telemetry | None) -> Telemetry | None:
-    """What ``newer`` leaves unknown is filled from ``older``."""
+    """``newer`` with its unknown values filled from ``older``."""
     if older is None or newer is None:
         return newer or older
     return newer._replace(**{name: value for name, value in older._asdict().items() if getattr(newer, name) is None})

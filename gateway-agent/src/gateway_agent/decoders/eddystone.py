@@ -1,6 +1,6 @@
 """Eddystone UID, URL and TLM, in the service data of 0xFEAA.
 
-Layouts: github.com/google/eddystone. UID and URL give their power at 0 m. An encrypted TLM and EID say nothing to us.
+Layouts: github.com/google/eddystone. UID and URL give their power at 0 m. Encrypted TLM and EID frames are ignored.
 """
 
 import struct

@@ -1,18 +1,18 @@
-"""What a decoder gives. Calibrated power is always at 1 m, whatever the format says it at."""
+"""Types of decoded adverts. Calibrated power is always at 1 m, whatever distance the format uses."""
 
 from typing import NamedTuple
 
 # Path loss from 0 m to 1 m for formats that give their power at 0 m. Source: the Eddystone specification,
 # "Tx Power ... measured at 0 meters ... adding 41 dBm" (github.com/google/eddystone, eddystone-uid/README.md).
 LOSS_0M_TO_1M_DB = 41
-TX_RANGE = (-127, 20)  # dBm at 1 m: the contract's; a beacon that was set up wrongly may say anything
+TX_RANGE = (-127, 20)  # dBm at 1 m, from the contract; a misconfigured beacon may send any value
 BATTERY_MV_RANGE = (1, 20_000)
 TEMPERATURE_C_RANGE = (-100.0, 150.0)
 HUMIDITY_PCT_RANGE = (0.0, 100.0)
 
 
 class Telemetry(NamedTuple):
-    """What a beacon says of itself; None is unknown. Volts go as millivolts, a percentage stays one."""
+    """A beacon's telemetry; None is unknown. Voltage is in millivolts, a percentage stays a percentage."""
 
     battery_mv: int | None = None
     temperature_c: float | None = None
@@ -23,7 +23,7 @@ class Telemetry(NamedTuple):
 class Frame(NamedTuple):
     """One decoded frame: ``kind`` for people, ``beacon`` id in the contract's form, ``tx`` dBm at 1 m.
 
-    ``beacon`` is None where the frame names nobody and belongs to the device that sent it (TLM, sensor frames, URL).
+    ``beacon`` is None if the frame has no id and belongs to the sending device (TLM, sensor frames, URL).
     """
 
     kind: str
@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """One advert: every id it goes by (id -> calibrated power or None) and what it says of its device."""
+    """One advert: all its ids (id -> calibrated power or None) and its device's telemetry."""
 
     ids: dict[str, int | None]
     telemetry: Telemetry | None
@@ -51,7 +51,7 @@ def telemetry(
     humidity_pct: float | None = None,
     battery_pct: int | None = None,
 ) -> Telemetry | None:
-    """A Telemetry without values no sensor can mean (a bit error is not a fire); None when nothing is left."""
+    """Telemetry without impossible values (such as bit errors); None if nothing is left."""
     if battery_mv is not None and not BATTERY_MV_RANGE[0] <= battery_mv <= BATTERY_MV_RANGE[1]:
         battery_mv = None
     if temperature_c is not None:

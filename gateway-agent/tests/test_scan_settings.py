@@ -3,22 +3,22 @@
 import json
 
 import pytest
-from gateway_agent.reception import ConfigMessageError, Reception, apply
+from gateway_agent.scan_settings import ConfigMessageError, ScanSettings, apply_config
 from hypothesis import given
 from hypothesis import strategies as st
 
-BASE = Reception(window_ms=500, min_rssi=-90, rssi_offset=2, allow=frozenset(["C2A628384B08"]))
+BASE = ScanSettings(window_ms=500, min_rssi=-90, rssi_offset=2, allow=frozenset(["C2A628384B08"]))
 
 
-def test_each_key_takes_the_place_of_the_files() -> None:
+def test_each_key_overrides_the_file() -> None:
     message = {"v": 1, "window_ms": 2000, "min_rssi": -95, "rssi_offset": -3, "allow": ["aa:bb:cc:dd:ee:ff"], "more": 1}
-    assert apply(BASE, json.dumps(message).encode()) == Reception(2000, -95, -3, frozenset(["AABBCCDDEEFF"]))
-    assert apply(BASE, b'{"min_rssi":-70}') == Reception(500, -70, 2, BASE.allow)
+    assert apply_config(BASE, json.dumps(message).encode()) == ScanSettings(2000, -95, -3, frozenset(["AABBCCDDEEFF"]))
+    assert apply_config(BASE, b'{"min_rssi":-70}') == ScanSettings(500, -70, 2, BASE.allow)
 
 
 @pytest.mark.parametrize("payload", [b"", b"{}"])
-def test_without_keys_the_file_holds(payload: bytes) -> None:
-    assert apply(BASE, payload) == BASE
+def test_without_keys_the_file_applies(payload: bytes) -> None:
+    assert apply_config(BASE, payload) == BASE
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_without_keys_the_file_holds(payload: bytes) -> None:
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_wrong_is_refused_by_key(payload: bytes, says: str) -> None:
+def test_errors_name_the_key(payload: bytes, says: str) -> None:
     with pytest.raises(ConfigMessageError, match=says.replace("[", r"\[")):
-        apply(BASE, payload)
+        apply_config(BASE, payload)
 
 
 @given(
@@ -56,7 +56,7 @@ def test_what_is_wrong_is_refused_by_key(payload: bytes, says: str) -> None:
 )
 def test_any_payload_is_applied_or_refused(payload: bytes) -> None:
     try:
-        applied = apply(BASE, payload)
+        applied = apply_config(BASE, payload)
     except ConfigMessageError:
         return
     assert 100 <= applied.window_ms <= 60_000

@@ -1,8 +1,8 @@
-"""A bound on a rate, as a token bucket. Pure: the clock is an argument."""
+"""A token bucket that limits a rate. Pure: the clock is an argument."""
 
 
-class Rate:
-    """``per_second`` units on average, at most a tenth of a second's worth at once (but always one request)."""
+class TokenBucket:
+    """``per_second`` units on average, with bursts of a tenth of a second. One request always passes."""
 
     def __init__(self, per_second: float, now: float) -> None:
         self._per_second = per_second
@@ -11,7 +11,7 @@ class Rate:
         self._at = now
 
     def take(self, units: int, now: float) -> float:
-        """Take units; returns seconds to wait before using them. A large request runs into debt that the next pays."""
+        """Take units; returns the seconds to wait before using them. A large request delays the next one."""
         self._tokens = min(self._burst, self._tokens + (now - self._at) * self._per_second)
         self._at = now
         wait = max(0.0, -self._tokens / self._per_second)

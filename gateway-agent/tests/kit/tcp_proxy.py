@@ -1,4 +1,4 @@
-"""A link between an agent and a broker. It can be cut, and it can make the broker one that knows MQTT 3.1.1 only."""
+"""A TCP proxy between an agent and a broker. It can cut connections and refuse MQTT 5."""
 
 import asyncio
 import contextlib
@@ -9,20 +9,20 @@ _CONNECT, _MQTT_5 = 0x10, 5
 _UNACCEPTABLE_VERSION = b"\x20\x02\x00\x01"  # CONNACK of MQTT 3.1.1
 
 
-class PlayedLink:
+class TcpProxy:
     """Context manager; ``port`` leads to the broker's port without TLS. All methods may be called from any thread."""
 
     def __init__(self, broker_port: int, only_mqtt_3: bool = False) -> None:
         self.port = 0
         self.versions: list[int] = []
-        """The protocol levels that were asked for, in order."""
+        """The requested protocol levels, in order."""
         self._broker_port = broker_port
         self._only_mqtt_3 = only_mqtt_3
         self._writers: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="played-link", daemon=True)
 
-    def __enter__(self) -> "PlayedLink":
+    def __enter__(self) -> "TcpProxy":
         self._thread.start()
         server = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop)
         self._server = server.result(10)
@@ -38,7 +38,7 @@ class PlayedLink:
         self._loop.close()
 
     def cut(self) -> None:
-        """Every connection breaks off at once, without a goodbye."""
+        """Abort every connection."""
         asyncio.run_coroutine_threadsafe(self._cut(), self._loop).result(10)
 
     async def _close(self) -> None:

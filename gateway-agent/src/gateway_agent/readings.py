@@ -1,10 +1,10 @@
-"""The readings batch of the contract: what one message says, and its JSON. Pure."""
+"""Readings and their batch message in the contract's JSON. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-# The contract's bounds are 500 readings and 64 KiB; below them so that topic and header fit the broker's packet limit.
+# The contract allows 500 readings and 64 KiB. Less here, so that topic and header fit the broker's packet limit.
 MAX_READINGS = 500
 MAX_BYTES = 60 * 1024
 RSSI_RANGE = (-126, 20)  # dBm; -127 is "unknown" and never sent
@@ -29,7 +29,7 @@ class Reading:
 
 
 def pack(readings: Iterable[Reading]) -> Iterator[tuple[int, str]]:
-    """Split readings into message bodies within the bounds: yields (number of readings, JSON array)."""
+    """Split readings into message bodies within the limits: yields (number of readings, JSON array)."""
     parts: list[str] = []
     size = 0
     for text in (reading.to_json() for reading in readings):

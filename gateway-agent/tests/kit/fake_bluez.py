@@ -1,8 +1,8 @@
-"""A played bluetoothd: `org.bluez` with one adapter on a bus of one's own, so that unmodified bleak scans it.
+"""A fake bluetoothd: `org.bluez` with one adapter on a private bus, which unmodified bleak scans.
 
-It behaves as BlueZ does where a scanner could be caught out: adverts are told only while somebody scans, a repeated
-advert only where the scanner asked for duplicates, a device that falls silent is removed after 30 s, a scanner's
-session ends with its connection. It counts what it emitted, per address, and misbehaves on demand.
+It copies the behaviour of BlueZ that matters to a scanner: it signals adverts only during a scan and repeated adverts
+only if duplicates are wanted, removes a silent device after 30 s, and ends a scan with its connection. It counts
+emitted adverts per address and misbehaves on demand.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Advert:
     service: dict[str, bytes] = field(default_factory=dict)
 
 
-class PlayedBluez:
+class FakeBluez:
     """Context manager; starts its own thread with its own event loop. All methods may be called from any thread."""
 
     def __init__(
@@ -51,7 +51,7 @@ class PlayedBluez:
         forget_after_s: float = 30.0,
         others: Mapping[str, str] | None = None,
     ) -> None:
-        """``others``: name -> address of adapters that are powered, can be scanned with, and never hear anything."""
+        """``others``: name -> address of adapters that are powered, can scan, and never receive an advert."""
         self.emitted: Counter[str] = Counter()
         self.log: list[tuple[float, str]] = []
         self.starts = 0
@@ -60,10 +60,10 @@ class PlayedBluez:
         self.unanswered = 0
         self.power_cycles = 0
         self.started_on: list[str] = []
-        """Names of the adapters that somebody began to scan with, in order."""
+        """Names of the adapters on which a scan was started, in order."""
         self.switched: list[str] = []
-        """Names of the adapters that somebody switched off, in order."""
-        self.silent = False  # until somebody starts scanning anew
+        """Names of the adapters that were switched off, in order."""
+        self.silent = False  # until a new scan starts
         self.wedged = False  # silent until the adapter's power is cycled
         self.in_progress = False  # every request is answered with InProgress
         self.mute = False  # no request is answered at all
@@ -80,10 +80,10 @@ class PlayedBluez:
         self._devices: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, float] = {}
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="played-bluez", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fake-bluez", daemon=True)
         self._playing: Future[None] | None = None
 
-    def __enter__(self) -> "PlayedBluez":
+    def __enter__(self) -> "FakeBluez":
         self._thread.start()
         self.start()
         return self
@@ -91,58 +91,58 @@ class PlayedBluez:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.rest()
+        self.stop_traffic()
         self.stop()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
 
-    # What a bluetoothd does.
+    # Actions of bluetoothd.
 
     def start(self) -> None:
-        """Come up (again), knowing no device and no scanner."""
-        self._do(self._start())
+        """Start (again), without devices and scanners."""
+        self._run(self._start())
 
     def stop(self) -> None:
-        """Die: from now on nobody answers for org.bluez."""
-        self._do(self._stop())
+        """Stop: org.bluez no longer answers."""
+        self._run(self._stop())
 
     def remove_adapter(self) -> None:
         """Unplug the adapter."""
-        self._do(self._remove_adapter())
+        self._run(self._remove_adapter())
 
     def add_adapter(self) -> None:
         """Plug it in again."""
-        self._do(self._add_adapter())
+        self._run(self._add_adapter())
 
     def set_powered(self, powered: bool) -> None:
-        """Switch the adapter."""
-        self._do(self._set_powered(powered))
+        """Switch the adapter on or off."""
+        self._run(self._set_powered(powered))
 
     @property
     def scanning(self) -> bool:
-        """Whether somebody scans at this moment."""
+        """Whether a scan is running."""
         return bool(self._sessions)
 
     def advertise(self, advert: Advert) -> bool:
-        """Hear one advert; whether it was told to anybody."""
-        return self._do(self._advertise(advert))
+        """Receive one advert; returns whether it was signalled."""
+        return self._run(self._advertise(advert))
 
-    def play(self, adverts: Iterator[Advert], per_second: float) -> None:
-        """Hear adverts at a rate, in the background, until `rest`."""
-        self.rest()
+    def start_traffic(self, adverts: Iterator[Advert], per_second: float) -> None:
+        """Receive adverts at a rate, in the background, until `stop_traffic`."""
+        self.stop_traffic()
         self._playing = asyncio.run_coroutine_threadsafe(self._play(adverts, per_second), self._loop)
 
-    def rest(self) -> None:
-        """End what `play` began; everything emitted is counted when this returns."""
+    def stop_traffic(self) -> None:
+        """Stop the traffic; all emitted adverts are counted when this returns."""
         if self._playing is not None:
             playing, self._playing = self._playing, None
             if playing.done():
                 playing.result()
             playing.cancel()
-            self._do(asyncio.sleep(0))
+            self._run(asyncio.sleep(0))
 
-    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     async def _start(self) -> None:
@@ -180,7 +180,7 @@ class PlayedBluez:
         await self._signal("/", _OBJECTS, "InterfacesAdded", "oa{sa{sv}}", [self._path, {_ADAPTER: self._adapter()}])
 
     async def _until_read(self) -> None:
-        """Go no faster than the bus reads: its socket takes some hundred messages, and dbus-fast ends on a full one."""
+        """Wait for the bus: its socket takes a few hundred messages, and dbus-fast fails on a full one."""
         if self._bus is not None:
             ping = Message(
                 destination="org.freedesktop.DBus",
@@ -243,7 +243,7 @@ class PlayedBluez:
         return True
 
     def _changed(self, known: dict[str, Any] | None, advert: Advert) -> dict[str, Any]:
-        """Device1 properties to tell of: all of them for a new device or where duplicates are wanted."""
+        """Device1 properties to signal: all for a new device or if duplicates are wanted."""
         manufacturer = {company: Variant("ay", data) for company, data in advert.manufacturer.items()}
         service = {uuid: Variant("ay", data) for uuid, data in advert.service.items()}
         if known is not None:  # BlueZ keeps the latest of every company and service
@@ -289,7 +289,7 @@ class PlayedBluez:
         if self._bus is not None:
             await self._bus.send(Message.new_signal(path, interface, member, signature, body))
 
-    # What it answers.
+    # Method calls.
 
     def _answer(self, message: Message) -> Message | bool | None:
         if message.message_type is MessageType.SIGNAL:

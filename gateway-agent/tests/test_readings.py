@@ -2,7 +2,7 @@
 
 import json
 
-from gateway_agent.record import MAX_BYTES, MAX_READINGS, Reading, message, pack
+from gateway_agent.readings import MAX_BYTES, MAX_READINGS, Reading, message, pack
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ readings = st.builds(
 
 
 @given(st.lists(readings, max_size=30), st.integers(1, 50))
-def test_messages_keep_the_contracts_bounds_and_every_reading(some: list[Reading], times: int) -> None:
+def test_messages_keep_the_limits_and_every_reading(some: list[Reading], times: int) -> None:
     everything = some * times
     said: list[dict[str, object]] = []
     for count, body in pack(everything):

@@ -1,4 +1,4 @@
-"""Scanning goes on whatever hangs: a scanner's thread that does not end, a reset that does not come back."""
+"""Scanning continues when a scanner thread or an adapter reset hangs."""
 
 import asyncio
 import threading
@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from beacons import ibeacon
 from bleak import BleakScanner
-from gateway_agent import listening, scanner
+from fake_bluez import FakeBluez
+from gateway_agent import scan_supervisor, scanner
 from gateway_agent.bluez import Adapter
 from gateway_agent.health import Counters
 from gateway_agent.intake import Intake
-from gateway_agent.listening import Listening
-from gateway_agent.reception import Reception
+from gateway_agent.scan_settings import ScanSettings
+from gateway_agent.scan_supervisor import ScanSupervisor
 from gateway_agent.scanner import ScanError, Scanner
 from gateway_agent.watchdog import Watchdog
-from played_bluez import PlayedBluez
 from private_bus import PrivateBus
 
 
@@ -27,7 +27,7 @@ def on_bus(bus: PrivateBus, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("on_bus")
-def test_a_scanner_that_hangs_is_left_behind(bluez: PlayedBluez, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_scanner_is_abandoned(bluez: FakeBluez, monkeypatch: pytest.MonkeyPatch) -> None:
     free = threading.Event()
 
     class Hanging(BleakScanner):
@@ -39,28 +39,28 @@ def test_a_scanner_that_hangs_is_left_behind(bluez: PlayedBluez, monkeypatch: py
                     continue
             await super().stop()
 
-    heard: list[str] = []
+    addresses: list[str] = []
 
     async def work() -> None:
-        hanging = Scanner(lambda address, *_: heard.append(address), "")
+        hanging = Scanner(lambda address, *_: addresses.append(address), "")
         await hanging.start()
         with pytest.raises(ScanError, match="hangs"):
             await hanging.stop()
         assert bluez.scanning
         await asyncio.to_thread(bluez.advertise, ibeacon(1))
         free.set()
-        while bluez.scanning:  # noqa: ASYNC110 - another thread's
+        while bluez.scanning:  # noqa: ASYNC110 - set by another thread
             await asyncio.sleep(0.01)
 
     monkeypatch.setattr(scanner, "BleakScanner", Hanging)
     monkeypatch.setattr(scanner, "ANSWER_WITHIN_S", 0.2)
     monkeypatch.setattr(scanner, "ENDS_WITHIN_S", 0.5)
     asyncio.run(asyncio.wait_for(work(), 20))
-    assert not heard
+    assert not addresses
 
 
 @pytest.mark.usefixtures("on_bus")
-def test_a_reset_that_hangs_does_not_keep_us_from_scanning(bluez: PlayedBluez, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_reset_does_not_stop_scanning(bluez: FakeBluez, monkeypatch: pytest.MonkeyPatch) -> None:
     async def reset(_used: Adapter | None) -> str:
         await asyncio.Event().wait()
         return "never"
@@ -68,7 +68,7 @@ def test_a_reset_that_hangs_does_not_keep_us_from_scanning(bluez: PlayedBluez, m
     async def work() -> None:
         counters = Counters()
         watchdog = Watchdog(0.1, 0.3, time.monotonic())
-        agent = Listening(Intake(Reception(), False), "", watchdog, counters, reset)
+        agent = ScanSupervisor(Intake(ScanSettings(), False), "", watchdog, counters, reset)
         task = asyncio.create_task(agent.run())
         while counters.adapter_resets < 2 or not bluez.scanning:
             assert not task.done()
@@ -76,12 +76,12 @@ def test_a_reset_that_hangs_does_not_keep_us_from_scanning(bluez: PlayedBluez, m
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    monkeypatch.setattr(listening, "RESET_WITHIN_S", 0.2)
-    monkeypatch.setattr(listening, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(scan_supervisor, "RESET_WITHIN_S", 0.2)
+    monkeypatch.setattr(scan_supervisor, "POLL_EVERY_S", 0.05)
     asyncio.run(asyncio.wait_for(work(), 30))
 
 
-def test_a_bus_that_lets_nobody_in_is_an_answer_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bus_that_refuses_connections_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"REJECTED\r\n")
         await writer.drain()

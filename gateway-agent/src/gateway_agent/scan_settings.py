@@ -1,4 +1,4 @@
-"""How this receiver listens: settings of the file, overridden live by the retained `config` topic. Pure."""
+"""Scan settings in force: those of the file, overridden by the retained `config` topic. Pure."""
 
 import json
 from dataclasses import dataclass, replace
@@ -10,12 +10,12 @@ from gateway_agent.bloom import Bloom
 WINDOW_MS = (100, 60_000)
 MIN_RSSI = (-127, 20)
 RSSI_OFFSET = (-50, 50)
-MAX_ALLOW = 20_000  # ids; more than one message holds
+MAX_ALLOW = 20_000  # ids; more than fit into one message
 
 
 @dataclass(frozen=True, slots=True)
-class Reception:
-    """``allow``: what is registered; None: nothing was ever said of that. RSSI in dBm, the offset is added to it."""
+class ScanSettings:
+    """``allow``: registered beacons; None: never configured. RSSI in dBm; the offset is added to it."""
 
     window_ms: int = 1000
     min_rssi: int = -127
@@ -24,11 +24,11 @@ class Reception:
 
 
 class ConfigMessageError(ValueError):
-    """A `config` message that cannot be used; the settings in force stay."""
+    """An invalid `config` message; the settings in force stay."""
 
 
-def apply(base: Reception, payload: bytes) -> Reception:
-    """``base`` (the file's settings) with what a `config` message says in place; an empty payload takes it back.
+def apply_config(base: ScanSettings, payload: bytes) -> ScanSettings:
+    """``base`` (the file's settings) overridden by a `config` message. An empty payload returns ``base``.
 
     Raises ConfigMessageError naming the key that is wrong. Unknown keys are ignored.
     """
@@ -66,7 +66,7 @@ def _registered(body: dict[str, Any], default: frozenset[str] | Bloom | None) ->
     if "allow_bloom" not in body:
         return default
     try:
-        return bloom.read(body["allow_bloom"])
+        return bloom.parse(body["allow_bloom"])
     except ValueError as error:
         raise ConfigMessageError(f"allow_bloom: {error}") from error
 

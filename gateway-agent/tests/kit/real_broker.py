@@ -26,7 +26,7 @@ class Broker:
         self._log = folder / "mosquitto.log"
         self._process: subprocess.Popen[bytes] | None = None
         environment = {**os.environ, **{f"MQTT_{name.upper()}_PASSWORD": word for name, word in PASSWORDS.items()}}
-        environment["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests listen and publish with the flows' account, side by side
+        environment["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests use the flows' account several times at once
         ports = ["--port", str(self.port), "--tls-port", str(self.tls_port), "--tls-bind", "127.0.0.1"]
         self._script("provision.py", *ports, environment=environment)
 
@@ -42,7 +42,7 @@ class Broker:
             self.stop()
 
     def add_account(self, kind: str, account: str) -> str:
-        """Make an account (or a new password for it), which a running broker knows of; returns the password."""
+        """Make an account (or a new password) and let a running broker reload; returns the password."""
         listed = self._script("accounts.py", "list")
         verb = ["rotate", account] if re.search(rf"\b{re.escape(account)}\b", listed) else ["add", kind, account]
         password = self._script("accounts.py", *verb).split()[-1]
@@ -59,29 +59,29 @@ class Broker:
         eventually(self._listens, 20, self.log)
 
     def stop(self) -> None:
-        """An orderly stop."""
+        """Stop cleanly."""
         assert self._process is not None
         self._process.terminate()
         self._process.wait(20)
 
     def kill(self) -> None:
-        """SIGKILL: what was not saved is forgotten."""
+        """SIGKILL: unsaved state is lost."""
         assert self._process is not None
         self._process.kill()
         self._process.wait(20)
 
     def freeze(self) -> None:
-        """SIGSTOP: connections stay, nobody answers."""
+        """SIGSTOP: connections stay open without answers."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Go on after `freeze`."""
+        """Continue after `freeze`."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
     def save(self) -> None:
-        """Write the snapshot that it otherwise writes every 30 s, and wait for it."""
+        """Make the broker save its snapshot, and wait for it. It saves every 30 s otherwise."""
         assert self._process is not None
         snapshot = self.data / "mosquitto.db"
         before = snapshot.stat().st_mtime_ns if snapshot.exists() else 0
@@ -94,7 +94,7 @@ class Broker:
         self._process.send_signal(signal.SIGHUP)
 
     def log(self) -> str:
-        """What it said so far."""
+        """The broker's log."""
         return self._log.read_text()
 
     def _listens(self) -> bool:

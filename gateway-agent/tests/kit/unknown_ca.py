@@ -1,11 +1,11 @@
-"""Certificates that the broker knows nothing of."""
+"""A certificate of a CA that the broker does not trust."""
 
 import subprocess
 from pathlib import Path
 
 
 def self_signed(folder: Path) -> Path:
-    """The certificate of a CA that has nothing to do with the broker."""
+    """Make a self-signed certificate."""
     path = folder / "other-ca.crt"
     command = [
         "openssl",
