@@ -71,6 +71,12 @@ function createGateways() {
     bound();
   }
 
+  /** A gateway whose retained status was cleared: nothing is known of it until it sends again. @param {string} topic */
+  function forget(topic) {
+    const [, id = '', what] = TOPIC.exec(topic) ?? [];
+    if (what === 'status') for (const known of [listed, strangers]) known.delete(id);
+  }
+
   /** @param {Known} known @param {number} nowMs */
   function alive(known, nowMs) {
     if (known.aliveMs === null || nowMs - known.aliveMs > SILENT_MS) known.aliveSinceMs = nowMs;
@@ -85,7 +91,10 @@ function createGateways() {
    * @returns {{gateway: string, up: boolean}|null} what a status says
    */
   function tell({ topic, payload, retain = false }, building, nowMs) {
-    if (payload.length === 0) return null; // a retained message was taken off
+    if (payload.length === 0) {
+      forget(topic);
+      return null;
+    }
     const said = read(topic, payload);
     if (!said) {
       refused += 1;
