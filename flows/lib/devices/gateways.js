@@ -71,12 +71,6 @@ function createGateways() {
     bound();
   }
 
-  /** A gateway whose retained status was cleared: nothing is known of it until it sends again. @param {string} topic */
-  function forget(topic) {
-    const [, id = '', what] = TOPIC.exec(topic) ?? [];
-    if (what === 'status') for (const known of [listed, strangers]) known.delete(id);
-  }
-
   /** @param {Known} known @param {number} nowMs */
   function alive(known, nowMs) {
     if (known.aliveMs === null || nowMs - known.aliveMs > SILENT_MS) known.aliveSinceMs = nowMs;
@@ -91,16 +85,17 @@ function createGateways() {
    * @returns {{gateway: string, up: boolean}|null} what a status says
    */
   function tell({ topic, payload, retain = false }, building, nowMs) {
-    if (payload.length === 0) {
-      forget(topic);
-      return null;
-    }
+    if (payload.length === 0) return null; // a retained message was taken off
     const said = read(topic, payload);
     if (!said) {
       refused += 1;
       return null;
     }
     const { id, state, data } = said;
+    if (state === 'removed') {
+      for (const known of [listed, strangers]) known.delete(id);
+      return null;
+    }
     const known = touch(id, building);
     if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
     if (state !== 'offline') alive(known, nowMs);
@@ -165,7 +160,7 @@ const rateOf = ({ rate, readingMs }, nowMs) => (readingMs === null ? 0 : rate * 
 
 /**
  * @param {string} topic @param {Buffer} payload
- * @returns {{id: string, state: 'online'|'offline'|null, data: any}|null} state: of a status; null: it is no such message
+ * @returns {{id: string, state: 'online'|'offline'|'removed'|null, data: any}|null} state: of a status; null: it is no such message
  */
 function read(topic, payload) {
   const [, id = '', what] = TOPIC.exec(topic) ?? [];
@@ -174,7 +169,7 @@ function read(topic, payload) {
     const data = JSON.parse(payload.toString('utf8'));
     if (data === null || typeof data !== 'object' || Array.isArray(data)) return null;
     if (what === 'health') return { id, state: null, data };
-    return data.state === 'online' || data.state === 'offline' ? { id, state: data.state, data } : null;
+    return ['online', 'offline', 'removed'].includes(data.state) ? { id, state: data.state, data } : null;
   } catch {
     return null;
   }

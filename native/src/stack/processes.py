@@ -160,7 +160,7 @@ def _renewal(settings: Settings) -> Process:
 
 
 # As in compose.yaml: something for the alerts page, and nothing left on the broker when these people leave.
-DEMO = ("-n", "50", "--low-batteries", "1", "--failing", "1", "--clear-status")
+DEMO = ("-n", "50", "--low-batteries", "1", "--failing", "1", "--final-status", "removed")
 
 
 def _simulator(settings: Settings) -> Process:

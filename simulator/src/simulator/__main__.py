@@ -133,7 +133,7 @@ def _send(
     )  # connections live long: collecting garbage in a million objects every second costs 10 % CPU
     run_options = RunOptions(options.ramp, options.queue, options.wait, options.drain, options.progress)
     if "health" in options:
-        run_options = replace(run_options, health_s=options.health, clear_status=options.clear_status)
+        run_options = replace(run_options, health_s=options.health, final_status=options.final_status)
 
     async def run() -> tuple[Fleet, float]:
         fleet = Fleet(broker, played, run_options, _log, truth)

@@ -228,9 +228,10 @@ def _add_gateways(parser: argparse.ArgumentParser) -> None:
         help="N gateways lose their network for minutes, soon after the start and then every few hours (0)",
     )
     add(
-        "--clear-status",
-        action="store_true",
-        help="at the end, clear the gateways' retained status, so that nothing is known of them; else it is 'offline'",
+        "--final-status",
+        choices=("offline", "removed"),
+        default="offline",
+        help="the gateways' retained status at the end: 'removed' lets the platform forget them (offline)",
     )
 
 

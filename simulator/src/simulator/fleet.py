@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from typing import Literal
 
 from simulator.gateway import PlayedGateway
 from simulator.link import Link, Subscription
@@ -175,22 +174,20 @@ class Fleet:
         return step_ms
 
     async def _shut_down(self) -> None:
-        """Publish `offline` for gateways, or clear their status, then disconnect all."""
+        """Publish the gateways' final status, then disconnect all."""
         self._ending = True
         for link, topic in self._statuses.items():
-            if not self._options.clear_status:
-                self._publish_status(link, "offline")
-            elif via := self._link_for(link):
-                via.publish(topic, b"", NO_BATCH, retain=True)
+            if via := self._link_for(link):
+                final = status(self._options.final_status, _now_ms(), VERSION)
+                via.publish(topic, final, NO_BATCH, retain=True)
         await self._wait_until(
             lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
         )
         for link in self._links:
             link.close()
 
-    def _publish_status(self, link: Link, state: Literal["online", "offline"]) -> None:
-        if link.is_up:
-            link.publish(self._statuses[link], status(state, _now_ms(), VERSION), NO_BATCH, retain=True)
+    def _publish_online(self, link: Link) -> None:
+        link.publish(self._statuses[link], status("online", _now_ms(), VERSION), NO_BATCH, retain=True)
 
     def _link_for(self, link: Link) -> Link | None:
         """A link that is up and may publish in place of this one; None: there is none."""
@@ -271,7 +268,7 @@ class Fleet:
         self.tally.connections += 1
         self._changed.set()
         if link in self._statuses:
-            self._publish_status(link, "online")
+            self._publish_online(link)
         if (sender := self._senders[link]) in self._play.gateways:
             self._publish_health(sender)
 

@@ -6,6 +6,7 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 Kind = Literal["gateway", "phone"]
+FinalStatus = Literal["offline", "removed"]
 MAX_READINGS = 500  # the contract's limit for one batch
 BEACON_ID = r"[0-9A-F-]{12,64}"
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
@@ -79,6 +80,6 @@ def health(ts_ms: int, version: str, figures: Mapping[str, float]) -> bytes:
     return _encode({"ts": ts_ms, "version": version, **figures}).encode()
 
 
-def status(state: Literal["online", "offline"], ts_ms: int, version: str) -> bytes:
+def status(state: Literal["online"] | FinalStatus, ts_ms: int, version: str) -> bytes:
     """The payload of a gateway's retained status."""
     return _encode({"state": state, "ts": ts_ms, "version": version}).encode()

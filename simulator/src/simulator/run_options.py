@@ -4,6 +4,8 @@ import asyncio
 import resource
 from dataclasses import dataclass
 
+from simulator.message import FinalStatus
+
 SPARE_FILES = 64
 
 
@@ -35,8 +37,8 @@ class RunOptions:
     """Interval of progress lines; 0: none."""
     health_s: float = 15.0
     """Interval of each gateway's health."""
-    clear_status: bool = False
-    """At the end, clear the gateways' retained status, so that nothing is known of them; else it is `offline`."""
+    final_status: FinalStatus = "offline"
+    """The gateways' retained status after the run."""
 
 
 class Stop:
