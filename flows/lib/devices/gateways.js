@@ -19,6 +19,7 @@ const { createLosses } = require('./losses');
  * @property {number|null} aliveMs when anything came last that only a running gateway sends, by our clock
  * @property {number} aliveSinceMs since when that has come without a pause
  * @property {number} rate readings a second at `readingMs`
+ * @property {number|null} removedMs when it was removed, by its clock; readings of before say nothing about now
  * @typedef {ReturnType<typeof createGateways>} Gateways
  */
 
@@ -43,8 +44,7 @@ function createGateways() {
   function touch(id, building) {
     const mine = listed.get(id);
     if (mine) return mine;
-    const known = strangers.get(id)
-      ?? { said: null, saidMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0 };
+    const known = strangers.get(id) ?? fresh();
     if (building.gateways.has(id)) {
       listed.set(id, known);
       return known;
@@ -92,11 +92,11 @@ function createGateways() {
       return null;
     }
     const { id, state, data } = said;
+    const known = touch(id, building);
     if (state === 'removed') {
-      for (const known of [listed, strangers]) known.delete(id);
+      Object.assign(known, fresh(), { removedMs: timeOf(data.ts, nowMs) });
       return null;
     }
-    const known = touch(id, building);
     if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
     if (state !== 'offline') alive(known, nowMs);
     if (state === null) {
@@ -120,7 +120,7 @@ function createGateways() {
     const known = touch(receiver, building);
     known.rate = rateOf(known, nowMs) + readings.length / (RATE_MS / 1000);
     known.readingMs = nowMs;
-    if (Math.abs(nowMs - ts) < SILENT_MS) alive(known, nowMs); // out of a backlog it says nothing of now
+    if (Math.abs(nowMs - ts) < SILENT_MS && ts > (known.removedMs ?? 0)) alive(known, nowMs); // out of a backlog it says nothing of now
   }
 
   /** @param {Known} known @param {number} nowMs @returns {{state: State, since: number|null}} */
@@ -154,6 +154,11 @@ function createGateways() {
     refused: () => refused,
   };
 }
+
+/** @returns {Known} of which nothing is known */
+const fresh = () => ({
+  said: null, saidMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0, removedMs: null,
+});
 
 /** @param {Known} known @param {number} nowMs */
 const rateOf = ({ rate, readingMs }, nowMs) => (readingMs === null ? 0 : rate * Math.exp(Math.min(0, readingMs - nowMs) / RATE_MS));
