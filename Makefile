@@ -1,4 +1,4 @@
-# Every target is one call; what it does lives in native/ (help: make help).
+# Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
 .PHONY: help up down status logs clean env check test test-compose bench bench-api bench-dashboard accuracy account building key
 .PHONY: rebuild simulator
@@ -21,13 +21,13 @@ check:           ## linters, type checkers, validation of the configuration
 	@native/stack check
 test:            ## all tests against real services; ARGS='tests/system -k kill' for some
 	@native/stack test $(ARGS)
-test-compose:    ## the containers on a real engine, on its two kinds of image store; ARGS='-k faulty' for some
+test-compose:    ## tests of the containers on a real engine, with both kinds of image store; ARGS='-k faulty' for some
 	@native/stack test-compose $(ARGS)
-bench-dashboard: ## how soon a marker moves, what ten open pages cost; ARGS='--heap-minutes 60': the page's heap
+bench-dashboard: ## delay of markers, cost of ten open pages; ARGS='--heap-minutes 60': the page's heap
 	@native/stack bench dashboard $(ARGS)
-bench:           ## the benchmarks, a table on the screen and in docs/benchmarks.md
+bench:           ## benchmarks; prints a table and writes docs/benchmarks.md
 	@native/stack bench $(ARGS)
-bench-api:       ## the HTTP API under load, a table on the screen and in docs/performance.md; ARGS=--help
+bench-api:       ## the HTTP API under load; prints a table and writes docs/performance.md; ARGS=--help
 	@native/stack bench api $(ARGS)
 accuracy:        ## how often the room is right, a table and pictures; DATA=<folders> of recordings
 	@native/stack accuracy $(foreach folder,$(DATA),--data '$(folder)') $(ARGS)
@@ -35,9 +35,9 @@ account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, r
 	@native/stack account $(ARGS)
 key:             ## keys for the HTTP API: ARGS='add hacs --right history --expires 90d', list, revoke, --help
 	@native/stack key $(ARGS)
-building:        ## your own building: ARGS='from-list beacons.csv' makes it of an installer's list, check, --help
+building:        ## your own building: ARGS='from-list beacons.csv' makes one from an installer's list; check, --help
 	@native/stack building $(ARGS)
-rebuild:         ## locate a time again from the readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
+rebuild:         ## locate a time again from stored readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
 	@native/stack rebuild '$(FROM)' '$(TO)'
-simulator:       ## play SDAs: ARGS='phones -n 200', 'replay walk.csv', 'hacs', --help
+simulator:       ## simulate SDAs: ARGS='phones -n 200', 'replay walk.csv', 'hacs', --help
 	@native/stack simulator $(ARGS)

@@ -3,8 +3,8 @@
 
     accounts.py --data .data/broker add gateway pi-lobby
 
-prints the new password once; the broker keeps only its hash. Mosquitto knows of a change after a restart, which
-`make account` does. Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
+prints the new password once; the broker keeps only its hash. Mosquitto needs a restart for a change;
+`make account` does that. Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from store import Owner, Store, StoreError
 
 
 def add(store: Store, new: Sequence[str], kind: str) -> dict[str, str]:
-    """Create the accounts, all or none; returns id -> password. ValueError when an id is unusable or taken."""
+    """Create the accounts, all or none; returns id -> password. Raises ValueError if an id is invalid or taken."""
     for account in new:
         check_id(account)
     with store.locked():
@@ -34,7 +34,7 @@ def add(store: Store, new: Sequence[str], kind: str) -> dict[str, str]:
 
 
 def rotate(store: Store, account: str) -> str:
-    """Give the account a new password and return it. ValueError when there is none of that id."""
+    """Give the account a new password and return it. Raises ValueError if it does not exist."""
     with store.locked():
         accounts = store.accounts()
         _must_exist(account, accounts)
@@ -44,7 +44,7 @@ def rotate(store: Store, account: str) -> str:
 
 
 def remove(store: Store, gone: Sequence[str]) -> None:
-    """Take the accounts away, all or none. ValueError when there is none of an id."""
+    """Remove the accounts, all or none. Raises ValueError if one does not exist."""
     with store.locked():
         accounts = store.accounts()
         for account in gone:
@@ -61,7 +61,7 @@ def _must_exist(account: str, accounts: dict[str, str]) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Carry out one command and print its result."""
+    """Run one command and print its result."""
     store: Store = options.store
     if options.command == "list":
         for account, kind in sorted(store.accounts().items()):
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
     for account, password in passwords.items():
         sys.stdout.write(f"{password}\n" if len(passwords) == 1 else f"{account}\t{password}\n")
         sys.stderr.write(f"broker: {account} has this password; it is shown only now\n")
-    sys.stderr.write("broker: Mosquitto knows of it once it is restarted\n")
+    sys.stderr.write("broker: restart Mosquitto to apply the change\n")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -93,7 +93,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     adding.add_argument("id", nargs="+", help="gateway id, staff id of the phone, or a name for a reader")
     commands.add_parser("list", help="kind and id of every account")
     commands.add_parser("rotate", help="a new password for an account; the old one ends").add_argument("id")
-    commands.add_parser("remove", help="take accounts away").add_argument("id", nargs="+")
+    commands.add_parser("remove", help="remove accounts").add_argument("id", nargs="+")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"there is no folder {options.data}: start the platform once (`make up`), or name it with --data")
@@ -103,7 +103,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run one command. Exit code 1 with one sentence when it cannot be done, 2 for wrong arguments."""
+    """Run one command. Exit code 1 with a message if it fails, 2 for wrong arguments."""
     os.umask(0o077)
     try:
         run(parse())

@@ -1,6 +1,6 @@
 """The installation's own authority and its server certificates, made with the openssl command (ECDSA P-256).
 
-``tls`` holds the authority and the broker's certificate, ``https`` the one that Node-RED shows to callers.
+``tls`` has the authority and the broker's certificate, ``https`` has Node-RED's certificate.
 """
 
 import ipaddress
@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-# Receivers pin the authority, so it outlives them; the server's certificate is renewed under it.
+# Receivers pin the authority, so it is valid for long; the server's certificate is renewed under it.
 CA_DAYS = 3650
 SERVER_DAYS = 397
 RENEW_DAYS = 30
@@ -24,48 +24,48 @@ _EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
 class CertificateError(Exception):
-    """openssl is missing or refused; the message says what to do."""
+    """openssl is missing or failed; the message says what to do."""
 
 
 def ensure_certificates(
     folder: Path, names: Sequence[str], others: Sequence[str] = (), *, authority: Path | None = None
 ) -> list[str]:
-    """Make what is missing, renew what is due; returns what was done, in sentences ([] when nothing was).
+    """Make missing files and renew due ones; returns a sentence for each change ([] without changes).
 
-    ``folder`` afterwards holds server.crt and server.key, and where no other folder is the ``authority`` ca.crt and
-    ca.key too. Files have mode 0600; in a folder with the setgid bit its group may read the certificate and its key.
-    The server certificate is made again, for ``names`` and ``others``, when it has less than RENEW_DAYS left, does not
-    fit the authority or lacks one of ``names``.
+    Afterwards ``folder`` has server.crt and server.key, and without another ``authority`` folder also ca.crt and
+    ca.key. Files have mode 0600; in a folder with the setgid bit its group may read the certificate and its key.
+    The server certificate is made again, for ``names`` and ``others``, if it has less than RENEW_DAYS left, does not
+    match the authority or lacks one of ``names``.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    home = authority or folder
+    authority_folder = authority or folder
     done = []
-    ca, ca_key, server = home / "ca.crt", home / "ca.key", folder / "server.crt"
+    ca, ca_key, server = authority_folder / "ca.crt", authority_folder / "ca.key", folder / "server.crt"
     if not (ca.exists() and ca_key.exists()):
         _make_authority(ca, ca_key)
         done.append(f"made a certificate authority: give {ca} to every receiver that connects over TLS")
     if authority is None:
         done += _warning(ca)
-    if not (server.exists() and (folder / "server.key").exists() and _fits(server, ca, names)):
-        _make_server(folder, [*names, *others], home)
+    if not (server.exists() and (folder / "server.key").exists() and _is_valid(server, ca, names)):
+        _make_server(folder, [*names, *others], authority_folder)
         done.append(f"made a server certificate for {', '.join([*names, *others])}")
     return done
 
 
 def renew_certificate(folder: Path, *, authority: Path | None = None) -> list[str]:
-    """Renew the server certificate of ``folder`` for the names that it has, when it is due; as `ensure_certificates`.
+    """Renew the server certificate of ``folder`` with its present names, if due; returns like `ensure_certificates`.
 
     Raises:
-        CertificateError: openssl is missing or refused; there is no certificate.
+        CertificateError: openssl is missing or failed, or there is no certificate.
     """
-    home = authority or folder
-    ca, server = home / "ca.crt", folder / "server.crt"
+    authority_folder = authority or folder
+    ca, server = authority_folder / "ca.crt", folder / "server.crt"
     if not (ca.exists() and server.exists()):
         raise CertificateError(f"there is no certificate in {folder} yet; `make up` makes one")
     done = _warning(ca) if authority is None else []
     names = _names(server)
-    if not _fits(server, ca, names):
-        _make_server(folder, names, home)
+    if not _is_valid(server, ca, names):
+        _make_server(folder, names, authority_folder)
         done.append(f"made a server certificate for {', '.join(names)}")
     return done
 
@@ -76,20 +76,20 @@ def _warning(ca: Path) -> list[str]:
     return [f"WARNING: {ca} ends soon; remove the folder {ca.parent} and give receivers the new authority"]
 
 
-def _fits(server: Path, ca: Path, names: Sequence[str]) -> bool:
+def _is_valid(server: Path, ca: Path, names: Sequence[str]) -> bool:
     verified = subprocess.run(
         [_tool(), "verify", "-CAfile", str(ca), str(server)], capture_output=True, check=False, text=True
     )
     key = server.with_name("server.key")
     keys = {_openssl("x509", "-noout", "-pubkey", "-in", str(server)), _openssl("pkey", "-pubout", "-in", str(key))}
-    # As long as the authority lets it, which no renewal can outlast.
+    # No renewal can outlast the authority.
     lasts = _days_left(server) >= min(RENEW_DAYS, _days_left(ca) - 1)
     named = {_normal(name) for name in names} <= set(_names(server))
     return verified.returncode == 0 and len(keys) == 1 and lasts and named
 
 
 def _names(server: Path) -> list[str]:
-    """The names and addresses that a certificate holds."""
+    """The names and addresses of a certificate."""
     shown = _openssl("x509", "-noout", "-ext", "subjectAltName", "-in", str(server))
     return [entry.split(":", 1)[1].strip() for entry in shown.split("\n", 1)[1].split(",") if ":" in entry]
 
@@ -111,7 +111,7 @@ def _make_server(folder: Path, names: Sequence[str], authority: Path) -> None:
     alternatives = ",".join(("IP:" if _is_address(name) else "DNS:") + name for name in names)
     days = max(
         1, min(SERVER_DAYS, math.floor(_days_left(authority / "ca.crt")))
-    )  # so its end tells the authority's too
+    )  # so its end also shows the authority's end
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         request, extensions = Path(scratch, "server.csr"), Path(scratch, "extensions")
         key, certificate = Path(scratch, "server.key"), Path(scratch, "server.crt")

@@ -6,12 +6,12 @@ import hashlib
 import hmac
 import secrets
 
-# Mosquitto's own number. It hashes on its only thread at every CONNECT, and our passwords are long random
-# strings that stretching would not make harder to guess.
+# Mosquitto's default. It hashes on its only thread at every CONNECT, and more iterations do not help long random
+# passwords.
 ITERATIONS = 101
-# More than anybody sensible chose; a damaged number must not keep us busy for ever.
+# An upper limit, so that a damaged number cannot block us.
 MOST_ITERATIONS = 1_000_000
-# As long as Mosquitto 2.0 makes it.
+# As in Mosquitto 2.0.
 SALT_BYTES = 12
 PASSWORD_BYTES = 24
 
@@ -28,7 +28,7 @@ def hash_password(password: str, salt: bytes | None = None) -> str:
 
 
 def matches(password: str, hashed: str) -> bool:
-    """Whether ``hashed`` was made from ``password``; False too for anything that is no such hash."""
+    """Whether ``hashed`` was made from ``password``; False also for anything that is not a hash."""
     try:
         empty, kind, iterations, salt, _ = hashed.split("$")
         if not 1 <= int(iterations) <= MOST_ITERATIONS:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Make a broker's data folder ready: passwords, rights, listeners, certificates. Running it again changes nothing.
+"""Prepares a broker's data folder: passwords, rights, listeners, certificates. Running it again changes nothing.
 
 Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then started inside the data folder:
 
     provision.py --data .data/broker && cd .data/broker && mosquitto -c ../../broker/mosquitto.conf
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
-where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes lets the services' accounts in over TLS too.
+where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes accepts the services' accounts over TLS too.
 Receivers' accounts are added with accounts.py. With --https a certificate for Node-RED is made in the folder
 `https` too, for the names in HTTP_NAMES and MQTTS_NAMES.
 """
@@ -31,17 +31,17 @@ REQUIRED = {
     "MQTT_NODERED_PASSWORD": tuple(name for name in SESSIONS if name.startswith("nodered")),
 }
 SIMULATOR = {"MQTT_SIMULATOR_PASSWORD": ("simulator",)}
-# Open files that Mosquitto needs besides its connections: log, snapshot, sockets that listen (some 20).
+# Open files that Mosquitto needs besides connections: log, snapshot, listening sockets (about 20).
 OWN_FILES = 64
 LEAST_OPEN_FILES = 256
-# Where the system says "unlimited": what Linux itself allows (fs.nr_open).
+# Used for "unlimited": Linux's own limit (fs.nr_open).
 UNLIMITED_OPEN_FILES = 1_048_576
-# What receivers may take of the open files, idle or not. The rest is for the services, whoever fills the TLS port.
+# Share of the open files for receivers, idle or not. The rest is for the services, even if the TLS port is full.
 RECEIVERS_PART = 0.4
 
 
 def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[str, str]:
-    """Service -> password from its variable. ValueError names the variable that is missing or unusable."""
+    """Service -> password from its variable. Raises ValueError that names a missing or invalid variable."""
     passwords: dict[str, str] = {}
     for variable, services in (REQUIRED | (SIMULATOR if simulator else {})).items():
         password = environment.get(variable, "")
@@ -55,7 +55,7 @@ def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[s
 
 
 def services_outside(environment: Mapping[str, str]) -> bool:
-    """Whether the services' accounts are to work over TLS and under any client id too. ValueError: it does not say."""
+    """Whether the services' accounts work over TLS and under any client id too. Raises ValueError for other values."""
     wanted = environment.get("MQTT_SERVICES_OUTSIDE", "")
     if wanted not in {"", "yes"}:
         raise ValueError(f"MQTT_SERVICES_OUTSIDE={wanted}: say yes, or leave it empty")
@@ -63,16 +63,16 @@ def services_outside(environment: Mapping[str, str]) -> bool:
 
 
 def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: str, open_files: int) -> str:
-    """The listeners as Mosquitto reads them. ``tls_port`` 0 leaves the TLS listener out.
+    """Mosquitto's configuration of the listeners. ``tls_port`` 0 leaves the TLS listener out.
 
-    Mosquitto refuses every connection, of any listener, once it has no open file left: so their bounds together
-    stay below ``open_files``, how many it may have.
+    Without free open files Mosquitto refuses every connection, on any listener. So the listeners' limits together
+    stay below ``open_files``.
     """
     receivers = int(open_files * RECEIVERS_PART) if tls_port else 0
     lines = [
         "# Written by provision.py; changes here are lost.",
         f"user {user}",
-        "# For the services beside the broker; never for the network outside.",
+        "# For the services on this machine; never for the outside network.",
         f"listener {port} {bind}".rstrip(),
         f"max_connections {open_files - OWN_FILES - receivers}",
     ]
@@ -80,7 +80,7 @@ def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: s
         lines += [
             "# For receivers. The client id becomes the username: no account can take over another's session.",
             f"listener {tls_port} {tls_bind}".rstrip(),
-            "# Debian's 2.0.11 counts who leaves twice: its bound grows with time, up to the limit on open files.",
+            "# Debian's 2.0.11 counts a disconnect twice: the limit grows with time, up to the limit of open files.",
             f"max_connections {receivers}",
             "certfile tls/server.crt",
             "keyfile tls/server.key",
@@ -90,7 +90,7 @@ def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: s
 
 
 def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
-    """Bring the data folder to what ``options`` say; returns what was done, in sentences."""
+    """Bring the data folder to the state of ``options``; returns a sentence for each change."""
     store = Store(options.data, options.owner)
     passwords = service_passwords(environment, simulator=not options.no_simulator)
     where = (options.port, options.bind, options.tls_port, options.tls_bind)
@@ -117,7 +117,7 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             names = list(
                 dict.fromkeys(["localhost", "127.0.0.1", *options.name, *given_names(environment, "MQTTS_NAMES")])
             )
-            # A container has another host name each time, which must not make another certificate each time.
+            # A container has a new host name each time, which must not make a new certificate each time.
             others = [] if options.name else [socket.gethostname()]
             done += ensure_certificates(options.data / "tls", names, others)
             for path in (options.data / "tls").iterdir():
@@ -136,7 +136,7 @@ def ensure_https(store: Store, names: Sequence[str], others: Sequence[str], gid:
     fresh = Store(store.folder, reader)
     fresh.own(folder)
     if gid is not None:
-        folder.chmod(0o2750)  # what is renewed here has the same group
+        folder.chmod(0o2750)  # renewed files get the same group
     done = ensure_certificates(folder, names, others, authority=store.folder / "tls")
     for path in folder.iterdir():
         fresh.own(path)
@@ -144,7 +144,7 @@ def ensure_https(store: Store, names: Sequence[str], others: Sequence[str], gid:
 
 
 def given_names(environment: Mapping[str, str], variable: str) -> list[str]:
-    """What ``variable`` lists, separated by spaces or commas. ValueError says which is neither name nor address."""
+    """The names in ``variable``, separated by spaces or commas. Raises ValueError for an invalid name or address."""
     names = environment.get(variable, "").replace(",", " ").split()
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9.:_-]+", name):
@@ -161,7 +161,7 @@ def parse_owner(text: str) -> Owner:
 
 
 def own_open_files() -> int:
-    """How many files this process may have open, and with it a Mosquitto from the same shell."""
+    """This process's limit of open files, which a Mosquitto from the same shell has too."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return UNLIMITED_OPEN_FILES if soft == resource.RLIM_INFINITY else soft
 
@@ -187,16 +187,16 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--https", action="store_true", help="make a certificate for HTTPS too, in the folder `https`; needs a TLS port"
     )
     add("--https-gid", type=int, metavar="GID", help="group that may read its key, in numbers (default: nobody else)")
-    add("--user", help="system user Mosquitto becomes when started as root (default: the one running this)")
-    add("--owner", type=parse_owner, metavar="UID:GID", help="who owns the files (default: the one running this)")
+    add("--user", help="system user that Mosquitto switches to when started as root (default: the present user)")
+    add("--owner", type=parse_owner, metavar="UID:GID", help="owner of the files (default: the present user)")
     add(
         "--open-files",
         type=int,
         default=own_open_files(),
         metavar="N",
-        help="how many Mosquitto may have; its listeners are bounded accordingly (default: as many as this command)",
+        help="Mosquitto's limit of open files, which bounds its listeners (default: this command's limit)",
     )
-    add("--no-simulator", action="store_true", help="no simulator account, whatever the environment holds")
+    add("--no-simulator", action="store_true", help="no simulator account, even with its password in the environment")
     options = parser.parse_args(arguments)
     if options.open_files < LEAST_OPEN_FILES:
         parser.error(
@@ -208,7 +208,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    """Provision; print what was done. Exit code 1 with one sentence when something is missing."""
+    """Provision and print each change. Exit code 1 with a message if something is missing."""
     os.umask(0o077)
     try:
         done = provision(parse(), os.environ)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Renew the server certificates of broker and HTTPS when they are due, and look again every day.
+"""Renews the server certificates of broker and HTTPS when they are due; checks every day.
 
     renew.py --data .data/broker
 
-A certificate keeps the names that it has. `run.sh` restarts Mosquitto with a new one; Node-RED takes a new one over
-while it runs. Ends on SIGTERM.
+A certificate keeps its names. `run.sh` restarts Mosquitto for a new one; Node-RED loads a new one while it runs.
+Ends on SIGTERM.
 """
 
 import argparse
@@ -21,31 +21,31 @@ DAY_S = 86_400
 
 
 def renew(data: Path) -> None:
-    """Renew once, where it is due; print what was done or why it cannot be."""
+    """Renew once, if due; print each change or failure."""
     authority, https = data / "tls", data / "https"
-    look(data, "the certificate", lambda: renew_certificate(authority))
-    if https.is_dir() and any(https.iterdir()):  # not where HTTPS is off, or has a certificate of its own
-        look(data, "the certificate of HTTPS", lambda: renew_certificate(https, authority=authority))
+    run_renewal(data, "the certificate", lambda: renew_certificate(authority))
+    if https.is_dir() and any(https.iterdir()):  # not if HTTPS is off or has its own certificate
+        run_renewal(data, "the certificate of HTTPS", lambda: renew_certificate(https, authority=authority))
     sys.stdout.flush()
 
 
-def look(data: Path, what: str, renewal: Callable[[], list[str]]) -> None:
-    """One ``renewal``, told in a line."""
+def run_renewal(data: Path, what: str, renewal: Callable[[], list[str]]) -> None:
+    """Run one ``renewal`` and print its result."""
     try:
         with Store(data).locked():
             done = renewal()
     except (CertificateError, StoreError, OSError) as error:
-        sys.stderr.write(f"broker: {what} is not renewed, tried again in a day: {error}\n")
+        sys.stderr.write(f"broker: {what} is not renewed, next attempt in a day: {error}\n")
     else:
         sys.stdout.write("".join(f"broker: {line}\n" for line in done))
 
 
 def main() -> None:
-    """Renew at once and every day after."""
+    """Renew at once and then every day."""
     os.umask(0o077)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the broker's data folder")
-    parser.add_argument("--once", action="store_true", help="look once and end")
+    parser.add_argument("--once", action="store_true", help="check once and exit")
     options = parser.parse_args()
     renew(options.data.absolute())
     while not options.once:

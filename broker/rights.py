@@ -1,40 +1,40 @@
-"""Which ids an account may have, and what each kind of account may publish and read. Pure."""
+"""Valid account ids, and the rights of each kind of account. Pure."""
 
 import json
 import re
 from collections.abc import Mapping
 
 TELEGRAF_INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
-# Service -> the only client id under which its account works. Over TLS the client id is the user name instead, so
-# these accounts are let in by the other listener alone; no id of an account holds a "/".
+# Service -> the only client id of its account. Over TLS the client id is the user name, so only the other listener
+# accepts these accounts; no account's id has a "/".
 SESSIONS: Mapping[str, str] = {
     **{f"telegraf-{name}": f"telegraf/{name}" for name in TELEGRAF_INPUTS},
     "nodered": "nodered/flows",
     "nodered-operator": "nodered/operator",  # commands on this machine
-    # Asks whether the broker lets somebody in, and may do nothing. Its id was Node-RED's: it ends that old session.
+    # Checks whether the broker accepts connections; has no rights. Its client id was once Node-RED's: it ends that old
+    # session.
     "nodered-probe": "nodered",
 }
-# The simulator connects once for each receiver that it plays. No id of a receiver may be any of these.
+# The simulator connects once for each simulated receiver. No receiver may have one of these ids.
 SERVICES = (*SESSIONS, "simulator", "telegraf")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
-# Per kind: (access, topic) with the account's id in place of {id}. A denied publish is still acknowledged
-# under MQTT 3.1.1 and goes nowhere.
+# Per kind: (access, topic); {id} is the account's id. Under MQTT 3.1.1 a denied publish is acknowledged and dropped.
 RIGHTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "gateway": (
         ("write", "sda/v1/gateway/{id}/readings"),
         ("write", "sda/v1/gateway/{id}/status"),
         ("write", "sda/v1/gateway/{id}/health"),
         ("read", "sda/v1/gateway/{id}/config"),
-        # Whether the broker was started since it acknowledged something: it forgets what no snapshot holds.
+        # Shows whether the broker restarted since an acknowledgement: it loses messages that are not in a snapshot.
         ("read", "$SYS/broker/uptime"),
     ),
     "phone": (
         ("write", "sda/v1/phone/{id}/readings"),
         ("read", "sda/v1/phone/{id}/config"),
     ),
-    # For outside programs: the topics that the flows publish for anyone who has an account for it.
+    # For outside programs: the topics that the flows publish for readers.
     "reader": (
         ("read", "sda/v1/staff/+/location"),
         ("read", "sda/v1/events"),
@@ -53,7 +53,7 @@ def check_id(account: str) -> None:
 
 
 def render_sessions(bound: Mapping[str, str]) -> str:
-    """What Mosquitto's dynamic security plugin reads: client ids and password hashes of services (name -> hash).
+    """Configuration of Mosquitto's dynamic security plugin: client ids and password hashes of services (name -> hash).
 
     Rights are in the ACL. Mosquitto 2.1 refuses a client that has no password here; 2.0 would ask the password file."""
     denied = dict.fromkeys(("publishClientSend", "publishClientReceive", "subscribe", "unsubscribe"), False)

@@ -1,7 +1,7 @@
-"""The broker's data folder: its accounts, and the files that Mosquitto reads made from them.
+"""The broker's data folder: its accounts, and Mosquitto's files made from them.
 
-``accounts.json`` maps an id to its kind; ``passwords`` holds the hashes of services and accounts alike;
-``acl`` follows from both. Nothing here holds a password in the clear.
+``accounts.json`` maps an id to its kind; ``passwords`` has the hashes of services and accounts;
+``acl`` is derived from both. No file has a password in clear text.
 """
 
 import fcntl
@@ -19,12 +19,12 @@ SERVICES_ACL = Path(__file__).with_name("services.acl")
 
 
 class StoreError(Exception):
-    """The data folder cannot be used as it is; the message names the file and the remedy."""
+    """The data folder is invalid; the message names the file and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """User and group ids that written files are given."""
+    """User and group id of written files."""
 
     uid: int
     gid: int
@@ -32,14 +32,14 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A broker's data folder. Files are replaced whole, mode 0600, and only when they change."""
+    """A broker's data folder. Files are replaced as a whole, with mode 0600, only if they change."""
 
     folder: Path
     owner: Owner | None = None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder for one change: two commands at the same time take turns."""
+        """Lock the folder for one change; a second command waits."""
         self.make_folder(self.folder)
         with (self.folder / "provision.lock").open("w") as lock:
             self.own(self.folder / "provision.lock")
@@ -52,7 +52,7 @@ class Store:
         self.own(folder)
 
     def own(self, path: Path) -> None:
-        """Give ``path`` to the owner where one was named."""
+        """Change the owner of ``path``, if one is configured."""
         if self.owner is not None:
             os.chown(path, self.owner.uid, self.owner.gid)
 
@@ -86,7 +86,7 @@ class Store:
         return [name for name, text in files.items() if self.replace(self.folder / name, text)]
 
     def replace(self, path: Path, text: str) -> bool:
-        """Put ``text`` into ``path`` by rename; False when it was there already."""
+        """Write ``text`` to ``path`` by rename; returns False if it was there already."""
         if path.exists() and path.read_text() == text:
             self.own(path)
             return False
@@ -99,7 +99,7 @@ class Store:
 
 
 def with_services(hashes: Mapping[str, str], passwords: Mapping[str, str]) -> dict[str, str]:
-    """``hashes`` with exactly the services of ``passwords``; a hash that already fits stays as it is."""
+    """``hashes`` with exactly the services of ``passwords``; a matching hash is kept."""
     others = {name: hashed for name, hashed in hashes.items() if name not in SERVICES}
     services = {
         name: hashes[name] if matches(password, hashes.get(name, "")) else hash_password(password)

@@ -1,4 +1,4 @@
-"""The few calls of InfluxDB 2's HTTP API that are needed here, on the standard library."""
+"""A minimal client of InfluxDB 2's HTTP API, on the standard library."""
 
 import json
 import time
@@ -19,13 +19,13 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """InfluxDB at ``url`` (http://host:port) as whoever holds ``token``."""
+    """InfluxDB at ``url`` (http://host:port), with ``token``."""
 
     url: str
     token: str
 
     def call(self, method: str, path: str, body: object = None, **query: str) -> Any:
-        """The decoded JSON answer (None when it is empty). ApiError when refused or unreachable."""
+        """The decoded JSON answer (None when it is empty). Raises ApiError if refused or unreachable."""
         address = f"{self.url}{path}" + (f"?{urlencode(query)}" if query else "")
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Token {self.token}", "Content-Type": "application/json"}
@@ -42,7 +42,7 @@ class Api:
         return json.loads(text) if text.strip() else None
 
     def wait(self, seconds: float) -> None:
-        """Return once InfluxDB is healthy; ApiError after ``seconds``."""
+        """Wait until InfluxDB is healthy. Raises ApiError after ``seconds``."""
         deadline = time.monotonic() + seconds
         while True:
             try:

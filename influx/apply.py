@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bring InfluxDB to what buckets.json, tasks/ and tokens.json say. Running it again changes nothing.
+"""Brings InfluxDB to the state of buckets.json, tasks/ and tokens.json. Running it again changes nothing.
 
 Waits until InfluxDB is healthy, sets it up when it is empty (organisation `sda`, operator token
 INFLUX_ADMIN_TOKEN), creates or changes buckets and tasks, issues the tokens and writes them into the .env file.
@@ -25,11 +25,11 @@ DAY_S = 86400
 
 
 class ApplyError(Exception):
-    """Something only the operator can put right; the message says what."""
+    """An error that only the operator can correct; the message says how."""
 
 
 def set_up(api: Api, first_bucket: str) -> Iterator[str]:
-    """First start only: organisation, operator token, and a user whose password nobody keeps."""
+    """First start only: make organisation, operator token, and a user with a discarded password."""
     if not api.call("GET", "/api/v2/setup")["allowed"]:
         return
     user = {"username": "admin", "password": secrets.token_urlsafe(32)}
@@ -38,7 +38,7 @@ def set_up(api: Api, first_bucket: str) -> Iterator[str]:
 
 
 def organisation_id(api: Api) -> str:
-    """Id of the organisation. ApplyError when the operator token is not this InfluxDB's."""
+    """Id of the organisation. Raises ApplyError if the operator token belongs to another InfluxDB."""
     try:
         found = api.call("GET", "/api/v2/orgs", org=ORGANISATION)["orgs"]
     except ApiError as error:
@@ -52,7 +52,7 @@ def organisation_id(api: Api) -> str:
 
 
 def apply_buckets(api: Api, org_id: str, wanted: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Create the buckets that are missing, change retention or shard length where they differ."""
+    """Create missing buckets; change retention or shard length where they differ."""
     existing = {
         bucket["name"]: bucket for bucket in api.call("GET", "/api/v2/buckets", orgID=org_id, limit="100")["buckets"]
     }
@@ -71,7 +71,7 @@ def apply_buckets(api: Api, org_id: str, wanted: Mapping[str, Mapping[str, int]]
 
 
 def apply_tasks(api: Api, org_id: str, wanted: Mapping[str, str]) -> Iterator[str]:
-    """Create the tasks that are missing, change those whose Flux differs or that are switched off."""
+    """Create missing tasks; change tasks whose Flux differs or that are inactive."""
     existing = {task["name"]: task for task in api.call("GET", "/api/v2/tasks", orgID=org_id, limit="500")["tasks"]}
     for name, flux in wanted.items():
         if name not in existing:
@@ -83,7 +83,7 @@ def apply_tasks(api: Api, org_id: str, wanted: Mapping[str, str]) -> Iterator[st
 
 
 def read_tasks() -> dict[str, str]:
-    """Name -> Flux of every file in tasks/. ApplyError when a file does not name its task as itself."""
+    """Name -> Flux of every file in tasks/. Raises ApplyError if a file's task has another name."""
     tasks = {path.stem: path.read_text() for path in sorted((HERE / "tasks").glob("*.flux"))}
     for name, flux in tasks.items():
         if f'option task = {{name: "{name}",' not in flux:
@@ -94,9 +94,9 @@ def read_tasks() -> dict[str, str]:
 def apply_tokens(
     api: Api, org_id: str, wanted: Mapping[str, Any], known: Mapping[str, str], issued: dict[str, str]
 ) -> Iterator[str]:
-    """Keep each token that has exactly the wanted rights, else issue a fresh one; revoke others of its description.
+    """Keep each token with exactly the wanted rights, else issue a new one; revoke others with its description.
 
-    ``known`` are the variables as they are set now; what is put into ``issued`` must be written there.
+    ``known`` are the present variables; the caller must store those put into ``issued``.
     """
     ids = {bucket["name"]: bucket["id"] for bucket in _buckets(api, org_id)}
     existing = api.call("GET", "/api/v2/authorizations", orgID=org_id)["authorizations"]
@@ -131,7 +131,7 @@ def _rights(entry: Mapping[str, Any]) -> set[tuple[str, str, str]]:
 
 
 def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float) -> Iterator[str]:
-    """Do all of it; yields what was changed, in sentences."""
+    """Apply everything; yields a sentence for each change."""
     wanted_buckets = json.loads((HERE / "buckets.json").read_text())
     wanted_tokens = json.loads((HERE / "tokens.json").read_text())
     in_file = env_file.read(env_path)
@@ -158,12 +158,14 @@ def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: floa
 
 
 def main() -> int:
-    """Apply; print what changed. Exit code 1 with one sentence when it cannot be done."""
+    """Apply and print each change. Exit code 1 with a message if it fails."""
     parser = argparse.ArgumentParser(
         prog="apply.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", default="http://127.0.0.1:8086", help="where InfluxDB answers (default %(default)s)")
-    parser.add_argument("--env-file", type=Path, default=Path(".env"), help="read, and given the issued tokens")
+    parser.add_argument("--url", default="http://127.0.0.1:8086", help="InfluxDB's URL (default %(default)s)")
+    parser.add_argument(
+        "--env-file", type=Path, default=Path(".env"), help="file to read, and to write issued tokens to"
+    )
     parser.add_argument("--wait", type=float, default=60, help="seconds InfluxDB may take (default %(default)s)")
     options = parser.parse_args()
     try:

@@ -1,4 +1,4 @@
-"""The platform's .env: read, and changed in place (it may be one bind-mounted file, which cannot be renamed onto)."""
+"""Reads the platform's .env and changes it in place (a bind-mounted file cannot be replaced by rename)."""
 
 import os
 from collections.abc import Mapping
@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 def read(path: Path) -> dict[str, str]:
-    """Variable -> value of every ``KEY=VALUE`` line; {} when there is no such file."""
+    """Variable -> value of every ``KEY=VALUE`` line; {} without a file."""
     lines = path.read_text().splitlines() if path.exists() else []
     pairs = (line.split("=", 1) for line in lines if "=" in line and not line.lstrip().startswith("#"))
     return {key.strip(): _unquoted(value.strip()) for key, value in pairs}
 
 
 def update(path: Path, changes: Mapping[str, str]) -> None:
-    """Set ``changes`` in the file, each where it stands or at the end; other lines stay. The mode becomes 0600."""
+    """Set ``changes`` in the file, each in its line or at the end; other lines stay. The mode becomes 0600."""
     lines = path.read_text().splitlines() if path.exists() else []
     left = dict(changes)
     for number, line in enumerate(lines):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The network of the containers as three numbers, 10.57.31 for 10.57.31.0/24: the one it has, else the first that overlaps
-# neither another network of the engine nor a route of this machine. Clouds and engines rarely use these.
-# Usage: native/bridge.sh PROJECT [WANTED]; a WANTED one that overlaps is refused with what it overlaps.
+# Prints the network of the containers as three numbers, 10.57.31 for 10.57.31.0/24: the present one, else the first that
+# overlaps neither another network of the engine nor a route of this machine. Clouds and engines rarely use these.
+# Usage: native/bridge.sh PROJECT [WANTED]; an overlapping WANTED network is refused with the other network's name.
 set -eu
 project=$1 wanted=${2:-}
 fail() { printf 'error: %s\n' "$1" >&2; exit 2; }
@@ -10,9 +10,9 @@ number() { # a.b.c.d -> one integer
   # shellcheck disable=SC2086
   (IFS=. && set -- $1 && echo $((($1 << 24) | ($2 << 16) | ($3 << 8) | $4)))
 }
-dotted() { echo "$(($1 & 255)).$(($1 >> 8 & 255)).$(($1 >> 16 & 255)).$(($1 >> 24))"; } # as /proc has it: last byte first
+dotted() { echo "$(($1 & 255)).$(($1 >> 8 & 255)).$(($1 >> 16 & 255)).$(($1 >> 24))"; } # /proc's order: last byte first
 
-# shellcheck disable=SC2016 # the template's own
+# shellcheck disable=SC2016 # part of the template
 engine_networks() {
   docker network ls --quiet | xargs docker network inspect \
     --format '{{$name := .Name}}{{range .IPAM.Config}}{{$name}} {{.Subnet}}{{"\n"}}{{end}}' | grep -v : || true
@@ -45,7 +45,7 @@ if [ -n "$wanted" ]; then
     *) fail "BRIDGE_NET=$wanted is not three numbers like 10.99.7, the beginning of the containers' network" ;;
   esac
   other=$(overlapped "$wanted")
-  [ -z "$other" ] || fail "BRIDGE_NET=$wanted overlaps with $other; take its line out of .env and another one is found, or name a free one"
+  [ -z "$other" ] || fail "BRIDGE_NET=$wanted overlaps with $other; remove its line from .env to get another network, or set a free one"
   echo "$wanted"
   exit
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What compose.yaml needs beside the settings, as KEY=value lines: demo, building folder and its owner, memory, network, and
-# a digest of the files that each service reads, so that it is made anew when one of them has changed.
+# Prints values that compose.yaml needs beside the settings, as KEY=value lines: demo, building folder and its owner, memory,
+# network, and a digest of the files that each service reads, so that a changed file recreates its service.
 # Usage: native/derived.sh, from the repository
 set -eu
 value() { sh native/value.sh "$1"; }
@@ -13,7 +13,7 @@ building=${building:-flows/building/demo.json}
 folder=$(dirname "$building")
 # shellcheck disable=SC2012 # stat has other options on each system
 owner=$(ls -nd "$folder" | awk '{ print $3 ":" $4 }')
-[ "${owner%:*}" != 0 ] || owner=1000:1000 # nothing that answers the network runs as root
+[ "${owner%:*}" != 0 ] || owner=1000:1000 # no network service runs as root
 code=0
 sh native/demo.sh "$(value SIM)" "$building" || code=$?
 case $code in 0) profiles=demo without='' ;; 1) profiles='' without=--no-simulator ;; *) exit 2 ;; esac
@@ -21,11 +21,11 @@ case $code in 0) profiles=demo without='' ;; 1) profiles='' without=--no-simulat
 whole=$(value MEMORY_MIB)
 case ${whole:=1024} in *[!0-9]*) fail "MEMORY_MIB=$whole is no number of MiB" ;; esac
 [ "$whole" -ge 1024 ] || fail "MEMORY_MIB=$whole is too little: 1024 are needed"
-# Of 1024; beside them 24 are for `certificates` and 40 for the demo. docs/operations.md says what was measured.
+# Shares of 1024; 24 more are for `certificates` and 40 for the demo. docs/operations.md has the measurements.
 share() { echo $((whole * $1 / 1024)); }
 heap() { echo $(($(share "$1") * $2 / 100)); }
 
-changed=leave # what simulated people do when somebody changes the building
+changed=leave # what simulated phones do when the building changes
 [ "$(value SIM)" != 1 ] || changed=follow
 network=$(sh native/network.sh "$(value HTTPS_PORT)" "$(value HTTPS_CERT)" "$(value HTTPS_KEY)" "$(value PROXY_NAME)")
 bridge=$(sh native/bridge.sh "$(value COMPOSE_PROJECT_NAME)" "$(value BRIDGE_NET)")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints how this installation runs: `compose` or `native`. What runs one way goes on that way; a fresh one runs under Docker
-# Compose where an engine answers. Usage: native/mode.sh REPOSITORY COMMAND
+# Prints how this installation runs: `compose` or `native`. An existing installation keeps its mode; a new one uses Docker
+# Compose if an engine answers. Usage: native/mode.sh REPOSITORY COMMAND
 set -eu
 root=$1 command=$2
 fail() { printf 'error: %s\n' "$1" >&2; exit 2; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Which Compose files HTTPS and the proxy need beside compose.yaml, and what these files ask for, as KEY=value lines.
+# Prints the Compose files for HTTPS and the proxy, and the variables of these files, as KEY=value lines.
 # Usage: native/network.sh HTTPS_PORT HTTPS_CERT HTTPS_KEY PROXY_NAME, each as in .env, from the repository
 set -eu
 port=$1 cert=$2 key=$3 proxy=$4

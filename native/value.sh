@@ -1,5 +1,5 @@
 #!/bin/sh
-# The value of a setting: the environment's, else .env's. What native/derived.sh has put there does not count.
+# Prints a setting: the environment's value, else that of .env, without the values of native/derived.sh.
 # Usage: native/value.sh KEY, from the repository
 set -eu
 eval "given=\${$1:-}"

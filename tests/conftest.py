@@ -1,4 +1,4 @@
-"""The stack that the system tests share, and its logs wherever one of them fails."""
+"""Shared fixtures of the system tests; a failed test's report shows the services' logs."""
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -10,28 +10,28 @@ from support.api import Api
 from support.browser import chromium, session_of, whole
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.walks import Walks, still_there, walk
+from support.walks import Walks, keep_present, walk
 
-expect.set_options(timeout=60_000)  # a busy machine is slow; a test that holds a page to a time says so
+expect.set_options(timeout=60_000)  # a busy machine is slow; tests of timing set their own limit
 
 
 @pytest.fixture(scope="session")
-def whole_stack() -> Iterator[RunningStack]:
-    """Real Mosquitto, InfluxDB, Telegraf and Node-RED with the demo building, once for the whole run."""
+def session_stack() -> Iterator[RunningStack]:
+    """Real Mosquitto, InfluxDB, Telegraf and Node-RED with the demo building, for the whole run."""
     with running_stack() as stack:
         yield stack
 
 
 @pytest.fixture
-def stack(whole_stack: RunningStack) -> Iterator[RunningStack]:
-    """The shared stack; what a test stops or kills runs again before the next one begins."""
-    yield whole_stack
-    whole_stack.mend()
+def stack(session_stack: RunningStack) -> Iterator[RunningStack]:
+    """The shared stack; services that a test stops are restarted before the next test."""
+    yield session_stack
+    session_stack.restore()
 
 
 @pytest.fixture(scope="session")
 def demo() -> Building:
-    """The demo building, which the shared stack runs."""
+    """The demo building of the shared stack."""
     return Building(DEMO_BUILDING)
 
 
@@ -43,13 +43,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def admin_session(browser: Browser, whole_stack: RunningStack) -> Any:
-    return session_of(browser, whole_stack)
+def admin_session(browser: Browser, session_stack: RunningStack) -> Any:
+    return session_of(browser, session_stack)
 
 
 @pytest.fixture
 def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
-    """A page of its own, logged in as admin, paths below the dashboard; a script's error in it or beside it fails."""
+    """A new page, logged in as admin, with paths below the dashboard; any script error fails the test."""
     with whole(
         browser.new_context(
             base_url=f"{stack.http_url}/dashboard/",
@@ -61,27 +61,35 @@ def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def walked(whole_stack: RunningStack, demo: Building) -> Walks:
-    return walk(whole_stack, demo, "walk-ann", "walk-ben")
+def walked(session_stack: RunningStack, demo: Building) -> Walks:
+    return walk(session_stack, demo, "walk-ann", "walk-ben")
 
 
 @pytest.fixture(scope="module")
-def walks(whole_stack: RunningStack, walked: Walks) -> Iterator[Walks]:
-    """Two people whose history is known, on the shared stack; they are there as long as the module's tests run."""
-    with still_there(whole_stack, walked):
+def walks(session_stack: RunningStack, walked: Walks) -> Iterator[Walks]:
+    """Two people with a known history on the shared stack; they stay present during the module's tests."""
+    with keep_present(session_stack, walked):
         yield walked
 
 
 @pytest.fixture(scope="session")
-def api(whole_stack: RunningStack) -> Iterator[Api]:
-    """`/api/v1` of the shared stack; every answer is held to its description."""
-    with closing(Api(whole_stack)) as opened:
+def api(session_stack: RunningStack) -> Iterator[Api]:
+    """`/api/v1` of the shared stack; every response is checked against the description."""
+    with closing(Api(session_stack)) as opened:
         yield opened
+
+
+@pytest.fixture
+def no_recordings(api: Api) -> Iterator[None]:
+    """The shared stack has no recordings after the test."""
+    yield
+    for one in api.get("listRecordings")["recordings"]:
+        api.ask("deleteRecording", recording=one["id"])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the services' last words under the report of a failed system test."""
+    """Add the services' logs to the report of a failed system test."""
     report = yield
     stack = getattr(item, "funcargs", {}).get("stack")
     if report.failed and isinstance(stack, RunningStack):

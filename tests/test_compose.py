@@ -1,4 +1,4 @@
-"""compose.yaml: bounded, gated by health, nothing anonymous, only the needed ports; read as Compose itself reads it."""
+"""compose.yaml, resolved by Compose: memory limits, health checks, no anonymous access, only needed ports."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def test_no_image_is_built_twice(services: dict[str, Any]) -> None:
     assert len(built) == len(set(built))
 
 
-def test_the_whole_with_the_demo_is_bounded_by_a_gibibyte(services: dict[str, dict[str, Any]]) -> None:
+def test_all_services_with_the_demo_are_limited_to_a_gibibyte(services: dict[str, dict[str, Any]]) -> None:
     assert sum(int(service.get("mem_limit", 0)) for service in services.values()) <= 2**30
 
 
@@ -68,10 +68,10 @@ def test_what_works_for_later_yields_to_what_answers_now(services: dict[str, Any
 
 
 def test_listeners_are_bounded_by_the_open_files_that_the_broker_has(services: dict[str, dict[str, Any]]) -> None:
-    (told,) = re.findall(r"--open-files (\d+)", " ".join(services["accounts"]["command"]))
+    (reported,) = re.findall(r"--open-files (\d+)", " ".join(services["accounts"]["command"]))
     limit = services["mosquitto"]["ulimits"]["nofile"]
-    assert limit in (int(told), {"soft": int(told), "hard": int(told)})
-    assert int(told) == MOST_OPEN_FILES
+    assert limit in (int(reported), {"soft": int(reported), "hard": int(reported)})
+    assert int(reported) == MOST_OPEN_FILES
 
 
 def test_a_broker_that_has_not_read_its_files_is_found_by_its_pid_file(tmp_path: Path) -> None:

@@ -41,8 +41,12 @@ def test_a_certificate_of_ones_own_lies_in_one_folder_with_its_key(tmp_path: Pat
     other.parent.mkdir()
     for file in (cert, key, other):
         file.touch()
-    told = dict(line.split("=", 1) for line in _network("8443", str(cert), str(key), "").stdout.splitlines())
-    assert (told["HTTPS_DIR"], told["HTTPS_CERT_NAME"], told["HTTPS_KEY_NAME"]) == (str(tmp_path), cert.name, key.name)
+    reported = dict(line.split("=", 1) for line in _network("8443", str(cert), str(key), "").stdout.splitlines())
+    assert (reported["HTTPS_DIR"], reported["HTTPS_CERT_NAME"], reported["HTTPS_KEY_NAME"]) == (
+        str(tmp_path),
+        cert.name,
+        key.name,
+    )
     assert "must lie in one folder" in _network("8443", str(cert), str(other), "").stderr
     assert "must both be files" in _network("8443", str(cert), "", "").stderr
 
@@ -57,10 +61,10 @@ def test_https_is_published_and_its_key_reaches_only_who_makes_renews_and_shows_
         if mount["source"] == "https"
     }
     assert holders == {"accounts": False, "certificates": False, "node-red": True}
-    told = with_https["node-red"]["environment"]
+    reported = with_https["node-red"]["environment"]
     (published,) = [port for port in with_https["node-red"]["ports"] if port["published"] == "8443"]
-    assert (published["host_ip"], str(published["target"])) == ("0.0.0.0", told["HTTPS_PORT"])  # noqa: S104
-    assert told["HTTP_BIND"] == "127.0.0.1"
+    assert (published["host_ip"], str(published["target"])) == ("0.0.0.0", reported["HTTPS_PORT"])  # noqa: S104
+    assert reported["HTTP_BIND"] == "127.0.0.1"
     assert with_https["accounts"]["environment"]["HTTPS"] == "--https --https-gid 1000"
     assert with_https["node-red"]["user"] == "1000:1000"
     own = _resolved(settings.env_file, COMPOSE_FILE=files, HTTPS_PORT="8443", HTTPS_DIR="/etc/sda")["node-red"]
@@ -70,10 +74,10 @@ def test_https_is_published_and_its_key_reaches_only_who_makes_renews_and_shows_
 def test_the_proxy_is_bounded_and_known_to_node_red_by_its_address(settings: Settings) -> None:
     environment = {"PROXY_NAME": "sda.example.org", "PROXY_TLS": "internal", "SDA_TRUSTED_PROXIES": "192.0.2.1"}
     services = _resolved(settings.env_file, COMPOSE_FILE="compose.yaml:compose.proxy.yaml", **environment)
-    proxy, told = services["proxy"], services["node-red"]["environment"]
+    proxy, reported = services["proxy"], services["node-red"]["environment"]
     assert proxy["restart"] == "unless-stopped"
     assert proxy["cap_drop"] == ["ALL"]
     assert int(proxy["mem_limit"]) > 0
-    assert told["SDA_TRUSTED_PROXIES"].split(",") == ["192.0.2.1", proxy["networks"]["default"]["ipv4_address"]]
-    assert "sda.example.org" in told["HTTP_NAMES"].split(",")
+    assert reported["SDA_TRUSTED_PROXIES"].split(",") == ["192.0.2.1", proxy["networks"]["default"]["ipv4_address"]]
+    assert "sda.example.org" in reported["HTTP_NAMES"].split(",")
     assert {port["published"] for port in proxy["ports"]} == {"80", "443"}

@@ -1,4 +1,4 @@
-"""native/versions.env is the one place for versions: whatever else names one agrees with it."""
+"""native/versions.env is the only place for versions: all other files agree with it."""
 
 import json
 import re

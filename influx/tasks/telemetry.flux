@@ -1,7 +1,6 @@
-// What beacons measured, minute by minute, out of the readings, which are kept for days only. A minute is the mean of what each
-// receiver heard in it (its own mean). Each run takes three pieces of the past: the last minutes; a piece of the last two hours and a
-// piece of the last seven days, another one each time, so that what came late is in within 20 minutes, or within a day. Writing a
-// minute again changes nothing but what has changed.
+// Means per minute of the beacons' telemetry, from readings, which are kept for days only. A minute is the mean of the receivers'
+// means. Each run handles three slices of the past: the last minutes, one slice of the last two hours and one slice of the last seven
+// days, so that late readings are included within 20 minutes, or within a day. Writing a minute again overwrites the same points.
 import "date"
 
 option task = {name: "telemetry", every: 1m, offset: 10s}
@@ -9,9 +8,9 @@ option task = {name: "telemetry", every: 1m, offset: 10s}
 minute = int(v: 1m)
 last = int(v: date.truncate(t: now(), unit: 1m))
 
-// The piece of `width` minutes whose turn it is: each lies `width` before the one before, while the present goes on by one.
-turn = (width, turns) => {
-    back = last / minute % turns * width * minute
+// The slice of `width` minutes for this run: each run's slice lies `width` before the previous run's.
+slice = (width, slices) => {
+    back = last / minute % slices * width * minute
 
     return {start: time(v: last - back - width * minute), stop: time(v: last - back)}
 }
@@ -27,8 +26,8 @@ minutes = (start, stop) =>
         |> set(key: "_measurement", value: "telemetry")
         |> to(bucket: "telemetry")
 
-recent = turn(width: 7, turns: 20)
-week = turn(width: 8, turns: 1440)
+recent = slice(width: 7, slices: 20)
+week = slice(width: 8, slices: 1440)
 
 minutes(start: time(v: last - 5 * minute), stop: time(v: last)) |> yield(name: "fresh")
 minutes(start: recent.start, stop: recent.stop) |> yield(name: "recent")

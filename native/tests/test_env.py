@@ -1,4 +1,4 @@
-"""`.env` is written once with fresh secrets, kept as it is afterwards, and refused by line when damaged."""
+"""`.env` is written once with new secrets, then kept; errors name a damaged line."""
 
 import stat
 from pathlib import Path
@@ -29,12 +29,12 @@ def test_missing_key_of_a_newer_version_is_added_and_the_rest_kept(tmp_path: Pat
     file = tmp_path / ".env"
     load(file, {})
     kept = [line for line in file.read_text().splitlines() if not line.startswith("TELEGRAF_PORT=")]
-    file.write_text("\n".join(kept))  # also without a newline at its end
+    file.write_text("\n".join(kept))  # without a newline at its end
     assert load(file, {})["TELEGRAF_PORT"] == "8088"
     assert file.read_text().splitlines()[: len(kept)] == kept
 
 
-def test_missing_key_stands_above_what_is_worked_out_for_containers(tmp_path: Path) -> None:
+def test_missing_key_is_added_above_the_derived_values(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     load(file, {})
     own = [line for line in file.read_text().splitlines() if not line.startswith("TELEGRAF_PORT=")]
@@ -50,7 +50,7 @@ def test_group_readable_file_is_made_private_again(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
 
 
-def test_environment_wins_over_the_file(tmp_path: Path) -> None:
+def test_environment_overrides_the_file(tmp_path: Path) -> None:
     assert load(tmp_path / ".env", {"HTTP_PORT": "18800", "UNRELATED": "x"})["HTTP_PORT"] == "18800"
 
 
@@ -87,16 +87,16 @@ def test_empty_secret_is_refused_by_name(tmp_path: Path) -> None:
         ("HTTP_BIND", "everywhere", "HTTP_BIND=everywhere .* is not an IP address"),
         ("HTTPS_PORT", "1880", "1880 .* is used twice"),
         ("HTTPS_BIND", "everywhere", "HTTPS_BIND=everywhere .* is not an IP address"),
-        ("HTTPS_CERT", "README.md", "HTTPS_CERT in .* stands alone"),
+        ("HTTPS_CERT", "README.md", "HTTPS_CERT in .* is set alone"),
         ("SDA_BUILDING", "no/such.json", "SDA_BUILDING=no/such.json .* is no file"),
     ],
 )
-def test_bad_value_is_refused_by_key(tmp_path: Path, key: str, value: str, words: str) -> None:
+def test_errors_name_the_key_of_an_invalid_value(tmp_path: Path, key: str, value: str, words: str) -> None:
     with pytest.raises(StackError, match=words):
         load(tmp_path / ".env", {key: value})
 
 
-def test_https_has_a_certificate_of_its_own_or_one_that_is_there_and_takes_plain_http_to_loopback(
+def test_https_needs_valid_certificate_files_and_plain_http_on_loopback(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / ".env"

@@ -1,4 +1,4 @@
-"""Node-RED is up when it answers and HTTPS, where there is any, is open."""
+"""Node-RED is up when it answers and HTTPS, if configured, is open."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ class _Answer(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps({"status": "up", "parts": parts}).encode())
 
     def log_message(self, *_: object) -> None:
-        """Nothing is to be said."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_without_https_an_answer_is_enough(url: str) -> None:
     assert node_red(url).up
 
 
-def test_https_that_is_not_open_says_why(url: str) -> None:
+def test_closed_https_has_a_reason(url: str) -> None:
     parts.update(https={"status": "up"})
     assert node_red(url).up
     parts.update(https={"status": "degraded", "reason": "port 443 is not open: EACCES"})
@@ -44,5 +44,5 @@ def test_https_that_is_not_open_says_why(url: str) -> None:
     assert (answer.up, answer.detail) == (False, "port 443 is not open: EACCES")
 
 
-def test_silence_is_down() -> None:
+def test_no_answer_is_down() -> None:
     assert not node_red("http://127.0.0.1:9/health").up

@@ -1,4 +1,4 @@
-"""What is missing is named with its remedy; what is there is not touched; a failed build leaves nothing behind."""
+"""Errors name missing tools with a remedy; installed parts are not touched; a failed build leaves no files."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def _part(install_it: object = None, *, ready: bool = False, needs: tuple[str, .
     return Part("A part", needs, lambda: ready, install_it)  # type: ignore[arg-type]
 
 
-def test_what_is_ready_is_left_alone_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+def test_installed_parts_are_skipped_silently(capsys: pytest.CaptureFixture[str]) -> None:
     install.install([_part(ready=True, needs=("no-such-tool",))])
     assert capsys.readouterr().out == ""
 
@@ -30,13 +30,13 @@ def test_missing_tool_is_named_with_its_remedy(tool: str, monkeypatch: pytest.Mo
         install.install([_part(needs=(tool,))])
 
 
-def test_full_disk_is_named_before_a_build_starts(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+def test_full_disk_is_reported_before_a_build_starts(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(install, "BUILD_SPACE_BYTES", 2**60)
     with pytest.raises(StackError, match=rf"{cache} has .* GiB free and building needs .*SDA_CACHE"):
         install.install([_part(needs=("cargo",))])
 
 
-def test_missing_rights_for_apt_name_the_command_to_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_rights_for_apt_give_the_command_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setenv("PATH", str(_fake_sudo_that_refuses()))
     part = next(part for part in install.run_parts() if part.title.startswith("Mosquitto"))
@@ -44,7 +44,7 @@ def test_missing_rights_for_apt_name_the_command_to_ask_for(monkeypatch: pytest.
         part.install(Shell(Path("/dev/null")))
 
 
-def test_failed_command_shows_its_last_words_and_its_log(tmp_path: Path) -> None:
+def test_failed_command_shows_its_output_and_its_log(tmp_path: Path) -> None:
     shell = Shell(tmp_path / "log")
     with pytest.raises(StackError, match=r"(?s)failed:.*it broke here.*The whole log: "):
         shell("sh", "-c", "echo it broke here; exit 3")
@@ -54,7 +54,7 @@ def test_interrupted_build_leaves_no_half_installed_program(cache: Path) -> None
     target = cache / "program-1.0"
 
     def build_half() -> None:
-        with install._into(target) as folder:
+        with install._atomic_folder(target) as folder:
             (folder / "program").write_text("half")
             raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""How an installation runs: as it began, else in containers where an engine answers; what cannot be is said."""
+"""How an installation runs: as before, else in containers if an engine answers; impossible modes are refused."""
 
 import os
 import re
@@ -15,7 +15,7 @@ WITHOUT_COMPOSE = '[ "$1" != compose ]'
 
 
 def mode(folder: Path, docker: str = "", *markers: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What native/mode.sh says in a clone with these markers; `docker` is the client's body, "" that there is none."""
+    """Run native/mode.sh in a clone with these markers; `docker` is the client's script, "" for no client."""
     (folder / "bin").mkdir()
     for tool in ("sh", "id"):
         (folder / "bin" / tool).symlink_to(f"/usr/bin/{tool}")
@@ -44,7 +44,7 @@ def mode(folder: Path, docker: str = "", *markers: str, **environment: str) -> s
         ("", (), {"MODE": "compose"}, "compose"),
     ],
 )
-def test_it_goes_on_as_it_began(
+def test_the_mode_stays_as_before(
     tmp_path: Path, docker: str, markers: tuple[str, ...], environment: dict[str, str], expected: str
 ) -> None:
     said = mode(tmp_path, docker, *markers, **environment)
@@ -60,7 +60,7 @@ def test_it_goes_on_as_it_began(
         (ANSWERS, (), {"MODE": "podman"}, "MODE=podman is neither native nor compose"),
     ],
 )
-def test_what_cannot_be_is_said_and_nothing_is_begun(
+def test_impossible_modes_are_refused(
     tmp_path: Path, docker: str, markers: tuple[str, ...], environment: dict[str, str], words: str
 ) -> None:
     said = mode(tmp_path, docker, *markers, **environment)
@@ -69,5 +69,5 @@ def test_what_cannot_be_is_said_and_nothing_is_begun(
     assert re.search(words, said.stderr), said.stderr
 
 
-def test_an_engine_that_does_not_run_is_reported_at_a_start(tmp_path: Path) -> None:
+def test_a_stopped_engine_is_reported_at_the_start(tmp_path: Path) -> None:
     assert "its engine does not run: without it, as native processes" in mode(tmp_path, AWAY).stderr

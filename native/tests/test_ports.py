@@ -1,4 +1,4 @@
-"""A taken port is named with its owner and the remedy."""
+"""Errors name a taken port with its owner and the remedy."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ def test_taken_port_names_port_setting_owner_and_remedy(taken: int) -> None:
         check_free("HTTP_PORT", taken, ours=())
 
 
-def test_our_own_process_may_hold_it(taken: int) -> None:
+def test_our_own_process_may_use_the_port(taken: int) -> None:
     check_free("HTTP_PORT", taken, ours={os.getpid()})
 
 

@@ -1,4 +1,4 @@
-"""What settings mean: the data folder is a folder of its own, a listener is reached where it listens."""
+"""Settings: the data folder is a separate folder, services reach a listener at its address."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from stack.settings import load
 
 @pytest.mark.parametrize("folder", [".", "..", "/", str(ROOT), str(ROOT.parent)])
 def test_data_folder_that_holds_the_repository_is_refused(tmp_path: Path, folder: str) -> None:
-    with pytest.raises(StackError, match=r"DATA_DIR=.* must be a folder of its own"):
+    with pytest.raises(StackError, match=r"DATA_DIR=.* must be a separate folder"):
         load(tmp_path / ".env", {"DATA_DIR": folder})
 
 
@@ -20,11 +20,11 @@ def test_empty_data_folder_is_refused(tmp_path: Path) -> None:
     load(tmp_path / ".env", {})
     file = tmp_path / ".env"
     file.write_text(file.read_text().replace("DATA_DIR=.data", "DATA_DIR="))
-    with pytest.raises(StackError, match=r"DATA_DIR= .* must be a folder of its own"):
+    with pytest.raises(StackError, match=r"DATA_DIR= .* must be a separate folder"):
         load(file, {})
 
 
-def test_clean_deletes_what_up_made_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_clean_deletes_only_what_up_made(tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / "influxdb").mkdir(parents=True)
     (data / "influxdb" / "series").touch()
@@ -56,7 +56,7 @@ def test_services_reach_the_broker_where_it_listens(tmp_path: Path, bind: str, h
     ("sim", "with_the_demos", "with_my_own"), [("", True, False), ("0", False, False), ("1", True, True)]
 )
 @pytest.mark.parametrize("in_file", [False, True], ids=["environment", ".env"])
-def test_the_demo_plays_with_the_demo_building_only_or_when_asked(
+def test_the_demo_runs_only_with_the_demo_building_or_when_requested(
     tmp_path: Path, in_file: bool, sim: str, with_the_demos: bool, with_my_own: bool
 ) -> None:
     file, own = tmp_path / ".env", tmp_path / "own.json"
@@ -71,27 +71,27 @@ def test_the_demo_plays_with_the_demo_building_only_or_when_asked(
     assert load(file, environment | {"SIM": "0"}).demo is False
 
 
-def test_what_is_no_answer_to_whether_the_demo_plays_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_sim_value_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StackError, match=r"SIM=yes is neither 1 .* nor 0"):
         load(tmp_path / ".env", {"SIM": "yes"})
 
 
-def test_secret_missing_from_an_existing_file_is_damage_not_a_reason_for_a_new_one(tmp_path: Path) -> None:
+def test_a_secret_missing_from_an_existing_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("HTTP_PORT=1880\n")
     with pytest.raises(StackError, match="has no SDA_API_KEY; restore the file"):
         load(tmp_path / ".env", {})
     assert (tmp_path / ".env").read_text() == "HTTP_PORT=1880\n"
 
 
-def test_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_binary_file_is_reported(tmp_path: Path) -> None:
     load(tmp_path / ".env", {})
     with (tmp_path / ".env").open("ab") as file:
         file.write(b"A=\xff\xfe\n")
-    with pytest.raises(StackError, match=r"is no text|is not KEY=value"):
+    with pytest.raises(StackError, match=r"is not text|is not KEY=value"):
         load(tmp_path / ".env", {})
 
 
-def test_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
+def test_a_folder_instead_of_the_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".env").mkdir()
     with pytest.raises(StackError, match="is no file"):
         load(tmp_path / ".env", {})

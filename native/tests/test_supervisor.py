@@ -1,4 +1,4 @@
-"""supervisord keeps what it is given: restarted after a crash, changed when its definition changes, stopped cleanly."""
+"""supervisord restarts crashed processes, applies changed definitions and stops cleanly."""
 
 import os
 import resource
@@ -25,16 +25,16 @@ def _process(directory: Path, **environment: str) -> Process:
 
 @pytest.fixture
 def supervisor(tmp_path: Path) -> Iterator[Supervisor]:
-    keeper = Supervisor(tmp_path)
-    yield keeper
-    keeper.shut_down()
+    supervisord = Supervisor(tmp_path)
+    yield supervisord
+    supervisord.shut_down()
 
 
 def _pid(supervisor: Supervisor) -> int:
     return int(supervisor.info("worker").get("pid", 0))
 
 
-def test_killed_process_comes_back(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_killed_process_is_restarted(supervisor: Supervisor, tmp_path: Path) -> None:
     supervisor.apply([_process(tmp_path)])
     supervisor.start("worker")
     first = _pid(supervisor)
@@ -42,9 +42,7 @@ def test_killed_process_comes_back(supervisor: Supervisor, tmp_path: Path) -> No
     wait_for(lambda: _pid(supervisor) not in {0, first}, 20, "the restart")
 
 
-def test_applying_the_same_twice_changes_nothing_and_a_change_stops_only_then(
-    supervisor: Supervisor, tmp_path: Path
-) -> None:
+def test_only_a_changed_definition_stops_a_process(supervisor: Supervisor, tmp_path: Path) -> None:
     supervisor.apply([_process(tmp_path)])
     supervisor.start("worker")
     first = _pid(supervisor)
@@ -55,7 +53,7 @@ def test_applying_the_same_twice_changes_nothing_and_a_change_stops_only_then(
     assert supervisor.info("worker")["statename"] == "STOPPED"
 
 
-def test_odd_characters_reach_the_process_and_the_operators_secrets_do_not(
+def test_special_characters_are_passed_and_the_operators_secrets_are_not(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOMEBODYS_SECRET", "do-not-pass-on")
@@ -71,7 +69,7 @@ def test_configuration_with_secrets_is_private(supervisor: Supervisor, tmp_path:
     assert (tmp_path / "run" / "supervisord.conf").stat().st_mode & 0o077 == 0
 
 
-def test_processes_may_open_more_files_than_the_shell_that_started_them(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_processes_have_a_higher_limit_of_open_files_than_the_shell(supervisor: Supervisor, tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
     try:
@@ -83,7 +81,7 @@ def test_processes_may_open_more_files_than_the_shell_that_started_them(supervis
     assert limit == open_files() > 1024
 
 
-def test_shut_down_ends_process_and_keeper(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_shut_down_ends_process_and_supervisord(supervisor: Supervisor, tmp_path: Path) -> None:
     supervisor.apply([_process(tmp_path)])
     supervisor.start("worker")
     pid = _pid(supervisor)
@@ -93,28 +91,28 @@ def test_shut_down_ends_process_and_keeper(supervisor: Supervisor, tmp_path: Pat
 
 
 @pytest.mark.parametrize("value", ['a"b', "a'b", "a\nautostart=true", "a ;b", "a #b"])
-def test_value_that_cannot_be_passed_on_is_refused(supervisor: Supervisor, tmp_path: Path, value: str) -> None:
-    with pytest.raises(StackError, match="cannot be given"):
+def test_unsupported_values_are_refused(supervisor: Supervisor, tmp_path: Path, value: str) -> None:
+    with pytest.raises(StackError, match="does not support"):
         supervisor.apply([_process(tmp_path, BAD=value)])
 
 
-def test_what_outlived_a_killed_keeper_is_ended_before_a_new_start(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_orphans_of_a_killed_supervisord_are_ended_before_a_start(supervisor: Supervisor, tmp_path: Path) -> None:
     supervisor.apply([_process(tmp_path)])
     supervisor.start("worker")
     orphan = _pid(supervisor)
-    keeper = int((tmp_path / "run" / "supervisord.pid").read_text())
-    os.kill(keeper, signal.SIGKILL)
-    wait_for(lambda: not supervisor.running, 10, "the keeper's end")
+    supervisord = int((tmp_path / "run" / "supervisord.pid").read_text())
+    os.kill(supervisord, signal.SIGKILL)
+    wait_for(lambda: not supervisor.running, 10, "the end of supervisord")
     assert Path(f"/proc/{orphan}").exists()
     supervisor.apply([_process(tmp_path)])
     assert not psutil.pid_exists(orphan)
 
 
-def test_shut_down_ends_what_outlived_a_killed_keeper(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_shut_down_ends_orphans_of_a_killed_supervisord(supervisor: Supervisor, tmp_path: Path) -> None:
     supervisor.apply([_process(tmp_path)])
     supervisor.start("worker")
     orphan = _pid(supervisor)
     os.kill(int((tmp_path / "run" / "supervisord.pid").read_text()), signal.SIGKILL)
-    wait_for(lambda: not supervisor.running, 10, "the keeper's end")
+    wait_for(lambda: not supervisor.running, 10, "the end of supervisord")
     supervisor.shut_down()
     assert not psutil.pid_exists(orphan)

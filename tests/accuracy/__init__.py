@@ -1,1 +1,1 @@
-"""How often the locator names the right room: measured on recorded and on simulated walks."""
+"""Measures how often the locator names the right room, on recorded and simulated walks."""

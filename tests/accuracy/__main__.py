@@ -21,12 +21,12 @@ from accuracy.scenes import Size, groups
 from accuracy.sensitivity import sensitivity
 from accuracy.simulated import measure as measure_simulated
 
-TIMES = 3  # so often chance decides how a recording is cut anew
+TIMES = 3  # repetitions of each random cut
 PICTURES_OF_DRAWN = 2
 
 
 def main() -> int:
-    """Measure, print, draw; 2 when a folder was named that holds no recordings."""
+    """Measure, print and draw; returns 2 if a folder has no recordings."""
     asked = arguments.parse()
     results: list[Result] = []
     held: Json = {}

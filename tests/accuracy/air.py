@@ -1,5 +1,5 @@
-"""What is received of whom, and how strongly: the simulator's path loss, walls, floors and body, and what a measured
-building adds to them. Pure; numpy, since hours of hundreds of people are played.
+"""Simulated reception: the simulator's path loss, walls, floors and body, and effects measured in a real building.
+Pure; numpy, since hours of hundreds of people are simulated.
 
 rssi = tx - 20·log10(d) - walls - floors - body + devices + shadowing - somebody in between + fading
 
@@ -51,7 +51,7 @@ WAVES = 24  # of which a random field is made up
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A beacon on the wall, or a gateway: `tx` is what is received 1 m away, dBm."""
+    """A wall-mounted beacon or a gateway; `tx` is the RSSI at 1 m, dBm."""
 
     id: str
     room: str
@@ -61,7 +61,7 @@ class Fixed:
 
 
 class Air:
-    """The building's radio with one seed: the same places are good or bad for everybody."""
+    """The building's radio for one seed; shadowing depends on the place, not on the person."""
 
     def __init__(
         self, building: Building, walls: Walls, fixed: list[Fixed], seed: int, devices_db: float, wall_db: float
@@ -97,7 +97,9 @@ class Air:
         behind = (1 - (dx * where.heading_x + dy * where.heading_y) / np.sqrt(d2)) / 2
         rssi: Floats = self._gain + rng.normal(0.0, self._devices_db) - 5 * PATH_LOSS_EXPONENT * np.log10(d2)
         rssi = rssi - self._floor_loss[floors] - BODY_DB * behind - BETWEEN_DB * _between(times, rng)
-        near = rssi > SENSITIVITY_DBM - 4 * SHADOWING_DB  # the field costs most; what is further away is never heard
+        near = (
+            rssi > SENSITIVITY_DBM - 4 * SHADOWING_DB
+        )  # the field is the costliest part; devices further away are never received
         rssi -= self._wall_db * self._between_rooms(where.x_m, where.y_m, near & (floors == 0))
         near &= rssi > SENSITIVITY_DBM - 4 * SHADOWING_DB
         x, y, level = where.x_m[near], where.y_m[near], self._level[room[near]]
@@ -116,12 +118,12 @@ class Air:
 
 
 def deaf(times_s: Floats, rng: np.random.Generator) -> Flags:
-    """In which windows of one receiver, by their ends, a burst takes a reading away (drawn for each of them)."""
+    """The windows of a receiver, by their ends, that lose a reading in a burst (drawn for each)."""
     return _bursts(times_s, DEAF_EVERY_S, DEAF_S, rng) & (rng.random(len(times_s)) < DEAF_SHARE)
 
 
 def _between(times: Floats, rng: np.random.Generator) -> Flags:
-    """When somebody stands between the person and a device: of each device at times of its own."""
+    """Times when somebody stands between the person and a device, independent for each device."""
     return np.stack([_bursts(column, BETWEEN_EVERY_S, BETWEEN_S, rng) for column in times.T], axis=1)
 
 
@@ -136,7 +138,7 @@ def _bursts(times_s: Floats, every_s: float, lasting_s: float, rng: np.random.Ge
 
 
 def _floor_loss(floors: int) -> float:
-    """Loss in dB of so many floors; nothing gets through too many."""
+    """Loss of a number of floors, dB; infinite for too many."""
     return floor_loss_db(floors) if floors <= MOST_FLOORS else float("inf")
 
 

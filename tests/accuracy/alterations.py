@@ -1,4 +1,4 @@
-"""What is made of altered recordings: levels shifted, positions taken away, cut anew."""
+"""Results on altered recordings: shifted levels, removed positions, cut recordings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from functools import partial
 from statistics import fmean
 
 from accuracy.altered import TAG_DB, stronger, uneven, unlike, unmeasured
-from accuracy.follow import Told
-from accuracy.real import Phases, Result, by_building, measure, of_sets, spread, tell
+from accuracy.follow import Estimate
+from accuracy.real import Phases, Result, by_building, estimate_all, measure, of_sets, spread
 from accuracy.recorded import Recording
 from accuracy.recut import drawn, variations
 from accuracy.schematic import schematic
@@ -29,31 +29,31 @@ SHIFTS: dict[str, Shift] = {
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """Of one set and one alteration: mean shares over its recordings."""
+    """Mean shares over the recordings of one set, for one alteration."""
 
     of: str
     alteration: str
     history: float
     live: float
     mean: float
-    """Of the simple way."""
+    """Of the simple method."""
 
 
 def positions_taken(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
-    """Rooms by their devices alone. Raises FollowError."""
+    """Rooms by their devices only. Raises FollowError."""
     without = [unmeasured(one) for one in recordings]
     return _altered("no positions", measure(without, phases))
 
 
 def only_listed(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
-    """Of levels and rooms the names alone, as a list of beacons tells them. Raises FollowError."""
+    """Only the names of levels and rooms, as in a list of beacons. Raises FollowError."""
     return _altered("from a list", measure(schematic(recordings), phases))
 
 
 def cut_anew(
     recordings: Sequence[Recording], times: int, said: Callable[[str], object] = str, phases: Phases = PHASES
 ) -> list[Altered]:
-    """All variations, each drawn so many times. Raises FollowError."""
+    """All variations, each drawn several times. Raises FollowError."""
     found = []
     for variation in variations(times):
         said(f"cutting anew: {variation.name}")
@@ -70,9 +70,10 @@ def changed_by_levels(
 
     def one(building: list[Recording]) -> dict[str, float]:
         some = [building, *([shift(each) for each in building] for shift in shifts.values())]
-        (plain, *shifted) = (tell(each, phases, [{}])[0] for each in some)
+        (plain, *shifted) = (estimate_all(each, phases, [{}])[0] for each in some)
         return {
-            name: fmean(map(changed_share, building, plain, told)) for name, told in zip(shifts, shifted, strict=True)
+            name: fmean(map(changed_share, building, plain, estimated))
+            for name, estimated in zip(shifts, shifted, strict=True)
         }
 
     buildings = by_building(recordings)
@@ -83,8 +84,8 @@ def changed_by_levels(
     return found
 
 
-def changed_share(recording: Recording, plain: list[Told], other: list[Told]) -> float:
-    """The share of seconds whose room is another one, in the same phases."""
+def changed_share(recording: Recording, plain: list[Estimate], other: list[Estimate]) -> float:
+    """Share of seconds with a different room, in the same phases."""
     times = [second.ts_ms for second in recording.truth]
     pairs = zip(plain, other, strict=True)
     return fmean(fmean(a.history_at(ms) != b.history_at(ms) for ms in times) for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Recordings with other levels, or without measured positions: what the locator may not take for granted. Pure."""
+"""Alters recordings: other levels, or no measured positions. Pure."""
 
 import random
 from dataclasses import replace
@@ -10,24 +10,24 @@ DEVICE_DB = 6
 
 
 def stronger(recording: Recording, by_db: int) -> Recording:
-    """Everything is heard so much more strongly: another tag, or another phone."""
+    """All readings are stronger by a constant, as with another tag or phone."""
     return _shifted(recording, {one["id"]: by_db for one in recording.devices})
 
 
 def uneven(recording: Recording, seed: int) -> Recording:
-    """Each device hears or is heard by DEVICE_DB better or worse than it was, by the toss of a coin."""
+    """Each device is stronger or weaker by DEVICE_DB, at random."""
     rng = random.Random(f"{recording.of}/{seed}")  # noqa: S311 - play, not secrets
     return _shifted(recording, {one["id"]: rng.choice((-DEVICE_DB, DEVICE_DB)) for one in recording.devices})
 
 
 def unlike(recording: Recording, seed: int) -> Recording:
-    """Each device is better or worse by up to DEVICE_DB, all amounts alike likely."""
+    """Each device is stronger or weaker by up to DEVICE_DB, uniformly distributed."""
     rng = random.Random(f"{recording.of}/{seed}")  # noqa: S311 - play, not secrets
     return _shifted(recording, {one["id"]: round(rng.uniform(-DEVICE_DB, DEVICE_DB)) for one in recording.devices})
 
 
 def unmeasured(recording: Recording) -> Recording:
-    """Of the devices only the rooms are known."""
+    """Only the rooms of devices are known, not their positions."""
     key = "gateways" if recording.mode == "gateway" else "beacons"
     devices = [{**one, "approximate": True} for one in recording.devices]
     return replace(recording, building={**recording.building, key: devices})

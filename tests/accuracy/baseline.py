@@ -1,4 +1,4 @@
-"""What baseline.json holds: figures that the quick test compares, and what else was measured, for readers."""
+"""Reads and writes baseline.json: figures for the quick test, and further measurements for readers."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def of_buildings(buildings: Sequence[Drawn]) -> Json:
 
 
 def of_nested(nested: Nested) -> Json:
-    """Outer scores: history, live, and the numbers they were reached with."""
+    """Outer scores: history, live, and their tuning."""
     return {
         "tuned minus left out, points: history, live": [*map(_percent, nested.gap)],
         "left out: history, live, chosen without it": _outer(nested.sets),
@@ -83,7 +83,7 @@ def of_sensitivity(found: Sequence[Sensitivity]) -> Json:
 
 
 def update(path: Path, parts: Json) -> None:
-    """Parts that were not measured keep their values."""
+    """Merge new measurements; other parts keep their values."""
     kept: Json = json.loads(path.read_text()) if path.exists() else {}
     path.write_text(_text({**kept, **parts}) + "\n")
 

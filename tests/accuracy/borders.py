@@ -1,4 +1,4 @@
-"""Which seconds lie near a border of rooms, where nobody can say for sure in which room somebody is. Pure."""
+"""Seconds near a border of rooms, where the true room is uncertain. Pure."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ NEAR_M = 1.0
 
 
 def away_from_borders(recording: Recording) -> list[Second]:
-    """The scored seconds whose place is known and further than NEAR_M from every other room of the level."""
+    """Scored seconds with a known place further than NEAR_M from every other room of the level."""
     levels = _levels(recording.building)
     level_of = {room: level for level, rooms in levels.items() for room in rooms}
     known: dict[tuple[str, float, float], bool] = {}
@@ -28,7 +28,7 @@ def away_from_borders(recording: Recording) -> list[Second]:
 
 
 def distance_m(polygon: Polygon, place: tuple[float, float]) -> float:
-    """Metres from a place to a room; 0 within."""
+    """Distance from a place to a room in metres, 0 inside."""
     return 0.0 if covers(polygon, place) else clearance(polygon, place)
 
 

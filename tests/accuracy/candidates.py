@@ -1,4 +1,4 @@
-"""Tunings to choose from: the numbers of flows/lib/locator/tuning.js and small steps away from them."""
+"""Candidate tunings: the numbers of flows/lib/locator/tuning.js and small steps from them."""
 
 import json
 import subprocess
@@ -12,19 +12,19 @@ Tuning = Mapping[str, float]
 
 
 def numbers() -> dict[str, float]:
-    """The locator's numbers as they are."""
+    """The locator's present numbers."""
     command = (node_folder() / "node", "-e", PROGRAM)
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return {name: float(value) for name, value in json.loads(done.stdout).items()}
 
 
 def single_steps(of: Tuning, factors: tuple[float, ...] = STEPS) -> list[dict[str, float]]:
-    """Each number by itself, times each factor; what is 0 stays."""
+    """Each number alone times each factor; 0 stays 0."""
     return [{name: round(value * factor, 4)} for name, value in of.items() if value for factor in factors]
 
 
 def joined(best: Tuning, others: list[dict[str, float]]) -> list[dict[str, float]]:
-    """The second step: the best with each of the others that changes another number."""
+    """The second step: the best candidate combined with each change of another number."""
     return [{**best, **other} for other in others if not best.keys() & other.keys()]
 
 

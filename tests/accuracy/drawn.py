@@ -1,4 +1,4 @@
-"""Buildings and radios drawn anew at random, each with a seed, on which the room locator is judged.
+"""Random buildings and radios, each from a seed, for judging the room locator.
 
 `python -m accuracy.drawn --out DIR --seeds 1-40` writes them in the form of recordings with known rooms.
 
@@ -36,7 +36,7 @@ Facts = dict[str, float | int | str | bool]
 
 @dataclass(frozen=True, slots=True)
 class DrawnRecording:
-    """What was heard of one person, and where they were: `adverts` as (ts_ms, receiver, beacon, rssi), ascending by
+    """One person's adverts and true rooms: `adverts` as (ts_ms, receiver, beacon, rssi), ascending by
     time; `truth` as (ts_ms, room, x_m, y_m), one a second."""
 
     name: str
@@ -47,7 +47,7 @@ class DrawnRecording:
 
 @dataclass(frozen=True, slots=True)
 class DrawnSet:
-    """A building file with one walker, recordings in it, and what was drawn."""
+    """A building file with one walker, its recordings, and the drawn facts."""
 
     seed: int
     mode: Mode
@@ -58,13 +58,13 @@ class DrawnSet:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the set of a seed is made of; `listed` and `told`: the devices as the building file has them."""
+    """A seed's scene; `listed` and `in_file`: the devices as in the building file."""
 
     mode: Mode
     plan: Plan
     devices: list[Device]
     listed: list[dict[str, Any]]
-    told: Facts
+    in_file: Facts
     tracks: list[Track]
     air: Air
     adverts: list[Adverts]
@@ -72,12 +72,12 @@ class Scene:
 
 
 def scene_of(seed: int) -> Scene:
-    """The scene of a seed: the same one, whatever was drawn before."""
+    """The scene of a seed, independent of earlier draws."""
     rngs = [np.random.default_rng([seed, k]) for k in range(4)]
     mode: Mode = "gateway" if rngs[0].random() < 0.5 else "phone"
     plan = draw_plan(rngs[1])
     devices = _devices(plan, mode, rngs[2])
-    listed, told = _listed(plan, devices, rngs[2])
+    listed, in_file = _listed(plan, devices, rngs[2])
     tracks = [Track(standing(plan, rngs[3]), LASTS_S) for _ in range(STANDING)]
     tracks += [Track(patrol(plan, rngs[3]), LASTS_S) for _ in range(PATROLS)]
     for redrawn in range(TRIES):
@@ -87,7 +87,7 @@ def scene_of(seed: int) -> Scene:
     else:
         raise RuntimeError(f"seed {seed}: somebody is unheard in each of {TRIES} draws of the radio")
     air, adverts = heard
-    return Scene(mode, plan, devices, listed, told, tracks, air, adverts, redrawn)
+    return Scene(mode, plan, devices, listed, in_file, tracks, air, adverts, redrawn)
 
 
 def draw(seed: int) -> DrawnSet:
@@ -106,7 +106,7 @@ def draw(seed: int) -> DrawnSet:
         "area_m2": round(sum(area(room.polygon) for room in plan.rooms.values()), 1),
         "devices": len(devices),
         "devices_a_room": round(len(devices) / len(plan.rooms), 2),
-        **scene.told,
+        **scene.in_file,
         **{key: round(value, 3) for key, value in asdict(radio).items()},
         "least_heard_share": round(min(heard_share(one.times_s, radio) for one in scene.adverts), 3),
         "redrawn": scene.redrawn,
@@ -117,7 +117,7 @@ def draw(seed: int) -> DrawnSet:
 def _heard(
     plan: Plan, devices: list[Device], tracks: list[Track], mode: Mode, rng: np.random.Generator
 ) -> tuple[Air, list[Adverts]] | None:
-    """A radio and what is heard of each track; None where one of them is unheard for more than half of the time."""
+    """A radio and the adverts of each track; None if a track has no adverts for more than half of the time."""
     radio = draw_radio(rng)
     air = Air(plan, devices, radio, rng)
     found = []
@@ -130,7 +130,7 @@ def _heard(
 
 
 def heard_share(times_s: Floats, radio: Radio) -> float:
-    """The share of seconds at which somebody was heard just now: within two intervals of adverts, at least a second."""
+    """Share of seconds with a recent advert: within two intervals of adverts, at least a second."""
     within_s = max(1.0, 2 / radio.adverts_per_s)
     moments = np.arange(1.0, LASTS_S + 1)
     last = np.concatenate([[-np.inf], times_s])[np.searchsorted(times_s, moments)]
@@ -176,7 +176,7 @@ def _kept(room: Room, x: float, y: float) -> Point:
 
 
 def _listed(plan: Plan, devices: list[Device], rng: np.random.Generator) -> tuple[list[dict[str, Any]], Facts]:
-    """Devices as the building file has them: somewhere in their room, or measured more or less well."""
+    """Devices as in the building file: somewhere in their room, or measured with an error."""
     missing, error_m = bool(rng.random() < 0.2), float(rng.uniform(0.0, 0.5))
     listed = []
     for one in devices:
@@ -248,7 +248,7 @@ def _table(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]])
 
 
 def main() -> None:
-    """Write the sets of some seeds, each into a folder of its own."""
+    """Write the sets of some seeds, each into its own folder."""
     parser = argparse.ArgumentParser(prog="accuracy.drawn", description="Buildings and radios drawn at random.")
     parser.add_argument("--out", type=Path, required=True, help="the folder to write into")
     parser.add_argument("--seeds", default="1-40", help="FIRST-LAST, or one (default: %(default)s)")

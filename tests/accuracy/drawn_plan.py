@@ -1,4 +1,4 @@
-"""A floor plan drawn at random, and how people stand and walk in it. Pure.
+"""A random floor plan, and how people stand and walk in it. Pure.
 
 Rooms are rectangles that fill the outline of their level, so a straight line between two places of a room stays in the
 room, and one between two places of a level stays in the building."""
@@ -28,7 +28,7 @@ RIDE_S = (6.0, 20.0)  # a storey by stairs, or by a lift that is waited for
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """What two rooms of a level have in common: open over its whole length, or a wall, with or without a door."""
+    """The border of two rooms: open over its whole length, or a wall with or without a door."""
 
     level: int
     rooms: tuple[str, str]
@@ -39,7 +39,7 @@ class Border:
 
     @property
     def passes(self) -> bool:
-        """Whether people walk through."""
+        """Whether people can walk through."""
         return self.open or self.door is not None
 
 
@@ -56,7 +56,7 @@ class Plan:
     lifts: tuple[tuple[str, str], ...]
 
     def neighbours(self) -> dict[str, dict[str, Border | None]]:
-        """From each room the rooms that can be walked into, through which border; None is a ride in the core."""
+        """For each room its reachable neighbours and the border to them; None is a lift ride in the core."""
         found: dict[str, dict[str, Border | None]] = {room_id: {} for room_id in self.rooms}
         ways = [(border.rooms, border) for border in self.borders if border.passes]
         for (a, b), border in [*ways, *((pair, None) for pair in self.lifts)]:
@@ -106,7 +106,7 @@ def _strip(rng: np.random.Generator, box: Box, count: int) -> list[Box]:
 
 
 def _parts(rng: np.random.Generator, box: Box, count: int) -> list[Box]:
-    """A rectangle cut again and again across its longer side."""
+    """A rectangle cut repeatedly across its longer side."""
     if count == 1:
         return [box]
     west, south, east, north = box
@@ -160,7 +160,7 @@ def _along(
 
 
 def _open(rng: np.random.Generator, levels: int) -> list[list[Box]]:
-    """A floor divided on paper: zones of desks to halves of a storey."""
+    """A floor with virtual divisions: from zones of desks to halves of a storey."""
     return _cut(rng, levels, int(rng.integers(4, 13)), _log_uniform(rng, 40.0, 250.0))
 
 
@@ -189,7 +189,7 @@ _BOXES = {"corridor": _corridor, "open": _open, "flat": _flat, "hall": _hall}
 
 
 def _plan(rng: np.random.Generator, kind: Kind, drawn: list[list[Box]]) -> Plan | None:
-    """Rooms and borders of the rectangles; None where not every room can be reached."""
+    """Rooms and borders of the rectangles; None if a room cannot be reached."""
     core_at = None if len(drawn) == 1 else 0 if kind in ("open", "flat") else 1
     rooms: dict[str, Room] = {}
     borders: list[Border] = []
@@ -213,7 +213,7 @@ def _plan(rng: np.random.Generator, kind: Kind, drawn: list[list[Box]]) -> Plan 
 
 
 def _kinds(rng: np.random.Generator, kind: Kind, count: int, core_at: int | None) -> list[str]:
-    """What the building file says that each room is for: whoever writes it is not always right, nor of one mind."""
+    """The kind of each room in the building file, with some errors and inconsistencies."""
     kinds = ["room"] * count
     if kind == "corridor":
         kinds[0] = "corridor"
@@ -231,7 +231,7 @@ def _kinds(rng: np.random.Generator, kind: Kind, count: int, core_at: int | None
 
 
 def _borders(rng: np.random.Generator, kind: Kind, rooms: list[Room]) -> list[Border] | None:
-    """Borders of a level with openings and doors such that every room can be reached; None where that cannot be."""
+    """Borders of a level with openings and doors such that every room can be reached; None if impossible."""
     common = [(a, b, ends) for a, b in combinations(rooms, 2) if (ends := _common(box_of(a), box_of(b)))]
     group = {room.id: room.id for room in rooms}
 
@@ -261,7 +261,7 @@ def _borders(rng: np.random.Generator, kind: Kind, rooms: list[Room]) -> list[Bo
 
 
 def _common(a: Box, b: Box) -> tuple[Point, Point] | None:
-    """The stretch of wall that two rectangles have in common."""
+    """The common stretch of wall of two rectangles."""
     for east, west in ((a, b), (b, a)):
         low, high = max(a[1], b[1]), min(a[3], b[3])
         if east[2] == west[0] and low < high:
@@ -273,13 +273,13 @@ def _common(a: Box, b: Box) -> tuple[Point, Point] | None:
 
 
 def some_place(rng: np.random.Generator, room: Room, off_m: float = OFF_WALL_M) -> Point:
-    """Anywhere in the room, so far from its walls."""
+    """A random place in the room, with a margin to its walls."""
     w, s, e, n = box_of(room)
     return float(rng.uniform(w + off_m, e - off_m)), float(rng.uniform(s + off_m, n - off_m))
 
 
 def by_area(rng: np.random.Generator, rooms: list[Room]) -> Room:
-    """A room, each as likely as it is large."""
+    """A random room, weighted by area."""
     areas = np.array([area(room.polygon) for room in rooms])
     return rooms[rng.choice(len(rooms), p=areas / areas.sum())]
 
@@ -290,7 +290,7 @@ def _heading(rng: np.random.Generator) -> Point:
 
 
 def standing(plan: Plan, rng: np.random.Generator) -> Iterator[Leg]:
-    """Without end: somebody stands at one place of the building and turns now and then."""
+    """Endless legs: a person stands at one place and sometimes turns."""
     room = by_area(rng, list(plan.rooms.values()))
     place = some_place(rng, room)
     turns_every_s = rng.uniform(20.0, 120.0)
@@ -302,12 +302,12 @@ def standing(plan: Plan, rng: np.random.Generator) -> Iterator[Leg]:
 
 
 def patrol(plan: Plan, rng: np.random.Generator) -> Iterator[Leg]:
-    """Without end: somebody goes from room to room, through doors and openings, and stays a while in each."""
+    """Endless legs: a person goes from room to room, through doors and openings, and stays in each."""
     return _Patrol(plan, rng).legs()
 
 
 class _Patrol:
-    """Time and place so far."""
+    """The present time and place."""
 
     def __init__(self, plan: Plan, rng: np.random.Generator) -> None:
         self._rng, self._rooms, self._ways = rng, list(plan.rooms.values()), plan.neighbours()
@@ -326,7 +326,7 @@ class _Patrol:
                 yield from self._enter(self._plan.rooms[room_id])
 
     def _way(self, goal: str) -> list[str]:
-        """The rooms on the way with the fewest doors; which of several is left to chance."""
+        """The rooms of the route with the fewest doors; random among equals."""
         came = {goal: goal}
         waiting = [goal]
         for here in waiting:

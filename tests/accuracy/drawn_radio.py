@@ -1,4 +1,4 @@
-"""The radio of a drawn building: what is heard of whom, and how strongly. Pure; numpy, since millions are drawn.
+"""The radio of a drawn building: received strength between all devices. Pure; numpy, since millions are drawn.
 
 rssi = tx + device - 10 · exponent · log10(d) - walls - floors - body + shadowing + fading
 
@@ -17,14 +17,14 @@ from accuracy.track import Track
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mode = Literal["gateway", "phone"]
-SAID_DBM = -59.0  # at 1 m: what a building file that says nothing about `tx` stands for (its schema)
+SAID_DBM = -59.0  # at 1 m: the schema's default for `tx`
 STEP_S = 0.5  # places are looked at so often: at most 0.7 m of a walk
 NEAREST_M = 0.3
 CARRIED_M = 1.1  # a tag on the chest, a phone in a pocket or hand
 LET_THROUGH = 1 / 3  # of the doors: they stand open
 DOOR_M = 0.9
 LOUDEST_DBM = -20.0  # receivers saturate
-EDGE_DB = 2.0  # near its sensitivity a receiver hears some adverts
+EDGE_DB = 2.0  # near its sensitivity a receiver gets some adverts
 MISSED_IN_BURST = 0.9
 ADVERT_DELAY_S = 0.01  # a random delay of up to 10 ms follows each interval (advDelay of Bluetooth's link layer)
 WAVES = 48  # of which a random field is made up
@@ -32,7 +32,7 @@ WAVES = 48  # of which a random field is made up
 
 @dataclass(frozen=True, slots=True)
 class Radio:
-    """What holds in one building."""
+    """Facts of one building."""
 
     exponent: float
     wall_db: float
@@ -52,7 +52,7 @@ class Radio:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A gateway or beacon where it really is, `height_m` above its floor."""
+    """A gateway or beacon at its true place, `height_m` above its floor."""
 
     id: str
     room: str
@@ -64,7 +64,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Adverts:
-    """What is heard of one person: times in seconds, ascending, with the number of the device and the level in whole
+    """One person's adverts: times in seconds, ascending, with the number of the device and the level in whole
     dBm of each."""
 
     times_s: Floats
@@ -84,12 +84,12 @@ def draw_radio(rng: np.random.Generator) -> Radio:
         floor_db=rng.uniform(12.0, 25.0),  # wood to concrete with steel
         storey_m=rng.uniform(2.6, 4.5),  # a flat to an office with a false ceiling
         body_db=rng.uniform(0.0, 10.0),  # a phone in the hand, to a tag on the chest
-        tx_error_db=rng.uniform(-15.0, 15.0),  # tags are set from -20 to +8 dBm, and nobody calibrates
+        tx_error_db=rng.uniform(-15.0, 15.0),  # tags are set from -20 to +8 dBm, uncalibrated
         shadowing_db=rng.uniform(2.0, 8.0),  # an empty hall to a workshop
         shadowing_m=log_uniform(1.0, 4.0),
         fading_db=rng.uniform(2.0, 6.0),  # a line of sight, to none (Rayleigh: 5.6 dB)
         adverts_per_s=log_uniform(0.2, 10.0),  # years on a coin cell, to what iBeacon asks for
-        lost_share=rng.uniform(0.05, 0.4),  # a quiet house with a scanner of its own, to a busy office
+        lost_share=rng.uniform(0.05, 0.4),  # from a quiet house with its own scanner to a busy office
         sensitivity_dbm=rng.uniform(-100.0, -85.0),  # a good antenna, to one in a metal case
         burst_every_s=log_uniform(30.0, 300.0),
         burst_s=log_uniform(1.0, 10.0),  # a scan that pauses, somebody's download
@@ -97,7 +97,7 @@ def draw_radio(rng: np.random.Generator) -> Radio:
 
 
 class Air:
-    """One building's radio with all that differs from device to device, wall to wall and place to place."""
+    """One building's radio with all differences between devices, walls and places."""
 
     def __init__(self, plan: Plan, devices: list[Device], radio: Radio, rng: np.random.Generator) -> None:
         self.radio, self._devices, self._rooms = radio, devices, plan.rooms
@@ -114,14 +114,14 @@ class Air:
         self._phase = rng.uniform(0.0, 2 * np.pi, shape)
 
     def open_levels(self, level: Ints, place: Floats) -> Floats:
-        """As `levels`, with nobody and nothing in the way but walls and floors."""
+        """Like `levels`, with only walls and floors in between."""
         rssi = self._gain - 10 * self.radio.exponent * np.log10(self._metres(level, place))
         floors = np.abs(self._level - level[:, None])
         found: Floats = rssi - self.radio.floor_db * floors - self._walls_db(level, place, self._up(level))
         return found
 
     def _up(self, level: Ints) -> Floats:
-        """How much higher each device (columns) is than somebody on each level (rows), metres."""
+        """Height of each device (columns) above a person on each level (rows), metres."""
         up: Floats = self._z - (CARRIED_M + level * self.radio.storey_m)[:, None]
         return up
 
@@ -147,7 +147,7 @@ class Air:
         return found
 
     def _walls_db(self, level: Ints, place: Floats, up: Floats) -> Floats:
-        """What the walls on the way take. A way to another level crosses walls of each level as far as it is there."""
+        """Loss of the walls in between. A path to another level crosses walls of each level on its part there."""
         loss = np.zeros(up.shape)
         for here in np.unique(level):
             rows = level == here
@@ -164,9 +164,9 @@ class Air:
         return loss
 
     def adverts(self, track: Track, mode: Mode, rng: np.random.Generator) -> Adverts:
-        """What is heard on a track.
+        """Adverts received on a track.
 
-        Gateways hear the same advert of a tag at once; a phone hears beacons, each of which has a rhythm of its own."""
+        Gateways receive the same advert of a tag at once; a phone receives beacons, each with its own timing."""
         radio, count = self.radio, len(self._devices)
         trains = 1 if mode == "gateway" else count
         interval_s = 1 / radio.adverts_per_s
@@ -189,7 +189,7 @@ class Air:
         return Adverts(times[row, device], device, whole)
 
     def _levels_on(self, track: Track) -> Floats:
-        """Levels of each device (columns) at each step of a track; a place that is stood on is looked at once."""
+        """Levels of each device (columns) at each step of a track; computed once per place."""
         middles_s = (np.arange(int(track.end_s / STEP_S) + 1, dtype=np.float64) + 0.5) * STEP_S
         where = track.at(middles_s)
         storey = np.array([self._rooms[room_id].level for room_id in track.rooms])[where.leg]
@@ -199,7 +199,7 @@ class Air:
         return found
 
     def _bursts(self, times: Floats, receivers: int, end_s: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Whether each advert falls into a burst in which its receiver misses most; bursts come and last at random."""
+        """Whether each advert falls into a burst of losses of its receiver; bursts start and last at random."""
         every_s, lasts_s = self.radio.burst_every_s, self.radio.burst_s
         count = int(3 * end_s / (every_s + lasts_s)) + 20
         gaps = np.stack([rng.exponential(every_s, (count, receivers)), rng.exponential(lasts_s, (count, receivers))], 1)
@@ -210,7 +210,7 @@ class Air:
 
 @dataclass(frozen=True, slots=True)
 class _Walls:
-    """Pieces of wall of a level: where each starts, how it runs, and what it takes."""
+    """Pieces of wall of a level: start, direction and loss."""
 
     start: Floats
     along: Floats
@@ -218,7 +218,7 @@ class _Walls:
 
 
 def _walls(plan: Plan, level: int, wall_db: float, rng: np.random.Generator) -> _Walls:
-    """The level's walls, each with a loss of its own, with gaps where doors stand open."""
+    """The level's walls, each with its own loss, with gaps at open doors."""
     pieces = []
     for border in plan.borders:
         loss_db, lets_through = wall_db * rng.uniform(0.7, 1.3), rng.random() < LET_THROUGH

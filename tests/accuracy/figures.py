@@ -1,4 +1,4 @@
-"""Measured figures by name: held against the baseline, and against what is wanted. Pure."""
+"""Measured figures by name, compared with the baseline and with targets. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from accuracy.real import Result, of_sets
 from accuracy.score import quantile
 from accuracy.simulated import Figures
 
-POINTS = 2.0  # a share may get worse by so many percentage points …
-SECONDS = 1.0  # … a delay by so much, …
-CHANGES = 3.0  # … the number of told changes, or of flips in an hour, by so many
+POINTS = 2.0  # allowed loss of a share, percentage points
+SECONDS = 1.0  # … of a delay, …
+CHANGES = 3.0  # … of the number of estimated changes, or of flips per hour
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured value; `sign` is 1 where more is better and -1 where less is; it may get worse by `slack`."""
+    """One measured value; `sign` is 1 if more is better and -1 if less is; `slack` is the allowed loss."""
 
     name: str
     value: float
@@ -25,7 +25,7 @@ class Figure:
 
 
 def of_recorded(results: Sequence[Result]) -> list[Figure]:
-    """Of the recordings: each one's history; each set's history, live, and told changes for a true one."""
+    """Of the recordings: each one's history; each set's history, live, and estimated changes per true one."""
     found = [Figure(f"{one.name}, history right %", one.history.share * 100, 1, POINTS) for one in results]
     for name, some in of_sets(results).items():
         true = max(1, sum(one.history.true_changes for one in some))
@@ -71,7 +71,7 @@ def of_simulated(group: Figures) -> list[Figure]:
 
 
 def worse(figures: Iterable[Figure], baseline: Mapping[str, float]) -> list[str]:
-    """What got worse by more than it may, and what the baseline does not know: one sentence each."""
+    """One sentence for each figure that got worse beyond its slack or is missing in the baseline."""
     found = []
     for one in figures:
         if (before := baseline.get(one.name)) is None:
@@ -83,7 +83,7 @@ def worse(figures: Iterable[Figure], baseline: Mapping[str, float]) -> list[str]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A figure that is wanted: at most or at least so much."""
+    """A target of a figure: at most or at least a value."""
 
     name: str
     limit: float

@@ -5,7 +5,7 @@
 //      {"now_ms", "kind", "receiver", "ts", "readings"} or {"now_ms", "gateway", "online"}, at last {"now_ms"};
 //      then the next one's start, with the same building where it names none
 // Out: of each start a line, for each person {"staff_id", "history": [[second, level, room], …], "live": [[now_ms, level, room, state], …]}
-//      history: what /extractbeacon serves: the last word on each second; live: each change of presence, when it was told
+//      history: what /extractbeacon serves: the final room of each second; live: each change of presence, when it was published
 const path = require('node:path');
 const readline = require('node:readline');
 

@@ -1,4 +1,4 @@
-"""The flows' own locator as a process: readings in, what it told out."""
+"""Runs the flows' locator as a process: readings in, estimates out."""
 
 import json
 import subprocess
@@ -31,8 +31,8 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What was told about one person: the history (by second), and the presence (by the time it was told)."""
+class Estimate:
+    """Estimates for one person: the history (by second), and the presence (by time of publishing)."""
 
     seconds: tuple[int, ...] = ()
     history: tuple[str, ...] = ()
@@ -51,16 +51,16 @@ class Told:
         return self.live[at] if at >= 0 else ""
 
     def history_changes(self) -> list[tuple[float, str]]:
-        """Changes of room as history tells them: when, into which."""
+        """Changes of room in history: time and new room."""
         return changes([second * 1000 for second in self.seconds], self.history)
 
     def live_changes(self) -> list[tuple[float, str]]:
-        """Changes of room as they were told live, by the time they were told."""
+        """Changes of room in the live view, by time of publishing."""
         return changes(self.live_ms, self.live)
 
 
 class FollowError(Exception):
-    """The locator's process failed; the message has its last words."""
+    """The locator's process failed; the message has its last log lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class Play:
     offline: str | None = None
 
 
-def follow(play: Play) -> dict[str, Told]:
-    """What is told in one play, by staff id. Raises FollowError."""
+def follow(play: Play) -> dict[str, Estimate]:
+    """Estimates of one play, by staff id. Raises FollowError."""
     return follow_all([play])[0]
 
 
-def follow_all(plays: Iterable[Play]) -> list[dict[str, Told]]:
-    """What is told in each play, by staff id; one process plays them one after the other. Raises FollowError."""
+def follow_all(plays: Iterable[Play]) -> list[dict[str, Estimate]]:
+    """Estimates of each play, by staff id; one process runs them one after the other. Raises FollowError."""
     with tempfile.TemporaryFile("w+") as into, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         building = None
         for play in plays:
@@ -97,7 +97,7 @@ def follow_all(plays: Iterable[Play]) -> list[dict[str, Told]]:
         if done.returncode != 0:
             raise FollowError(f"{PROGRAM.name} ended with {done.returncode}: {err.read()[-2000:]}")
         out.seek(0)
-        return [{told["staff_id"]: _told(told) for told in json.loads(line)} for line in out]
+        return [{estimated["staff_id"]: _estimate(estimated) for estimated in json.loads(line)} for line in out]
 
 
 def _messages(play: Play) -> Iterator[dict[str, Any]]:
@@ -115,8 +115,8 @@ def _messages(play: Play) -> Iterator[dict[str, Any]]:
     yield {"now_ms": play.end_ms}
 
 
-def _told(line: dict[str, Any]) -> Told:
-    return Told(
+def _estimate(line: dict[str, Any]) -> Estimate:
+    return Estimate(
         tuple(second for second, _, _ in line["history"]),
         tuple(room for _, _, room in line["history"]),
         tuple(now_ms for now_ms, _, _, _ in line["live"]),

@@ -1,8 +1,8 @@
-"""How well the room of somebody who stands can be known at all in a drawn building.
+"""An upper bound of room accuracy for standing people in a drawn building.
 
-The locator of this module is told what no installation knows: the path loss, each wall and open door, the true place
-and power of each device, how strong the shadows of furniture are, and all that is heard in ten minutes. It is not told
-the shadows themselves. So it says how much of what is wanted can be heard."""
+The locator of this module has data that no installation has: the path loss, each wall and open door, the true place
+and power of each device, the strength of furniture's shadowing, and all readings of ten minutes. It does not have the
+shadowing itself. So it shows an upper bound of accuracy."""
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from accuracy.drawn_radio import Adverts, Floats, Radio
 
 GRID_M = 0.7
 FEWEST = 4  # adverts: of fewer no mean is taken
-LEAST = 1e-4  # nothing that is heard, or not, is impossible
+LEAST = 1e-4  # no observation is impossible
 BODY_SHARE = 0.35  # of the body's loss: its standard deviation over all directions, 1 / √8
 
 
 def informed(scene: Scene) -> float:
-    """The share of the standing recordings whose room the informed locator finds."""
+    """Share of the standing recordings for which the informed locator finds the room."""
     rooms, level, place = _grid(scene)
     expected = scene.air.open_levels(level, place) - scene.air.radio.body_db / 2
     right = []
@@ -43,7 +43,7 @@ def _grid(scene: Scene) -> tuple[np.ndarray, np.ndarray, Floats]:
 
 
 def _log_p(adverts: Adverts, expected: Floats, radio: Radio) -> Floats:
-    """Log probability of what is heard in ten minutes at each place; `expected` has shape (places, devices)."""
+    """Log probability of ten minutes' readings at each place; `expected` has shape (places, devices)."""
     variance = radio.shadowing_db**2 + (BODY_SHARE * radio.body_db) ** 2 + 1
     sent = radio.adverts_per_s * LASTS_S * (1 - radio.lost_share)
     log_p = np.zeros(len(expected))
@@ -54,7 +54,7 @@ def _log_p(adverts: Adverts, expected: Floats, radio: Radio) -> Floats:
             log_p += np.log(1 / (1 + np.exp(1.702 * above)) + LEAST)
             continue
         mean = levels.mean()
-        if len(levels) < 0.7 * sent:  # only the stronger part of them is heard
+        if len(levels) < 0.7 * sent:  # only the stronger part of them is received
             mean = min(mean, radio.sensitivity_dbm + (len(levels) / sent - 0.5) * 2 * radio.fading_db)
         log_p -= (mean - expected[:, device]) ** 2 / (2 * variance)
     return log_p

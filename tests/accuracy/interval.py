@@ -1,4 +1,4 @@
-"""How sure a figure is: bootstrap over what could have been others, recordings or buildings. Pure."""
+"""Confidence of a figure: bootstrap over recordings or buildings. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ SURE = 0.95
 
 
 def interval(values: Sequence[float], statistic: Callable[[Sequence[float]], float]) -> tuple[float, float]:
-    """Between which values the statistic lies in 95 % of samples drawn anew, with replacement (Efron's percentiles)."""
+    """The 95 % interval of the statistic over bootstrap samples (Efron's percentiles)."""
     rng = np.random.default_rng(1)
     all_ = np.array(values)
     drawn = [statistic(all_[rng.integers(0, len(all_), len(all_))].tolist()) for _ in range(DRAWS)]
@@ -22,5 +22,5 @@ def median(values: Sequence[float]) -> float:
 
 
 def worst_decile(values: Sequence[float]) -> float:
-    """A tenth of the values are no better."""
+    """The worst decile: a tenth of the values are no better."""
     return float(np.quantile(values, 0.1))

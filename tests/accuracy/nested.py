@@ -1,4 +1,4 @@
-"""Scores of recordings that had no say in the choice of numbers: leave one set out, leave one recording out.
+"""Nested cross-validation: scores of recordings not used for tuning (leave one set or one recording out).
 
 For each fold the numbers are chosen on all that is not left out, and scored on what is. Beside it stands what the same
 choice gives in sight of everything; the gap between the two is what tuning flatters."""
@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accuracy.candidates import Tuning, joined, numbers, single_steps
-from accuracy.real import Phases, by_building, shares, spread, tell
+from accuracy.real import Phases, by_building, estimate_all, shares, spread
 from accuracy.recorded import Recording
 
 PHASES: Phases = {"gateway": 3, "phone": 2}
-SECOND_STEPS = 3  # the best single step is joined with so many next best ones
+SECOND_STEPS = 3  # the best single step is combined with this many next best ones
 Shares = tuple[float, float]
 """Of history and of live."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outer:
-    """What was left out, with which numbers, and its shares: as chosen without it, and as chosen in sight of it."""
+    """A fold: what was left out, its tuning, and its shares with tuning chosen without and with it."""
 
     name: str
     chosen: Tuning
@@ -29,7 +29,7 @@ class Outer:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """All folds, and what is chosen in sight of everything."""
+    """All folds, and the tuning chosen on all data."""
 
     sets: tuple[Outer, ...]
     recordings: tuple[Outer, ...]
@@ -37,12 +37,12 @@ class Nested:
 
     @property
     def gap(self) -> Shares:
-        """Between tuned and left out, mean over the sets."""
+        """Mean gap over the sets between tuned and left out."""
         return _mean([tuple(map(float.__sub__, one.tuned, one.outer)) for one in self.sets])
 
 
 class Bench:
-    """Shares of each recording by tuning; each is worked out once."""
+    """Shares of each recording by tuning; each is computed once."""
 
     def __init__(self, recordings: Sequence[Recording], phases: Phases = PHASES) -> None:
         self.recordings = recordings
@@ -50,20 +50,20 @@ class Bench:
         self._known: dict[tuple[tuple[str, float], ...], list[Shares]] = {}
 
     def add(self, tunings: Sequence[Tuning]) -> None:
-        """Work out what is not known yet. Raises FollowError."""
+        """Compute missing shares. Raises FollowError."""
         new = [one for one in tunings if _key(one) not in self._known]
         if not new:
             return
 
         def one(some: list[Recording]) -> list[list[Shares]]:
-            return [list(map(shares, some, told)) for told in tell(some, self._phases, new)]
+            return [list(map(shares, some, estimated)) for estimated in estimate_all(some, self._phases, new)]
 
         found = spread(one, by_building(self.recordings))
         for number, tuning in enumerate(new):
             self._known[_key(tuning)] = [each for building in found for each in building[number]]
 
     def mean(self, tuning: Tuning, of: Sequence[Recording]) -> Shares:
-        """Mean over the sets of the means over their recordings, of those that count."""
+        """Mean over the sets of the means over their selected recordings."""
         by_set: dict[str, list[Shares]] = {}
         for recording, one in zip(self.recordings, self._known[_key(tuning)], strict=True):
             if recording in of:
@@ -71,11 +71,11 @@ class Bench:
         return _mean([_mean(some) for some in by_set.values()])
 
     def best(self, tunings: Sequence[Tuning], of: Sequence[Recording]) -> list[Tuning]:
-        """The best first; the earlier one where two are alike."""
+        """Tunings, best first; ties keep their order."""
         return sorted(tunings, key=lambda tuning: -sum(self.mean(tuning, of)))
 
     def choose(self, of: Sequence[Recording]) -> Tuning:
-        """Two steps of coordinate search, in sight of these recordings only."""
+        """Two steps of coordinate search on these recordings only."""
         singles: list[dict[str, float]] = [{}, *single_steps(numbers())]
         self.add(singles)
         first, *others = self.best(singles, of)

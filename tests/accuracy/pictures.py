@@ -1,4 +1,4 @@
-"""Pictures of recordings: the way on the floor, and the rooms over time. The only user of matplotlib."""
+"""Pictures of recordings: the path on the floor, and the rooms over time. The only user of matplotlib."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 
-from accuracy.follow import Told
+from accuracy.follow import Estimate
 from accuracy.real import Result
 from accuracy.recorded import Recording, Second
 
@@ -36,8 +36,8 @@ mpl.rcParams.update({
 def draw_recording(result: Result, folder: Path) -> Path | None:
     """One recording in its first phases into a file; None where its places are not known, or on several levels.
 
-    Left the floor with the way in the colour of the room that history tells, right the rooms over time."""
-    recording, told = result.recording, result.told[0]
+    Left the floor with the path in the colour of the room in history, right the rooms over time."""
+    recording, estimated = result.recording, result.estimated[0]
     levels = {room["id"]: level for level in recording.building["levels"] for room in level["rooms"]}
     of = {levels[second.room]["id"] for second in recording.scored}
     if len(of) != 1 or not _way(recording):
@@ -50,15 +50,17 @@ def draw_recording(result: Result, folder: Path) -> Path | None:
         f" live in {result.live.each[0].share:.1%}, two-second mean in {result.mean.share:.1%}"
     )
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    _floor(floor, recording, told, level, colours)
-    _time(time, recording, told, colours)
+    _floor(floor, recording, estimated, level, colours)
+    _time(time, recording, estimated, colours)
     file = folder / f"{recording.of}-{recording.name}.svg"
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
     return file
 
 
-def _floor(axes: Axes, recording: Recording, told: Told, level: dict[str, Any], colours: dict[str, str]) -> None:
+def _floor(
+    axes: Axes, recording: Recording, estimated: Estimate, level: dict[str, Any], colours: dict[str, str]
+) -> None:
     for room in level["rooms"]:
         fill = colours[room["id"]]
         axes.add_patch(Polygon(room["polygon"], facecolor=fill, alpha=0.10, linewidth=0))
@@ -70,7 +72,7 @@ def _floor(axes: Axes, recording: Recording, told: Told, level: dict[str, Any], 
     way = _way(recording)
     for piece in _without_gaps(way):
         points = [(second.x_m or 0.0, second.y_m or 0.0) for second in piece]
-        rooms = [told.history_at(second.ts_ms) for second in piece]
+        rooms = [estimated.history_at(second.ts_ms) for second in piece]
         wrong = ["" if room in ("", piece[i].room) else WRONG for i, room in enumerate(rooms)]
         for run, colour in _runs(points, wrong):
             if colour:
@@ -93,13 +95,13 @@ def _floor(axes: Axes, recording: Recording, told: Told, level: dict[str, Any], 
     )  # fmt: skip
 
 
-def _time(axes: Axes, recording: Recording, told: Told, colours: dict[str, str]) -> None:
+def _time(axes: Axes, recording: Recording, estimated: Estimate, colours: dict[str, str]) -> None:
     start = recording.truth[0].ts_ms
     truth = {second.ts_ms: second.room for second in recording.truth}
     rows: tuple[tuple[str, Callable[[float], str]], ...] = (
         ("true", lambda ms: truth[int(ms)]),
-        ("history", told.history_at),
-        ("live", told.live_at),
+        ("history", estimated.history_at),
+        ("live", estimated.live_at),
     )
     for row, (_, room_at) in enumerate(rows):
         bars: dict[str, list[tuple[float, float]]] = {}
@@ -127,12 +129,12 @@ def _time(axes: Axes, recording: Recording, told: Told, colours: dict[str, str])
 
 
 def _way(recording: Recording) -> list[Second]:
-    """The scored seconds whose place is known."""
+    """Scored seconds with a known place."""
     return [second for second in recording.scored if second.x_m is not None and second.y_m is not None]
 
 
 def _without_gaps(way: list[Second]) -> list[list[Second]]:
-    """Pieces of a way between which nothing is known."""
+    """Pieces of a path, split at gaps."""
     pieces: list[list[Second]] = []
     for second in way:
         if pieces and second.ts_ms - pieces[-1][-1].ts_ms <= 2 * SECOND_MS:
@@ -154,7 +156,7 @@ def _runs(points: list[Point], labels: Sequence[str]) -> list[tuple[list[Point],
 
 
 def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Neighbouring spans as one."""
+    """Merge neighbouring spans."""
     found: list[tuple[float, float]] = []
     for at, width in spans:
         if found and abs(sum(found[-1]) - at) < 1e-6:

@@ -1,7 +1,7 @@
-"""Simulated staff in the demo building: who is where, and what arrives of it. Pure.
+"""Simulated staff in the demo building: true rooms and arriving messages. Pure.
 
-A phone tells its four strongest beacons, every second while it moves and every 1 to 4 s while it lies still; gateways
-tell every second what they heard of the tags."""
+A phone publishes its four strongest beacons, every second while it moves and every 1 to 4 s at rest; gateways publish
+the tags' readings every second."""
 
 import itertools
 import math
@@ -37,10 +37,10 @@ Manner = Literal["still", "patrol"]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is played: `people` staff for `hours`, standing or patrolling; `out` is the gateway (or, for phones, the
+    """A simulated scene: `people` staff for `hours`, standing or patrolling; `out` is the gateway (or, for phones, the
     beacon) that is out, `near` has everybody stand in its room; clocks are wrong by up to `skew_s`; devices differ by
     `devices_db`; `fixed_windows`: phones end a window every 1 to 4 s, each its own, whether they move or not; `listed`:
-    of the building the locator knows what a list of beacons tells."""
+    the locator knows only the building of a list of beacons."""
 
     mode: Mode
     manner: Manner
@@ -58,18 +58,18 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A scene as data: the building file with these staff in it, what arrives, the truth by staff id."""
+    """A scene as data: the building file with these staff, the messages, the truth by staff id."""
 
     building: dict[str, Any]
     sent: list[Sent]
     truths: dict[str, Truth]
     last_ms: dict[str, float]
-    """When the last message with a reading of each of them arrived."""
+    """Arrival of each person's last message with a reading."""
     out: str | None
 
 
 def play(scene: Scene, file: dict[str, Any], building: Building, walls: Walls) -> Played:
-    """Play a scene in a building: `file` is the building file, `building` the same as records."""
+    """Simulate a scene in a building: `file` is the building file, `building` the same as records."""
     plan = Plan(building)
     end_s = scene.hours * 3600
     key = f"{scene.seed}/{scene.manner}"
@@ -101,7 +101,7 @@ def _last(sent: list[Sent], tracks: dict[str, Track]) -> dict[str, float]:
 
 
 def _fixed(mode: str, file: dict[str, Any]) -> list[Fixed]:
-    """The devices on the walls. What is received is the same both ways, so gateways are played like beacons."""
+    """The devices on the walls. Reception is symmetric, so gateways are simulated like beacons."""
     if mode == "phone":
         return [Fixed(one["id"], one["room"], one["x_m"], one["y_m"], one.get("tx", TAG_TX)) for one in file["beacons"]]
     return [
@@ -136,7 +136,7 @@ def _phones(scene: Scene, tracks: dict[str, Track], air: Air, fixed: list[Fixed]
 
 
 def _window_times(scene: Scene, track: Track, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Where a phone's first window begins, and the ends of all."""
+    """Start of a phone's first window, and the ends of all windows."""
     interval_s = rng.uniform(*INTERVAL_S)
     begin_s = rng.uniform(0, interval_s)
     rhythm = (
@@ -176,6 +176,6 @@ def _without(rssi: NDArray[np.float64], fixed: list[Fixed], out: Fixed | None) -
 
 
 def _whole(rssi: NDArray[np.float64]) -> list[Any]:
-    """As a receiver tells it: whole dBm, NaN where nothing was heard."""
+    """As a receiver reports it: whole dBm, NaN without reception."""
     levels: list[Any] = np.minimum(np.rint(rssi), MAX_RSSI).tolist()
     return levels

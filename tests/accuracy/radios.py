@@ -1,4 +1,4 @@
-"""The drawn buildings through the locator: figures of each, and of all or some of them."""
+"""Runs the locator in the drawn buildings: figures of each, and of groups."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from accuracy.altered import stronger
 from accuracy.drawn import DrawnSet, Facts, Manner, draw, scene_of
 from accuracy.informed import informed
 from accuracy.interval import median, worst_decile
-from accuracy.real import Phases, Result, Tuning, measure, shares, spread, tell
+from accuracy.real import Phases, Result, Tuning, estimate_all, measure, shares, spread
 from accuracy.recorded import Advert, Recording, Second
 
 SEEDS = range(1, 41)
 QUICK_SEEDS = range(1, 11)
-# With shifted levels. What transmits is 10 to 14 dB weak there: when it is as strong as the file says, and then 15 dB
-# weaker, nothing is heard that a receiver could not hear.
+# With shifted levels. Transmitters are 10 to 14 dB weak there: at the file's power, and 15 dB below it, all received
+# adverts are above a receiver's sensitivity.
 LEVEL_SEEDS = (3, 4, 6, 11)
 ONE: Phases = {"gateway": 1, "phone": 1}  # phases: nine recordings of each building spread enough
 WAYS = ("history", "live", "strongest", "mean")
@@ -23,7 +23,7 @@ MANNERS: tuple[Manner, ...] = ("standing", "patrol")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Figures of one building: shares are means over its recordings of a manner."""
+    """Figures of one building: shares are means over its recordings of one kind."""
 
     seed: int
     facts: Facts
@@ -33,21 +33,21 @@ class Drawn:
     strongest: dict[Manner, float]
     mean: dict[Manner, float]
     flips_an_hour: float
-    """Changes told live of people who stand."""
+    """Live changes of standing people."""
     changes_a_true_one: float
     """In the history of patrols."""
     informed: float
-    """Of the standing recordings: whose room is found by who is told the building's radio."""
+    """Of the standing recordings: share of right rooms of a locator that knows the building's radio."""
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Which parts of the table it belongs to."""
+        """The parts of the table it belongs to."""
         missing = "positions missing" if self.facts["positions_missing"] else "positions measured"
         return ("all", missing, self.mode, f"plan: {self.facts['plan']}")
 
 
 def recordings(drawn: DrawnSet) -> list[Recording]:
-    """As if they had been read from files."""
+    """The recordings, as if read from files."""
     return [
         Recording(
             f"drawn-{drawn.seed:02}",
@@ -62,12 +62,12 @@ def recordings(drawn: DrawnSet) -> list[Recording]:
 
 
 def calibrated(drawn: DrawnSet) -> list[Recording]:
-    """As if tag or beacons had the power that the building file says, to be shifted from there."""
+    """The recordings with tag or beacons at the building file's power, before shifts."""
     return [stronger(one, -round(float(drawn.facts["tx_error_db"]))) for one in recordings(drawn)]
 
 
 def measure_drawn(seeds: Iterable[int], said: Callable[[str], object] = str) -> list[Drawn]:
-    """Draw and play the buildings of these seeds. Raises FollowError."""
+    """Draw and simulate the buildings of these seeds. Raises FollowError."""
 
     def one(seed: int) -> Drawn:
         said(f"playing drawn building {seed}")
@@ -94,7 +94,7 @@ def _figures(drawn: DrawnSet, results: list[Result], informed_share: float) -> D
         live=shares_of("live"),
         strongest=shares_of("strongest"),
         mean=shares_of("mean"),
-        flips_an_hour=sum(len(one.told[0].live_changes()) for one in some["standing"]) / hours,
+        flips_an_hour=sum(len(one.estimated[0].live_changes()) for one in some["standing"]) / hours,
         changes_a_true_one=sum(one.history.changes for one in some["patrol"])
         / max(1, sum(one.history.true_changes for one in some["patrol"])),
         informed=informed_share,
@@ -102,14 +102,14 @@ def _figures(drawn: DrawnSet, results: list[Result], informed_share: float) -> D
 
 
 def median_shares(seeds: Iterable[int], tunings: Sequence[Tuning]) -> list[dict[Manner, float]]:
-    """For each tuning the median over these buildings of the share that history has right."""
+    """For each tuning the median over these buildings of history's right share."""
 
     def one(seed: int) -> list[dict[Manner, float]]:
         drawn = draw(seed)
         some = recordings(drawn)
         found = []
-        for told in tell(some, ONE, tunings):
-            right = [shares(recording, each)[0] for recording, each in zip(some, told, strict=True)]
+        for estimated in estimate_all(some, ONE, tunings):
+            right = [shares(recording, each)[0] for recording, each in zip(some, estimated, strict=True)]
             both = [*zip((made.manner for made in drawn.recordings), right, strict=True)]
             found.append({manner: fmean(share for of, share in both if of == manner) for manner in MANNERS})
         return found
@@ -123,7 +123,7 @@ def median_shares(seeds: Iterable[int], tunings: Sequence[Tuning]) -> list[dict[
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of some buildings: median and worst decile of shares, by way and manner; median of the flips."""
+    """Median and worst decile of shares of some buildings, by method and kind; median of the flips."""
 
     name: str
     count: int
@@ -147,6 +147,6 @@ def _summary(name: str, some: list[Drawn]) -> Summary:
             values = [getattr(one, way)[manner] for one in some]
             found[way, manner] = (median(values), worst_decile(values))
     flips = median([one.flips_an_hour for one in some])
-    told = [one.informed for one in some]
+    estimated = [one.informed for one in some]
     changes = median([one.changes_a_true_one for one in some])
-    return Summary(name, len(some), found, flips, changes, (median(told), worst_decile(told)))
+    return Summary(name, len(some), found, flips, changes, (median(estimated), worst_decile(estimated)))

@@ -1,4 +1,4 @@
-"""Recordings through the locator: figures of each, and of the simple ways beside it."""
+"""Runs the locator on recordings: figures of each, and of the simple methods."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from accuracy import simple
 from accuracy.borders import away_from_borders
-from accuracy.follow import Play, Told, follow_all
+from accuracy.follow import Estimate, Play, follow_all
 from accuracy.recorded import Mode, Recording, Second
 from accuracy.score import Score, changes, delays
 from accuracy.truth import Truth
@@ -17,9 +17,9 @@ from accuracy.windows import batches
 
 T = TypeVar("T")
 R = TypeVar("R")
-AFTER_MS = 5000  # what the last seconds were is told a little later
+AFTER_MS = 5000  # the last seconds are estimated a little later
 GAP_MS = 2000  # of the truth, which has a row a second
-WORKERS = 2  # Node.js works in a process of its own, so threads do
+WORKERS = 2  # Node.js runs in its own process, so threads suffice
 Phases = Mapping[Mode, int]
 FULL: Phases = {"gateway": 20, "phone": 20}
 QUICK: Phases = {"gateway": 3, "phone": 2}
@@ -28,13 +28,13 @@ Tuning = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One way to name the room, in each set of phases."""
+    """One method to name the room, in each set of phases."""
 
     each: tuple[Score, ...]
 
     @property
     def share(self) -> float:
-        """Of the seconds right, mean over the phases."""
+        """Share of right seconds, mean over the phases."""
         return statistics.fmean(one.share for one in self.each)
 
     @property
@@ -66,11 +66,11 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One recording: what history and the live view told, also without the seconds near a border of rooms, and what the
-    simple ways would have."""
+    """One recording: the estimates of history and live view, also without the seconds near a border of rooms, and those
+    of the simple methods."""
 
     recording: Recording
-    told: tuple[Told, ...]
+    estimated: tuple[Estimate, ...]
     history: Scores
     live: Scores
     history_away: Scores
@@ -83,11 +83,11 @@ class Result:
         return f"{self.recording.of}/{self.recording.name}"
 
     def first(self, phases: Phases) -> "Result":
-        """The same with fewer phases."""
+        """The same result with fewer phases."""
         few = phases[self.recording.mode]
         return replace(
             self,
-            told=self.told[:few],
+            estimated=self.estimated[:few],
             history=self.history.first(few),
             live=self.live.first(few),
             history_away=self.history_away.first(few),
@@ -98,29 +98,31 @@ class Result:
 def measure(
     recordings: Iterable[Recording], phases: Phases, tuning: Tuning | None = None, said: Callable[[str], object] = str
 ) -> list[Result]:
-    """Play every recording in so many phases, each time with a locator that knows nothing yet. Raises FollowError."""
+    """Run every recording in several phases, each with a new locator. Raises FollowError."""
 
     def one(building: list[Recording]) -> list[Result]:
         said(f"playing {building[0].of}: {len(building)} recording{'s'[: len(building) > 1]}")
-        (told,) = tell(building, phases, [tuning or {}])
-        return [_result(recording, each) for recording, each in zip(building, told, strict=True)]
+        (estimated,) = estimate_all(building, phases, [tuning or {}])
+        return [_result(recording, each) for recording, each in zip(building, estimated, strict=True)]
 
     return [result for results in spread(one, by_building(recordings)) for result in results]
 
 
 def spread(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """The work done on each of the items, some at a time."""
+    """Run the work on each item, several in parallel."""
     with ThreadPoolExecutor(WORKERS) as pool:
         return list(pool.map(work, items))
 
 
 def by_building(recordings: Iterable[Recording]) -> list[list[Recording]]:
-    """Neighbours that share their building, for one process together."""
+    """Consecutive recordings of one building, for one process."""
     return [list(some) for _, some in groupby(recordings, key=lambda one: id(one.building))]
 
 
-def tell(recordings: Sequence[Recording], phases: Phases, tunings: Sequence[Tuning]) -> list[list[list[Told]]]:
-    """What the locator tells: for each tuning, of each recording, in each of its phases. Raises FollowError."""
+def estimate_all(
+    recordings: Sequence[Recording], phases: Phases, tunings: Sequence[Tuning]
+) -> list[list[list[Estimate]]]:
+    """The locator's estimates: for each tuning, recording and phase. Raises FollowError."""
     sent = [[batches(one, phase) for phase in range(phases[one.mode])] for one in recordings]
     plays = [
         Play(recording.building, one, end_ms(recording), tuning)
@@ -128,35 +130,35 @@ def tell(recordings: Sequence[Recording], phases: Phases, tunings: Sequence[Tuni
         for recording, each in zip(recordings, sent, strict=True)
         for one in each
     ]
-    told = iter(follow_all(plays))
+    estimated = iter(follow_all(plays))
     walkers = [recording.walker for recording in recordings]
     return [
-        [[next(told).get(walker, Told()) for _ in each] for walker, each in zip(walkers, sent, strict=True)]
+        [[next(estimated).get(walker, Estimate()) for _ in each] for walker, each in zip(walkers, sent, strict=True)]
         for _ in tunings
     ]
 
 
 def end_ms(recording: Recording) -> int:
-    """When nothing is told any more."""
+    """When estimates end."""
     return max(recording.truth[-1].ts_ms, recording.adverts[-1].ts_ms) + AFTER_MS
 
 
-def shares(recording: Recording, told: Sequence[Told]) -> tuple[float, float]:
-    """Mean shares of the seconds that history and the live view have right."""
+def shares(recording: Recording, estimated: Sequence[Estimate]) -> tuple[float, float]:
+    """Mean shares of right seconds in history and live view."""
     scored = recording.scored
-    count = len(scored) * len(told)
-    history = sum(one.history_at(second.ts_ms) == second.room for one in told for second in scored)
-    live = sum(one.live_at(second.ts_ms) == second.room for one in told for second in scored)
+    count = len(scored) * len(estimated)
+    history = sum(one.history_at(second.ts_ms) == second.room for one in estimated for second in scored)
+    live = sum(one.live_at(second.ts_ms) == second.room for one in estimated for second in scored)
     return (history / count, live / count) if count else (0.0, 0.0)
 
 
-def _result(recording: Recording, told: list[Told]) -> Result:
+def _result(recording: Recording, estimated: list[Estimate]) -> Result:
     scored, away = recording.scored, away_from_borders(recording)
 
     def ways(seconds: list[Second]) -> tuple[Scores, Scores]:
         return (
-            Scores(tuple(judge(seconds, one.history_at, one.history_changes()) for one in told)),
-            Scores(tuple(judge(seconds, one.live_at, one.live_changes()) for one in told)),
+            Scores(tuple(judge(seconds, one.history_at, one.history_changes()) for one in estimated)),
+            Scores(tuple(judge(seconds, one.live_at, one.live_changes()) for one in estimated)),
         )
 
     def simply(way: simple.Way) -> Scores:
@@ -164,12 +166,14 @@ def _result(recording: Recording, told: list[Told]) -> Result:
         said = changes(list(rooms), list(rooms.values()))
         return Scores((judge(scored, lambda ms: rooms.get(int(ms), ""), said),))
 
-    return Result(recording, tuple(told), *ways(scored), *ways(away), simply(simple.strongest), simply(simple.mean))
+    return Result(
+        recording, tuple(estimated), *ways(scored), *ways(away), simply(simple.strongest), simply(simple.mean)
+    )
 
 
 def judge(seconds: list[Second], room_at: Callable[[float], str], said: Sequence[tuple[float, str]]) -> Score:
-    """Compare at each of the seconds. Changes are counted from one of them to the next, told ones like true ones: what
-    is told while the room is not known is neither right nor wrong. `said`: the changes told, for the delays."""
+    """Compare at each of the seconds. Changes are counted from one of them to the next, estimated ones like true ones:
+    estimates while the true room is unknown are neither right nor wrong. `said`: estimated changes, for the delays."""
     if not seconds:
         return Score()
     times = [second.ts_ms for second in seconds]
@@ -181,7 +185,7 @@ def judge(seconds: list[Second], room_at: Callable[[float], str], said: Sequence
 
 
 def _within_gaps(seconds: list[Second], said: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """The changes told, those in a gap of the truth at its end: when somebody changed the room in it, nobody knows."""
+    """The estimated changes. Those in a gap of the truth are moved to its end, since the true time is unknown."""
     pairs = [(a.ts_ms, b.ts_ms) for a, b in pairwise(seconds) if a.room != b.room and b.ts_ms - a.ts_ms > GAP_MS]
     return [(next((end for start, end in pairs if start < ms <= end), ms), room) for ms, room in said]
 

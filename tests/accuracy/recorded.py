@@ -1,4 +1,4 @@
-"""Recordings with known rooms: folders of them (recordings/README.md says their form) into records. The only reader."""
+"""Reads folders of recordings with known rooms (format: recordings/README.md) into records."""
 
 import csv
 import json
@@ -19,11 +19,11 @@ Mode = Literal["gateway", "phone"]
 
 
 class DataError(Exception):
-    """A folder or file holds no recordings; the message names it, the line, and what is wrong."""
+    """A folder or file has no valid recordings; the message names it, the line and the fault."""
 
 
 class Advert(NamedTuple):
-    """One advert as a receiver heard it: a gateway's id and the tag, or the walker's id and a fixed beacon."""
+    """One received advert: a gateway's id and the tag, or the walker's id and a fixed beacon."""
 
     ts_ms: int
     receiver: str
@@ -32,7 +32,7 @@ class Advert(NamedTuple):
 
 
 class Second(NamedTuple):
-    """Where the walker was: '' for a room that is not known or not to be scored, None for a place that is not known."""
+    """The walker's true place: room '' if unknown or not scored, place None if unknown."""
 
     ts_ms: int
     room: str
@@ -42,7 +42,7 @@ class Second(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One recording, adverts and seconds ascending by time, and the building file it was made in."""
+    """One recording: adverts and seconds ascending by time, and its building file."""
 
     of: str
     """The set's name."""
@@ -52,7 +52,7 @@ class Recording:
     adverts: tuple[Advert, ...]
     truth: tuple[Second, ...]
     ignored: int = 0
-    """Adverts of tags that are not the walker's, of devices that the building does not have, and of no real level."""
+    """Number of adverts of other tags, of unknown devices, and without a valid level."""
 
     @property
     def walker(self) -> str:
@@ -60,16 +60,16 @@ class Recording:
 
     @property
     def scored(self) -> list[Second]:
-        """The seconds with a room."""
+        """Seconds with a room."""
         return [second for second in self.truth if second.room]
 
     @property
     def devices(self) -> list[dict[str, Any]]:
-        """What is fixed: gateways, or for a phone beacons."""
+        """The fixed devices: gateways, or beacons for a phone."""
         return cast("list[dict[str, Any]]", self.building["gateways" if self.mode == "gateway" else "beacons"])
 
     def device(self, advert: Advert) -> str:
-        """The fixed one of the two that an advert is about."""
+        """The fixed device of an advert."""
         return advert.receiver if self.mode == "gateway" else advert.beacon
 
 
@@ -83,7 +83,7 @@ class RecordingSet:
 
 
 def load(folders: Iterable[Path]) -> list[RecordingSet]:
-    """Read folders, each of which is a set or holds some. Raises DataError."""
+    """Read folders; each is a set or contains sets. Raises DataError."""
     return [_set(folder) for given in folders for folder in _sets_in(given)]
 
 
@@ -167,7 +167,7 @@ def _seconds(path: Path, building: Building) -> Iterator[Second]:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and fields by column; columns that are not wanted are there as well."""
+    """Line number and fields by column, including other columns."""
     try:
         file = path.open(newline="")
     except OSError as error:

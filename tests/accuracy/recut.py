@@ -1,4 +1,4 @@
-"""Recordings cut anew: the same radio, of which nobody can have learned the walk by heart. Pure."""
+"""Cuts recordings: the same radio with a changed walk, against overfitting. Pure."""
 
 import random
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Cut = Callable[[Recording, random.Random], Recording]
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A way to cut, drawn so many times."""
+    """A kind of cut, and how often it is drawn."""
 
     name: str
     cut: Cut
@@ -30,7 +30,7 @@ class Variation:
 
 
 def variations(times: int = 3) -> tuple[Variation, ...]:
-    """All ways; those in which chance decides, so many times."""
+    """All kinds of cuts; random ones several times."""
     return (
         Variation("room lines moved", lines_moved, times),
         Variation("backwards", backwards, 1),
@@ -41,14 +41,14 @@ def variations(times: int = 3) -> tuple[Variation, ...]:
 
 
 def drawn(recording: Recording, variation: Variation) -> list[Recording]:
-    """The recording cut in this way, each time with another seed."""
+    """The cut recording, each time with another seed."""
     key = f"{recording.of}/{recording.name}/{variation.name}"
     rngs = [random.Random(f"{key}/{number}") for number in range(variation.times)]  # noqa: S311 - play, not secrets
     return [variation.cut(recording, rng) for rng in rngs]
 
 
 def backwards(recording: Recording, _: random.Random) -> Recording:
-    """The last comes first."""
+    """The recording in reverse order."""
     times = [one.ts_ms for one in recording.adverts] + [one.ts_ms for one in recording.truth]
     both_ms = min(times) + max(times)
     adverts = tuple(one._replace(ts_ms=both_ms - one.ts_ms) for one in reversed(recording.adverts))
@@ -57,7 +57,7 @@ def backwards(recording: Recording, _: random.Random) -> Recording:
 
 
 def other_start(recording: Recording, rng: random.Random) -> Recording:
-    """Somebody appears in the middle of it."""
+    """The recording without its first half."""
     from_ms = recording.truth[int(len(recording.truth) * rng.uniform(*STARTS))].ts_ms
     adverts = tuple(one for one in recording.adverts if one.ts_ms >= from_ms)
     return replace(recording, adverts=adverts, truth=tuple(one for one in recording.truth if one.ts_ms >= from_ms))
@@ -69,7 +69,7 @@ def adverts_lost(recording: Recording, rng: random.Random) -> Recording:
 
 
 def device_left_out(recording: Recording, rng: random.Random) -> Recording:
-    """As if one of the gateways or beacons had never been installed."""
+    """Without one of the gateways or beacons."""
     out = rng.choice(recording.devices)["id"]
     key = "gateways" if recording.mode == "gateway" else "beacons"
     building = {**recording.building, key: [one for one in recording.devices if one["id"] != out]}
@@ -78,8 +78,8 @@ def device_left_out(recording: Recording, rng: random.Random) -> Recording:
 
 
 def lines_moved(recording: Recording, rng: random.Random) -> Recording:
-    """The borders inside the building at other places; truth and devices by the rooms they are in now. Seconds whose
-    place is not known have no room any more."""
+    """Move the borders inside the building; truth and devices get the rooms they are in now. Seconds without a
+    known place get no room."""
     building = deepcopy(recording.building)
     corners = [corner for level in building["levels"] for room in level["rooms"] for corner in room["polygon"]]
     for axis in (0, 1):
@@ -103,7 +103,7 @@ def lines_moved(recording: Recording, rng: random.Random) -> Recording:
 
 
 def _moved(lines: list[float], rng: random.Random) -> dict[float, float]:
-    """Where each line is now. The outermost stay."""
+    """The new place of each line; the outermost lines stay."""
     walls: list[list[float]] = []
     for line in lines:
         if walls and line - walls[-1][-1] < SAME_LINE_M:
@@ -121,7 +121,7 @@ def _moved(lines: list[float], rng: random.Random) -> dict[float, float]:
 
 
 def _room_at(building: dict[str, Any], level: str, place: tuple[float, float]) -> str:
-    """The room in which, or next to which, a place lies."""
+    """The room at a place, or the nearest one."""
     rooms = next(one["rooms"] for one in building["levels"] if one["id"] == level)
     return str(min(rooms, key=lambda room: distance_m(room["polygon"], place))["id"])
 

@@ -1,4 +1,4 @@
-"""Which simulated scenes are measured, what is asked of them, and their figures. Pure."""
+"""The simulated scenes, their targets and figures. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from accuracy.played import Mode, Scene
 
 LIGHT_WALL_DB = 3.4  # COST 231: plasterboard and the like; the building's walls are taken for heavy ones otherwise
 SKEW_S = 2.0  # clocks set over a network are wrong by far less; this is a receiver that lost its time server
-OUTS = 6  # so many different devices are out, one at a time
+OUTS = 6  # number of devices that are out, one at a time
 Size = Literal["full", "quick"]
 MODES: tuple[Mode, ...] = ("phone", "gateway")
 
@@ -43,7 +43,7 @@ def groups(size: Size) -> Iterator[Group]:
 
 
 def _out(scene: Scene, size: Size) -> tuple[Scene, ...]:
-    """The same with one device out, several times with another one; the numbers spread over the building."""
+    """The same scene with one device out, repeated with devices spread over the building."""
     times = OUTS if size == "full" else OUTS // 2
     return tuple(
         replace(scene, people=scene.people // times, out=number * 11 + 3, seed=number + 1) for number in range(times)

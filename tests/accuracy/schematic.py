@@ -1,4 +1,4 @@
-"""Buildings of which only the names of levels and rooms are known, as a list of beacons makes them."""
+"""Schematic buildings: only the names of levels and rooms are known, as from a list of beacons."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ PROGRAM = Path(__file__).with_name("schematic.js")
 
 
 def tiles_of(building: dict[str, Any]) -> dict[str, Any]:
-    """The building file with its rooms as tiles, all devices somewhere in their rooms."""
+    """The building file with rooms as tiles and devices somewhere in their rooms."""
     command = (node_folder() / "node", PROGRAM)
     done = subprocess.run(command, input=json.dumps(building), capture_output=True, text=True, check=True)
     tiled: dict[str, Any] = json.loads(done.stdout)
@@ -23,7 +23,7 @@ def tiles_of(building: dict[str, Any]) -> dict[str, Any]:
 
 
 def schematic(recordings: Iterable[Recording]) -> list[Recording]:
-    """The recordings in such buildings; those that shared a building share one still."""
+    """The recordings in schematic buildings; recordings of one building still share one."""
     made: dict[int, dict[str, Any]] = {}
     found = []
     for one in recordings:

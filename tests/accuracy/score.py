@@ -1,23 +1,23 @@
-"""What was told against what was true. Pure."""
+"""Compares estimated with true rooms. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from accuracy.truth import Truth
 
-EARLIEST_MS = 10_000  # a change told earlier than this before it happened is another one
+EARLIEST_MS = 10_000  # a change estimated earlier than this before the true one is another change
 
 
 @dataclass(slots=True)
 class Score:
-    """Figures of one way of telling; those of several people add up."""
+    """Figures of one kind of estimate; those of several people add up."""
 
     seconds: int = 0
     right: int = 0
     changes: int = 0
     true_changes: int = 0
     delays_s: list[float] = field(default_factory=list)
-    """Of the changes that were told, signed: negative where history was corrected to before the true moment."""
+    """Of the estimated changes, signed: negative where history was corrected to before the true moment."""
 
     @property
     def share(self) -> float:
@@ -33,23 +33,23 @@ class Score:
 
 
 def judge(
-    truth: Truth, room_at: Callable[[float], str], told: Sequence[tuple[float, str]], moments: Iterable[float]
+    truth: Truth, room_at: Callable[[float], str], estimated: Sequence[tuple[float, str]], moments: Iterable[float]
 ) -> Score:
-    """Compare at each of the moments; `told` are the changes that were told, as (time, room), ascending."""
-    score = Score(changes=len(told), true_changes=len(truth.changes()))
+    """Compare at each of the moments; `estimated` are the estimated changes as (time, room), ascending."""
+    score = Score(changes=len(estimated), true_changes=len(truth.changes()))
     for ms in moments:
         score.seconds += 1
         score.right += room_at(ms) == truth.room_at(ms)
-    score.delays_s = delays(truth, told)
+    score.delays_s = delays(truth, estimated)
     return score
 
 
-def delays(truth: Truth, told: Sequence[tuple[float, str]]) -> list[float]:
-    """Seconds from each true change to the nearest told one into the same room, while it was stayed in."""
+def delays(truth: Truth, estimated: Sequence[tuple[float, str]]) -> list[float]:
+    """Seconds from each true change to the nearest estimated one into the same room, during the stay."""
     found = []
     for at_ms, room, left_ms in truth.changes():
         fitting = [
-            ms - at_ms for ms, into in told if into == room and at_ms - EARLIEST_MS <= ms <= left_ms + EARLIEST_MS
+            ms - at_ms for ms, into in estimated if into == room and at_ms - EARLIEST_MS <= ms <= left_ms + EARLIEST_MS
         ]
         if fitting:
             found.append(min(fitting, key=abs) / 1000)
@@ -57,7 +57,7 @@ def delays(truth: Truth, told: Sequence[tuple[float, str]]) -> list[float]:
 
 
 def changes(times: Sequence[float], rooms: Sequence[str]) -> list[tuple[float, str]]:
-    """Where a series of rooms changes, the first one not counted; '' (nowhere) is no room and no change."""
+    """Changes in a series of rooms, without the first one; '' (unknown) is neither a room nor a change."""
     found = []
     last = ""
     for ms, room in zip(times, rooms, strict=True):
@@ -68,6 +68,6 @@ def changes(times: Sequence[float], rooms: Sequence[str]) -> list[tuple[float, s
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least this share of the values do not exceed; None of nothing."""
+    """The quantile: the smallest value that at least this share of the values do not exceed; None without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, -(-int(len(ordered) * share * 1000) // 1000) - 1))] if ordered else None

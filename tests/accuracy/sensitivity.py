@@ -1,4 +1,4 @@
-"""How much each of the locator's numbers matters: half of it, and half as much again."""
+"""Sensitivity to each of the locator's numbers: times 0.5 and times 1.5."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Sensitivity:
 
 
 def sensitivity(recordings: Sequence[Recording], said: Callable[[str], object] = str) -> list[Sensitivity]:
-    """As it is, and each number by itself times each factor. Raises FollowError."""
+    """The present tuning, and each number alone times each factor. Raises FollowError."""
     tunings: list[dict[str, float]] = [{}, *single_steps(numbers(), FACTORS)]
     said(f"sensitivity: {len(tunings)} variations on the recordings")
     bench = Bench(recordings)

@@ -1,4 +1,4 @@
-"""Two simple ways to name the room, to compare the locator with: raw adverts and rooms of devices are enough. Pure.
+"""Two simple methods to name the room, for comparison: they use raw adverts and rooms of devices. Pure.
 
 `strongest`: the room of the strongest reading of the second. `mean`: the exponential mean over 2 s of each device's
 levels in dB, powers summed by room, and a change only when another room wins twice in a row."""
@@ -16,7 +16,7 @@ Way = Callable[[Recording], dict[int, str]]
 
 
 def strongest(recording: Recording) -> dict[int, str]:
-    """Room by `ts_ms` of each second of the truth: of what was heard in it, else that of the second before."""
+    """Room by `ts_ms` of each second of the truth: from its adverts, else the previous second's room."""
     room_of = _room_of(recording)
     best: dict[int, str] = {}
     last, at, adverts = "", 0, recording.adverts

@@ -1,4 +1,4 @@
-"""Simulated scenes through the locator: the figures of each group."""
+"""Runs the locator on simulated scenes: figures of each group."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from typing import Any
 from simulator.building import Building, parse
 from support.running import DEMO_BUILDING
 
-from accuracy.follow import Play, Told, follow
+from accuracy.follow import Estimate, Play, follow
 from accuracy.played import START_MS, Played, Scene, play
 from accuracy.scenes import Group
 from accuracy.schematic import tiles_of
@@ -18,23 +18,23 @@ from accuracy.walls import Walls
 
 WARM_S = 10.0  # a phone's first message takes up to 4 s; before it there is nothing to be right about
 LOST_WITHIN_MS = 75_000.0
-RIDE_MS = 5000.0  # a level told so shortly before or after it was true is late or early, not wrong
+RIDE_MS = 5000.0  # a level estimated this shortly before or after it is true is early or late, not wrong
 
 
 @dataclass(slots=True)
 class Figures:
-    """What a group gave, of all its people. Seconds, but for the names that say otherwise."""
+    """Figures of a group over all its people, in seconds unless named otherwise."""
 
     name: str
     still: bool
     history: Score = field(default_factory=Score)
     live: Score = field(default_factory=Score)
     other_level: int = 0
-    """At which history named another level than the true one."""
+    """Seconds with a wrong level in history."""
     wrong_level: int = 0
-    """Of these, those on which the person was not within RIDE_MS either."""
+    """Of these, seconds when the person was not on that level within RIDE_MS either."""
     lost_s: list[float] = field(default_factory=list)
-    """From the last message about somebody until they were told lost; 75 where they never were."""
+    """Seconds from the last message about a person until `lost`; 75 if never."""
 
     @property
     def hours(self) -> float:
@@ -42,7 +42,7 @@ class Figures:
 
 
 def measure(groups: Iterable[Group], tuning: dict[str, Any] | None, said: Callable[[str], None]) -> list[Figures]:
-    """Play the groups one after the other; `said` hears the name of each as it begins. Raises FollowError."""
+    """Run the groups one after the other; `said` gets the name of each at its start. Raises FollowError."""
     file = json.loads(DEMO_BUILDING.read_text())
     building = parse(file)
     walls = Walls(building)
@@ -58,12 +58,14 @@ def measure(groups: Iterable[Group], tuning: dict[str, Any] | None, said: Callab
 
 def _add(figures: Figures, played: Played, scene: Scene, building: Building, tuning: dict[str, Any] | None) -> None:
     end_ms = START_MS + scene.hours * 3_600_000
-    offline = played.out if scene.mode == "gateway" else None  # the broker tells of a gateway, nobody of a beacon
+    offline = (
+        played.out if scene.mode == "gateway" else None
+    )  # the broker reports an offline gateway; nobody reports a beacon
     known = tiles_of(played.building) if scene.listed else played.building
-    told = follow(Play(known, played.sent, end_ms + LOST_WITHIN_MS, tuning or {}, offline))
+    estimated = follow(Play(known, played.sent, end_ms + LOST_WITHIN_MS, tuning or {}, offline))
     level = {room.id: room.level for room in building.rooms.values()}
     for staff_id, truth in played.truths.items():
-        one = told.get(staff_id, Told())
+        one = estimated.get(staff_id, Estimate())
         moments = list(truth.moments(START_MS + WARM_S * 1000))
         figures.history += judge(truth, one.history_at, one.history_changes(), moments)
         figures.live += judge(truth, one.live_at, one.live_changes(), moments)
@@ -78,6 +80,6 @@ def _add(figures: Figures, played: Played, scene: Scene, building: Building, tun
 
 
 def _around(truth: Truth, ms: float) -> set[str]:
-    """The rooms somebody was in within RIDE_MS of a moment."""
+    """The rooms of a person within RIDE_MS of a moment."""
     first = truth.starts_ms[0]
     return {truth.room_at(max(first, ms + shift)) for shift in (-RIDE_MS, -RIDE_MS / 2, 0, RIDE_MS / 2, RIDE_MS)}

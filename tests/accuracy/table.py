@@ -48,11 +48,12 @@ def _set_row(name: str, some: list[Result]) -> Row:
     away = [one for one in some if one.history_away.seconds]
     seconds = sum(one.history.seconds for one in some)
     true = sum(one.history.true_changes for one in some)
-    told = [sum(getattr(one, way).changes for one in some) / max(1, true) for way in ("history", "live")]
+    changes = [sum(getattr(one, way).changes for one in some) / max(1, true) for way in ("history", "live")]
     return (
         name, percent(fmean(history)), f"{low * 100:.0f} to {high * 100:.0f}" if len(some) > 1 else "one recording",
         percent(fmean(one.live.share for one in some)), two([it for one in some for it in one.live.delays_s]),
-        f"{told[0]:.1f}, live {told[1]:.1f}", percent(fmean(one.strongest.share for one in some)), percent(fmean(mean)),
+        f"{changes[0]:.1f}, live {changes[1]:.1f}", percent(fmean(one.strongest.share for one in some)),
+        percent(fmean(mean)),
         f"{(fmean(history) - fmean(mean)) * 100:+.1f}",
         percent(sum(one.history_away.seconds for one in some) / seconds),
         *(_together([getattr(one, way) for one in away]) for way in ("history_away", "live_away")),
@@ -60,13 +61,13 @@ def _set_row(name: str, some: list[Result]) -> Row:
 
 
 def _together(some: Sequence[Scores]) -> str:
-    """The share of all their seconds: recordings with few of them count little."""
+    """Share of all their seconds: recordings with few seconds count little."""
     seconds = sum(one.seconds for one in some)
     return percent(sum(one.share * one.seconds for one in some) / seconds) if seconds else "-"
 
 
 def worst(results: Sequence[Result]) -> str:
-    """The recording with the least history, and the one that is least above the simple way."""
+    """The recording with the lowest history share, and the one with the least gain over the simple method."""
     least = min(results, key=lambda one: one.history.share)
     below = min(results, key=lambda one: one.history.share - one.mean.share)
     by = (below.history.share - below.mean.share) * 100
@@ -88,7 +89,7 @@ def nested_rows(found: Sequence[Outer]) -> list[Row]:
 
 
 def headline(found: Nested) -> str:
-    """What tuning flatters: the gap between numbers chosen in sight of a set and without it."""
+    """Overfitting: the gap between tunings chosen with and without a set."""
     history, live = found.gap
     outer = [fmean(one.outer[way] for one in found.sets) for way in (0, 1)]
     return (
@@ -147,7 +148,7 @@ def _drawn_row(one: Summary) -> Row:
 
 
 def drawn_intervals(buildings: Sequence[Drawn]) -> str:
-    """How sure median and worst decile of the histories are."""
+    """Confidence of median and worst decile of the histories."""
     said = []
     for manner in MANNERS:
         values = [one.history[manner] for one in buildings]
@@ -200,7 +201,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns stand below each other: the first to the left, the others to the right."""
+    """An aligned Markdown table: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
 

@@ -1,4 +1,4 @@
-"""What is wanted of the locator in the simulated building. Data."""
+"""Targets of the locator in the simulated building. Data."""
 
 from collections.abc import Iterator
 

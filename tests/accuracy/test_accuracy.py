@@ -1,4 +1,4 @@
-"""The figures do not get worse: recordings, drawn buildings, simulated scenes, all in their quick size."""
+"""The figures do not get worse: recordings, drawn buildings and simulated scenes, all in quick size."""
 
 import json
 from statistics import fmean
@@ -18,7 +18,7 @@ from accuracy.simulated import measure as measure_simulated
 
 KNOWN: dict[str, dict[str, Any]] = json.loads(BASELINE.read_text())
 BELOW_SIMPLE = 0.01
-CLOSER_POINTS = 4.0  # with few phases one recording varies by so much
+CLOSER_POINTS = 4.0  # variation of one recording with few phases
 MOVED_BY_LEVELS = 0.02
 LEVELS = "seconds with another room when levels are shifted, %"
 
@@ -66,7 +66,7 @@ def test_no_set_is_below_the_simple_way_and_no_recording_comes_closer_to_it(resu
 
 
 def test_the_power_of_a_tag_or_phone_matters_no_more_than_it_did(recorded: list[Recording]) -> None:
-    """On recordings fewer than 2 % of the seconds are wanted; what is not there yet does not get worse."""
+    """The target on recordings is fewer than 2 % of the seconds; missed figures must not get worse."""
     moved = changed_by_levels(recorded, ONE, POWER)
     drawn = changed_by_levels([one for seed in LEVEL_SEEDS for one in calibrated(draw(seed))], ONE, POWER)
     too_many = []

@@ -1,4 +1,4 @@
-"""The simulated radio does what its page says."""
+"""The simulated radio matches its documentation."""
 
 import json
 import random

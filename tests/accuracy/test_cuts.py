@@ -1,4 +1,4 @@
-"""Recordings cut anew and altered are what they are said to be, and a choice does not see what is left out."""
+"""Cut and altered recordings are right, and a tuning never uses what is left out."""
 
 import random
 from dataclasses import replace
@@ -118,7 +118,7 @@ def test_steps_change_one_number_and_join_different_ones() -> None:
 
 
 def test_what_is_left_out_has_no_say(walk: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the first number is best for one set and ruins the other; each is chosen for by the other."""
+    """Half of the first number is best for one set and bad for the other; each fold is tuned on the other set."""
     monkeypatch.setattr("accuracy.nested.numbers", lambda: {"n": 1.0})
     here, there = replace(walk, of="here"), replace(walk, of="there")
 

@@ -1,4 +1,4 @@
-"""Drawn buildings are valid, people in them walk as one can, and their radio is what the facts say."""
+"""Drawn buildings are valid, people walk only possible routes, and the radio matches the drawn facts."""
 
 import csv
 import json
@@ -174,7 +174,7 @@ def two_rooms(levels: int = 1) -> Plan:
 
 
 def levels_at(radio: Radio, x_m: float, plan: Plan, level: int = 0) -> Floats:
-    """The levels of 500 devices at the same place (10, 10), 1.1 m high as somebody who faces east carries it."""
+    """Levels of 500 devices at one place (10, 10), 1.1 m high, carried by a person facing east."""
     devices = [Device(f"d{k}", "west0", 0, 10.0, 10.0, 1.1) for k in range(500)]
     air = Air(plan, devices, radio, np.random.default_rng(3))
     found: Floats = air.levels(np.array([level]), np.array([[x_m, 10.0]]), np.array([[1.0, 0.0]]))[0]
@@ -182,43 +182,43 @@ def levels_at(radio: Radio, x_m: float, plan: Plan, level: int = 0) -> Floats:
 
 
 @pytest.fixture
-def calm() -> Radio:
-    """A radio without shadowing or body, in which everything is heard."""
+def ideal() -> Radio:
+    """A radio without shadowing or body, with full reception."""
     radio = draw_radio(np.random.default_rng(1))
     return replace(radio, shadowing_db=0.0, body_db=0.0, sensitivity_dbm=-200.0, adverts_per_s=5.0)
 
 
-def test_levels_fall_with_distance_as_the_facts_say(calm: Radio) -> None:
+def test_levels_fall_with_distance_as_the_facts_say(ideal: Radio) -> None:
     for exponent in (1.6, 4.0):
-        radio = replace(calm, exponent=exponent)
+        radio = replace(ideal, exponent=exponent)
         near, far = (levels_at(radio, x_m, two_rooms()) for x_m in (12.0, 18.0))
         assert near - far == pytest.approx(10 * exponent * np.log10(4))
-    at_1m = levels_at(replace(calm, tx_error_db=5.0), 11.0, two_rooms())
+    at_1m = levels_at(replace(ideal, tx_error_db=5.0), 11.0, two_rooms())
     assert at_1m.mean() == pytest.approx(-54, abs=0.5)
     assert np.ptp(at_1m) == pytest.approx(12, abs=0.2)
 
 
-def test_walls_and_floors_and_bodies_take_what_the_facts_say(calm: Radio) -> None:
+def test_walls_and_floors_and_bodies_take_what_the_facts_say(ideal: Radio) -> None:
     plan = two_rooms()
     opened = replace(plan, borders=tuple(replace(border, open=True) for border in plan.borders))
     for wall_db in (2.0, 12.0):
-        radio = replace(calm, wall_db=wall_db)
+        radio = replace(ideal, wall_db=wall_db)
         lost = levels_at(radio, 25.0, opened) - levels_at(radio, 25.0, plan)
         assert 0.7 * wall_db <= lost[0] <= 1.3 * wall_db
         assert lost == pytest.approx(lost[0])
         assert levels_at(radio, 15.0, opened) == pytest.approx(levels_at(radio, 15.0, plan))
-    radio = replace(calm, floor_db=20.0, storey_m=3.0)
+    radio = replace(ideal, floor_db=20.0, storey_m=3.0)
     above, beside = levels_at(radio, 10.0, two_rooms(2), level=1), levels_at(radio, 13.0, plan)
     assert beside - above == pytest.approx(20.0)
-    behind, before = (levels_at(replace(calm, body_db=8.0), x_m, plan) for x_m in (13.0, 7.0))  # facing east
+    behind, before = (levels_at(replace(ideal, body_db=8.0), x_m, plan) for x_m in (13.0, 7.0))  # facing east
     assert before - behind == pytest.approx(8.0)
 
 
-def test_doors_let_through_in_a_third_of_the_buildings(calm: Radio) -> None:
+def test_doors_let_through_in_a_third_of_the_buildings(ideal: Radio) -> None:
     plan = two_rooms()
     with_door = replace(plan, borders=(replace(plan.borders[0], door=(20.0, 10.0)),))
     devices = [Device("d", "west0", 0, 10.0, 10.0, 1.1)]
-    radio = replace(calm, wall_db=10.0)
+    radio = replace(ideal, wall_db=10.0)
     seen = np.array([[25.0, 10.0], [25.0, 13.0]])  # through the door, and past it
     passed = []
     for seed in range(300):
@@ -228,8 +228,8 @@ def test_doors_let_through_in_a_third_of_the_buildings(calm: Radio) -> None:
     assert np.mean(passed) == pytest.approx(1 / 3, abs=0.1)
 
 
-def test_places_are_good_and_bad_as_the_facts_say(calm: Radio) -> None:
-    radio = replace(calm, shadowing_db=5.0, shadowing_m=2.0)
+def test_places_are_good_and_bad_as_the_facts_say(ideal: Radio) -> None:
+    radio = replace(ideal, shadowing_db=5.0, shadowing_m=2.0)
     here, near, far = (
         levels_at(radio, x_m, two_rooms()) - levels_at(replace(radio, shadowing_db=0.0), x_m, two_rooms())
         for x_m in (13.0, 15.0, 19.5)
@@ -240,7 +240,7 @@ def test_places_are_good_and_bad_as_the_facts_say(calm: Radio) -> None:
 
 
 def heard(radio: Radio) -> Adverts:
-    """What is heard in ten minutes of a patrol."""
+    """Adverts in ten minutes of a patrol."""
     plan = two_rooms()
     plan = replace(plan, borders=(replace(plan.borders[0], door=(20.0, 10.0)),))
     devices = [Device(f"d{k}", "west0", 0, 3.0 + 4 * k, 7.0, 2.0) for k in range(4)]
@@ -248,8 +248,8 @@ def heard(radio: Radio) -> Adverts:
     return Air(plan, devices, radio, np.random.default_rng(2)).adverts(track, "phone", np.random.default_rng(3))
 
 
-def test_a_stronger_transmitter_moves_all_readings_alike(calm: Radio) -> None:
-    quiet = replace(calm, tx_error_db=-15.0, sensitivity_dbm=-95.0, shadowing_db=4.0)
+def test_a_stronger_transmitter_moves_all_readings_alike(ideal: Radio) -> None:
+    quiet = replace(ideal, tx_error_db=-15.0, sensitivity_dbm=-95.0, shadowing_db=4.0)
     loud = replace(quiet, tx_error_db=-8.0, sensitivity_dbm=-88.0)
     one, other = heard(quiet), heard(loud)
     assert np.array_equal(one.times_s, other.times_s)
@@ -259,10 +259,10 @@ def test_a_stronger_transmitter_moves_all_readings_alike(calm: Radio) -> None:
 
 
 @pytest.mark.parametrize("of", [standing, patrol])
-def test_adverts_fade_and_get_lost_as_the_facts_say(calm: Radio, of: Callable[..., Any]) -> None:
+def test_adverts_fade_and_get_lost_as_the_facts_say(ideal: Radio, of: Callable[..., Any]) -> None:
     plan = two_rooms()
     plan = replace(plan, borders=(replace(plan.borders[0], open=True),))
-    radio = replace(calm, exponent=0.0, fading_db=4.0, lost_share=0.3, burst_every_s=1e9, adverts_per_s=5.0)
+    radio = replace(ideal, exponent=0.0, fading_db=4.0, lost_share=0.3, burst_every_s=1e9, adverts_per_s=5.0)
     track = Track(of(plan, np.random.default_rng(1)), 600)
     devices = [Device(f"d{k}", "west0", 0, 3.0, 7.0, 2.0) for k in range(20)]
     for mode in ("gateway", "phone"):

@@ -1,4 +1,4 @@
-"""Folders of recordings are read, and what is wrong with one is named with file and line."""
+"""Folders of recordings are read; errors name file and line."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Scoring, by hand-made cases."""
+"""Scoring with hand-made cases."""
 
 from accuracy.figures import Figure, Wanted, reached, worse
 from accuracy.score import changes, delays, judge, quantile
@@ -15,8 +15,8 @@ def test_truth_knows_rooms_and_changes() -> None:
 
 
 def test_seconds_changes_and_delays_are_counted() -> None:
-    told = [(0.0, "a"), (22_000.0, "b"), (39_000.0, "a")]
-    score = judge(WALK, lambda ms: [room for at, room in told if at <= ms][-1], told[1:], WALK.moments())
+    estimated = [(0.0, "a"), (22_000.0, "b"), (39_000.0, "a")]
+    score = judge(WALK, lambda ms: [room for at, room in estimated if at <= ms][-1], estimated[1:], WALK.moments())
     assert (score.seconds, score.right, score.changes, score.true_changes) == (60, 57, 2, 2)
     assert score.delays_s == [2.0, -1.0]
 
@@ -44,8 +44,10 @@ def test_quantiles_are_values_that_occur() -> None:
 def test_only_what_got_worse_by_more_than_it_may_is_told() -> None:
     baseline = {"right %": 95.0, "delay s": 2.0}
     assert worse([Figure("right %", 93.1, 1, 2.0), Figure("delay s", 0.1, -1, 1.0)], baseline) == []
-    told = worse([Figure("right %", 92.9, 1, 2.0), Figure("delay s", 3.1, -1, 1.0), Figure("new", 1, 1, 1)], baseline)
-    assert [sentence.split(":")[0] for sentence in told] == ["right %", "delay s", "new"]
+    estimated = worse(
+        [Figure("right %", 92.9, 1, 2.0), Figure("delay s", 3.1, -1, 1.0), Figure("new", 1, 1, 1)], baseline
+    )
+    assert [sentence.split(":")[0] for sentence in estimated] == ["right %", "delay s", "new"]
 
 
 def test_what_is_wanted_is_named_with_whether_it_is_reached() -> None:

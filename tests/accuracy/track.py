@@ -1,4 +1,4 @@
-"""The way of one simulated person as arrays, and how people stand. Pure."""
+"""The path of one simulated person as arrays, and how people stand. Pure."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ from simulator.walk import Leg
 
 from accuracy.truth import Truth
 
-TURN_EVERY_S = 60.0  # somebody who stands turns round now and then: an assumption
+TURN_EVERY_S = 60.0  # standing people sometimes turn: an assumption
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Track:
         return Where(leg, place[..., 0], place[..., 1], heading[..., 0], heading[..., 1])
 
     def still_s(self, time_s: float) -> float:
-        """For how many seconds the person has stood; 0 while they walk, infinity before the first step."""
+        """Seconds since the last step; 0 while walking, infinity before the first step."""
         begun = bisect_left(self._walks, (time_s,))
         return max(0.0, time_s - self._walks[begun - 1][1]) if begun else math.inf
 
@@ -62,7 +62,7 @@ class Track:
 
 
 def standing(room: Room, end_s: float, rng: random.Random) -> list[Leg]:
-    """Standing at one place of a room, turning round now and then."""
+    """Stand at one place of a room and sometimes turn."""
     place = random_point(room.polygon, rng)
     legs, now_s = [], 0.0
     while now_s < end_s:

@@ -1,4 +1,4 @@
-"""Where somebody really was, and the moments at which that is asked. Pure."""
+"""The true rooms of a person, and the moments to compare. Pure."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ class Truth:
         return cls(tuple(ms for ms, _ in kept), tuple(room for _, room in kept), end_ms)
 
     def room_at(self, ms: float) -> str:
-        """The room at a moment not before the first."""
+        """The room at a moment, not before the first."""
         return self.rooms[bisect_right(self.starts_ms, ms) - 1]
 
     def changes(self) -> list[tuple[float, str, float]]:
-        """Each change of room: when, into which one, and until when that was stayed in."""
+        """Each change of room: time, new room, and end of the stay."""
         ends = (*self.starts_ms, self.end_ms)[2:]
         return list(zip(self.starts_ms[1:], self.rooms[1:], ends, strict=True))
 
     def moments(self, from_ms: float | None = None) -> Iterator[float]:
-        """One moment a second from `from_ms` (default: the first) to the end."""
+        """One moment per second from `from_ms` (default: the first) to the end."""
         ms = (self.starts_ms[0] if from_ms is None else from_ms) + PERIOD_MS
         while ms <= self.end_ms:
             yield ms

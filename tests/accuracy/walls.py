@@ -1,4 +1,4 @@
-"""How many walls lie between two places of a level: the straight line between them against the rooms' outlines."""
+"""Counts the walls between two places of a level: crossings of the straight line with the rooms' outlines."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ Counts = NDArray[np.int64]
 
 
 class Walls:
-    """Walls of a building, counted once for each fixed place on a grid of GRID_M and looked up from then on."""
+    """Walls of a building, counted once for each fixed place on a grid of GRID_M and cached."""
 
     def __init__(self, building: Building) -> None:
         rooms = building.rooms.values()
@@ -25,7 +25,7 @@ class Walls:
     def between(
         self, level: int, place: tuple[float, float], x_m: NDArray[np.float64], y_m: NDArray[np.float64]
     ) -> Counts:
-        """How many walls lie between a fixed place and each of these, all on one level."""
+        """Number of walls between a fixed place and each of these, all on one level."""
         low = self._low[level]
         if (key := (level, *place)) not in self._counted:
             self._counted[key] = _grid(low, self._lines[level], place)

@@ -1,4 +1,4 @@
-"""Adverts of a recording as receivers send them: windows, statistic, latency. Pure."""
+"""Makes batches of a recording's adverts, as receivers send them: windows, statistic, latency. Pure."""
 
 import random
 
@@ -12,7 +12,7 @@ LATENCY_MS = (10, 60)  # receiver, network and broker
 
 
 def batches(recording: Recording, phases: int) -> list[Sent]:
-    """Batches in the order of their arrival. Each receiver's windows begin at a moment of its own; `phases` is the seed
+    """Batches in order of arrival. Each receiver's windows start at a random moment; `phases` is the seed
     of these moments, and of the latency."""
     rng = random.Random(f"{recording.of}/{recording.name}/{phases}")  # noqa: S311 - play, not secrets
     phase = {one: rng.randrange(WINDOW_MS) for one in sorted({advert.receiver for advert in recording.adverts})}

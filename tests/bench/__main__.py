@@ -1,4 +1,4 @@
-"""`make bench`: phones at full tilt against the whole stack: counts, CPU and memory of each part; the locator alone.
+"""`make bench`: phones at full load against the whole stack: counts, CPU and memory of each part; the locator alone.
 
 The generator runs on the same machine; its own share stands in the table. Results: the screen and docs/benchmarks.md.
 """
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from stack.install import say
+from stack.install import print_line
 from stack.layout import ROOT
 from support.running import RunningStack, running_stack
-from support.talk import eventually, influx
+from support.stack_client import eventually, influx
 
 from bench import locator
 
@@ -26,7 +26,7 @@ SETTLE_WITHIN_S = 60.0
 
 
 def main() -> int:
-    """Run the load, print and write the table; exit code 1 when the counts differ."""
+    """Run the load, print and write the table; exit code 1 if the counts differ."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--phones", type=int, default=2000, help="how many virtual SDAs (%(default)s)")
     parser.add_argument("--interval", type=float, default=4.0, help="seconds between a phone's messages (%(default)s)")
@@ -34,7 +34,7 @@ def main() -> int:
     arguments = parser.parse_args()
     alone = locator.measure()
     with running_stack() as stack:
-        say(
+        print_line(
             f"{arguments.phones} phones, a message of 4 readings every {arguments.interval} s, {arguments.duration} s …"
         )
         before = {name: _cpu_s(stack, name) for name in SERVICES}
@@ -48,7 +48,7 @@ def main() -> int:
     page = _page(arguments, simulated, stored, rows, alone)
     if arguments == parser.parse_args([]):  # a trial with other figures is no benchmark
         (ROOT / "docs" / "benchmarks.md").write_text(page)
-    say(page)
+    print_line(page)
     return 0 if stored == sent and not simulated["failed"] else 1
 
 

@@ -1,4 +1,4 @@
-"""The dashboard under load: how soon a marker moves, what ten open pages cost, and how the page's heap grows.
+"""The dashboard under load: delay of markers, cost of ten open pages, growth of the page's heap.
 
 Run: `make bench-dashboard`. The generator and the browser run on the same machine; its load stands in the table.
 """
@@ -17,11 +17,11 @@ from typing import Any
 
 import psutil
 from playwright.sync_api import Browser, Page
-from stack.install import say
+from stack.install import print_line
 from support.browser import chromium, session_of
 from support.building import Building, Placed
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import batch, connect, get
+from support.stack_client import batch, connect, get
 
 from bench.pages import open_pages
 
@@ -46,7 +46,7 @@ OBSERVE = """() => {
 
 
 class Crowd:
-    """Phones that report once every interval, some of them on the shown level; and one that is moved by hand."""
+    """Phones that publish once per interval, some on the shown level, and one that the benchmark moves."""
 
     def __init__(self, stack: RunningStack, count: int, shown: int, interval_s: float) -> None:
         building = Building(DEMO_BUILDING)
@@ -62,11 +62,11 @@ class Crowd:
         self._begin = time.monotonic()
         self._thread = threading.Thread(target=self._report, daemon=True)
 
-    def say(self, staff_id: str, place: Placed, rssi: int) -> None:
+    def print_line(self, staff_id: str, place: Placed, rssi: int) -> None:
         self._client.publish(f"sda/v1/phone/{staff_id}/readings", json.dumps(batch((place.id, rssi))), qos=1)
 
     def rate(self) -> float:
-        """Messages a second, since the beginning."""
+        """Messages per second since the start."""
         return self._sent / (time.monotonic() - self._begin)
 
     def _report(self) -> None:
@@ -75,7 +75,7 @@ class Crowd:
         number = 0
         while not self._over.is_set():
             staff_id, place = self._people[number % len(self._people)]
-            self.say(staff_id, place, -55 + chance.randrange(-6, 7))
+            self.print_line(staff_id, place, -55 + chance.randrange(-6, 7))
             self._sent += 1
             number += 1
             if (ahead_s := begin + number * step_s - time.monotonic()) > 0:
@@ -104,7 +104,7 @@ def main() -> int:
         lines = [] if arguments.heap_minutes else _under_load(stack, browser, arguments)
         if arguments.heap_minutes:
             lines += _heap(stack, browser, arguments.heap_minutes)
-    say("\n".join(lines))
+    print_line("\n".join(lines))
     return 0
 
 
@@ -131,23 +131,23 @@ def _under_load(stack: RunningStack, browser: Browser, arguments: argparse.Names
             size = after["bytes"]
             lag = get(stack, "/health").json()["parts"]["ingest"]["store_lag_ms"]
         page = _open(browser, stack)
-        crowd.say(PROBE, rooms[0], -30)
+        crowd.print_line(PROBE, rooms[0], -30)
         page.locator(f'.marker[data-staff="{PROBE}"]').wait_for(timeout=30_000)
         page.evaluate(OBSERVE)
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable")
         busy, begin = _busy_s(session), time.monotonic()
-        told = []
+        reported = []
         for number in range(arguments.moves):
-            told.append(time.time() * 1000)
-            crowd.say(PROBE, rooms[(number + 1) % 2], -30)
+            reported.append(time.time() * 1000)
+            crowd.print_line(PROBE, rooms[(number + 1) % 2], -30)
             time.sleep(1 + random.random() / 5)  # noqa: S311 - so that the moves fall on any moment of a tick
         time.sleep(2)
         moves: list[float] = page.evaluate("window.moves")
         longest: float = page.evaluate("Math.max(0, ...window.long)")
         share = (_busy_s(session) - busy) / (time.monotonic() - begin)
         load = os.getloadavg()[0]
-    waits = sorted(next((move - at for move in moves if move > at), float("inf")) for at in told)
+    waits = sorted(next((move - at for move in moves if move > at), float("inf")) for at in reported)
     p50, p99 = statistics.median(waits), waits[int(len(waits) * 0.99)]
     measured = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores ({platform.machine()}), load {load:.1f}"
     return [
@@ -174,7 +174,7 @@ def _cpu_share(stack: RunningStack, seconds: float) -> float:
 
 
 def _heap(stack: RunningStack, browser: Browser, minutes: float) -> list[str]:
-    """What the page's heap holds after a collection, minute by minute."""
+    """The page's heap after garbage collection, minute by minute."""
     with Crowd(stack, 200, 120, 2.0):
         page = _open(browser, stack)
         session = page.context.new_cdp_session(page)
@@ -183,7 +183,7 @@ def _heap(stack: RunningStack, browser: Browser, minutes: float) -> list[str]:
             time.sleep(60)
             session.send("HeapProfiler.collectGarbage")
             used.append(session.send("Runtime.getHeapUsage")["usedSize"] / 2**20)
-            say(f"{minute + 1} min: {used[-1]:.1f} MiB, {_counts(session)}")
+            print_line(f"{minute + 1} min: {used[-1]:.1f} MiB, {_counts(session)}")
     base = used[min(4, len(used) - 1)]
     most = max(used[4:] or used) - base
     text = f"{base:.1f} MiB after five minutes, {used[-1]:.1f} MiB at the end, {most:+.1f} MiB at most"

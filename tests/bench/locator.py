@@ -1,4 +1,4 @@
-"""The locator alone: readings a second in one process, and memory a person. Run: `make bench ARGS=locator`.
+"""The locator alone: readings per second in one process, and memory per person. Run: `make bench ARGS=locator`.
 
 Readings per CPU second are what other work on the machine disturbs least.
 """
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from stack.install import say
+from stack.install import print_line
 from stack.layout import ROOT, node_folder
 
 PROGRAM = ROOT / "flows" / "bench" / "locator.js"
@@ -17,7 +17,7 @@ WANTED_BYTES = 1000
 
 
 def measure() -> dict[str, Any]:
-    """Run the program; its figures."""
+    """Run the program; returns its figures."""
     command = (node_folder() / "node", "--expose-gc", PROGRAM)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -36,9 +36,9 @@ def lines(found: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    """Measure and print; exit code 1 when less is reached than is wanted."""
+    """Measure and print; exit code 1 if a target is missed."""
     found = measure()
-    say("\n".join(lines(found)))
+    print_line("\n".join(lines(found)))
     fast = found["readings_per_cpu_s"] >= WANTED_READINGS_PER_S
     return 0 if fast and found["bytes_per_person"] < WANTED_BYTES else 1
 

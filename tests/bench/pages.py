@@ -1,4 +1,4 @@
-"""Ten open dashboards without the browsers' own load: sockets that are logged in and watch a level as pages do."""
+"""Ten open dashboards without the browsers' load: logged-in sockets that watch a level like pages do."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from support.running import RunningStack
 
 @contextmanager
 def open_pages(stack: RunningStack, count: int, level: str) -> Iterator[Callable[[], dict[str, int]]]:
-    """Open them; gives what they got so far: snapshots, and bytes of the last one."""
+    """Open the sockets; yields the received snapshots and the bytes of the last one."""
     environment = {**os.environ, "URL": stack.http_url, "LEVEL": level, "COUNT": str(count),
                    "NAME": stack.secrets["SDA_VIEWER_USER"], "WORD": stack.secrets["SDA_VIEWER_PASSWORD"]}  # fmt: skip
     script = Path(__file__).with_name("pages.cjs")

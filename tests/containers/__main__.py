@@ -1,7 +1,7 @@
-"""On which engines the containers are tested here, and one to try them by hand where there is no Docker.
+"""Lists the engines for testing containers, and runs a private one on machines without Docker.
 
 python -m containers stores                  prints what SDA_ENGINE_STORE may be, `machine` for the machine's own engine
-python -m containers run classic|containerd  runs one with the stand-in images until Ctrl-C; prints how it is reached
+python -m containers run classic|containerd  runs one with the substitute images until Ctrl-C; prints its address
 """
 
 import signal
@@ -13,7 +13,7 @@ from .packages import NoEngineError
 
 
 def main() -> int:
-    """Exit code 1 with a sentence where no engine can be had, 2 for wrong arguments."""
+    """Exit code 1 with a message if no engine is possible, 2 for wrong arguments."""
     try:
         match sys.argv[1:]:
             case ["stores"]:
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def stores() -> str:
-    """What can be tested on; a private engine is started once, since only that shows whether it can be."""
+    """The testable engines; a private one is started once, to check that it works."""
     if own_of_machine():
         return "machine"
     if not busy():
@@ -40,7 +40,7 @@ def stores() -> str:
 
 
 def run(store: str) -> None:
-    """An engine until it is told to end."""
+    """Run an engine until it is stopped."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     with private_engine(store) as engine:
         images.provide(engine)

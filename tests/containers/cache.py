@@ -1,4 +1,4 @@
-"""What an engine of its own costs minutes to make is kept beside the other built programs."""
+"""Caches the slow parts of a private engine beside the other built programs."""
 
 import hashlib
 import shutil
@@ -12,7 +12,7 @@ CACHE = cache_dir() / "engine"
 
 
 def built_once(title: str, made_from: Iterable[object], build: Callable[[Path], None]) -> Path:
-    """The folder that ``build`` fills, from the cache where ``made_from`` is what it was made from; older ones go.
+    """The folder that ``build`` fills, from the cache if ``made_from`` is unchanged; older ones are removed.
 
     Args:
         title: the folder's name, without its digest.

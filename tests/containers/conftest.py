@@ -1,4 +1,4 @@
-"""The engine that these tests share: this machine's own, else a private one with stand-ins for the pinned images."""
+"""The shared engine of these tests: this machine's own, else a private one with substitutes for the pinned images."""
 
 import os
 from collections.abc import Iterator
@@ -31,14 +31,14 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def fresh(engine: Engine) -> Iterator[Installation]:
-    """A clone that was never started."""
+    """A clone that has never been started."""
     with installation(engine) as clone:
         yield clone
 
 
 @pytest.fixture(scope="session")
 def whole_clone(engine: Engine) -> Iterator[Installation]:
-    """A clone that is up, without the demo, once for the whole run."""
+    """A running clone without the demo, for the whole run."""
     with installation(engine) as clone:
         clone.environment["SIM"] = "0"
         clone.make("up")
@@ -47,7 +47,7 @@ def whole_clone(engine: Engine) -> Iterator[Installation]:
 
 @pytest.fixture
 def clone(whole_clone: Installation) -> Iterator[Installation]:
-    """The shared clone; what a test leaves stopped is up again before the next one begins."""
+    """The shared clone; stopped services are restarted before the next test."""
     yield whole_clone
     if not whole_clone.is_up():
         whole_clone.make("up")

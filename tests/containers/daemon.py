@@ -1,4 +1,4 @@
-"""A private container engine: its daemon on a socket of its own, and nothing of it left behind afterwards."""
+"""A private container engine: a daemon on its own socket, with complete clean-up."""
 
 import fcntl
 import json
@@ -21,30 +21,30 @@ from .cache import CACHE
 from .packages import NoEngineError
 
 STORES = ("classic", "containerd")
-"""How an engine keeps images; which it does is a setting of the machine."""
+"""Kinds of image store of an engine; the machine's configuration decides."""
 START_WITHIN_S, STOP_WITHIN_S = 60.0, 90.0
 RUN, NAME = Path("/run"), "sda-engine-"
-"""Where an engine's socket and pid file are: a folder with the process id of who runs it."""
+"""Folder of an engine's socket and pid file, named by the process id of its runner."""
 TRACES = tuple(map(Path, ("/run/docker", "/run/containerd", "/opt/containerd")))
-"""Folders that an engine makes wherever its own lie."""
+"""Folders that an engine always makes at fixed places."""
 FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
 MARKED = re.compile(r"\b(docker|br-)", re.IGNORECASE)
-"""Rules and chains that an engine makes name one or the other."""
+"""Markers in the firewall rules and chains of an engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A running engine: how to reach it."""
+    """A running engine and its address."""
 
     environment: dict[str, str]
-    """What `docker` needs, over the caller's own environment."""
+    """Environment variables for `docker`."""
     restart: Callable[[], None]
-    """The daemon ends and begins anew, as on an update of it; containers follow their policy."""
+    """Restart the daemon, as an update does; containers follow their restart policy."""
     private: bool
-    """Then no registry answers, and the pinned images are stand-ins."""
+    """A private engine: no registry, and substitutes for the pinned images."""
 
     def docker(self, *arguments: object, check: bool = True) -> str:
-        """What a `docker` command prints."""
+        """Run a `docker` command; returns its output."""
         command = ["docker", *map(str, arguments)]
         done = subprocess.run(command, env={**os.environ, **self.environment}, capture_output=True, text=True,
                               check=False)  # fmt: skip
@@ -67,7 +67,7 @@ def _restart_of_machine() -> None:
 
 @contextmanager
 def private_engine(store: str) -> Iterator[Engine]:
-    """Run an engine for the length of the block; what it has built stays in the cache, its traces on the machine go.
+    """Run an engine during the block; built images stay in the cache, everything else is cleaned up.
 
     Args:
         store: one of STORES.
@@ -116,7 +116,7 @@ def private_engine(store: str) -> Iterator[Engine]:
 
 
 def _end_left(run: Path) -> None:
-    """End the daemon whose process id stands in its folder, and wait until it has ended."""
+    """Stop the daemon of the folder's process id and wait for its end."""
     with suppress(OSError, ValueError, psutil.Error):
         daemon = psutil.Process(int((run / "docker.pid").read_text()))
         if str(run) in " ".join(daemon.cmdline()):
@@ -139,7 +139,7 @@ def _command(store: str, root: Path, run: Path) -> list[str]:
 
 
 def busy() -> bool:
-    """Whether somebody runs a private engine; a second one waits."""
+    """Lock for a private engine; a second one waits."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "engine.lock").open("w") as lock:
         try:
@@ -180,7 +180,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _clean(environment: dict[str, str], run: Path, forwarding: str) -> None:
-    """Take away the engine's firewall rules, bridges and mounts."""
+    """Remove the engine's firewall rules, bridges and mounts."""
     whole = {**os.environ, **environment}
     for family in ("iptables", "ip6tables"):
         saved = subprocess.run([f"{family}-save"], env=whole, capture_output=True, text=True, check=False).stdout

@@ -1,5 +1,5 @@
-"""Stand-ins for the pinned images where no registry answers: the vendors' users, folders and tools around the programs
-that run natively here."""
+"""Substitutes for the pinned images without a registry: the vendors' users, folders and tools with the native
+programs."""
 
 import os
 import shutil
@@ -15,12 +15,12 @@ from .cache import CACHE, built_once
 from .daemon import Engine
 
 RELEASE = "unstable"
-"""Of Debian: it has Mosquitto in the series of the pinned image."""
+"""A Debian release with Mosquitto in the series of the pinned image."""
 PACKAGES = ("ca-certificates", "curl", "mosquitto", "mosquitto-clients", "openssl", "python3", "python3-pip", "procps")
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-"""Where Debian keeps those that are trusted; in the stand-ins those of SSL_CERT_FILE too, if it is set here."""
+"""Debian's file of trusted authorities; in the substitutes with those of SSL_CERT_FILE, if set."""
 NPM = "11.6.2"
-BASE = "stand-in/base:1"
+BASE = "substitute/base:1"
 
 INFLUXDB = """
 RUN useradd --uid 1000 --create-home influxdb && mkdir -p /var/lib/influxdb2 /etc/influxdb2 \\
@@ -49,7 +49,7 @@ CMD ["node"]
 
 
 def provide(engine: Engine) -> None:
-    """Give a private engine every pinned image that it lacks; another one asks its registry."""
+    """Make missing pinned images for a private engine; other engines use their registry."""
     if not engine.private:
         return
     known = engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
@@ -95,7 +95,7 @@ def _build(engine: Engine, name: str, programs: dict[Path, str], lines: str) -> 
 
 
 def _trust() -> str:
-    """Tells the programs inside which authorities to trust, where this machine's own are other than Debian's."""
+    """Makes the programs inside trust this machine's authorities, if they differ from Debian's."""
     if not os.environ.get("SSL_CERT_FILE"):
         return ""
     variables = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE")
@@ -135,7 +135,7 @@ def _npm() -> Path:
 
 
 def tracked() -> Iterator[Path]:
-    """The repository's files, as a clone has them, with what is changed or new here."""
+    """The repository's files as in a clone, with local changes and new files."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, check=True).stdout  # fmt: skip
     for name in listed.decode().split("\0"):

@@ -1,4 +1,4 @@
-"""A clone with its containers on an engine: the commands of the Makefile as a person types them, on free ports."""
+"""A clone with its containers on an engine: runs the commands of the Makefile, on free ports."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
 from stack.settings import PORT_KEYS
 from support import web
-from support.talk import eventually
+from support.stack_client import eventually
 from unused_ports import unused_ports
 
 from . import images
@@ -32,7 +32,7 @@ UP_WITHIN_S = 900.0
 
 
 class Installation:
-    """One clone. Its name on the engine, its ports and its network are its own."""
+    """One clone with its own project name, ports and network."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine = engine
@@ -52,19 +52,19 @@ class Installation:
         return {key: value or "" for key, value in dotenv_values(self.folder / ".env", interpolate=False).items()}
 
     def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in the clone; what it printed is one text in `stdout`, as on a screen."""
+        """Run a command in the clone; `stdout` has all output, as on a screen."""
         return subprocess.run(arguments, cwd=self.folder, env={**self.environment, **environment}, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                               timeout=UP_WITHIN_S)  # fmt: skip
 
     def make(self, target: str, **variables: str) -> str:
-        """What `make TARGET` prints. AssertionError when it fails."""
+        """Output of `make TARGET`. Raises AssertionError if it fails."""
         done = self.tried(target, **variables)
         assert done.returncode == 0, f"make {target}: {done.stdout}\n{self.logs()}"
         return done.stdout
 
     def tried(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`make TARGET`, whatever becomes of it."""
+        """Run `make TARGET` without checking the result."""
         return self.command("make", "--no-print-directory", target, **variables)
 
     def compose(self, *arguments: str) -> str:
@@ -73,7 +73,7 @@ class Installation:
         return done.stdout
 
     def containers(self) -> dict[str, str]:
-        """Service -> id of each container, stopped ones too; commands of the moment are left out."""
+        """Service -> id of each container, including stopped ones, without temporary commands."""
         label = "com.docker.compose"
         shown = f'{{{{.Label "{label}.service"}}}} {{{{.ID}}}} {{{{.Label "{label}.oneoff"}}}}'
         lines = self.engine.docker("ps", "--all", "--no-trunc", "--format", shown, "--filter",
@@ -88,7 +88,7 @@ class Installation:
         return self.command("docker", "compose", "--profile", "demo", "logs", "--tail", "15").stdout
 
     def health(self) -> dict[str, Any]:
-        """What /health says; `status` is `away` while nothing answers."""
+        """The response of /health; `status` is `away` without an answer."""
         try:
             answer: dict[str, Any] = web.get(f"{self.http_url}/health", timeout=10).json()
         except (OSError, ValueError, httpx.HTTPError):
@@ -103,7 +103,7 @@ class Installation:
         return {name for name, part in self.health()["parts"].items() if part["status"] != "up"}
 
     def publish(self, account: str, password: str, payloads: Sequence[Mapping[str, Any]], kind: str = "phone") -> None:
-        """Publish batches at QoS 1 over TLS, as a receiver does; returns when each is acknowledged."""
+        """Publish batches at QoS 1 over TLS, like a receiver; returns when all are acknowledged."""
         authority = self.folder / "ca.crt"
         if not authority.exists():
             self.compose("cp", "mosquitto:/mosquitto/data/tls/ca.crt", str(authority))
@@ -124,7 +124,7 @@ class Installation:
             client.loop_stop()
 
     def stored(self, account: str) -> int:
-        """How many readings of this receiver InfluxDB has."""
+        """Number of this receiver's readings in InfluxDB."""
         answer = web.get(
             f"http://127.0.0.1:{self.ports.influx}/query",
             params={
@@ -139,20 +139,20 @@ class Installation:
 
 
 def account_in(printed: str) -> str:
-    """The password that `make account` has printed."""
+    """The password in the output of `make account`."""
     (password,) = re.findall(r"^[A-Za-z0-9_-]{20,}$", printed, re.MULTILINE)
     return str(password)
 
 
 @contextmanager
 def installation(engine: Engine) -> Iterator[Installation]:
-    """A clone for the length of the block; its containers, volumes and images go with it."""
+    """A clone during the block; its containers, volumes and images are removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="sda-clone-"))
     folder.chmod(0o755)
     for path in images.tracked():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, folder / path)
-    if os.geteuid() == 0:  # as a clone of somebody who is not root
+    if os.geteuid() == 0:  # like a clone of a user who is not root
         for path in [folder / "flows" / "building", *(folder / "flows" / "building").iterdir()]:
             os.chown(path, NODE_RED_USER, NODE_RED_USER)
     clone = Installation(engine, folder)

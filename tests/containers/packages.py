@@ -1,4 +1,4 @@
-"""The programs of a private container engine, from Debian's packages, unpacked beside the system and not installed."""
+"""The programs of a private container engine, from unpacked Debian packages that are not installed."""
 
 import os
 import platform
@@ -12,19 +12,19 @@ from stack.layout import compose_program
 from .cache import CACHE, built_once
 
 UNSTABLE = ("docker.io", "docker-cli", "docker-buildx", "containerd")
-"""From Debian unstable, whose engine is a current one."""
+"""From Debian unstable, which has a current engine."""
 STABLE = ("runc", "iptables", "libip4tc2", "libip6tc2", "libxtables12", "libnetfilter-conntrack3", "libnfnetlink0",
           "libnftnl11", "libmnl0", "libseccomp2", "tini", "debootstrap", "busybox-static")  # fmt: skip
-"""From this machine's own release: they are linked with its libraries."""
+"""From this machine's release, since they need its libraries."""
 APPLETS = ("iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore")
 
 
 class NoEngineError(Exception):
-    """No engine can be had here; the message says why."""
+    """No engine is possible here; the message says why."""
 
 
 def fetch() -> Path:
-    """The folder of the unpacked packages, fetched where it is missing.
+    """The folder of the unpacked packages, downloaded if missing.
 
     Raises:
         NoEngineError: where this machine is no Debian, or the caller not root.
@@ -37,7 +37,7 @@ def fetch() -> Path:
 
 
 def environment(programs: Path) -> dict[str, str]:
-    """PATH and library paths with which the unpacked programs run."""
+    """PATH and library paths of the unpacked programs."""
     library = programs / "usr" / "lib" / f"{platform.machine()}-linux-gnu"
     path = [programs / part for part in ("bin", "usr/bin", "usr/sbin", "sbin", "usr/lib/docker")]
     return {
@@ -48,7 +48,7 @@ def environment(programs: Path) -> dict[str, str]:
 
 
 def mirror() -> tuple[str, str]:
-    """Address of the Debian mirror that this machine uses, and its release."""
+    """Address of this machine's Debian mirror, and its release."""
     lines = _output("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(CREATED_BY)").splitlines()
     debian = [line.split() for line in lines if line.split()[0].rstrip("/").endswith("/debian")]
     if not debian:

@@ -1,9 +1,9 @@
-"""The building file under Compose: changed over HTTP it is the file here; a fault in it stops nothing that runs."""
+"""The building file under Compose: changes over HTTP are in the file; an invalid file stops no service."""
 
 import json
 
 from support import web
-from support.talk import eventually
+from support.stack_client import eventually
 
 from .installation import Installation
 
@@ -31,11 +31,11 @@ def test_a_faulty_file_stops_nothing_and_is_reported(clone: Installation) -> Non
         refused = clone.tried("up")
         assert refused.returncode
         assert "levels" in refused.stdout
-        assert "nothing was changed, what runs goes on" in refused.stdout
+        assert "nothing was changed; running services continue" in refused.stdout
         assert clone.containers() == before
         assert web.get(f"{clone.http_url}/retrieveformonitoring", headers=admin(clone)).status_code == 200
 
-        eventually(lambda: clone.degraded() == {"building"}, what="health tells it")
+        eventually(lambda: clone.degraded() == {"building"}, what="health reports it")
         status = clone.tried("status")
         assert status.returncode
         assert "building is degraded: the building file was changed and is refused" in status.stdout

@@ -1,10 +1,10 @@
-"""The commands beside up and down need nothing but the engine, and the pages are there."""
+"""The other commands need only the engine, and the pages are served."""
 
 import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect
-from support.talk import eventually
+from support.stack_client import eventually
 
 from .installation import Installation, account_in
 
@@ -41,7 +41,7 @@ def test_simulator_plays_and_asks_beside_node_red(clone: Installation) -> None:
 def test_account_says_what_is_true(clone: Installation) -> None:
     printed = clone.make("account", ARGS="add gateway pi-1")
     assert account_in(printed)
-    assert "Mosquitto is up again and knows" in printed
+    assert "Mosquitto is up again with the change" in printed
     assert "gateway\tpi-1" in clone.make("account", ARGS="list")
     refused = clone.tried("account", ARGS="add gateway pi-1")
     assert refused.returncode
@@ -52,7 +52,7 @@ def test_account_says_what_is_true(clone: Installation) -> None:
 
 
 def test_no_program_of_this_machine_is_needed(clone: Installation, tmp_path: Path) -> None:
-    """Python and Node.js are hidden; what is left is the shell, git and the engine's client."""
+    """A PATH without Python and Node.js: only the shell, git and the engine's client."""
     for program in ("python3", "python", "node", "npm", "uv"):
         (tmp_path / program).write_text("#!/bin/sh\necho this machine has none >&2; exit 127\n")
         (tmp_path / program).chmod(0o755)

@@ -1,4 +1,4 @@
-"""What a service reads is in use after `make up`, however it was changed; who reads nothing of it is left alone."""
+"""`make up` applies every changed file and restarts only the services that read it."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ CHANGES = {  # file -> (service, where it is inside)
 
 
 def replace(file: Path, line: str) -> None:
-    """As `git pull` does: another file takes the name."""
+    """Replace the file like `git pull` does."""
     comment = "//" if file.suffix == ".js" else "#"
     fresh = file.with_name(file.name + ".pulled")
     fresh.write_text(f"{file.read_text()}\n{comment} {line}\n")

@@ -1,11 +1,11 @@
-"""Whatever is cut short is made whole by the next `make up`, and nothing that was acknowledged is lost."""
+"""The next `make up` repairs every interruption, and no acknowledged message is lost."""
 
 import os
 import signal
 import subprocess
 
 import pytest
-from support.talk import eventually, now_ms
+from support.stack_client import eventually, now_ms
 
 from .installation import Installation, account_in
 from .test_short import READINGS_A_BATCH, batches
@@ -39,7 +39,7 @@ def test_a_restart_of_the_engine(clone: Installation) -> None:
 def test_a_part_that_is_away_is_reported_and_up_waits_for_it(clone: Installation, service: str) -> None:
     clone.engine.docker("pause", clone.containers()[service])
     try:
-        eventually(lambda: "ingest" in clone.degraded(), what="health tells it")
+        eventually(lambda: "ingest" in clone.degraded(), what="health reports it")
         status = clone.tried("status")
         assert status.returncode
         assert "ingest is degraded: " in status.stdout

@@ -1,4 +1,4 @@
-"""Others on the same engine and machine: their networks, their clones, their rights."""
+"""Other users of the engine and machine: networks, clones and rights."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ NOBODY = 65534
 
 
 def which(program: str, clone: Installation) -> str:
-    """Where the clone's own PATH has a program."""
+    """Path of a program in the clone's PATH."""
     return clone.command("sh", "-c", f"command -v {program}").stdout.strip()
 
 

@@ -1,11 +1,11 @@
-"""The life of an installation, shortly: up, readings counted over an account, a stop and a start; up again; clean."""
+"""A short life cycle: up, readings counted over a new account, a stop and a start; up again; clean."""
 
 import re
 from pathlib import Path
 
 from support import web
 from support.building import Building
-from support.talk import batch, eventually, now_ms
+from support.stack_client import batch, eventually, now_ms
 
 from .installation import Installation, account_in
 
@@ -14,13 +14,13 @@ READINGS_A_BATCH = 4
 
 
 def batches(count: int, start_ms: int) -> list[dict[str, object]]:
-    """Batches of READINGS_A_BATCH readings; each reading a point of its own."""
+    """Batches of READINGS_A_BATCH readings; each reading is a separate point."""
     beacons = [one.id for one in Building(DEMO).beacons[:READINGS_A_BATCH]]
     return [batch(*((beacon, -60) for beacon in beacons), ts=start_ms + number) for number in range(count)]
 
 
 def places_of_sda_0(clone: Installation, key: str) -> object:
-    """Records of the last five minutes, as HACS asks; None before the key is known."""
+    """Records of the last five minutes, like HACS; None before the key is known."""
     asked = {"staff_id": "0", "start_time": str(now_ms() // 1000 - 300), "end_time": str(now_ms() // 1000)}
     answer = web.get(f"{clone.http_url}/extractbeacon", params=asked, headers={"X-API-Key": key})
     return answer.json()["location"] if answer.status_code == 200 else None

@@ -1,4 +1,4 @@
-"""Without a login the dashboard gives nothing; a viewer sees everything and changes nothing."""
+"""The dashboard needs a login; a viewer sees everything and changes nothing."""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ from support import web
 from support.browser import log_in, session_of
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, publish
+from support.stack_client import batch, eventually, publish
 
 
-def test_page_leads_to_the_login_and_then_where_one_wanted_to(browser: Browser, stack: RunningStack) -> None:
+def test_a_page_redirects_to_the_login_and_back(browser: Browser, stack: RunningStack) -> None:
     page = browser.new_page()
     said: list[str] = []
     page.on("websocket", lambda socket: said.append(socket.url))
@@ -45,7 +45,7 @@ def test_viewer_sees_the_floor_and_history(viewer: Page, stack: RunningStack, de
     beacon = next(one for one in demo.beacons if one.level == "L2")
     publish(stack, ("phone/viewed-1/readings", batch((beacon.id, -40))))
     viewer.goto(f"floor?level=L2&room={beacon.room}")
-    # in the room's list: on the plan several people may be one number
+    # in the room's list: the plan may show several people as a number
     expect(viewer.get_by_role("link", name="viewed-1", exact=True).first).to_be_visible(timeout=60_000)
     expect(viewer.get_by_role("alert")).to_have_count(0)
     expect(viewer.get_by_role("button", name=f"Log out {stack.secrets['SDA_VIEWER_USER']}")).to_be_visible()

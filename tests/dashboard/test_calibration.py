@@ -1,4 +1,4 @@
-"""Calibration by walking, on a phone: a kept walk is worked out, shown with what it would change, taken over once."""
+"""Calibration by walking, on a phone: a stored walk is evaluated, previewed and applied once."""
 
 import json
 from collections.abc import Iterator
@@ -9,16 +9,16 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.api import Api
 from support.browser import serious_faults, session_of, whole
-from support.known_walk import ID, NAME, WRONG_DB, KnownWalk, wrong_building
+from support.calibration_walk import ID, NAME, WRONG_DB, KnownWalk, wrong_building
 from support.running import RunningStack, running_stack
-from support.talk import now_ms
+from support.stack_client import now_ms
 
 PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
 def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A stack with a building whose offsets are wrong, and a walk through it."""
+    """A stack with wrong offsets in the building, and a recorded walk."""
     file = tmp_path_factory.mktemp("building") / "building.json"
     building = wrong_building()
     file.write_text(json.dumps(building))
@@ -46,11 +46,11 @@ def offsets(file: Path) -> dict[str, float]:
 
 
 def shot(what: Locator, file: Path) -> None:
-    """For people who want to see it: pytest --basetemp=FOLDER keeps it."""
+    """Take a screenshot; pytest --basetemp=FOLDER keeps it."""
     what.screenshot(path=file)
 
 
-def test_a_walk_puts_the_building_right_once(phone: Page, calibrated: RunningStack, tmp_path: Path) -> None:
+def test_a_walk_corrects_the_building_once(phone: Page, calibrated: RunningStack, tmp_path: Path) -> None:
     before = offsets(calibrated.building)
     kept = phone.locator(f'[data-recording="{NAME}"]')
     kept.get_by_role("button", name=f"Calibrate the devices with {NAME}").tap()
@@ -71,7 +71,7 @@ def test_a_walk_puts_the_building_right_once(phone: Page, calibrated: RunningSta
     assert changed
     wrong = [after[gateway] for gateway in changed if before[gateway] == WRONG_DB]
     right = [after[gateway] for gateway in changed if before[gateway] == 0]
-    # what all have in common is the tag's as well
+    # a common error may be the tag's
     assert mean(wrong) - mean(right or [0]) < WRONG_DB / 2
 
     api = Api(calibrated)

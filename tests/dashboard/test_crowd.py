@@ -1,4 +1,4 @@
-"""A thousand SDAs on one level: still legible, still to be moved and zoomed. On a stack of its own, which they fill."""
+"""A thousand SDAs on one level, on a separate stack: the plan stays legible and can be moved and zoomed."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from support.browser import serious_faults, session_of
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.talk import batch, eventually, publish
+from support.stack_client import batch, eventually, publish
 
 SOON_MS = 15_000
 WITHIN_S = 90.0
@@ -35,7 +35,7 @@ def page(browser: Browser, crowded: RunningStack) -> Iterator[Page]:
     context.close()
 
 
-def test_a_thousand_on_one_level_are_numbers_and_a_close_up_shows_people(
+def test_a_thousand_people_are_clustered_and_zooming_shows_them(
     page: Page, crowded: RunningStack, demo: Building
 ) -> None:
     beacons = [one for one in demo.beacons if one.level == "L2"]

@@ -1,4 +1,4 @@
-"""The devices page in a real browser: alerts, gateways, beacons, and what is heard but not registered."""
+"""The devices page in a real browser: alerts, gateways, beacons, and unregistered devices."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import serious_faults, session_of
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, now_ms, publish
+from support.stack_client import batch, now_ms, publish
 
 SOON_MS = 15_000
 RAISED_MS = 40_000
@@ -28,8 +28,8 @@ def devices(page: Page) -> Callable[..., Page]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def amiss(whole_stack: RunningStack, demo: Building) -> dict[str, str]:
-    """What is told only after a while: begun before the first test, so that the one that looks at it hardly waits.
+def amiss(session_stack: RunningStack, demo: Building) -> dict[str, str]:
+    """Slow alerts: started before the first test, so that the test for them hardly waits.
 
     Returns:
         ids of alerts, and what they are about.
@@ -38,7 +38,7 @@ def amiss(whole_stack: RunningStack, demo: Building) -> dict[str, str]:
     person = next(one for one in demo.raw["staff"][5:] if one.get("tags"))
     low = {"beacon": person["tags"][0], "rssi": -60, "battery_mv": 2210}
     publish(
-        whole_stack,
+        session_stack,
         (f"gateway/{gateway.id}/status", {"state": "offline", "ts": now_ms(), "version": "1"}),
         (f"gateway/{demo.gateways[41].id}/readings", {"v": 1, "ts": now_ms(), "readings": [low]}),
     )
@@ -54,25 +54,25 @@ def alert(page: Page, id_: str) -> Locator:
 
 
 def refused(stack: RunningStack, phone: str) -> str:
-    """Make an alert: a phone that sends nonsense. Its id."""
+    """Raise an alert with invalid messages of a phone; returns its id."""
     publish(stack, (f"phone/{phone}/readings", "this is no JSON"))
     return f"messages_refused:{phone}"
 
 
-def test_alert_says_what_to_do_and_is_acknowledged(devices: Callable[..., Page], stack: RunningStack) -> None:
+def test_an_alert_has_a_remedy_and_is_acknowledged(devices: Callable[..., Page], stack: RunningStack) -> None:
     id_ = refused(stack, "noisy-1")
     page = devices()
-    told = page.get_by_role("region", name="To be looked at").locator(f'[data-alert="{id_}"]')
-    expect(told).to_contain_text("phone noisy-1", timeout=RAISED_MS)
-    expect(told).to_contain_text("correct its program")
+    reported = page.get_by_role("region", name="To be looked at").locator(f'[data-alert="{id_}"]')
+    expect(reported).to_contain_text("phone noisy-1", timeout=RAISED_MS)
+    expect(reported).to_contain_text("correct its program")
     expect(page.get_by_role("link", name=re.compile(r"^Devices\s*, waiting: [1-9]"))).to_be_visible()
-    told.get_by_role("button", name="Acknowledge").click()
+    reported.get_by_role("button", name="Acknowledge").click()
     seen = page.get_by_role("region", name="Acknowledged").locator(f'[data-alert="{id_}"]')
     expect(seen).to_contain_text(f"Seen by login:{stack.secrets['SDA_ADMIN_USER']}", timeout=SOON_MS)
     expect(seen.get_by_role("button")).to_have_count(0)
 
 
-def test_alert_leads_to_its_room_on_the_floor(
+def test_an_alert_links_to_its_room_on_the_floor(
     devices: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     limited = next(room for level in demo.raw["levels"] for room in level["rooms"] if "limit" in room)
@@ -80,13 +80,13 @@ def test_alert_leads_to_its_room_on_the_floor(
     crowd = [(f"phone/alert-{n}/readings", batch((inside.id, -40))) for n in range(limited["limit"] + 1)]
     publish(stack, *crowd)
     page = devices()
-    told = alert(page, f"room_crowded:{limited['id']}")
-    expect(told).to_be_visible(timeout=RAISED_MS)
-    told.get_by_role("link", name="Show on the floor").click()
+    reported = alert(page, f"room_crowded:{limited['id']}")
+    expect(reported).to_be_visible(timeout=RAISED_MS)
+    reported.get_by_role("link", name="Show on the floor").click()
     expect(page).to_have_url(re.compile(f"floor.*room={limited['id']}"))
 
 
-def test_what_has_ended_unseen_is_seen_together(
+def test_ended_alerts_are_acknowledged_together(
     devices: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     at = demo.beacons[10].id
@@ -94,8 +94,8 @@ def test_what_has_ended_unseen_is_seen_together(
     publish(stack, *((f"phone/{one}/readings", batch((at, -40), ts=now_ms() - 90_000)) for one in gone))
     page = devices()
     for one in gone:
-        told = page.get_by_role("region", name="To be looked at").locator(f'[data-alert="sda_lost:{one}"]')
-        expect(told.get_by_role("heading")).to_have_text("SDA lost", timeout=RAISED_MS)
+        reported = page.get_by_role("region", name="To be looked at").locator(f'[data-alert="sda_lost:{one}"]')
+        expect(reported.get_by_role("heading")).to_have_text("SDA lost", timeout=RAISED_MS)
     publish(stack, *((f"phone/{one}/readings", batch((at, -40))) for one in gone))
     over = page.get_by_role("region", name="Ended, and not seen by anybody")
     for one in gone:
@@ -153,7 +153,7 @@ def test_gateway_shows_its_state_and_figures(devices: Callable[..., Page], stack
     expect(page.locator("tbody tr").first).to_have_attribute("data-id", gateway.id)
 
 
-def test_beacon_shows_when_and_by_whom_it_was_heard(
+def test_a_beacon_shows_its_last_reading_and_receiver(
     devices: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     beacon = demo.beacons[30]
@@ -167,10 +167,10 @@ def test_beacon_shows_when_and_by_whom_it_was_heard(
     expect(found.locator(".heard")).to_have_text(re.compile(r"^\d+ s ago$"))
 
 
-def test_strength_of_tags_and_of_receivers_is_learned_and_told(
+def test_learned_strengths_of_tags_and_receivers_are_shown(
     devices: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
-    """One tag 20 dB too strong, heard for 330 s by three gateways in one place; one of them hears 15 dB too little."""
+    """A tag 20 dB too strong, received for 330 s by three gateways in one place, one of them 15 dB too weak."""
     level = demo.gateways[0].level
     near, other, deaf = [one for one in demo.gateways if one.level == level][:3]
     person, tag = next((one["id"], one["tags"][0]) for one in reversed(demo.raw["staff"]) if one.get("tags"))
@@ -190,9 +190,7 @@ def test_strength_of_tags_and_of_receivers_is_learned_and_told(
     expect(row(page, near.id).locator(".bias")).to_have_text(re.compile("expected"), timeout=SOON_MS)
 
 
-def test_stranger_is_a_candidate_for_the_plan_or_for_somebody(
-    devices: Callable[..., Page], stack: RunningStack
-) -> None:
+def test_an_unregistered_beacon_can_be_placed_or_assigned(devices: Callable[..., Page], stack: RunningStack) -> None:
     publish(stack, ("phone/finder-1/readings", batch((STRANGER, -55))))
     page = devices("strangers", q=STRANGER)
     expect(row(page, STRANGER)).to_contain_text("phone finder-1", timeout=SOON_MS)
@@ -210,7 +208,7 @@ def test_axe_finds_no_serious_fault(devices: Callable[..., Page], stack: Running
         assert serious_faults(page) == [], tab
 
 
-def test_phone_shows_it_without_scrolling_sideways(devices: Callable[..., Page], stack: RunningStack) -> None:
+def test_the_page_fits_a_phones_width(devices: Callable[..., Page], stack: RunningStack) -> None:
     publish(stack, ("gateway/gw-unlisted/readings", json.dumps(batch((STRANGER, -55)))))
     for tab in ("alerts", "gateways", "beacons", "people", "strangers"):
         page = devices(tab)
@@ -218,9 +216,7 @@ def test_phone_shows_it_without_scrolling_sideways(devices: Callable[..., Page],
         assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth"), tab
 
 
-def test_gateway_that_is_down_and_battery_that_is_low_are_told(
-    devices: Callable[..., Page], amiss: dict[str, str]
-) -> None:
+def test_alerts_for_a_gateway_down_and_a_low_battery(devices: Callable[..., Page], amiss: dict[str, str]) -> None:
     page = devices()
     for (id_, about), title in zip(amiss.items(), ("Gateway down", "Battery low"), strict=True):
         expect(alert(page, id_).get_by_role("heading")).to_have_text(title, timeout=AFTER_A_MINUTE_MS)

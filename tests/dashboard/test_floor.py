@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import serious_faults
 from support.building import Building, Placed
 from support.running import RunningStack
-from support.talk import batch, eventually, now_ms, publish
+from support.stack_client import batch, eventually, now_ms, publish
 
 SOON_MS = 15_000
 
@@ -33,7 +33,7 @@ def marker(page: Page, staff_id: str) -> Locator:
 
 
 def room_of(page: Page, staff_id: str) -> str | None:
-    """The room on the plan that lies under the middle of somebody's marker."""
+    """The room under the middle of a person's marker on the plan."""
     return page.evaluate(  # type: ignore[no-any-return]
         """(id) => {
           const marker = document.querySelector(`.marker[data-staff="${id}"] rect`)?.getBoundingClientRect();
@@ -67,7 +67,7 @@ def test_marker_stands_in_its_room_and_moves_to_the_next(
     eventually(lambda: room_of(page, "mover-1") == second.room, what="the marker has moved")
 
 
-def test_stale_is_marked_and_lost_is_listed_aside(
+def test_stale_people_are_marked_and_lost_people_listed_separately(
     floor: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     at = placed(demo, "L5", 1)
@@ -81,7 +81,7 @@ def test_stale_is_marked_and_lost_is_listed_aside(
     expect(marker(page, "lost-1")).to_have_count(0)
 
 
-def test_level_switcher_shows_counts_and_the_address_keeps_the_choice(
+def test_the_level_switch_shows_counts_and_the_url_keeps_the_level(
     floor: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     heard(stack, "level-1", placed(demo, "L6"))
@@ -135,10 +135,10 @@ def test_plan_is_zoomed_and_moved_by_wheel_buttons_keys_and_drag(floor: Callable
     page.mouse.move(box["x"] + 260, box["y"] + 240, steps=4)
     page.mouse.up()
     assert offset(page) != before
-    expect(page).not_to_have_url(re.compile("room="))  # dragging over a room is no click on it
+    expect(page).not_to_have_url(re.compile("room="))  # dragging over a room does not select it
 
 
-def test_room_tells_who_is_there_by_mouse_and_by_keyboard(
+def test_a_room_lists_its_people_by_mouse_and_keyboard(
     floor: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     at = placed(demo, "L7", 1)
@@ -164,7 +164,7 @@ def test_click_on_a_marker_opens_that_person(floor: Callable[..., Page], stack: 
     expect(page).to_have_url(re.compile("staff.*id=opened-1"))
 
 
-def test_crowd_becomes_a_number_and_a_close_up_shows_everybody(
+def test_a_crowd_is_clustered_and_zooming_shows_everybody(
     floor: Callable[..., Page], stack: RunningStack, demo: Building
 ) -> None:
     at = placed(demo, "L3", 2)
@@ -199,7 +199,7 @@ def test_rooms_are_coloured_by_the_last_patrol_and_markers_named(
     expect(page).to_have_url(re.compile("labels=names"))
 
 
-def test_answer_that_is_none_is_told(
+def test_an_invalid_response_is_reported(
     floor: Callable[..., Page], page: Page, stack: RunningStack, demo: Building
 ) -> None:
     at = placed(demo, "L6", 1)
@@ -230,7 +230,7 @@ def test_axe_finds_no_serious_fault(floor: Callable[..., Page], stack: RunningSt
     assert serious_faults(page) == []
 
 
-def test_phone_shows_it_without_scrolling_sideways(floor: Callable[..., Page]) -> None:
+def test_the_page_fits_a_phones_width(floor: Callable[..., Page]) -> None:
     page = floor(level="L1")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
@@ -267,9 +267,7 @@ def test_fingers_move_and_zoom_the_plan(browser: Browser, stack: RunningStack, a
     context.close()
 
 
-def test_markers_do_not_glide_for_who_wants_no_motion(
-    floor: Callable[..., Page], stack: RunningStack, demo: Building
-) -> None:
+def test_markers_respect_reduced_motion(floor: Callable[..., Page], stack: RunningStack, demo: Building) -> None:
     heard(stack, "still-1", placed(demo, "L4", 1))
     page = floor(level="L4")
     expect(marker(page, "still-1")).to_be_visible(timeout=SOON_MS)

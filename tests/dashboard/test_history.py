@@ -1,4 +1,4 @@
-"""The history page in a real browser, on a stack of its own where fifty people have walked for forty minutes."""
+"""The history page in a real browser, on a separate stack with fifty people who walked for forty minutes."""
 
 import csv
 import json
@@ -12,11 +12,21 @@ from playwright.sync_api import Browser, Page, expect
 from support import web
 from support.browser import serious_faults, session_of
 from support.building import Building
-from support.crowd import Crowd, walk_about
+from support.crowd import Crowd, walk_crowd
+from support.history_page import (
+    COLOURS,
+    DRAWN,
+    LISTED,
+    SHOW_AND_PLAY,
+    clipped,
+    location_at,
+    stays_by_api,
+    where,
+    written,
+)
 from support.keys import admin
-from support.past import COLOURS, DRAWN, LISTED, SHOW_AND_PLAY, clipped, location_at, told_by_each, where, written
 from support.running import RunningStack, running_stack
-from support.talk import eventually
+from support.stack_client import eventually
 
 SOON_MS = 60_000
 PEOPLE = 50
@@ -26,8 +36,8 @@ PICTURED = "L7"
 
 
 @pytest.fixture(scope="module")
-def whole_stack(demo: Building, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """Its own: so many people would be in the way of other tests. One level has a picture, all of it magenta."""
+def session_stack(demo: Building, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
+    """A separate stack, since the crowd would disturb other tests. One level has a magenta picture."""
     folder = tmp_path_factory.mktemp("building")
     levels = [{**one, "plan": "plan.svg"} if one["id"] == PICTURED else one for one in demo.raw["levels"]]
     (folder / "building.json").write_text(json.dumps({**demo.raw, "levels": levels}))
@@ -39,24 +49,24 @@ def whole_stack(demo: Building, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture(scope="module")
-def admin_session(browser: Browser, whole_stack: RunningStack) -> Any:
-    return session_of(browser, whole_stack)
+def admin_session(browser: Browser, session_stack: RunningStack) -> Any:
+    return session_of(browser, session_stack)
 
 
 @pytest.fixture(scope="module")
-def crowd(whole_stack: RunningStack, demo: Building) -> Crowd:
-    return walk_about(whole_stack, demo, PEOPLE, minutes=40)
+def crowd(session_stack: RunningStack, demo: Building) -> Crowd:
+    return walk_crowd(session_stack, demo, PEOPLE, minutes=40)
 
 
 @pytest.fixture
 def window(crowd: Crowd) -> tuple[int, int]:
-    """Half an hour that all of them walked through."""
+    """Half an hour within the walk."""
     return crowd.end_ms - 33 * MINUTE_MS, crowd.end_ms - 3 * MINUTE_MS
 
 
 @pytest.fixture
 def past(page: Page, window: tuple[int, int]) -> Callable[..., Page]:
-    """The page with something chosen."""
+    """Opens the page with a selection."""
 
     def opened(**query: str) -> Page:
         asked = {"from": written(window[0]), "to": written(window[1])} | query
@@ -78,9 +88,7 @@ def seek(page: Page, ms: int) -> None:
 
 def test_half_an_hour_of_fifty_starts_at_once(page: Page, crowd: Crowd) -> None:
     def starts() -> bool:
-        page.goto(
-            f"history?staff={','.join(crowd.staff)}"
-        )  # who is chosen, but not when: the last half hour is offered
+        page.goto(f"history?staff={','.join(crowd.staff)}")  # people without a time: the last half hour is preset
         took_s = float(page.evaluate(SHOW_AND_PLAY))
         print(f"playback of half an hour of {PEOPLE} SDAs started after {took_s:.2f} s")  # noqa: T201 - the figure
         return took_s <= STARTS_WITHIN_S
@@ -89,11 +97,11 @@ def test_half_an_hour_of_fifty_starts_at_once(page: Page, crowd: Crowd) -> None:
     expect(page.locator(".past")).to_be_visible()
 
 
-def test_an_instant_shows_exactly_what_the_api_says(
+def test_an_instant_matches_the_api(
     past: Callable[..., Page], stack: RunningStack, crowd: Crowd, demo: Building, window: tuple[int, int]
 ) -> None:
     page = past(staff=",".join(crowd.staff))
-    stays = told_by_each(stack, crowd, *window)
+    stays = stays_by_api(stack, crowd, *window)
     for ms in (window[0] + minutes * MINUTE_MS for minutes in (4, 15, 29)):
         seek(page, ms)
         expected = where(stays, ms)
@@ -142,13 +150,13 @@ def test_a_level_is_chosen_with_its_time(
     ms = window[0] + 10 * MINUTE_MS
     expect(page.locator(".past")).to_be_visible(timeout=SOON_MS)
     seek(page, ms)
-    stays = told_by_each(stack, crowd, *window)
+    stays = stays_by_api(stack, crowd, *window)
     levels = {one["room"]: one["level"] for one in stays}
     assert page.evaluate(LISTED) == {who: room for who, room in where(stays, ms).items() if levels[room] == "L2"}
 
 
 @pytest.mark.usefixtures("crowd")
-def test_staff_are_found_added_and_taken_away(page: Page, demo: Building) -> None:
+def test_staff_are_searched_added_and_removed(page: Page, demo: Building) -> None:
     page.goto("history")
     page.get_by_role("radio", name="One or several SDAs").check()
     page.get_by_role("button", name="Show").click()
@@ -172,7 +180,7 @@ def test_staff_are_found_added_and_taken_away(page: Page, demo: Building) -> Non
     expect(page).to_have_url(re.compile(rf"staff={one['id']}(,|%2C)visitor-1"))
 
 
-def test_a_time_that_makes_no_sense_is_refused_in_place(page: Page) -> None:
+def test_an_invalid_time_is_refused_beside_the_field(page: Page) -> None:
     page.goto("history")
     page.get_by_label("From", exact=True).fill("2026-03-02T10:00:00")
     page.get_by_label("To", exact=True).fill("2026-03-01T10:00:00")
@@ -205,11 +213,11 @@ def test_play_pause_speed_steps_and_keyboard(past: Callable[..., Page], window: 
     page.get_by_role("button", name="Play").click()
     eventually(lambda: instant(page) == window[1], within_s=60)
     page.get_by_role("combobox", name="Speed").select_option("60")
-    page.get_by_role("button", name="Play").click()  # stopped by itself, and begins once more
+    page.get_by_role("button", name="Play").click()  # stopped at the end and starts again
     eventually(lambda: instant(page) < window[1], within_s=60)
 
 
-def test_an_address_shows_the_same_to_everybody(
+def test_a_url_restores_the_view(
     past: Callable[..., Page], browser: Browser, stack: RunningStack, window: tuple[int, int]
 ) -> None:
     page = past(staff="3,4")
@@ -230,11 +238,11 @@ def test_an_address_shows_the_same_to_everybody(
     context.close()
 
 
-def test_plan_goes_where_somebody_goes(
+def test_the_plan_follows_a_person(
     past: Callable[..., Page], stack: RunningStack, crowd: Crowd, window: tuple[int, int]
 ) -> None:
     page = past(staff="8")
-    stays = [one for one in told_by_each(stack, crowd, *window) if one["staff_id"] == "8"]
+    stays = [one for one in stays_by_api(stack, crowd, *window) if one["staff_id"] == "8"]
     for one in stays[1:4]:
         seek(page, window[0] + (one["enter_ms"] - window[0]) // 1000 * 1000 + 1000)
         expect(page.locator(f'.plan .room[data-room="{one["room"]}"]')).to_have_class(re.compile("occupancy-1"))
@@ -249,7 +257,7 @@ def save(page: Page, name: str) -> tuple[str, bytes]:
 def test_presence_and_patrols_of_each_room(
     past: Callable[..., Page], stack: RunningStack, crowd: Crowd, demo: Building, window: tuple[int, int]
 ) -> None:
-    parts = clipped(told_by_each(stack, crowd, *window), "L3", window)
+    parts = clipped(stays_by_api(stack, crowd, *window), "L3", window)
     page = past(level="L3", tab="presence")
     rooms = page.get_by_role("region", name="Table of rooms").locator("tbody tr")
     expect(rooms).to_have_count(len(next(one for one in demo.raw["levels"] if one["id"] == "L3")["rooms"]))
@@ -273,7 +281,7 @@ def test_presence_and_patrols_of_each_room(
     expect(rooms).to_have_count(1)
 
 
-def test_rooms_that_nobody_came_to_are_told(past: Callable[..., Page]) -> None:
+def test_rooms_without_visits_are_listed(past: Callable[..., Page]) -> None:
     page = past(staff="visitor-9", tab="patrols", plan="L1")
     expect(page.get_by_text("Nobody was heard in this time")).to_be_visible()
     expect(page.locator(".plan .room.patrol-5").first).to_be_visible()
@@ -286,7 +294,7 @@ def test_stays_are_saved_as_csv(
     name, content = save(past(staff="1,2"), "CSV")
     assert name.startswith("stays-1_2-")
     rows = [(row["staff_id"], row["room"], row["enter"]) for row in csv.DictReader(content.decode().splitlines())]
-    expected = [one for one in told_by_each(stack, crowd, *window) if one["staff_id"] in {"1", "2"}]
+    expected = [one for one in stays_by_api(stack, crowd, *window) if one["staff_id"] in {"1", "2"}]
     assert sorted(rows) == sorted(
         (one["staff_id"], one["room"], written(one["enter_ms"]).replace("Z", f".{one['enter_ms'] % 1000:03}Z"))
         for one in expected
@@ -315,9 +323,9 @@ def test_picture_below_the_rooms_is_saved_too(past: Callable[..., Page]) -> None
 
 
 def test_picture_is_drawn_below_the_rooms_of_the_floor(page: Page) -> None:
-    with page.expect_response("**/pages/plans/*") as told:
+    with page.expect_response("**/pages/plans/*") as reported:
         page.goto(f"floor?level={PICTURED}")
-    assert told.value.ok
+    assert reported.value.ok
     picture = page.locator(".plan image")
     expect(picture).to_have_attribute("href", f"/pages/plans/{PICTURED}", timeout=SOON_MS)
     plan = page.locator(".plan .rooms").bounding_box()
@@ -329,7 +337,7 @@ def test_picture_is_drawn_below_the_rooms_of_the_floor(page: Page) -> None:
     )
 
 
-def test_look_up_is_written_down(past: Callable[..., Page], stack: RunningStack) -> None:
+def test_a_lookup_is_in_the_audit_log(past: Callable[..., Page], stack: RunningStack) -> None:
     past(staff="21,22,23")
     with admin(stack) as caller:
         entries = caller.get("/api/v1/audit?whom=22&limit=1000").json()["entries"]
@@ -338,7 +346,7 @@ def test_look_up_is_written_down(past: Callable[..., Page], stack: RunningStack)
     assert mine[0]["who"] == f"login:{stack.secrets['SDA_ADMIN_USER']}"
 
 
-def test_database_that_is_away_is_said_and_asked_again(
+def test_an_outage_of_the_database_is_shown_and_retried(
     page: Page, stack: RunningStack, window: tuple[int, int]
 ) -> None:
     stack.stop("influxd")
@@ -355,7 +363,7 @@ def test_database_that_is_away_is_said_and_asked_again(
     eventually(loaded, within_s=60)
 
 
-def test_staff_and_floor_lead_here(page: Page, crowd: Crowd) -> None:
+def test_staff_and_floor_pages_link_to_history(page: Page, crowd: Crowd) -> None:
     page.goto(f"staff?id={crowd.staff[5]}")
     page.get_by_role("link", name="Play back").click(timeout=SOON_MS)
     expect(page).to_have_url(re.compile(rf"history\?staff={crowd.staff[5]}&from="))
@@ -387,7 +395,7 @@ def test_axe_finds_no_serious_fault(past: Callable[..., Page], page: Page) -> No
             assert serious_faults(past(tab=tab, **whose)) == [], json.dumps([tab, whose])
 
 
-def test_phone_shows_it_without_scrolling_sideways(past: Callable[..., Page]) -> None:
+def test_the_page_fits_a_phones_width(past: Callable[..., Page]) -> None:
     for tab in ("playback", "presence", "patrols"):
         page = past(tab=tab, staff="1,2,3,4,5")
         page.set_viewport_size({"width": 390, "height": 844})

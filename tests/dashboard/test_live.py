@@ -1,4 +1,4 @@
-"""The dashboard says on every page when what it shows is not the present, and finds back by itself."""
+"""Every dashboard page shows when its data are not live, and recovers by itself."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from support import web
 from support.browser import SAYS_WITHIN_MS, log_in, session_of, whole
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, publish
+from support.stack_client import batch, eventually, publish
 
 BACK_WITHIN_MS = 60_000
 LIVE = re.compile("^Live")
@@ -27,10 +27,10 @@ def live_page(page: Page) -> Page:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, whole_stack: RunningStack, admin_session: Any) -> Iterator[dict[str, Page]]:
-    """Every page of the menu, each open in a tab of its own and never loaded again, by its address."""
+def opened(browser: Browser, session_stack: RunningStack, admin_session: Any) -> Iterator[dict[str, Page]]:
+    """All pages of the menu by address, each in its own tab and never reloaded."""
     with whole(
-        browser.new_context(base_url=f"{whole_stack.http_url}/dashboard/", storage_state=admin_session)
+        browser.new_context(base_url=f"{session_stack.http_url}/dashboard/", storage_state=admin_session)
     ) as context:
         pages = {"/dashboard/floor": context.new_page()}
         pages["/dashboard/floor"].goto("floor?level=L2")
@@ -48,7 +48,7 @@ def opened(browser: Browser, whole_stack: RunningStack, admin_session: Any) -> I
 
 
 @pytest.fixture
-def live_pages(opened: dict[str, Page], stack: RunningStack) -> dict[str, Page]:  # noqa: ARG001 - it is mended afterwards
+def live_pages(opened: dict[str, Page], stack: RunningStack) -> dict[str, Page]:  # noqa: ARG001 - restored afterwards
     _say(opened, LIVE, BACK_WITHIN_MS)
     return opened
 
@@ -112,21 +112,21 @@ def test_influxdb_stopped(live_pages: dict[str, Page], stack: RunningStack, demo
     _same_pages(live_pages)
 
 
-def test_old_data_is_said_to_be_old(live_page: Page, stack: RunningStack, demo: Building) -> None:
+def test_old_data_are_marked(live_page: Page, stack: RunningStack, demo: Building) -> None:
     expect(live_page.locator(".live p")).to_have_text("Live, but no readings are coming in", timeout=BACK_WITHIN_MS)
     publish(stack, ("phone/again-1/readings", batch((demo.beacons[0].id, -40))))
     expect(live_page.locator(".live p")).to_have_text("Live", timeout=15_000)
 
 
-def test_page_gets_only_what_it_shows_and_not_too_often(page: Page, stack: RunningStack, demo: Building) -> None:
-    told: list[dict[str, Any]] = []
+def test_a_page_gets_only_its_topics_at_a_limited_rate(page: Page, stack: RunningStack, demo: Building) -> None:
+    reported: list[dict[str, Any]] = []
 
     def hear(frame: bytes | str) -> None:
         if isinstance(frame, str) and frame.find('["sda:snapshot",') >= 0:
-            told.append(json.loads(frame[frame.index("[") :])[1])
+            reported.append(json.loads(frame[frame.index("[") :])[1])
 
     def listen(socket: WebSocket) -> None:
-        told.clear()  # what the page before was still sent
+        reported.clear()  # messages for the previous page
         socket.on("framereceived", hear)
 
     page.on("websocket", listen)
@@ -135,19 +135,19 @@ def test_page_gets_only_what_it_shows_and_not_too_often(page: Page, stack: Runni
 
         def many(topic: str = topic) -> bool:
             publish(stack, ("phone/often-1/readings", batch((demo.beacons[0].id, -40))))
-            page.evaluate("1")  # lets the frames in
-            return len([one for one in told if one["topic"] == topic]) > 10
+            page.evaluate("1")  # lets frames arrive
+            return len([one for one in reported if one["topic"] == topic]) > 10
 
         eventually(many, 60, f"snapshots of {topic}")
-        shown = [one for one in told if one["topic"] == topic]
-        assert {one["topic"] for one in told} <= {topic, "status"}
+        shown = [one for one in reported if one["topic"] == topic]
+        assert {one["topic"] for one in reported} <= {topic, "status"}
         assert ("people" in shown[0]) is (view != "system")
         made = sorted({one["ts"] for one in shown})
         gaps = [after - before for before, after in pairwise(made)]
         assert min(gaps) >= 200, gaps
 
 
-def test_a_wall_screen_shows_what_its_address_says(browser: Browser, stack: RunningStack, demo: Building) -> None:
+def test_a_wall_screen_shows_the_view_of_its_url(browser: Browser, stack: RunningStack, demo: Building) -> None:
     context = browser.new_context(
         storage_state=session_of(browser, stack, "VIEWER"), viewport={"width": 1920, "height": 1080}
     )
@@ -170,7 +170,7 @@ ADDRESSES = (
 FITS = "(document.querySelector('.sda') ?? document.documentElement).scrollWidth <= innerWidth"
 
 
-def test_every_page_fits_a_phone_and_a_wall_and_asks_nobody_else(page: Page, stack: RunningStack) -> None:
+def test_every_page_fits_phone_and_wall_without_external_requests(page: Page, stack: RunningStack) -> None:
     hosts: set[str] = set()
     page.on("request", lambda request: hosts.add(request.url.split("/")[2]) if request.url.startswith("http") else None)
     for address in ADDRESSES:
@@ -183,7 +183,7 @@ def test_every_page_fits_a_phone_and_a_wall_and_asks_nobody_else(page: Page, sta
     assert hosts == {stack.http_url.split("/")[2]}
 
 
-def test_page_that_cannot_be_loaded_says_so(live_page: Page) -> None:
+def test_a_page_that_fails_to_load_shows_an_error(live_page: Page) -> None:
     code = "**/sda-dashboard/parts/staff-*.js"
     live_page.route(code, lambda route: route.abort())
     live_page.get_by_role("link", name="Staff").click()
@@ -193,7 +193,7 @@ def test_page_that_cannot_be_loaded_says_so(live_page: Page) -> None:
     expect(live_page.get_by_role("heading", name="Staff", level=1)).to_be_visible(timeout=15_000)
 
 
-def test_colours_are_chosen_and_remembered(live_page: Page) -> None:
+def test_the_colour_scheme_is_remembered(live_page: Page) -> None:
     for chosen, scheme in (("light", "light"), ("dark", "dark"), ("auto", "light dark"), ("light", "light")):
         live_page.get_by_role("button", name=re.compile("^Colours: ")).click()
         expect(live_page.get_by_role("button", name=f"Colours: {chosen}. Change")).to_be_visible()
@@ -233,7 +233,7 @@ def zones(browser: Browser, admin_session: Any) -> Iterator[dict[str, Page]]:
         context.close()
 
 
-def test_times_are_those_of_the_browsers_zone(zones: dict[str, Page], stack: RunningStack) -> None:
+def test_times_use_the_browsers_time_zone(zones: dict[str, Page], stack: RunningStack) -> None:
     minutes = {}
     for zone, page in zones.items():
         page.goto(f"{stack.http_url}/dashboard/system")
@@ -245,8 +245,8 @@ def test_times_are_those_of_the_browsers_zone(zones: dict[str, Page], stack: Run
     assert 330 <= ahead <= 335, minutes
 
 
-def test_logged_out_elsewhere_leads_to_the_login_and_back(browser: Browser, stack: RunningStack) -> None:
-    """Two pages of one session: logging out in one ends both, and the other finds its place again."""
+def test_a_logout_in_another_tab_leads_to_the_login_and_back(browser: Browser, stack: RunningStack) -> None:
+    """Two pages of one session: a logout in one ends both; after a login the other returns to its view."""
     context = browser.new_context(storage_state=session_of(browser, stack, "VIEWER"))
     page = context.new_page()
     page.goto(f"{stack.http_url}/dashboard/floor?level=L3")

@@ -1,4 +1,4 @@
-"""/monitoring: the classic view for old bookmarks, behind the login, refreshed live."""
+"""/monitoring: the classic view for old bookmarks, behind the login, updated live."""
 
 import re
 
@@ -6,13 +6,13 @@ from playwright.sync_api import Browser, Page, expect
 from support.browser import SAYS_WITHIN_MS, log_in, serious_faults
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, publish
+from support.stack_client import batch, publish
 
 BACK_WITHIN_MS = 60_000
 WELL = re.compile(r"^Live(; no readings are coming in)?\.")
 
 
-def test_old_bookmark_leads_through_the_login_to_the_table(browser: Browser, stack: RunningStack) -> None:
+def test_an_old_bookmark_leads_through_the_login_to_the_table(browser: Browser, stack: RunningStack) -> None:
     page = browser.new_page()
     page.goto(f"{stack.http_url}/monitoring")
     log_in(page, stack, "VIEWER")
@@ -21,7 +21,7 @@ def test_old_bookmark_leads_through_the_login_to_the_table(browser: Browser, sta
     page.context.close()
 
 
-def test_table_holds_everybodys_latest_and_follows(page: Page, stack: RunningStack, demo: Building) -> None:
+def test_the_table_shows_everybodys_latest_location_live(page: Page, stack: RunningStack, demo: Building) -> None:
     first, second = (next(one for one in demo.beacons if one.level == level) for level in ("L3", "L5"))
     publish(stack, ("phone/classic-1/readings", batch((first.id, -44))))
     page.goto("/monitoring")
@@ -42,7 +42,7 @@ def test_table_holds_everybodys_latest_and_follows(page: Page, stack: RunningSta
     assert serious_faults(page) == []
 
 
-def test_it_says_when_it_is_not_live_and_when_a_part_is_down(page: Page, stack: RunningStack) -> None:
+def test_the_page_shows_when_it_is_not_live_or_a_part_is_down(page: Page, stack: RunningStack) -> None:
     page.goto("/monitoring")
     status = page.get_by_role("status")
     for service, said in (
@@ -58,7 +58,7 @@ def test_it_says_when_it_is_not_live_and_when_a_part_is_down(page: Page, stack: 
     expect(status).to_have_text(WELL, timeout=BACK_WITHIN_MS)
 
 
-def test_it_says_when_the_server_does_not_answer(page: Page, stack: RunningStack) -> None:
+def test_the_page_shows_when_the_server_does_not_answer(page: Page, stack: RunningStack) -> None:
     page.goto("/monitoring")
     status = page.get_by_role("status")
     expect(status).to_have_text(WELL, timeout=BACK_WITHIN_MS)

@@ -1,4 +1,4 @@
-"""The page on which an admin records a walk, on a phone: choose who walks, tap the rooms, stop, download."""
+"""The recording page on a phone: choose the walker, tap rooms, stop, download."""
 
 import io
 import json
@@ -12,18 +12,14 @@ from support.api import Api
 from support.browser import serious_faults, session_of, whole
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, publish
+from support.stack_client import batch, eventually, publish
 
 SOON_MS = 15_000
 PHONE: Any = {"width": 390, "height": 844}
 WALKER = "33"
 
 
-@pytest.fixture(autouse=True)
-def none_is_kept(api: Api) -> Iterator[None]:
-    yield
-    for one in api.get("listRecordings")["recordings"]:
-        api.ask("deleteRecording", recording=one["id"])
+pytestmark = pytest.mark.usefixtures("no_recordings")
 
 
 @pytest.fixture
@@ -41,7 +37,7 @@ def phone(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator
 
 @pytest.fixture
 def hear(stack: RunningStack, demo: Building) -> Callable[[], None]:
-    """The walker's tag is heard by a gateway, once."""
+    """Publish one reading of the walker's tag by a gateway."""
     tag = next(one for one in demo.raw["staff"] if one["id"] == WALKER)["tags"][0]
     return lambda: publish(stack, (f"gateway/{demo.gateways[0].id}/readings", batch((tag, -60))))
 
@@ -84,7 +80,7 @@ def test_walk_is_recorded_and_downloaded(phone: Page, api: Api, demo: Building, 
     expect(room(phone, lobby["id"])).to_have_attribute("aria-pressed", "true")
     hear()
     expect(phone.get_by_text("1 reading heard, 1 tap")).to_be_visible(timeout=SOON_MS)
-    room(phone, lobby["id"]).tap()  # a tap twice is no error
+    room(phone, lobby["id"]).tap()  # a repeated tap is accepted
     room(phone, other["id"]).tap()
     expect(here(phone)).to_have_text(other["name"])
     phone.get_by_role("button", name="Undo last tap").tap()
@@ -117,7 +113,7 @@ def test_walk_is_recorded_and_downloaded(phone: Page, api: Api, demo: Building, 
     expect(kept).to_have_count(0, timeout=SOON_MS)
 
 
-def test_taps_of_an_offline_phone_are_kept_with_their_times(phone: Page, api: Api, demo: Building) -> None:
+def test_taps_of_an_offline_phone_keep_their_times(phone: Page, api: Api, demo: Building) -> None:
     begin(phone, demo, "offline")
     first, second, third = rooms(demo)[:3]
     room(phone, first["id"]).tap()
@@ -145,7 +141,7 @@ def test_taps_of_an_offline_phone_are_kept_with_their_times(phone: Page, api: Ap
     assert abs(taps()[1]["ts"] - tapped_ms) < 2000
 
 
-def test_walk_goes_on_after_a_reload_and_says_when_nothing_is_heard(phone: Page, demo: Building) -> None:
+def test_a_walk_continues_after_a_reload_and_shows_missing_readings(phone: Page, demo: Building) -> None:
     begin(phone, demo, "silent")
     first = rooms(demo)[0]
     room(phone, first["id"]).tap()
@@ -176,7 +172,7 @@ def test_page_fits_a_phone_and_has_no_serious_faults(phone: Page, demo: Building
     fits()
 
 
-def test_keyboard_alone_records(phone: Page, demo: Building) -> None:
+def test_recording_works_with_the_keyboard(phone: Page, demo: Building) -> None:
     begin(phone, demo, "keyboard")
     first, second = rooms(demo)[:2]
     room(phone, first["id"]).focus()
@@ -188,7 +184,7 @@ def test_keyboard_alone_records(phone: Page, demo: Building) -> None:
     expect(room(phone, second["id"])).to_be_focused()
 
 
-def test_set_up_leads_there_and_a_viewer_may_not(page: Page, browser: Browser, stack: RunningStack) -> None:
+def test_set_up_links_to_recording_and_viewers_are_refused(page: Page, browser: Browser, stack: RunningStack) -> None:
     page.goto("setup")
     page.locator(".sda").get_by_role("link", name="Record a walk").click()
     expect(page.get_by_role("heading", name="Record a walk")).to_be_visible(timeout=SOON_MS)

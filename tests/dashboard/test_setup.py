@@ -1,4 +1,4 @@
-"""The set-up page in a real browser: the building is edited, uploaded, placed on the plan, saved, and taken back."""
+"""The set-up page in a real browser: edit, upload and place the building, save and restore it."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import serious_faults, session_of
 from support.keys import admin, asking, named_key
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import batch, publish
+from support.stack_client import batch, publish
 
 SOON_MS = 60_000
 BUILDING = "/api/v1/building"
@@ -24,7 +24,7 @@ CAFE = FIRST["levels"][0]["rooms"][3]
 
 @pytest.fixture(scope="module")
 def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A stack of its own, whose building may be changed."""
+    """A separate stack, whose building may be changed."""
     file = tmp_path_factory.mktemp("setup") / "building.json"
     file.write_text(DEMO_BUILDING.read_text())
     with running_stack(building=file) as running:
@@ -50,7 +50,7 @@ def stack(own_stack: RunningStack, http: httpx.Client) -> RunningStack:
 
 
 def put(http: httpx.Client, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Make the building the demo building with a change, from outside of the page."""
+    """Set the building to the demo building with a change, outside the page."""
     data = deepcopy(FIRST)
     change(data)
     etag = http.get(BUILDING).headers["etag"]
@@ -93,7 +93,7 @@ def building(http: httpx.Client) -> dict[str, Any]:
 
 
 def thing(page: Page) -> Locator:
-    """The form of what is chosen."""
+    """The form of the selected item."""
     return page.locator(".thing")
 
 
@@ -107,7 +107,7 @@ def saved(page: Page) -> None:
 
 
 def click_on_plan(page: Page, x_m: float, y_m: float) -> None:
-    """At a point of the level that is shown, metres east and north."""
+    """Click on a point of the shown level, in metres."""
     point = page.locator(".plan .ground").evaluate(
         """(ground, [x, y]) => {
             const point = new DOMPoint(x, ground.height.baseVal.value - y).matrixTransform(ground.getScreenCTM());
@@ -124,7 +124,7 @@ def typed(page: Page, label: str, value: str) -> None:
     field.press("Tab")
 
 
-def test_beacon_is_placed_by_clicking_and_in_use_at_once(setup: Page, http: httpx.Client, stack: RunningStack) -> None:
+def test_a_beacon_is_placed_by_a_click_and_used_at_once(setup: Page, http: httpx.Client, stack: RunningStack) -> None:
     setup.get_by_role("button", name="Beacon", exact=True).click()
     expect(thing(setup).get_by_role("heading", level=2)).to_be_focused()
     typed(setup, "Id", "a0:b1:c2:d3:e4:f8")
@@ -211,7 +211,7 @@ def test_room_is_drawn_on_a_new_level(setup: Page, http: httpx.Client) -> None:
     ]
 
 
-def test_faults_stand_beside_their_field_and_lead_there(setup: Page, http: httpx.Client) -> None:
+def test_faults_are_shown_beside_their_field_and_link_to_it(setup: Page, http: httpx.Client) -> None:
     before = building(http)
     setup.locator(".things summary", has_text="Rooms").click()
     setup.locator(f'[data-choose="{CAFE["id"]}"]').click()
@@ -228,7 +228,7 @@ def test_faults_stand_beside_their_field_and_lead_there(setup: Page, http: httpx
     expect(setup.get_by_role("alert")).to_contain_text("nothing was changed")
     assert building(http) == before
     setup.get_by_role("button", name="Close").click()
-    setup.locator(".faults").get_by_role("button", name=re.compile("Name is missing")).click()  # has opened by itself
+    setup.locator(".faults").get_by_role("button", name=re.compile("Name is missing")).click()  # opens automatically
     typed(setup, "Name", CAFE["name"])
     typed(setup, "Corners", "0, 0\n18, 0\n18, 12\n0, 12")
     expect(setup.locator(".faults summary")).to_have_text("No faults")
@@ -244,17 +244,17 @@ def test_staff_get_names_and_tags(setup: Page, http: httpx.Client) -> None:
     setup.get_by_role("button", name="Add tag").click()
     setup.get_by_label("Another tag").fill(FIRST["beacons"][0]["id"])
     setup.get_by_label("Another tag").press("Enter")
-    told = thing(setup).locator(".tags .fault")
-    expect(told).to_contain_text(f"is already at Beacon {FIRST['beacons'][0]['id']}")
+    reported = thing(setup).locator(".tags .fault")
+    expect(reported).to_contain_text(f"is already at Beacon {FIRST['beacons'][0]['id']}")
     setup.get_by_role("button", name=f"Take tag {FIRST['beacons'][0]['id']} away").click()
-    expect(told).to_have_count(0)
+    expect(reported).to_have_count(0)
     setup.get_by_role("searchbox").fill("Noor")
     expect(setup.locator("tbody tr")).to_have_count(1)
     saved(setup)
     assert building(http)["staff"][-1] == {"id": "new-1", "name": "Noor Aziz", "tags": ["A0B1C2D3E4AA"]}
 
 
-def test_power_of_tags_and_open_edges_stay_and_can_be_set(opened: Callable[..., Page], http: httpx.Client) -> None:
+def test_power_of_tags_and_open_edges_are_kept_and_can_be_set(opened: Callable[..., Page], http: httpx.Client) -> None:
     def begun(data: dict[str, Any]) -> None:
         data["staff"][0]["tag_tx"] = -52
         data["levels"][0]["rooms"][3]["open_edges"] = [1]
@@ -283,17 +283,17 @@ def test_text_is_checked_line_by_line_and_becomes_the_draft(setup: Page, http: h
     editor.fill(
         "\n".join([*lines[:line], lines[line].replace('"name": "Quayside Café"', '"name": 7'), *lines[line + 1 :]])
     )
-    told = setup.locator(".line-faults li")
-    expect(told).to_have_count(1)
-    expect(told).to_contain_text(f"Line {line + 1}")
-    expect(told).to_contain_text("must be string, not 7")
-    told.get_by_role("button").click()
+    reported = setup.locator(".line-faults li")
+    expect(reported).to_have_count(1)
+    expect(reported).to_contain_text(f"Line {line + 1}")
+    expect(reported).to_contain_text("must be string, not 7")
+    reported.get_by_role("button").click()
     assert "l1-cafe" in editor.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd)")
     expect(setup.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     editor.fill(good.replace("Quayside Café", "Quayside Bar").replace("{", "{ ,", 1))
-    expect(told).to_contain_text("is not JSON")
+    expect(reported).to_contain_text("is not JSON")
     editor.fill(good.replace("Quayside Café", "Quayside Bar"))
-    expect(told).to_have_count(0)
+    expect(reported).to_have_count(0)
     expect(status(setup)).to_have_text("1 change not saved")
     setup.get_by_label("Name of the building").fill("Quay House")
     setup.get_by_label("Name of the building").press("Tab")
@@ -317,16 +317,16 @@ def test_building_is_downloaded_and_uploaded(setup: Page, http: httpx.Client, tm
     assert building(http)["staff"] == FIRST["staff"][:3]
 
 
-def test_list_of_beacons_is_mended_in_place_and_imported(setup: Page, http: httpx.Client, tmp_path: Path) -> None:
+def test_a_list_of_beacons_is_corrected_in_place_and_imported(setup: Page, http: httpx.Client, tmp_path: Path) -> None:
     file = tmp_path / "beacons.csv"
     file.write_text(
         f"mac,location,level\nA0:B1:C2:D3:E4:01,{CAFE['name']},L1\nA0:B1:C2:D3:E4,{CAFE['name']},L1\n", "utf-16"
     )
     setup.goto("setup?tab=file")
     setup.get_by_label("Upload a file").set_input_files(file)
-    told = setup.locator(".line-faults li")
-    expect(told).to_contain_text("Line 3")
-    expect(told).to_contain_text("10 digits")
+    reported = setup.locator(".line-faults li")
+    expect(reported).to_contain_text("Line 3")
+    expect(reported).to_contain_text("10 digits")
     expect(setup.get_by_text("1 beacon is new, 1 line cannot be taken")).to_be_visible()
     editor = setup.get_by_role("textbox", name="List of beacons")
     editor.fill(editor.input_value().replace("A0:B1:C2:D3:E4,", "A0:B1:C2:D3:E4:02,"))
@@ -351,7 +351,7 @@ def test_going_back_to_an_earlier_version(opened: Callable[..., Page], http: htt
     assert building(http) == FIRST
 
 
-def test_others_changes_are_told_and_mine_are_kept(
+def test_others_changes_are_shown_and_mine_are_kept(
     opened: Callable[..., Page], stack: RunningStack, http: httpx.Client
 ) -> None:
     page = opened("setup?tab=staff")
@@ -376,9 +376,7 @@ def test_others_changes_are_told_and_mine_are_kept(
     assert [one["name"] for one in building(http)["staff"][1:3]] == ["Mine", "Theirs too"]
 
 
-def test_change_that_the_page_has_not_heard_of_is_a_conflict_too(
-    opened: Callable[..., Page], http: httpx.Client
-) -> None:
+def test_an_unnoticed_change_of_others_is_a_conflict(opened: Callable[..., Page], http: httpx.Client) -> None:
     page = opened("setup?tab=staff")
     page.get_by_role("button", name="Edit 1 Muhammad").click()
     typed(page, "Name", "Mine")
@@ -400,7 +398,7 @@ def test_change_that_the_page_has_not_heard_of_is_a_conflict_too(
     assert (building(http)["building"], building(http)["staff"][1]["name"]) == ("Theirs", "Mine")
 
 
-def test_saved_and_the_answer_lost_is_no_conflict(opened: Callable[..., Page], http: httpx.Client) -> None:
+def test_a_lost_response_to_a_save_is_not_a_conflict(opened: Callable[..., Page], http: httpx.Client) -> None:
     page = opened("setup?tab=staff")
     page.get_by_role("button", name="Edit 1 Muhammad").click()
     typed(page, "Name", "Mine")
@@ -419,7 +417,7 @@ def test_saved_and_the_answer_lost_is_no_conflict(opened: Callable[..., Page], h
     assert building(http)["staff"][1]["name"] == "Mine"
 
 
-def test_draft_outlives_a_visit_to_another_page(setup: Page) -> None:
+def test_a_draft_survives_a_visit_to_another_page(setup: Page) -> None:
     setup.goto("setup?tab=staff")
     setup.get_by_role("button", name="Edit 1 Muhammad").click()
     typed(setup, "Name", "Half done")
@@ -431,7 +429,7 @@ def test_draft_outlives_a_visit_to_another_page(setup: Page) -> None:
     expect(status(setup)).to_have_text("Nothing is changed")
 
 
-def test_devices_page_leads_to_the_right_form(
+def test_the_devices_page_links_to_the_right_form(
     opened: Callable[..., Page], stack: RunningStack, http: httpx.Client
 ) -> None:
     stranger, tag = "ABCDEF012377", "ABCDEF012388"
@@ -462,7 +460,7 @@ def test_devices_page_leads_to_the_right_form(
 
 
 def installers_list() -> tuple[str, list[int]]:
-    """130 rows of six levels and sixty rooms, and the lines of the eight that are faulty."""
+    """130 rows of six levels and sixty rooms, and the lines of the eight invalid rows."""
     rows = [
         [f"C2A6{number:08d}", f"Room {number % 60 // 6}", ("B1", "G", "1", "2", "3", "10")[number % 6]]
         for number in range(130)
@@ -489,8 +487,8 @@ def test_building_is_made_of_a_list_and_locates_people(
         {"name": "b.csv", "mimeType": "text/csv", "buffer": text.encode()}
     )
     page.get_by_label("Name of the building").fill("Raffles Tower")
-    told = page.locator(".start-list").get_by_role("status").filter(has_text="Raffles Tower")
-    expect(told).to_have_text(re.compile("6 levels, 60 rooms, 122 beacons, 8 lines refused"))
+    reported = page.locator(".start-list").get_by_role("status").filter(has_text="Raffles Tower")
+    expect(reported).to_have_text(re.compile("6 levels, 60 rooms, 122 beacons, 8 lines refused"))
     lines = page.locator(".line-faults li")
     expect(lines).to_have_count(len(faulty))
     assert [int(str(line.get_attribute("data-line"))) for line in lines.all()] == faulty
@@ -564,7 +562,7 @@ def two_pages(browser: Browser) -> bytes:
     return made
 
 
-def test_what_is_no_plan_is_refused_with_its_reason(setup: Page, http: httpx.Client) -> None:
+def test_invalid_plans_are_refused_with_the_reason(setup: Page, http: httpx.Client) -> None:
     setup.goto("setup?tab=start")
     for name, content, reason in (
         ("plan.png", b"no picture", "no picture that this browser can show"),
@@ -585,7 +583,7 @@ def test_empty_building_is_started(setup: Page, http: httpx.Client) -> None:
     assert (building(http)["levels"][0]["rooms"], building(http)["staff"]) == ([], [])
 
 
-def test_steps_of_a_new_installation_and_simulated_people_are_told(
+def test_first_steps_and_simulated_people_are_shown(
     opened: Callable[..., Page], http: httpx.Client, stack: RunningStack
 ) -> None:
     page = opened("floor")
@@ -610,7 +608,9 @@ def test_steps_of_a_new_installation_and_simulated_people_are_told(
     expect(page.locator(".simulated")).to_have_count(0)
 
 
-def test_viewer_looks_and_changes_nothing(opened: Callable[..., Page], stack: RunningStack, http: httpx.Client) -> None:
+def test_a_viewer_sees_everything_and_changes_nothing(
+    opened: Callable[..., Page], stack: RunningStack, http: httpx.Client
+) -> None:
     page = opened(role="VIEWER")
     expect(page.get_by_role("note")).to_contain_text("viewer")
     expect(page.locator(".draft")).to_have_count(0)
@@ -658,7 +658,7 @@ def test_axe_finds_no_serious_fault(opened: Callable[..., Page]) -> None:
     assert serious_faults(page) == [], "versions"
 
 
-def test_phone_shows_it_without_scrolling_sideways(setup: Page) -> None:
+def test_the_page_fits_a_phones_width(setup: Page) -> None:
     setup.set_viewport_size({"width": 390, "height": 844})
     for tab in TABS:
         setup.goto(f"setup?tab={tab}")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import serious_faults, session_of
 from support.building import Building, Placed
 from support.running import RunningStack
-from support.talk import batch, now_ms, publish
+from support.stack_client import batch, now_ms, publish
 
 SOON_MS = 15_000
 
@@ -33,9 +33,7 @@ def table(page: Page) -> Callable[[str], Page]:
     return opened
 
 
-def test_row_tells_where_and_how_somebody_was_heard(
-    table: Callable[[str], Page], stack: RunningStack, demo: Building
-) -> None:
+def test_a_row_shows_location_and_reading(table: Callable[[str], Page], stack: RunningStack, demo: Building) -> None:
     at = beacon_on(demo, "L2", 1)
     publish(stack, ("phone/row-1/readings", batch((at.id, -47))))
     page = table("?q=row-1")
@@ -57,7 +55,7 @@ def test_battery_of_the_tag(table: Callable[[str], Page], stack: RunningStack, d
     expect(row(page, person["id"]).locator(".battery")).to_have_text(re.compile("2.39 V.*low"), timeout=SOON_MS)
 
 
-def test_search_sort_and_filter_and_the_address_keeps_them(
+def test_the_url_keeps_search_sort_and_filter(
     table: Callable[[str], Page], stack: RunningStack, demo: Building
 ) -> None:
     for number, level in enumerate(("L6", "L1", "L3")):
@@ -80,8 +78,8 @@ def test_search_sort_and_filter_and_the_address_keeps_them(
 
 
 @pytest.fixture(scope="module")
-def walk(whole_stack: RunningStack, demo: Building) -> list[Placed]:
-    """Two people in the café, then one of them in the mail room and a level higher: readings of two minutes."""
+def walk(session_stack: RunningStack, demo: Building) -> list[Placed]:
+    """Readings of two minutes: two people in the café, then one of them in the mail room and a level higher."""
     places = [next(one for one in demo.beacons if one.room == room) for room in ("l1-cafe", "l1-mail", "l2-hall-a")]
     messages = []
     for staff_id, way in (("walk-1", places), ("walk-2", places[:1])):
@@ -89,7 +87,7 @@ def walk(whole_stack: RunningStack, demo: Building) -> list[Placed]:
             for second in range(0, 40, 4):
                 ts = now_ms() - 120_000 + (step * 40 + second) * 1000
                 messages.append((f"phone/{staff_id}/readings", batch((place.id, -30), ts=ts)))
-    publish(whole_stack, *messages)
+    publish(session_stack, *messages)
     return places
 
 
@@ -110,7 +108,7 @@ def test_day_of_one_person(page: Page, walk: list[Placed], demo: Building) -> No
     assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
 
 
-def test_admin_sees_why_somebody_is_said_to_be_there(page: Page, stack: RunningStack, demo: Building) -> None:
+def test_an_admin_sees_the_explanation_of_a_location(page: Page, stack: RunningStack, demo: Building) -> None:
     at, other = beacon_on(demo, "L3"), beacon_on(demo, "L3", 1)
     heard = [
         ("phone/why-1/readings", batch((at.id, -45), (other.id, -70), ts=now_ms() - n * 1000)) for n in range(8, -1, -1)
@@ -132,7 +130,7 @@ def test_admin_sees_why_somebody_is_said_to_be_there(page: Page, stack: RunningS
     assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
 
 
-def test_viewer_does_not_see_why(browser: Browser, stack: RunningStack) -> None:
+def test_a_viewer_does_not_see_the_explanation(browser: Browser, stack: RunningStack) -> None:
     context = browser.new_context(
         base_url=f"{stack.http_url}/dashboard/", storage_state=session_of(browser, stack, "VIEWER")
     )
@@ -145,7 +143,7 @@ def test_viewer_does_not_see_why(browser: Browser, stack: RunningStack) -> None:
 
 
 @pytest.mark.usefixtures("walk")
-def test_way_is_drawn_on_the_plan_of_each_level(page: Page) -> None:
+def test_the_path_is_drawn_on_each_levels_plan(page: Page) -> None:
     page.goto("staff?id=walk-1")
     levels = page.get_by_role("group", name="Level of the plan")
     expect(levels.get_by_role("button")).to_have_count(2, timeout=30_000)
@@ -174,14 +172,14 @@ def test_stays_are_downloaded_as_csv(page: Page, walk: list[Placed]) -> None:
 
 
 @pytest.mark.usefixtures("walk")
-def test_another_day_is_in_the_address(page: Page) -> None:
+def test_the_url_has_the_selected_day(page: Page) -> None:
     page.goto("staff?id=walk-1&day=2020-02-03")
     expect(page.get_by_label("Day", exact=True)).to_have_value("2020-02-03")
     expect(page.get_by_text("Not heard on this day")).to_be_visible(timeout=SOON_MS)
 
 
 @pytest.mark.usefixtures("walk")
-def test_room_on_the_floor_tells_who_was_there_today(page: Page) -> None:
+def test_a_room_on_the_floor_lists_todays_visitors(page: Page) -> None:
     page.goto("floor?level=L1&room=l1-cafe&colour=patrol")
     was = page.get_by_role("list", name="Was here today")
     expect(was).to_contain_text("walk-1", timeout=30_000)
@@ -202,7 +200,7 @@ def test_axe_finds_no_serious_fault(table: Callable[[str], Page], stack: Running
     assert serious_faults(page) == []
 
 
-def test_phone_shows_it_without_scrolling_sideways(table: Callable[[str], Page]) -> None:
+def test_the_page_fits_a_phones_width(table: Callable[[str], Page]) -> None:
     page = table("")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")

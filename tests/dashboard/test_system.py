@@ -1,4 +1,4 @@
-"""The system page in a real browser: rates, lags, parts with their memory, and what was refused or lost, by reason."""
+"""The system page in a real browser: rates, lags, parts with memory, refused and lost messages by reason."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import SAYS_WITHIN_MS, serious_faults, session_of
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, now_ms, publish
+from support.stack_client import batch, eventually, now_ms, publish
 
 SOON_MS = 15_000
 BACK_WITHIN_MS = 60_000
@@ -34,7 +34,7 @@ def state(page: Page, id_: str) -> Locator:
 
 
 def figure(page: Page, card: str, line: str = "now") -> float:
-    """What stands on a card at the moment, 0 where nothing is known."""
+    """The present value on a card, 0 if unknown."""
     text = page.get_by_role("region", name=card, exact=True).locator(f'[data-line^="{line}"] dd').inner_text()
     found = re.match(r"[\d,.]+", text)
     return float(found[0].replace(",", "")) if found else 0.0
@@ -49,7 +49,7 @@ def same_page(page: Page) -> None:
     assert page.evaluate("window.neverReloaded") is True
 
 
-def test_figures_move_when_messages_flow(system: Page, stack: RunningStack, demo: Building) -> None:
+def test_metrics_change_with_messages(system: Page, stack: RunningStack, demo: Building) -> None:
     beacon = demo.beacons[0]
 
     def flowing() -> bool:
@@ -75,7 +75,7 @@ def test_figures_move_when_messages_flow(system: Page, stack: RunningStack, demo
     eventually(lambda: "L" in (line.get_attribute("d") or ""), FLOWS_WITHIN_S, "two points are joined")
 
 
-def test_refused_message_appears_under_its_reason(system: Page, stack: RunningStack) -> None:
+def test_a_refused_message_is_counted_by_reason(system: Page, stack: RunningStack) -> None:
     before = count(system, "Refused", "refused_not_json")
     publish(stack, ("phone/noisy-9/readings", "this is no JSON"), ("phone/noisy-9/readings", "nor this"))
     eventually(lambda: count(system, "Refused", "refused_not_json") == before + 2, FLOWS_WITHIN_S, "both are counted")
@@ -87,15 +87,15 @@ def test_refused_message_appears_under_its_reason(system: Page, stack: RunningSt
     expect(system.locator('tr[data-id="refused_ts_ahead"]')).to_contain_text("ahead", timeout=BACK_WITHIN_MS)
 
 
-def test_what_a_gateway_lost_appears_under_its_reason(system: Page, stack: RunningStack, demo: Building) -> None:
+def test_a_gateways_lost_readings_are_counted_by_reason(system: Page, stack: RunningStack, demo: Building) -> None:
     gateway = demo.gateways[30].id
     before = count(system, "Lost", "gateway_dropped_age")
     for lost in (5, 12):
         publish(stack, (f"gateway/{gateway}/health", {"ts": now_ms(), "dropped": lost, "dropped_age": lost}))
-    eventually(lambda: count(system, "Lost", "gateway_dropped_age") >= before + 7, FLOWS_WITHIN_S, "the loss is told")
+    eventually(lambda: count(system, "Lost", "gateway_dropped_age") >= before + 7, FLOWS_WITHIN_S, "the loss is shown")
 
 
-def test_every_part_tells_its_memory(system: Page) -> None:
+def test_every_part_shows_its_memory(system: Page) -> None:
     for id_ in PROGRAMS:
         expect(state(system, id_)).to_have_text("up", timeout=SOON_MS)
         expect(part(system, id_).locator(".amount")).to_have_text(re.compile(r"^[\d.]+ MB$"), timeout=BACK_WITHIN_MS)
@@ -129,7 +129,7 @@ def test_broker_stopped(system: Page, stack: RunningStack) -> None:
 
 
 def test_node_red_stopped(system: Page, stack: RunningStack) -> None:
-    """Nothing is claimed of what is behind it."""
+    """Parts behind Node-RED are shown as unknown."""
     stack.stop("node-red")
     expect(state(system, "flows")).to_have_text("does not answer", timeout=SAYS_WITHIN_MS)
     for id_ in ("broker", "influxdb"):
@@ -140,7 +140,7 @@ def test_node_red_stopped(system: Page, stack: RunningStack) -> None:
     same_page(system)
 
 
-def test_gateways_are_counted_and_lead_to_their_page(system: Page, stack: RunningStack, demo: Building) -> None:
+def test_gateways_are_counted_and_link_to_their_page(system: Page, stack: RunningStack, demo: Building) -> None:
     publish(stack, (f"gateway/{demo.gateways[31].id}/status", {"state": "online", "ts": now_ms()}))
     expect(part(system, "gateways")).to_contain_text(re.compile(r"\d+ online"), timeout=SOON_MS)
     part(system, "gateways").get_by_role("link", name="see each").click()
@@ -162,7 +162,7 @@ def test_viewer_sees_it(browser: Browser, stack: RunningStack) -> None:
 
 @pytest.fixture
 def crowded(system: Page, stack: RunningStack, demo: Building) -> Page:
-    """With rows in every table and a degraded part."""
+    """The page with rows in every table and a degraded part."""
     publish(stack, ("phone/noisy-9/readings", "this is no JSON"))
     for lost in (1, 2):
         publish(stack, (f"gateway/{demo.gateways[32].id}/health", {"ts": now_ms(), "dropped_size": lost}))
@@ -178,7 +178,7 @@ def test_axe_finds_no_serious_fault(crowded: Page, stack: RunningStack) -> None:
     assert serious_faults(crowded) == []
 
 
-def test_phone_shows_it_without_scrolling_sideways(crowded: Page) -> None:
+def test_the_page_fits_a_phones_width(crowded: Page) -> None:
     crowded.set_viewport_size({"width": 390, "height": 844})
     assert crowded.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth")
 

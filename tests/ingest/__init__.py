@@ -1,1 +1,1 @@
-"""What ingest makes of messages, and the helpers these tests share."""
+"""Tests of ingest's points per message, and their helpers."""

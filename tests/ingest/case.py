@@ -34,7 +34,7 @@ def names() -> list[str]:
 
 
 def names_with_refusals() -> list[str]:
-    """Every case that says what shall be refused, or that nothing shall be."""
+    """Every case with expected refusals, or with none."""
     return [name for name in names() if (CASES / name / "expected_rejected.json").exists()]
 
 

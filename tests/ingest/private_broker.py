@@ -1,4 +1,4 @@
-"""A Mosquitto of one's own, made ready by broker/provision.py, for tests that take it apart."""
+"""A private Mosquitto, prepared by broker/provision.py, for tests that change or stop it."""
 
 import os
 import signal
@@ -13,13 +13,13 @@ from typing import Any
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
-from support.talk import eventually
+from support.stack_client import eventually
 from unused_ports import unused_ports
 
 PASSWORDS = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
 ENVIRONMENT = {f"MQTT_{name.upper()}_PASSWORD": password for name, password in PASSWORDS.items()}
 INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
-# Service -> its password, and the client id under which it is let in.
+# Service -> its password and its client id.
 SERVICES = {
     **{f"telegraf-{name}": ("t-secret", f"telegraf/{name}") for name in INPUTS},
     "nodered": ("n-secret", "nodered/flows"),
@@ -98,7 +98,7 @@ class PrivateBroker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
-        """What provision.py says it did."""
+        """Output of provision.py."""
         ports = ["--port", str(self.port), "--tls-port", str(self.tls_port), "--tls-bind", "127.0.0.1"]
         arguments: list[str | Path] = ["--data", self.folder, *ports, *more]
         done = run_tool("broker/provision.py", *arguments, environment=environment, before=self._limited)
@@ -106,7 +106,7 @@ class PrivateBroker:
         return done.stdout
 
     def accounts(self, *arguments: str) -> str:
-        """What accounts.py prints: for add and rotate the new password. A running broker then knows of the change."""
+        """Output of accounts.py: for add and rotate the new password. A running broker is restarted for the change."""
         done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
         assert done.returncode == 0, done.stderr
         if self._process is not None and arguments[0] != "list":
@@ -120,7 +120,7 @@ class PrivateBroker:
         eventually(self._listens, what="Mosquitto")
 
     def stop(self) -> None:
-        """Stop in an orderly way and wait until it has ended."""
+        """Stop cleanly and wait for the end."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(20)

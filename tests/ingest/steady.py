@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from support.running import RunningStack
-from support.talk import eventually, influx, now_ms
+from support.stack_client import eventually, influx, now_ms
 
 
 class SteadySender:
@@ -48,7 +48,7 @@ class SteadySender:
         self._client.loop_stop()
 
     def seconds_pass(self, seconds: float) -> None:
-        """Return when the messages of so many seconds have been sent."""
+        """Wait until the messages of that many seconds have been sent."""
         wanted = self.messages + seconds * self._rate
         eventually(lambda: self.messages >= wanted, within_s=seconds * 3 + 10, what=f"{seconds} s of messages")
 

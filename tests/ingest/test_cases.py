@@ -12,7 +12,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from support.building import Building
 from support.running import RunningStack
-from support.talk import connect, eventually, influx, now_ms
+from support.stack_client import connect, eventually, influx, now_ms
 
 from ingest.case import Case, load, names, names_with_refusals
 
@@ -48,7 +48,7 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played(whole_stack: RunningStack, demo: Building) -> Played:
+def played(session_stack: RunningStack, demo: Building) -> Played:
     """Send every case, then wait until the last message on each topic is stored."""
     run, sent_ms = uuid.uuid4().hex[:8], now_ms()
     beacons = [beacon.id for beacon in demo.beacons]
@@ -65,22 +65,22 @@ def played(whole_stack: RunningStack, demo: Building) -> Played:
         "sda/v1/events": {"ts": sent_ms, "type": "enter", "subject": last, "room": "x"},
         "sda/v1/phone/{}/readings": "refused",
     }
-    with client_of(whole_stack, "simulator") as receivers, client_of(whole_stack, "nodered") as flows:
+    with client_of(session_stack, "simulator") as receivers, client_of(session_stack, "nodered") as flows:
         for case in cases.values():
-            send(whole_stack, flows if case.topic.endswith(FROM_FLOWS) else receivers, case)
+            send(session_stack, flows if case.topic.endswith(FROM_FLOWS) else receivers, case)
         for topic, payload in ends.items():
             end = Case(topic.format(last), json.dumps(payload).encode(), 1, last, [])
-            send(whole_stack, flows if topic.endswith(FROM_FLOWS) else receivers, end)
+            send(session_stack, flows if topic.endswith(FROM_FLOWS) else receivers, end)
     for measurement in ("reading", "gateway_status", "gateway_health", "location", "event", "rejected"):
-        eventually(partial(points, whole_stack, measurement, last), within_s=60, what=f"the last {measurement}")
+        eventually(partial(points, session_stack, measurement, last), within_s=60, what=f"the last {measurement}")
     return Played(cases, sent_ms)
 
 
 @pytest.mark.parametrize("name", names())
-def test_points_are_those_expected(whole_stack: RunningStack, played: Played, name: str) -> None:
+def test_points_are_those_expected(session_stack: RunningStack, played: Played, name: str) -> None:
     case = played.cases[name]
     measurements = next(become for end, become in BECOMES.items() if case.topic.endswith(end))
-    found = [point for measurement in measurements for point in points(whole_stack, measurement, case.receiver)]
+    found = [point for measurement in measurements for point in points(session_stack, measurement, case.receiver)]
     expected = [dict(point) for point in case.points]
     for wanted, point in zip(expected, found, strict=False):
         if wanted["time"] == "$arrival" and played.sent_ms <= point["time"] <= now_ms():
@@ -89,24 +89,24 @@ def test_points_are_those_expected(whole_stack: RunningStack, played: Played, na
 
 
 @pytest.mark.parametrize("name", names_with_refusals())
-def test_refusals_are_those_expected(whole_stack: RunningStack, played: Played, name: str) -> None:
+def test_refusals_are_those_expected(session_stack: RunningStack, played: Played, name: str) -> None:
     case = played.cases[name]
-    found = [(point["reason"], point["count"]) for point in points(whole_stack, "rejected", case.receiver)]
+    found = [(point["reason"], point["count"]) for point in points(session_stack, "rejected", case.receiver)]
     assert sorted(found) == sorted(case.rejected)
 
 
 @pytest.mark.usefixtures("played")
-def test_field_types_are_the_contracts(whole_stack: RunningStack) -> None:
+def test_field_types_are_the_contracts(session_stack: RunningStack) -> None:
     optional = {"battery_mv": "integer", "temperature_c": "float", "humidity_pct": "float"}
     place = {"level": "string", "room": "string"}
-    assert field_types(whole_stack, "reading") == {"rssi": "integer"} | optional
-    assert field_types(whole_stack, "location") == place | {"beacon": "string", "rssi": "integer"}
+    assert field_types(session_stack, "reading") == {"rssi": "integer"} | optional
+    assert field_types(session_stack, "location") == place | {"beacon": "string", "rssi": "integer"}
     times = {"enter_ms": "integer", "leave_ms": "integer", "duration_s": "float"}
-    assert field_types(whole_stack, "stay") == place | times
-    assert field_types(whole_stack, "event") == place | {"reason": "string"} | dict.fromkeys(
+    assert field_types(session_stack, "stay") == place | times
+    assert field_types(session_stack, "event") == place | {"reason": "string"} | dict.fromkeys(
         ("count", "limit", "battery_mv"), "integer"
     )
-    health = field_types(whole_stack, "gateway_health")
+    health = field_types(session_stack, "gateway_health")
     assert health.pop("version") == "string"
     assert set(health.values()) == {"float"}
 
@@ -123,7 +123,7 @@ def client_of(stack: RunningStack, account: str) -> Iterator[mqtt.Client]:
 
 
 def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:
-    """Publish the case's message; one beyond the broker's bound over a connection of its own, until that is cut off."""
+    """Publish the case's message; one above the broker's limit on a separate connection, until the broker closes it."""
     if len(case.payload) > LARGEST_PACKET:
         cut_off: list[object] = []
         with client_of(stack, "simulator") as own:
@@ -136,7 +136,7 @@ def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:
 
 
 def points(stack: RunningStack, measurement: str, receiver: str) -> list[dict[str, Any]]:
-    """What is stored of a receiver, gateway or staff member, without the fields that are not there."""
+    """Stored points of a receiver, gateway or staff member, without empty fields."""
     bucket, tag = STORED[measurement]
     rows = influx(stack, bucket, f"SELECT * FROM {measurement} WHERE {tag} = '{receiver}'")  # noqa: S608 - our own names
     return [{"measurement": measurement} | {key: val for key, val in row.items() if val is not None} for row in rows]

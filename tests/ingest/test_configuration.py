@@ -47,7 +47,7 @@ def test_one_plugin_a_file_of_at_most_forty_lines(path: Path) -> None:
     assert [len(instances) for named in kinds.values() for instances in named.values()] == [1]
     lines = path.read_text().splitlines()
     assert len(lines) <= 40
-    assert lines[0].startswith("# "), "the first line says what the file is for"
+    assert lines[0].startswith("# "), "the first line states the file's purpose"
 
 
 @pytest.mark.parametrize("path", SUBSCRIPTIONS, ids=lambda path: path.stem)

@@ -1,1 +1,1 @@
-"""Helpers of the system tests; no tests live here."""
+"""Helpers of the system tests, without tests."""

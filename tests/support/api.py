@@ -1,4 +1,4 @@
-"""Calling `/api/v1` by the names of its description: every answer is held to what the description says of it."""
+"""Calls `/api/v1` by operationId and checks every response against the description."""
 
 import copy
 import re
@@ -14,7 +14,7 @@ ID = "https://sda.invalid/openapi.json"
 
 
 class Api:
-    """The API of a stack, with the key that has every right."""
+    """The API of a stack, with an all-rights key."""
 
     def __init__(self, stack: RunningStack) -> None:
         headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
@@ -31,7 +31,7 @@ class Api:
         self.http.close()
 
     def ask(self, operation: str, expected: int = 200, **parameters: Any) -> httpx.Response:
-        """Ask by operationId, in the path or query as it may be, and check status and form of the answer."""
+        """Call an operation with path or query parameters; check status and schema of the response."""
         method, path, described = self.operations[operation]
         in_path = {name: parameters.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
         body = {"json": parameters} if "requestBody" in described else {"params": parameters}
@@ -41,7 +41,7 @@ class Api:
         return answer
 
     def get(self, operation: str, **parameters: Any) -> Any:
-        """The decoded answer."""
+        """The decoded response."""
         return self.ask(operation, **parameters).json()
 
     def pages(self, operation: str, items: str, **parameters: Any) -> list[Any]:
@@ -56,11 +56,11 @@ class Api:
         raise AssertionError("the pages do not end")
 
     def check(self, operation: str, answer: httpx.Response) -> None:
-        """What came is what the description says, and nothing that it does not say."""
+        """Check that the response matches the description, without additional properties."""
         responses = self.operations[operation][2]["responses"]
         assert str(answer.status_code) in responses, f"{operation} may not answer {answer.status_code}"
-        told = self._strict["paths"][self.operations[operation][1]][self.operations[operation][0]]["responses"]
-        response = told[str(answer.status_code)]
+        reported = self._strict["paths"][self.operations[operation][1]][self.operations[operation][0]]["responses"]
+        response = reported[str(answer.status_code)]
         response = self._at(response["$ref"]) if "$ref" in response else response
         if "content" not in response:
             assert answer.content == b""
@@ -78,7 +78,7 @@ class Api:
 
 
 def _closed(described: Any) -> Any:
-    """The same description, but objects may have no properties beside those that it names."""
+    """The same description, but objects may have no additional properties."""
     value = copy.deepcopy(described)
 
     def close(one: Any) -> None:

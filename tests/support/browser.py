@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from stack.layout import ROOT
 
 from .running import RunningStack
-from .talk import eventually
+from .stack_client import eventually
 
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -23,7 +23,7 @@ COLOURS_CHANGED = """() => Promise.all(
   document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished.catch(() => {})))"""
 """Waits until nothing is between two colours any more."""
 SAYS_WITHIN_MS = 5_000 + 2_000
-"""So soon a page says what is away: within 5 s, and this machine, busy with other tests, may be later."""
+"""Time until a page shows an outage: 5 s, and more on a machine that is busy with other tests."""
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def chromium_beside(browser: Browser, *flags: str) -> Iterator[Browser]:
-    """Another Chromium, with flags of its own, beside the run's."""
+    """A second Chromium with other flags."""
     other = browser.browser_type.launch(executable_path=CHROMIUM, args=[*CHROMIUM_FLAGS, *flags])
     try:
         yield other
@@ -47,7 +47,7 @@ def chromium_beside(browser: Browser, *flags: str) -> Iterator[Browser]:
 
 
 def watch_frames(page: Page) -> Callable[[], str]:
-    """Before a page is opened; what is returned waits for a frame by WebSocket and says from which address it came."""
+    """Call before a page is opened; the returned function waits for a WebSocket frame and returns the socket's URL."""
     addresses: list[str] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda _: addresses.append(socket.url)))
 
@@ -89,7 +89,7 @@ def whole(context: BrowserContext) -> Iterator[BrowserContext]:
 
 
 def serious_faults(page: Page) -> list[str]:
-    """What axe-core finds serious or worse in the page as it is, in light and in dark colours: rule and elements."""
+    """axe-core's serious findings in the present page, in light and dark colours: rule and elements."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     faults = _faults(page, ALL_RULES)

@@ -1,9 +1,19 @@
-"""A building file as the tests need it."""
+"""Building files of tests."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+NEW_ROOM = {"id": "l1-annex", "name": "Annex", "limit": 2, "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
+NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F5", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
+
+
+def add_annex(data: dict[str, Any]) -> None:
+    """Add a room with a beacon to the demo building."""
+    data["levels"][0]["width_m"] = 70
+    data["levels"][0]["rooms"].append(NEW_ROOM)
+    data["beacons"].append(NEW_BEACON)
 
 
 @dataclass(frozen=True, slots=True)

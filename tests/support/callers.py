@@ -1,4 +1,4 @@
-"""Callers that go on asking, and what they were answered."""
+"""Callers that poll continuously, and their answers."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ class Answer:
 
     @property
     def body(self) -> Any:
-        """Decoded only now: whoever decodes keeps the other callers of this process waiting."""
+        """Decoded lazily: decoding blocks the other callers of this process."""
         return json.loads(self.content)
 
 
@@ -42,7 +42,7 @@ class Caller:
         self.answers: list[Answer] = []
 
     def since(self, at_s: float) -> list[Answer]:
-        """What was asked for since then."""
+        """Answers since then."""
         return [answer for answer in list(self.answers) if answer.at_s >= at_s]
 
     def start(self) -> None:
@@ -53,7 +53,7 @@ class Caller:
         self._thread.join(30)
 
     def _ask(self) -> None:
-        with web.Client(timeout=10, patient=False) as client:
+        with web.Client(timeout=10, retry_503=False) as client:
             while not self._over.wait(self._every_s):
                 at_s = time.monotonic()
                 try:
@@ -66,7 +66,7 @@ class Caller:
 
 @contextmanager
 def calling(*callers: Caller) -> Iterator[None]:
-    """All of them ask for the length of the block."""
+    """Run the callers during the block."""
     for caller in callers:
         caller.start()
     try:

@@ -1,4 +1,4 @@
-"""Many people who walked through the whole building: half an hour and more of history within seconds."""
+"""A crowd that walks through the building: half an hour and more of history within seconds."""
 
 import random
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ import httpx
 from . import web
 from .building import Building
 from .running import RunningStack
-from .talk import batch, eventually, now_ms, publish
+from .stack_client import batch, eventually, now_ms, publish
 
 EVERY_S = 8
-"""From reading to reading."""
+"""Interval of readings."""
 STAYS_S = (60, 600)
-"""So long they stay in a room."""
+"""Length of a stay in a room."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Who walked from when to when; all of them are in their last room still."""
+    """Staff and time of the walk; all of them are still in their last room."""
 
     staff: tuple[str, ...]
     start_ms: int
     end_ms: int
 
 
-def walk_about(stack: RunningStack, demo: Building, people: int, minutes: int) -> Crowd:
-    """Publish their readings in the order of time, and wait until their stays are stored without a gap."""
+def walk_crowd(stack: RunningStack, demo: Building, people: int, minutes: int) -> Crowd:
+    """Publish the crowd's readings in order of time; wait until all stays are stored without gaps."""
     end_ms = now_ms() // 1000 * 1000
     start_ms = end_ms - minutes * 60_000 // (EVERY_S * 1000) * EVERY_S * 1000
     crowd = Crowd(tuple(str(n) for n in range(people)), start_ms, end_ms)
@@ -49,7 +49,7 @@ def walk_about(stack: RunningStack, demo: Building, people: int, minutes: int) -
 
 
 def stays_of(caller: httpx.Client, who: str, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
-    """What `/api/v1` says of one of them."""
+    """One person's stays from `/api/v1`."""
     window: dict[str, float] = {"start": start_ms / 1000, "end": end_ms / 1000, "limit": 1000}
     answer = caller.get(f"/api/v1/staff/{who}/stays", params=window)
     answer.raise_for_status()

@@ -1,4 +1,4 @@
-"""Keys of a running stack, as `make key` and admins make them."""
+"""Makes API keys of a running stack."""
 
 import os
 import subprocess
@@ -12,20 +12,20 @@ from .running import RunningStack
 
 
 def make_key(stack: RunningStack, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`make key ARGS='…'` for this stack: exit code, what it prints, what it tells beside."""
+    """Run `make key ARGS='…'` for this stack; returns exit code, standard output and standard error."""
     environment = {**os.environ, **stack.secrets, "STACK_ENV_FILE": str(stack.settings.env_file)}
     command = [sys.executable, "-m", "stack", "key", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
 
-def admin(stack: RunningStack, *, patient: bool = True) -> httpx.Client:
-    """A caller with the key of `.env`, which has every right."""
+def admin(stack: RunningStack, *, retry_503: bool = True) -> httpx.Client:
+    """A client with the all-rights key of `.env`."""
     headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
-    return web.Client(base_url=stack.http_url, headers=headers, timeout=20, patient=patient)
+    return web.Client(base_url=stack.http_url, headers=headers, timeout=20, retry_503=retry_503)
 
 
 def named_key(stack: RunningStack, name: str, *rights: str, **more: object) -> str:
-    """A fresh key of that name and those rights; one of the same name from before is revoked."""
+    """Make a key with that name and rights; an older key of that name is revoked."""
     with admin(stack) as caller:
         for known in caller.get("/api/v1/keys").json()["keys"]:
             if known["name"] == name:
@@ -36,7 +36,7 @@ def named_key(stack: RunningStack, name: str, *rights: str, **more: object) -> s
         return key
 
 
-def asking(stack: RunningStack, key: str, *, patient: bool = True) -> httpx.Client:
-    """A caller with that key."""
+def asking(stack: RunningStack, key: str, *, retry_503: bool = True) -> httpx.Client:
+    """A client with that key."""
     headers = {"Authorization": f"Bearer {key}"}
-    return web.Client(base_url=stack.http_url, headers=headers, timeout=20, patient=patient)
+    return web.Client(base_url=stack.http_url, headers=headers, timeout=20, retry_503=retry_503)

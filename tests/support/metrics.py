@@ -1,4 +1,4 @@
-"""The figures of a running stack, as Prometheus reads them."""
+"""Reads the metrics of a running stack in Prometheus' format."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Real reverse proxies before a stack, with the configurations of docs/network.md and proxy/Caddyfile as they stand."""
+"""Runs real reverse proxies in front of a stack, with the configurations of docs/network.md and proxy/Caddyfile."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from stack.layout import ROOT
 from unused_ports import unused_ports
 
 from .running import RunningStack
-from .talk import eventually
+from .stack_client import eventually
 
 NAME = "sda.example.org"
 SBIN = f"{os.environ['PATH']}:/usr/sbin"
@@ -24,7 +24,7 @@ SBIN = f"{os.environ['PATH']}:/usr/sbin"
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """Where a proxy listens with TLS for `NAME`."""
+    """A proxy's TLS address for `NAME`."""
 
     port: int
     url: str
@@ -32,9 +32,9 @@ class Proxy:
 
 @contextmanager
 def nginx(stack: RunningStack, folder: Path) -> Iterator[Proxy]:
-    """nginx with the server of docs/network.md; only ports, paths and upstream are this test's."""
+    """nginx with the server of docs/network.md; only ports, paths and upstream differ."""
     page = (ROOT / "docs" / "network.md").read_text()
-    (told,) = re.findall(r"<!-- tested -->\n```nginx\n(.*?)```", page, re.DOTALL)
+    (reported,) = re.findall(r"<!-- tested -->\n```nginx\n(.*?)```", page, re.DOTALL)
     (port,) = unused_ports(1)
     tls = stack.data_dir / "broker" / "https"
     changes = {
@@ -44,21 +44,21 @@ def nginx(stack: RunningStack, folder: Path) -> Iterator[Proxy]:
         "/etc/ssl/sda/privkey.pem": f"{tls}/server.key",
     }
     for text, ours in changes.items():
-        assert text in told, text
-        told = told.replace(text, ours)
+        assert text in reported, text
+        reported = reported.replace(text, ours)
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     file = folder / "nginx.conf"
     file.write_text(f"daemon off; pid {folder}/pid; error_log stderr; user root;\n"
-                    f"events {{}}\nhttp {{ access_log off; {temporary}\n{told}\n}}\n")  # fmt: skip
+                    f"events {{}}\nhttp {{ access_log off; {temporary}\n{reported}\n}}\n")  # fmt: skip
     with _running(["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)], {}, port) as proxy:
         yield proxy
 
 
 @contextmanager
 def caddy(stack: RunningStack, folder: Path) -> Iterator[Proxy]:
-    """Caddy with proxy/Caddyfile and a certificate of its own making."""
+    """Caddy with proxy/Caddyfile and its own certificate."""
     port, plain = unused_ports(2)
     environment = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
                    "PROXY_NAME": NAME, "PROXY_TLS": "internal", "PROXY_HTTPS_PORT": str(port),

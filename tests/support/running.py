@@ -1,4 +1,4 @@
-"""A whole stack on free ports and in a temporary folder: the same process list that `make up` starts."""
+"""Runs a whole stack on free ports in a temporary folder, with the process list of `make up`."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from stack.install import install, run_parts
 from stack.layout import ROOT
 from stack.lifecycle import down, up
-from stack.pipeline import wait_until_whole
+from stack.pipeline import wait_until_healthy
 from stack.processes import Process, processes
 from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings, load
 from stack.supervisor import Supervisor
@@ -28,7 +28,7 @@ HEALTHY_WITHIN_S = 60.0
 
 
 class RunningStack:
-    """Addresses, secrets and switches of a running stack."""
+    """Addresses, secrets and control of a running stack."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,7 +44,7 @@ class RunningStack:
         self._supervisor = Supervisor(settings.data_dir)
 
     def stop(self, name: str) -> None:
-        """Stop a service in an orderly way; returns when its process has ended."""
+        """Stop a service cleanly; returns when its process has ended."""
         self._supervisor.stop(name)
 
     def start(self, name: str) -> None:
@@ -58,7 +58,7 @@ class RunningStack:
         wait_for(lambda: self._is_down(name), HEALTHY_WITHIN_S, f"the end of {name}")
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP: the service holds its connections and answers nothing until `thaw`. Returns when all has stopped."""
+        """SIGSTOP: the service keeps connections but does not answer until `thaw`. Returns when all threads stop."""
         self._supervisor.signal(name, signal.SIGSTOP)
         threads = Path(f"/proc/{self.pid(name)}/task")
         wait_for(lambda: {_state(thread) for thread in threads.iterdir()} == {"T"}, HEALTHY_WITHIN_S, f"{name} to stop")
@@ -68,7 +68,7 @@ class RunningStack:
         self._supervisor.signal(name, signal.SIGCONT)
 
     def command(self, *arguments: str) -> str:
-        """What a command of the Makefile prints, run on this stack as `make` runs it."""
+        """Run a command of the Makefile on this stack; returns its output."""
         environment = {**os.environ, **self.settings.environment, "STACK_ENV_FILE": str(self.settings.env_file)}
         command = [sys.executable, "-m", "stack", *arguments]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -87,27 +87,27 @@ class RunningStack:
         return {process.name: self.log(process.name) for process in self._services()}
 
     def is_caught_up(self) -> bool:
-        """Whether what was missed is located."""
+        """Whether all missed readings are located."""
         rebuild = web.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
         return bool(rebuild["state"] == "idle")
 
-    def mend(self) -> None:
-        """Start whatever a test has left stopped and wait until the whole chain works again."""
+    def restore(self) -> None:
+        """Start stopped services and wait until the whole pipeline works."""
         for process in self._services():
             if self._supervisor.info(process.name).get("statename") != "RUNNING":
                 self.start(process.name)
-        self.wait_until_whole()
+        self.wait_until_healthy()
 
-    def wait_until_whole(self) -> None:
-        """Until a reading goes all the way, and nothing of before is still being located."""
-        wait_until_whole(self.settings)
+    def wait_until_healthy(self) -> None:
+        """Wait until the pipeline works and no earlier readings are still being located."""
+        wait_until_healthy(self.settings)
         wait_for(self.is_caught_up, HEALTHY_WITHIN_S, "what was missed to be located")
 
     def _services(self) -> list[Process]:
         return [process for process in processes(self.settings) if process.name != "simulator"]
 
     def _is_down(self, name: str) -> bool:
-        """Whether it stays down: what supervisord is about to restart cannot be stopped yet, and comes."""
+        """Whether it stays stopped; supervisord may be about to restart it."""
         self._supervisor.stop(name)
         return bool(self._supervisor.info(name).get("statename") == "STOPPED")
 
@@ -116,7 +116,7 @@ class RunningStack:
 
 
 def _state(thread: Path) -> str:
-    """One letter of the kernel's, `T`: stopped; see proc(5)."""
+    """The kernel's state letter, `T` for stopped; see proc(5)."""
     return (thread / "stat").read_text().rpartition(") ")[2][:1]
 
 
@@ -124,11 +124,11 @@ def _state(thread: Path) -> str:
 def running_stack(
     building: Path = DEMO_BUILDING, environment: Mapping[str, str] | None = None
 ) -> Iterator[RunningStack]:
-    """Run mosquitto, influxd, telegraf and Node-RED for the length of the block; the demo does not play.
+    """Run mosquitto, influxd, telegraf and Node-RED during the block, without the demo.
 
     Args:
-        building: the building file; of the demo's a copy is run, since pictures are kept beside it.
-        environment: settings that differ from a fresh `.env`.
+        building: the building file; the demo's is copied, since pictures are stored beside it.
+        environment: settings that differ from a new `.env`.
     """
     install(run_parts())
     folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
@@ -140,13 +140,13 @@ def running_stack(
     chosen = {key: str(port) for key, port in zip(keys, unused_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["HTTPS_BIND"] = "127.0.0.1"
-    chosen["SIM"] = "1"  # for the account that tests publish with
-    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests look at topics with the rights of services, beside them
+    chosen["SIM"] = "1"  # enables the account with which tests publish
+    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests read topics with the services' accounts, at the same time
     settings = load(folder / ".env", {**chosen, **(environment or {})})
     try:
-        settings = up(settings, tell=lambda _: None, leave_out=("simulator",))
+        settings = up(settings, report=lambda _: None, leave_out=("simulator",))
         stack = RunningStack(settings)
-        stack.wait_until_whole()
+        stack.wait_until_healthy()
         yield stack
     finally:
         down(settings)

@@ -1,7 +1,7 @@
-"""What a request may not ask although each of its parameters is right: rules that OpenAPI has no words for.
+"""Rules between parameters that OpenAPI cannot express.
 
-Valid requests that schemathesis makes up are brought in line with them; what it means to be refused stays as it is. Who
-is told to come again does.
+Generated valid requests are adjusted to them; intentionally invalid requests are not. A 503 with Retry-After is
+retried.
 """
 
 import time
@@ -16,18 +16,18 @@ from urllib3 import Retry
 
 DAY_S = 86_400
 PAST = "2020-01-01T00:00:00Z"
-COME_AGAIN = Retry(
+RETRY_503 = Retry(
     None, status=20, status_forcelist=[503], allowed_methods=None, raise_on_status=False, connect=0, read=0
 )
-"""On a busy machine the database may be late: 503 with a Retry-After, which is waited for, as clients should."""
+"""On a busy machine the database may be late: 503 with a Retry-After, which is retried, as clients should."""
 
-# schemathesis hands its session to nobody
-requests.sessions.HTTPAdapter = partial(HTTPAdapter, max_retries=COME_AGAIN)  # type: ignore[attr-defined, assignment]
+# schemathesis does not expose its session
+requests.sessions.HTTPAdapter = partial(HTTPAdapter, max_retries=RETRY_503)  # type: ignore[attr-defined, assignment]
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:  # noqa: ARG001 - the hook's own signature
-    """Bring the parameters of a valid request in line with each other."""
+    """Adjust the parameters of a valid request to each other."""
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return
     for part in (case.query, case.body):
@@ -36,10 +36,10 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:  # noqa: ARG001 -
 
 
 def _align(part: dict[str, Any]) -> None:
-    part.pop("cursor", None)  # only those of an earlier answer are good
+    part.pop("cursor", None)  # only cursors of an earlier response are valid
     if "start" in part or "end" in part:
         _window(part)
-    if "start_time" in part:  # of HACS-era routes; the more people, the shorter
+    if "start_time" in part:  # HACS-era routes; with several people the window must be short
         several = str(part.get("staff_id", "")) == "*" or "," in str(part.get("staff_id", ""))
         start, end = float(part["start_time"]), float(part["end_time"])
         part["start_time"], part["end_time"] = min(start, end), min(start, end) if several else max(start, end)

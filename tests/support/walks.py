@@ -1,4 +1,4 @@
-"""Two people who were where everybody can ask for it: a history that is known."""
+"""Two people with a known walk and history."""
 
 import json
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from threading import Event, Thread
 
 from .building import Building, Placed
 from .running import RunningStack
-from .talk import batch, connect, eventually, get, influx, now_ms, publish
+from .stack_client import batch, connect, eventually, get, influx, now_ms, publish
 
 LENGTH_S = 180
 TURN_S = 90
-"""So long after the beginning both go to another room."""
+"""Both change rooms at this time after the start."""
 LATER_S = 30
-"""So long after Ann comes Ben."""
+"""Ben arrives this long after Ann."""
 SLACK_S = 15
-"""A locator may take its time to believe that somebody has moved."""
+"""The locator may take this long to notice a change of room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Walks:
 
     @property
     def window(self) -> dict[str, float]:
-        """A time that has all of it."""
+        """A window that contains the whole walk."""
         return {"start": self.start_ms / 1000 - 60, "end": self.end_ms / 1000 + 60}
 
 
@@ -65,8 +65,8 @@ def walk(stack: RunningStack, demo: Building, ann: str, ben: str) -> Walks:
 
 
 @contextmanager
-def still_there(stack: RunningStack, walks: Walks) -> Iterator[None]:
-    """Both go on being heard in their last rooms, every second, for the length of the block: nobody gets lost."""
+def keep_present(stack: RunningStack, walks: Walks) -> Iterator[None]:
+    """Publish readings of both in their last rooms every second during the block, so that nobody gets lost."""
     over = Event()
     client = connect(stack)
 

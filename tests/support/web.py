@@ -1,6 +1,5 @@
-"""httpx for addresses of this machine, with a client's manners: whoever is told to come again (503), because the
-machine is busy, does so. By itself httpx reads all certificate authorities anew for each client, which costs 30 ms of a
-processor."""
+"""httpx for addresses of this machine, with retries of 503, since the machine may be busy. Plain httpx reads all
+certificate authorities for each client, which costs 30 ms of CPU."""
 
 import ssl
 from functools import partial
@@ -16,7 +15,7 @@ _AGAIN = Retry(
     allowed_methods=["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"],
     status_forcelist=[503],
     retry_on_exceptions=(),
-    respect_retry_after_header=False,  # sooner than asked to, since tests are many
+    respect_retry_after_header=False,  # sooner than the header says, to keep the tests fast
     backoff_factor=0.1,
     backoff_jitter=0,
     max_backoff_wait=0.5,
@@ -27,18 +26,18 @@ class Client(httpx.Client):
     """An `httpx.Client`.
 
     Args:
-        patient: whether it comes again after a 503, for a minute; who wants to see the 503 is not.
-        transport: which way, if not the usual one.
+        retry_503: whether to retry after a 503, for a minute; off for tests that expect the 503.
+        transport: the transport, if not the default.
     """
 
-    def __init__(self, *, patient: bool = True, transport: httpx.BaseTransport | None = None, **options: Any) -> None:
+    def __init__(self, *, retry_503: bool = True, transport: httpx.BaseTransport | None = None, **options: Any) -> None:
         way = transport or httpx.HTTPTransport(verify=_NO_TLS)
-        super().__init__(transport=RetryTransport(way, _AGAIN) if patient else way, **options)
+        super().__init__(transport=RetryTransport(way, _AGAIN) if retry_503 else way, **options)
 
 
-def request(method: str, url: str, *, patient: bool = True, cookies: Any = None, **options: Any) -> httpx.Response:
-    """One request with a client of its own, as `httpx.request`."""
-    with Client(patient=patient, cookies=cookies) as client:
+def request(method: str, url: str, *, retry_503: bool = True, cookies: Any = None, **options: Any) -> httpx.Response:
+    """One request with a new client, like `httpx.request`."""
+    with Client(retry_503=retry_503, cookies=cookies) as client:
         return client.request(method, url, **options)
 
 

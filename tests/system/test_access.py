@@ -1,4 +1,4 @@
-"""Who gets in: keys and trusted networks on the API, the admin login on everything that shows people."""
+"""Access: keys and trusted networks on the API, the login on all pages that show people."""
 
 import json
 import time
@@ -10,7 +10,7 @@ import pytest
 from support import web
 from support.metrics import figures
 from support.running import RunningStack, running_stack
-from support.talk import get
+from support.stack_client import get
 
 PROTECTED = ["/extractbeacon?staff_id=0&start_time=1&end_time=2", "/retrieveformonitoring",
              "/newbeacondetect?staff_id=0&beacon_address=C2A628384B08&rssi=-20"]  # fmt: skip
@@ -31,7 +31,7 @@ def test_loopback_needs_no_key(stack: RunningStack) -> None:
 
 @pytest.fixture(scope="module")
 def distrusting() -> Iterator[RunningStack]:
-    """A stack that trusts no network at all, and pages from two other sites."""
+    """A stack that trusts no network, and pages of two other origins."""
     with running_stack(
         environment={
             "SDA_TRUSTED_NETS": "192.0.2.0/24",
@@ -56,8 +56,8 @@ def test_caller_outside_the_trusted_nets_needs_the_key(distrusting: RunningStack
 
 
 @pytest.mark.parametrize("path", EVERYTHING)
-def test_a_page_whose_name_is_made_to_lead_here_is_not_answered(stack: RunningStack, path: str) -> None:
-    """DNS rebinding: for the browser that page is of our own origin."""
+def test_dns_rebinding_is_refused(stack: RunningStack, path: str) -> None:
+    """With DNS rebinding the browser takes the page for our own origin."""
     port = stack.ports.http
     for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example"):
         answer = web.get(stack.http_url + path, headers={"Host": host, "Sec-Fetch-Site": "same-origin"})
@@ -74,7 +74,7 @@ def test_requests_under_a_foreign_name_are_counted(stack: RunningStack) -> None:
 
 def test_a_socket_under_a_foreign_name_is_refused(stack: RunningStack) -> None:
     with web.Client(base_url=stack.http_url, headers={"Host": "evil.example"}) as caller:
-        opened = caller.get(SOCKET)  # a transport, which says nothing yet
+        opened = caller.get(SOCKET)  # opens a transport, which discloses nothing yet
         session = f"{SOCKET}&sid={json.loads(opened.text[1:])['sid']}"
         caller.post(session, content="40")
         assert "HTTP_NAMES" in caller.get(session).text
@@ -91,12 +91,12 @@ def test_forwarded_header_earns_no_trust(distrusting: RunningStack) -> None:
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"])
-def test_what_a_proxy_on_this_machine_passes_on_has_no_trust_of_loopback(stack: RunningStack, header: str) -> None:
+def test_requests_through_a_proxy_on_this_machine_are_not_trusted_as_loopback(stack: RunningStack, header: str) -> None:
     for value in ("198.51.100.7", "127.0.0.1"):
         assert web.get(f"{stack.http_url}/retrieveformonitoring", headers={header: value}).status_code == 401
 
 
-def test_a_configured_proxy_says_who_calls(distrusting: RunningStack) -> None:
+def test_a_configured_proxy_provides_the_callers_address(distrusting: RunningStack) -> None:
     with _through_proxy(distrusting) as proxy:
 
         def status(forwarded: str, **headers: str) -> int:
@@ -110,7 +110,7 @@ def test_a_configured_proxy_says_who_calls(distrusting: RunningStack) -> None:
         assert status("198.51.100.8", Authorization="Bearer x") == 401, "who has guessed nothing"
 
 
-def test_the_cookie_is_secure_where_the_configured_proxy_does_tls_and_only_there(distrusting: RunningStack) -> None:
+def test_the_cookie_is_secure_only_behind_a_configured_tls_proxy(distrusting: RunningStack) -> None:
     login = {"user": distrusting.secrets["SDA_ADMIN_USER"], "password": distrusting.secrets["SDA_ADMIN_PASSWORD"]}
     https = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
     with _through_proxy(distrusting) as proxy:
@@ -118,13 +118,13 @@ def test_the_cookie_is_secure_where_the_configured_proxy_does_tls_and_only_there
         assert len(cookies) == 2
         assert all("; secure" in cookie.lower() for cookie in cookies)
         plain = proxy.post("/login", data=login, headers=https | {"X-Forwarded-Proto": "http"})
-    direct = web.post(f"{distrusting.http_url}/login", data=login, headers=https)  # whoever claims to be a proxy
+    direct = web.post(f"{distrusting.http_url}/login", data=login, headers=https)  # a caller that claims to be a proxy
     for answer in (plain, direct):
         assert answer.status_code == 303
         assert "secure" not in "".join(answer.headers.get_list("set-cookie")).lower()
 
 
-def test_logged_out_is_logged_out_after_a_restart_and_logged_in_is_logged_in(distrusting: RunningStack) -> None:
+def test_logins_and_logouts_survive_a_restart(distrusting: RunningStack) -> None:
     login = {"user": distrusting.secrets["SDA_VIEWER_USER"], "password": distrusting.secrets["SDA_VIEWER_PASSWORD"]}
     cookies = [dict(web.post(f"{distrusting.http_url}/login", data=login).cookies) for _ in range(2)]
     assert web.post(f"{distrusting.http_url}/logout", cookies=cookies[1]).status_code == 303
@@ -135,7 +135,7 @@ def test_logged_out_is_logged_out_after_a_restart_and_logged_in_is_logged_in(dis
 
 
 def _through_proxy(stack: RunningStack) -> web.Client:
-    """What the configured proxy sends: its address is one of loopback, but not that of the other tests."""
+    """A client with the configured proxy's address: loopback, but not that of the other tests."""
     return web.Client(base_url=stack.http_url, transport=httpx.HTTPTransport(local_address=PROXY))
 
 
@@ -147,7 +147,7 @@ def test_health_answers_without_a_key(distrusting: RunningStack) -> None:
     assert get(distrusting, "/health").status_code == 200
 
 
-def test_a_trusted_caller_is_told_who_it_is_and_a_stranger_not_even_what_there_is(stack: RunningStack) -> None:
+def test_a_trusted_caller_sees_its_identity_and_others_see_nothing(stack: RunningStack) -> None:
     me = get(stack, "/api/v1/me").json()
     assert (me["name"], me["kind"], set(me["rights"])) == ("127.0.0.1", "trusted", {"history", "presence"})
     assert get(stack, "/api/v1/nothing").status_code == 404
@@ -156,14 +156,14 @@ def test_a_trusted_caller_is_told_who_it_is_and_a_stranger_not_even_what_there_i
             assert web.get(stack.http_url + path, headers=headers).status_code == 401
 
 
-def test_no_other_origin_is_let_in_unless_configured(stack: RunningStack) -> None:
+def test_other_origins_are_refused_unless_configured(stack: RunningStack) -> None:
     answer = web.options(f"{stack.http_url}/api/v1/staff", headers=_preflight(ORIGINS[0]))
     assert "access-control-allow-origin" not in answer.headers
 
 
 @pytest.mark.parametrize("path", ["staff", "building"])
 @pytest.mark.parametrize(("origin", "allowed"), [*((origin, True) for origin in ORIGINS), ("https://x.example", False)])
-def test_configured_origins_are_let_in_with_a_key(
+def test_configured_origins_are_accepted_with_a_key(
     distrusting: RunningStack, origin: str, allowed: bool, path: str
 ) -> None:
     url, key = f"{distrusting.http_url}/api/v1/{path}", distrusting.secrets["SDA_API_KEY"]
@@ -183,8 +183,8 @@ def _preflight(origin: str) -> dict[str, str]:
     return {"Origin": origin} | wanted
 
 
-def test_after_ten_wrong_keys_right_ones_are_taken_and_wrong_ones_wait(distrusting: RunningStack) -> None:
-    """The last one with wrong keys on this stack: for five minutes."""
+def test_after_ten_wrong_keys_only_right_keys_are_accepted(distrusting: RunningStack) -> None:
+    """The last test with wrong keys on this stack: they are limited for five minutes."""
     url, right = distrusting.http_url + PROTECTED[1], {"X-API-Key": distrusting.secrets["SDA_API_KEY"]}
     statuses = [web.get(url, headers={"X-API-Key": f"guess-{n}"}).status_code for n in range(20)]
     assert statuses[0] == 401
@@ -196,8 +196,8 @@ def test_after_ten_wrong_keys_right_ones_are_taken_and_wrong_ones_wait(distrusti
     assert web.get(url).status_code == 401, "who sends none is not made to wait"
 
 
-def test_a_right_password_is_taken_while_others_guess_from_the_same_address(distrusting: RunningStack) -> None:
-    """The last one with passwords on this stack: for five minutes each of them takes its turn, one a second."""
+def test_a_right_password_works_while_others_guess_from_the_same_address(distrusting: RunningStack) -> None:
+    """The last test with passwords on this stack: they are checked one per second for five minutes."""
     user, password = distrusting.secrets["SDA_ADMIN_USER"], distrusting.secrets["SDA_ADMIN_PASSWORD"]
 
     def attempt(word: str) -> int:
@@ -219,7 +219,7 @@ def test_dashboard_gives_nothing_without_login(stack: RunningStack, path: str) -
     assert "socketio" not in answer.text
 
 
-def test_login_opens_the_dashboard_and_a_wrong_password_does_not(stack: RunningStack) -> None:
+def test_only_a_right_password_opens_the_dashboard(stack: RunningStack) -> None:
     user, password = stack.secrets["SDA_ADMIN_USER"], stack.secrets["SDA_ADMIN_PASSWORD"]
     with web.Client(base_url=stack.http_url, follow_redirects=True) as browser:
         refused = browser.post("/login", data={"user": user, "password": "wrong"})
@@ -231,8 +231,8 @@ def test_login_opens_the_dashboard_and_a_wrong_password_does_not(stack: RunningS
         assert "socketio" in browser.get("/dashboard/_setup").text
 
 
-def test_socket_without_login_is_refused_before_it_says_anything(stack: RunningStack) -> None:
-    """Socket.IO opens a transport first; joining, which would hand out state, is refused (packet 44)."""
+def test_a_socket_without_login_is_refused_before_any_data(stack: RunningStack) -> None:
+    """Socket.IO opens a transport first; joining, which would send the state, is refused (packet 44)."""
     with web.Client(base_url=stack.http_url) as caller:
         opened = caller.get(SOCKET)
         if opened.status_code in {401, 403}:
@@ -249,7 +249,7 @@ def test_editor_and_admin_api_are_off(stack: RunningStack, path: str) -> None:
     assert web.get(stack.http_url + path).status_code == 404
 
 
-def test_old_addresses_lead_to_the_dashboard_and_the_login(stack: RunningStack) -> None:
+def test_old_addresses_redirect_to_the_dashboard_and_the_login(stack: RunningStack) -> None:
     assert get(stack, "/").headers["location"].startswith("/dashboard")
     asked = web.get(f"{stack.http_url}/monitoring", headers={"Accept": "text/html"})
     assert asked.status_code == 302

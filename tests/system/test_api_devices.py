@@ -11,7 +11,7 @@ from support import web
 from support.api import Api
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, history, influx, now_ms, publish
+from support.stack_client import at_least, batch, eventually, history, influx, now_ms, publish
 from support.walks import Walks
 
 pytestmark = pytest.mark.usefixtures("stack")
@@ -24,11 +24,11 @@ def _measured(beacon: str, ts: int, mv: int, celsius: float) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def measured(whole_stack: RunningStack, demo: Building) -> tuple[str, int]:
-    """A beacon of which two receivers heard two values in each of three minutes that are over; the first one."""
+def measured(session_stack: RunningStack, demo: Building) -> tuple[str, int]:
+    """A beacon with two values from two receivers in each of three past minutes; returns it and the first minute."""
     beacon, first_ms = demo.beacons[-1].id, now_ms() // MINUTE_MS * MINUTE_MS - 3 * MINUTE_MS
     publish(
-        whole_stack,
+        session_stack,
         *[
             (
                 f"phone/measure-{receiver}/readings",
@@ -42,7 +42,7 @@ def measured(whole_stack: RunningStack, demo: Building) -> tuple[str, int]:
     return beacon, first_ms
 
 
-def test_beacons_are_listed_with_what_they_last_measured(api: Api, measured: tuple[str, int], demo: Building) -> None:
+def test_beacons_are_listed_with_their_latest_telemetry(api: Api, measured: tuple[str, int], demo: Building) -> None:
     beacons = api.pages("listBeacons", "beacons", limit=50)
     ids = [one["beacon"] for one in beacons]
     assert ids == sorted(ids)
@@ -57,15 +57,15 @@ def test_beacons_are_listed_with_what_they_last_measured(api: Api, measured: tup
     assert api.get("getBeacon", beacon=written)["beacon"] == beacon
 
 
-def test_how_strongly_people_are_heard_outlives_a_restart(api: Api, stack: RunningStack, demo: Building) -> None:
-    level = demo.gateways[-1].level  # other tests play in the lower ones
+def test_learned_strengths_survive_a_restart(api: Api, stack: RunningStack, demo: Building) -> None:
+    level = demo.gateways[-1].level  # other tests use the lower levels
     near, other = [one.id for one in demo.gateways if one.level == level][:2]
     tagged = (one for one in reversed(demo.raw["staff"]) if one.get("tags"))
     walker = next(
         one for one in tagged if api.get("getStaff", staff_id=one["id"])["presence"] is None
-    )  # no other test's
+    )  # used by no other test
     tag, begin_ms = walker["tags"][0], now_ms() - 780_000
-    for part in range(0, 780, 78):  # of hundreds of moments in a second only some are learned from
+    for part in range(0, 780, 78):  # only some of hundreds of moments per second are learned from
         seconds = range(part, part + 78)
         publish(
             stack,
@@ -88,7 +88,7 @@ def test_how_strongly_people_are_heard_outlives_a_restart(api: Api, stack: Runni
 def test_raw_telemetry_page_by_page(api: Api, measured: tuple[str, int]) -> None:
     beacon, first_ms = measured
     ask: dict[str, Any] = {"beacon": beacon, "every": "raw", "start": first_ms / 1000, "end": first_ms / 1000 + 180}
-    points = eventually(lambda: _of_length(12, api.pages("listTelemetry", "points", limit=5, **ask)))
+    points = eventually(lambda: at_least(12, api.pages("listTelemetry", "points", limit=5, **ask)))
     assert points == sorted(points, key=lambda point: (point[0], point[1]))
     assert points[:2] == [
         [first_ms + 1000, "measure-0", 2900, 20, 50],
@@ -108,15 +108,15 @@ def test_minutes_are_means_of_the_receivers_means(api: Api, measured: tuple[str,
     assert api.get("listTelemetry", limit=2, cursor=answer.json()["next"], **ask)["points"] == expected[2:]
 
 
-def test_minutes_that_are_over_are_stored_by_the_task(api: Api, stack: RunningStack, measured: tuple[str, int]) -> None:
-    """The task runs each minute; here it is told to run now. What it stores is what was told before."""
+def test_the_task_stores_past_minutes(api: Api, stack: RunningStack, measured: tuple[str, int]) -> None:
+    """The task runs each minute; here it is started by hand. It stores the values that the API returned before."""
     beacon, first_ms = measured
     ask = {"beacon": beacon, "start": first_ms / 1000, "end": first_ms / 1000 + 180}
     _run_task(stack)
     query = f"SELECT battery_mv, temperature_c, humidity_pct FROM telemetry WHERE beacon = '{beacon}'"  # noqa: S608
-    stored = eventually(lambda: _of_length(3, influx(stack, "telemetry", query)))
-    told = api.get("listTelemetry", **ask)["points"]
-    assert [[one["time"], one["battery_mv"], one["temperature_c"], one["humidity_pct"]] for one in stored] == told
+    stored = eventually(lambda: at_least(3, influx(stack, "telemetry", query)))
+    reported = api.get("listTelemetry", **ask)["points"]
+    assert [[one["time"], one["battery_mv"], one["temperature_c"], one["humidity_pct"]] for one in stored] == reported
 
 
 def _run_task(stack: RunningStack) -> None:
@@ -132,9 +132,7 @@ def _ended(run: dict[str, Any]) -> str:
     return str(run["status"]) if run.get("status") in {"success", "failed", "canceled"} else ""
 
 
-def test_a_month_by_the_minute_and_by_the_hour_in_one_answer_that_is_not_sent_twice(
-    api: Api, stack: RunningStack, demo: Building
-) -> None:
+def test_a_month_of_minutes_and_hours_is_one_cacheable_response(api: Api, stack: RunningStack, demo: Building) -> None:
     beacon, hours = demo.beacons[-2].id, 31 * 24
     end_ms = now_ms() // 3_600_000 * 3_600_000 - 3_600_000
     start_ms = end_ms - hours * 3_600_000
@@ -169,7 +167,7 @@ def _write(stack: RunningStack, bucket: str, lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("operation", ["getBeacon", "listTelemetry"])
-def test_unknown_beacon_is_404_and_what_is_none_400(api: Api, operation: str) -> None:
+def test_an_unknown_beacon_is_404_and_an_invalid_id_400(api: Api, operation: str) -> None:
     api.ask(operation, expected=404, beacon="FFFFFFFFFFF0")
     assert "beacon" in api.ask(operation, expected=400, beacon="what").json()["error"]
 
@@ -193,7 +191,7 @@ def test_gateways_with_their_state_figures_and_history(api: Api, stack: RunningS
     assert (listing[listed.id], listing[other]) == (True, False)
     window = {"start": ts / 1000 - 1, "end": ts / 1000 + 60}
     points = eventually(
-        lambda: _of_length(3, api.pages("listGatewayHealth", "points", gateway=listed.id, limit=2, **window))
+        lambda: at_least(3, api.pages("listGatewayHealth", "points", gateway=listed.id, limit=2, **window))
     )
     assert points[0] == {"ts": ts, "uptime_s": 0, "adverts": 7, "version": "9.9"}
     statuses = eventually(lambda: api.get("listGatewayStatus", gateway=listed.id, **window)["statuses"])
@@ -207,13 +205,13 @@ def test_unknown_gateway_is_404(api: Api, operation: str) -> None:
 
 def test_events_newest_first_and_by_subject(api: Api, walks: Walks) -> None:
     window = walks.window | {"end": time.time() + 60}
-    told = eventually(lambda: _of_length(3, api.pages("listEvents", "events", subject=walks.ann, limit=1, **window)))
-    assert [(one["type"], one["room"]) for one in reversed(told)][:3] == [
+    reported = eventually(lambda: at_least(3, api.pages("listEvents", "events", subject=walks.ann, limit=1, **window)))
+    assert [(one["type"], one["room"]) for one in reversed(reported)][:3] == [
         ("enter", walks.first.room),
         ("leave", walks.first.room),
         ("enter", walks.second.room),
     ]
-    assert {one["staff_id"] for one in told} == {walks.ann}
+    assert {one["staff_id"] for one in reported} == {walks.ann}
     entered = api.pages("listEvents", "events", type="enter", **window)
     assert {one["type"] for one in entered} == {"enter"}
     times = [one["ts"] for one in entered]
@@ -221,10 +219,10 @@ def test_events_newest_first_and_by_subject(api: Api, walks: Walks) -> None:
     assert len(api.get("listEvents", start=0, end=86_400)["events"]) == 0
 
 
-def test_twenty_five_events_unless_asked_otherwise_and_those_of_one_moment_are_all_told(
+def test_the_default_limit_is_25_events_and_events_of_one_moment_are_complete(
     api: Api, stack: RunningStack, demo: Building
 ) -> None:
-    """Thirty people come into a room in the same millisecond."""
+    """Thirty people enter a room in the same millisecond."""
     beacon, ts, run = demo.beacons[-5], now_ms(), uuid.uuid4().hex[:6]
     publish(stack, *[(f"phone/{run}-{n:02}/readings", batch((beacon.id, -40), ts=ts)) for n in range(30)])
     window = {"start": ts / 1000 - 10, "end": ts / 1000 + 60}
@@ -236,10 +234,6 @@ def test_twenty_five_events_unless_asked_otherwise_and_those_of_one_moment_are_a
     assert sorted(
         one["subject"] for one in mine(api.pages("listEvents", "events", type="enter", limit=7, **window))
     ) == [f"{run}-{n:02}" for n in range(30)]
-
-
-def _of_length(count: int, items: list[Any]) -> list[Any]:
-    return items if len(items) >= count else []
 
 
 def _with(found: Any, test: Callable[[Any], Any]) -> Any:

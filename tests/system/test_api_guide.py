@@ -1,4 +1,4 @@
-"""The examples of docs/api.md, as they stand, against the real stack."""
+"""Runs the examples of docs/api.md against the real stack."""
 
 import json
 import os
@@ -12,15 +12,15 @@ from stack.layout import ROOT
 from support.building import Building
 from support.keys import named_key
 from support.running import RunningStack
-from support.talk import batch, eventually, history, now_ms, publish
+from support.stack_client import batch, eventually, history, now_ms, publish
 
 GUIDE = ROOT / "docs" / "api.md"
 FOR_READERS = ("make key", "export SDA_URL")
-"""What the test does in its own way: a key, and where to find it."""
+"""Replaced by the test: making a key and finding it."""
 
 
 def _blocks(language: str) -> list[str]:
-    """The page's examples in one language, in their order."""
+    """The page's examples in one language, in order."""
     found = re.findall(rf"^```{language}\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     return [block for block in found if not block.startswith(FOR_READERS)]
 
@@ -36,7 +36,7 @@ def _run(stack: RunningStack, folder: Path, *command: str) -> str:
 
 
 def _here(stack: RunningStack, demo: Building) -> None:
-    """Somebody to ask for, who has been there for some seconds."""
+    """A person who has been present for some seconds."""
 
     def seen() -> bool:
         publish(stack, ("phone/0/readings", batch((demo.beacons[0].id, -45))))

@@ -1,4 +1,4 @@
-"""`/api/v1` of rooms and levels: who is there, who was there, who came most."""
+"""`/api/v1` of rooms and levels: presence, visits, rankings."""
 
 import pytest
 from support.api import Api
@@ -47,7 +47,7 @@ def test_unknown_place_is_404(api: Api, operation: str, parameters: dict[str, st
     assert "there is no" in api.ask(operation, expected=404, **parameters).json()["error"]
 
 
-def test_visits_of_a_room_the_latest_first(api: Api, walks: Walks) -> None:
+def test_visits_of_a_room_newest_first(api: Api, walks: Walks) -> None:
     mine = [
         one
         for one in api.pages("listVisits", "visits", room=walks.first.room, limit=1, **walks.window)
@@ -67,7 +67,7 @@ def test_visits_of_a_room_the_latest_first(api: Api, walks: Walks) -> None:
     assert now["ongoing"]
 
 
-def test_patrols_tell_who_was_last_in_each_room(api: Api, walks: Walks, demo: Building) -> None:
+def test_patrols_have_the_last_visitor_of_each_room(api: Api, walks: Walks, demo: Building) -> None:
     past = {"start": walks.start_ms / 1000 - 1, "end": walks.turn_ms / 1000 - SLACK_S}
     patrols = {one["room"]: one for one in api.get("listPatrols", level=walks.first.level, **past)["patrols"]}
     assert list(patrols) == [

@@ -1,4 +1,4 @@
-"""Schemathesis makes up thousands of requests out of the description, right ones and wrong ones, and finds nothing.
+"""Schemathesis generates thousands of valid and invalid requests from the description and finds no fault.
 
 On a stack of its own, since it changes things, with people, gateways and measurements in it.
 """
@@ -15,12 +15,12 @@ import pytest
 from stack.layout import ROOT
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.talk import now_ms, publish
+from support.stack_client import now_ms, publish
 from support.walks import walk
 
 CONFIGURATION = ROOT / "tests" / "support" / "schemathesis.toml"
 SEED = 20_261_121
-"""The same requests each time, as far as the answers are the same; another seed makes others."""
+"""The same requests in each run, as long as the responses are the same; another seed gives others."""
 
 
 @pytest.fixture(scope="module")
@@ -50,5 +50,5 @@ def test_schemathesis_finds_nothing(populated: RunningStack, tmp_path: Path) -> 
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     statuses = Counter(entry["response"]["status"] for entry in json.loads(report.read_text())["log"]["entries"])
-    assert statuses[200] > 400, "most was refused at the door, which proves little"
+    assert statuses[200] > 400, "most requests were refused early, which proves little"
     assert not statuses.keys() & {401, 403, 500, 503}, statuses

@@ -1,4 +1,4 @@
-"""`/api/v1/staff`: who there is, where they were, whom they met."""
+"""`/api/v1/staff`: staff, locations, stays and contacts."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -9,13 +9,13 @@ from support.api import Api
 from support.building import Building
 from support.keys import asking, named_key
 from support.running import RunningStack
-from support.talk import batch, eventually, publish
+from support.stack_client import batch, eventually, publish
 from support.walks import LATER_S, LENGTH_S, SLACK_S, TURN_S, Walks
 
 pytestmark = pytest.mark.usefixtures("stack")
 
 
-def test_everybody_is_listed_by_id_with_where_they_are(api: Api, walks: Walks, demo: Building) -> None:
+def test_staff_are_listed_by_id_with_their_presence(api: Api, walks: Walks, demo: Building) -> None:
     staff = api.pages("listStaff", "staff", limit=20)
     ids = [one["staff_id"] for one in staff]
     assert ids == sorted(set(ids))
@@ -38,8 +38,8 @@ def test_unknown_staff_member_is_404(api: Api, operation: str) -> None:
     assert "nobody-at-all" in api.ask(operation, expected=404, staff_id="nobody-at-all").json()["error"]
 
 
-def test_trace_tells_why_somebody_is_said_to_be_there(api: Api, walks: Walks) -> None:
-    """What is heard beside what should be, the belief by room, and how strong the phone is."""
+def test_trace_explains_a_location(api: Api, walks: Walks) -> None:
+    """Received and expected RSSI, the probability of each room, and the phone's strength."""
 
     def settled() -> dict[str, Any]:
         found: dict[str, Any] = api.get("getTrace", staff_id=walks.ann)
@@ -58,7 +58,7 @@ def test_trace_tells_why_somebody_is_said_to_be_there(api: Api, walks: Walks) ->
     assert 0 < ann["level_sd_db"] < 10
 
 
-def test_trace_of_who_is_not_heard_is_empty(api: Api, demo: Building, walks: Walks) -> None:
+def test_trace_without_readings_is_empty(api: Api, demo: Building, walks: Walks) -> None:
     absent = next(one["id"] for one in demo.raw["staff"] if api.get("getStaff", staff_id=one["id"])["presence"] is None)
     assert absent != walks.ann
     found = api.get("getTrace", staff_id=absent)
@@ -66,14 +66,14 @@ def test_trace_of_who_is_not_heard_is_empty(api: Api, demo: Building, walks: Wal
     assert api.get("getStaff", staff_id=absent)["level_db"] is None
 
 
-def test_trace_is_for_admins_alone(stack: RunningStack, walks: Walks) -> None:
+def test_trace_is_for_admins_only(stack: RunningStack, walks: Walks) -> None:
     path = f"/api/v1/staff/{walks.ann}/trace"
     assert web.get(f"{stack.http_url}{path}").status_code == 401, "a trusted address"
     with asking(stack, named_key(stack, "curious", "history", "presence")) as caller:
         assert caller.get(path).status_code == 403
 
 
-def test_locations_are_told_oldest_first_once_each(api: Api, walks: Walks) -> None:
+def test_locations_are_listed_once_oldest_first(api: Api, walks: Walks) -> None:
     found = api.pages("listLocations", "locations", staff_id=walks.ann, limit=50, **walks.window)
     times = [one["ts"] for one in found]
     assert times == sorted(set(times))
@@ -84,7 +84,7 @@ def test_locations_are_told_oldest_first_once_each(api: Api, walks: Walks) -> No
     assert found == api.pages("listLocations", "locations", staff_id=walks.ann, limit=10_000, **walks.window)
 
 
-def test_window_is_half_open_and_may_be_written_either_way(api: Api, walks: Walks) -> None:
+def test_the_window_is_half_open_in_both_time_formats(api: Api, walks: Walks) -> None:
     whole = api.pages("listLocations", "locations", staff_id=walks.ann, **walks.window)
     first, last = whole[10]["ts"], whole[20]["ts"]
     part = api.get("listLocations", staff_id=walks.ann, start=first / 1000, end=last / 1000)
@@ -94,10 +94,10 @@ def test_window_is_half_open_and_may_be_written_either_way(api: Api, walks: Walk
     assert api.get("listLocations", staff_id=walks.ann, **written) == part
 
 
-def test_pages_lose_and_double_nothing_while_more_is_written(
+def test_pages_neither_lose_nor_repeat_records_during_writes(
     api: Api, stack: RunningStack, walks: Walks, demo: Building
 ) -> None:
-    """The first page is asked for, then somebody goes on walking, then the others."""
+    """Get the first page, then add locations, then get the other pages."""
     beacon, start_ms = demo.beacons[0], walks.end_ms
     publish(
         stack, *[("phone/walk-cat/readings", batch((beacon.id, -45), ts=walks.start_ms + n * 1000)) for n in range(60)]
@@ -123,7 +123,7 @@ def _seconds(api: Api, ask: dict[str, Any]) -> int:
     return len(api.pages("listLocations", "locations", **ask))
 
 
-def test_cursor_goes_with_its_question_only(api: Api, walks: Walks) -> None:
+def test_a_cursor_is_valid_only_for_its_query(api: Api, walks: Walks) -> None:
     page = api.get("listLocations", staff_id=walks.ann, limit=5, **walks.window)
     cursor = page["next"]
     assert (
@@ -134,7 +134,7 @@ def test_cursor_goes_with_its_question_only(api: Api, walks: Walks) -> None:
     assert api.get("listLocations", staff_id=walks.ann, cursor=cursor)["locations"]
 
 
-def test_stays_are_whole_even_where_the_window_cuts_them(api: Api, walks: Walks) -> None:
+def test_stays_are_not_clipped_to_the_window(api: Api, walks: Walks) -> None:
     stays = api.pages("listStays", "stays", staff_id=walks.ann, limit=1, **walks.window)
     assert [one["room"] for one in stays] == [walks.first.room, walks.second.room]
     first, second = stays
@@ -150,13 +150,13 @@ def test_stays_are_whole_even_where_the_window_cuts_them(api: Api, walks: Walks)
     ]
 
 
-def test_the_stay_of_who_is_there_goes_on(api: Api, walks: Walks) -> None:
+def test_the_present_stay_is_open(api: Api, walks: Walks) -> None:
     last = api.pages("listStays", "stays", staff_id=walks.ann)[-1]
     assert (last["room"], last["ongoing"]) == (walks.second.room, True)
 
 
 def _still(stays: list[dict[str, Any]], *only: str) -> list[dict[str, Any]]:
-    """Stays as they are now; those that go on without what changes with each reading."""
+    """The present stays; open ones without the fields that change with each reading."""
     return [
         one if not one["ongoing"] else {**one, "leave_ms": None, "duration_s": None}
         for one in stays
@@ -164,7 +164,7 @@ def _still(stays: list[dict[str, Any]], *only: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_stays_of_several_are_those_of_each(api: Api, walks: Walks) -> None:
+def test_stays_of_several_people_equal_those_of_each(api: Api, walks: Walks) -> None:
     both = {"staff_id": f"{walks.ben},{walks.ann},nobody-at-all,{walks.ben}", **walks.window}
     each = [
         {"staff_id": who, **one}
@@ -183,7 +183,7 @@ def test_stays_of_several_are_those_of_each(api: Api, walks: Walks) -> None:
     ]
 
 
-def test_stays_on_a_level_are_those_of_everybody_there(api: Api, walks: Walks) -> None:
+def test_stays_on_a_level_include_everybody_there(api: Api, walks: Walks) -> None:
     who, level = (walks.ann, walks.ben), walks.first.level
     everybody = _still(api.pages("searchStays", "stays", **walks.window), *who)
     assert {one["staff_id"] for one in everybody} == set(who)
@@ -196,7 +196,7 @@ def test_stays_on_a_level_are_those_of_everybody_there(api: Api, walks: Walks) -
         assert "staff_id" in api.ask("searchStays", expected=400, staff_id=wrong).json()["error"]
 
 
-def test_contacts_are_who_shared_a_room(api: Api, walks: Walks) -> None:
+def test_contacts_are_people_in_the_same_room(api: Api, walks: Walks) -> None:
     found = api.get("listContacts", staff_id=walks.ann, **walks.window)
     ben = next(one for one in found["contacts"] if one["staff_id"] == walks.ben)
     assert abs(ben["total_s"] - (TURN_S - LATER_S)) <= SLACK_S
@@ -221,7 +221,7 @@ def test_contacts_are_who_shared_a_room(api: Api, walks: Walks) -> None:
         ({"limit": [1, 2]}, "limit must be given once"),
     ],
 )
-def test_bad_parameter_is_named(api: Api, parameters: dict[str, Any], said: str) -> None:
+def test_an_invalid_parameter_is_named(api: Api, parameters: dict[str, Any], said: str) -> None:
     assert said in api.ask("listLocations", expected=400, staff_id="0", **parameters).json()["error"]
 
 

@@ -1,4 +1,4 @@
-"""`/api/v1` of the platform itself: keys, the audit log, rebuilds, figures; the forms of their answers."""
+"""`/api/v1` of the platform itself: keys, audit log, rebuilds, metrics, and the schemas of their responses."""
 
 import time
 import uuid
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.api import Api
 from support.building import Building
-from support.talk import eventually
+from support.stack_client import eventually
 from support.walks import Walks
 
 pytestmark = pytest.mark.usefixtures("stack")
@@ -25,14 +25,14 @@ def test_key_is_made_listed_and_revoked(api: Api) -> None:
     api.ask("revokeKey", 404, id=made["id"])
 
 
-def test_look_up_of_the_past_is_in_the_audit_log(api: Api) -> None:
+def test_a_history_lookup_is_in_the_audit_log(api: Api) -> None:
     whom = f"audited-{uuid.uuid4().hex[:8]}"
     api.ask("listStays", 404, staff_id=whom, start=time.time() - 7200, end=time.time() - 3600)
     entries = eventually(lambda: api.pages("listAudit", "entries", whom=whom, limit=5))
     assert any(one.get("route") == "/api/v1/staff/{staff_id}/stays" for one in entries)
 
 
-def test_rebuild_is_taken_and_listed(api: Api) -> None:
+def test_a_rebuild_is_accepted_and_listed(api: Api) -> None:
     job = api.ask("requestRebuild", 202, **{"from": time.time() - 30}).json()
     done = eventually(
         lambda: [one for one in api.get("listRebuilds")["jobs"] if one["id"] == job["id"] and one["state"] == "done"],
@@ -42,14 +42,14 @@ def test_rebuild_is_taken_and_listed(api: Api) -> None:
     assert "from is missing" in api.ask("requestRebuild", 400).json()["error"]
 
 
-def test_health_figures_and_description_have_their_forms(api: Api) -> None:
+def test_health_metrics_and_description_match_their_schemas(api: Api) -> None:
     assert set(api.get("getHealth")["parts"]) >= {"broker", "influxdb", "ingest", "building"}
     assert "# TYPE" in api.ask("getMetrics").text
     assert api.get("getDescription") == api.description
     assert set(api.get("getMe")["rights"]) == {"history", "presence", "admin"}
 
 
-def test_hacs_era_routes_have_the_forms_that_are_described(api: Api, walks: Walks, demo: Building) -> None:
+def test_hacs_era_routes_match_their_schemas(api: Api, walks: Walks, demo: Building) -> None:
     window = {"start_time": walks.start_ms // 1000, "end_time": walks.end_ms // 1000}
     assert api.get("extractBeacon", staff_id=walks.ann, **window)["location"]
     several = api.get("extractBeaconByPost", staff_id=f"{walks.ann},{walks.ben}", **window)["location"]
@@ -62,7 +62,7 @@ def test_hacs_era_routes_have_the_forms_that_are_described(api: Api, walks: Walk
     assert api.ask("extractBeacon", 400, staff_id="a b", **window).json()["location"] == []
 
 
-def test_building_alerts_and_strangers_have_the_forms_that_are_described(api: Api, demo: Building) -> None:
+def test_building_alerts_and_strangers_match_their_schemas(api: Api, demo: Building) -> None:
     answer = api.ask("getBuilding")
     assert answer.json() == demo.raw
     version = api.get("listBuildingVersions")["versions"][0]["version"]
@@ -84,7 +84,7 @@ def test_building_alerts_and_strangers_have_the_forms_that_are_described(api: Ap
     )
     api.check("buildingFromList", listed)
     assert [level["id"] for level in listed.json()["levels"]] == ["G"]
-    for content, status in ((b"no picture", 400), (b"x" * 17_000_000, 413)):  # nothing is left beside the demo building
+    for content, status in ((b"no picture", 400), (b"x" * 17_000_000, 413)):  # no file is left beside the demo building
         answer = api.http.post("/api/v1/building/pictures", content=content, headers={"Content-Type": "image/png"})
         assert answer.status_code == status
         api.check("addPlanPicture", answer)

@@ -1,4 +1,4 @@
-"""The audit log: whoever looks somebody up leaves a line, which admins read; a kill loses a minute at most."""
+"""The audit log: every lookup is logged for admins; a kill loses a minute at most."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 from support import web
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
-from support.talk import now_ms
+from support.stack_client import now_ms
 
 HOUR_S = 3600
 
@@ -22,7 +22,7 @@ def _folder(stack: RunningStack) -> Path:
 
 
 def _entries(stack: RunningStack, **asked: str | int) -> list[dict[str, Any]]:
-    """All entries that answer a question, page after page."""
+    """All entries of a query, page by page."""
     found: list[dict[str, Any]] = []
     question: dict[str, str | int] = {"limit": 1000, **asked}
     with admin(stack) as caller:
@@ -40,7 +40,7 @@ def _look_up(caller: httpx.Client, staff_id: str, from_s: float, to_s: float) ->
     caller.get("/extractbeacon", params=window).raise_for_status()
 
 
-def test_a_look_up_of_the_past_is_written_at_once(stack: RunningStack) -> None:
+def test_a_history_lookup_is_logged_at_once(stack: RunningStack) -> None:
     key = named_key(stack, "historian", "history")
     now_s = int(time.time())
     with asking(stack, key) as caller:
@@ -73,7 +73,7 @@ def test_a_look_up_of_the_past_is_written_at_once(stack: RunningStack) -> None:
         ("/api/v1/rankings/staff", "everybody"),
     ],
 )
-def test_every_way_of_asking_leaves_a_line(stack: RunningStack, path: str, whom: str) -> None:
+def test_every_kind_of_lookup_is_logged(stack: RunningStack, path: str, whom: str) -> None:
     name = "by" + re.sub(r"\W+", "-", path.removeprefix("/api/v1").replace("{id}", "id"))
     asked = {"staff_id": "0"} if "?" in path else {}
     path = path.split("?")[0]
@@ -88,7 +88,7 @@ def test_every_way_of_asking_leaves_a_line(stack: RunningStack, path: str, whom:
     assert (entry["from_ms"], entry["to_ms"]) == ((now_s - 2 * HOUR_S) * 1000, (now_s - HOUR_S) * 1000)
 
 
-def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:
+def test_lookups_of_several_and_all_people_are_logged(stack: RunningStack) -> None:
     now_s = time.time()
     with asking(stack, named_key(stack, "bulk", "history")) as caller:
         _look_up(caller, "5,6,7,9", now_s - HOUR_S, now_s - HOUR_S + 5)
@@ -101,7 +101,7 @@ def test_several_and_all_are_written_as_such(stack: RunningStack) -> None:
     assert len(_entries(stack, who="bulk", whom="8")) == 1
 
 
-def test_a_trusted_caller_goes_by_its_address(stack: RunningStack) -> None:
+def test_a_trusted_caller_is_logged_by_its_address(stack: RunningStack) -> None:
     now_s = time.time()
     with web.Client(base_url=stack.http_url) as caller:
         _look_up(caller, "audited-2", now_s - HOUR_S, now_s - HOUR_S + 9)
@@ -109,7 +109,7 @@ def test_a_trusted_caller_goes_by_its_address(stack: RunningStack) -> None:
     assert entry["key"] is None
 
 
-def test_only_admins_read_it_and_that_is_written_too(stack: RunningStack) -> None:
+def test_only_admins_read_the_log_and_reads_are_logged(stack: RunningStack) -> None:
     with asking(stack, named_key(stack, "nosy", "history", "presence")) as caller:
         assert caller.get("/api/v1/audit").status_code == 403
     assert web.get(f"{stack.http_url}/api/v1/audit").status_code == 401
@@ -119,7 +119,7 @@ def test_only_admins_read_it_and_that_is_written_too(stack: RunningStack) -> Non
     assert any("audited-3" in entry["about"] for entry in reads)
 
 
-def test_keys_that_come_and_go_are_written(stack: RunningStack) -> None:
+def test_new_and_revoked_keys_are_logged(stack: RunningStack) -> None:
     start = int(time.time()) - 1
     named_key(stack, "passing", "presence")
     named_key(stack, "passing", "presence")
@@ -135,8 +135,8 @@ def test_keys_that_come_and_go_are_written(stack: RunningStack) -> None:
     ]
 
 
-def test_polls_are_gathered_and_a_kill_costs_only_those(stack: RunningStack) -> None:
-    """What is being gathered is written by an orderly stop; a kill loses it, and nothing of what is older."""
+def test_polls_are_aggregated_and_a_kill_loses_only_those(stack: RunningStack) -> None:
+    """A clean stop writes aggregated entries; a kill loses only these."""
     key = named_key(stack, "poller", "history")
     tracer = named_key(stack, "tracer", "admin")
     start = int(time.time()) - 1
@@ -147,7 +147,7 @@ def test_polls_are_gathered_and_a_kill_costs_only_those(stack: RunningStack) -> 
                 _look_up(caller, str(staff_id), time.time() - 10, time.time())
 
     poll()
-    with asking(stack, tracer) as caller:  # why somebody is said to be where they are is a look-up of the present too
+    with asking(stack, tracer) as caller:  # a trace is a lookup of the present too
         assert caller.get("/api/v1/staff/0/trace").status_code == 200
     stack.stop("node-red")
     stack.start("node-red")
@@ -168,7 +168,7 @@ def test_polls_are_gathered_and_a_kill_costs_only_those(stack: RunningStack) -> 
         json.loads(line)
 
 
-def test_the_file_is_for_the_owner_alone(stack: RunningStack) -> None:
+def test_only_the_owner_can_read_the_file(stack: RunningStack) -> None:
     assert stat.S_IMODE(_folder(stack).stat().st_mode) == 0o700
     assert stat.S_IMODE(_file(stack).stat().st_mode) == 0o600
 

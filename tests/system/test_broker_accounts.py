@@ -1,4 +1,4 @@
-"""Accounts come, change and go while the broker runs; provisioning again changes nothing."""
+"""Accounts are added, changed and removed while the broker runs; provisioning again changes nothing."""
 
 import socket
 import ssl
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from ingest.private_broker import ENVIRONMENT, PASSWORDS, SERVICES, PrivateBroker, private_broker, run_tool
-from support.talk import eventually
+from support.certificates import resign
+from support.stack_client import eventually
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_account_added_to_a_running_broker_works_at_once(broker: PrivateBroker) 
     eventually(lambda: accepted(broker, "pi-lobby", password), what="the new account let in")
 
 
-def test_removed_account_is_cut_off_and_the_others_come_back(broker: PrivateBroker) -> None:
+def test_a_removed_account_is_disconnected_and_others_reconnect(broker: PrivateBroker) -> None:
     gone, stays = broker.accounts("add", "phone", "17"), broker.accounts("add", "phone", "18")
     eventually(lambda: accepted(broker, "17", gone) and accepted(broker, "18", stays), what="both let in")
     with broker.session("17", gone) as first, broker.session("18", stays) as second:
@@ -46,7 +47,7 @@ def test_several_accounts_cost_one_restart(broker: PrivateBroker) -> None:
     assert not any(accepted(broker, account, lines[account]) for account in ("17", "18"))
 
 
-def test_of_several_accounts_all_or_none_are_made(tmp_path: Path) -> None:
+def test_several_accounts_are_added_all_or_none(tmp_path: Path) -> None:
     broker = PrivateBroker(tmp_path)
     broker.provision()
     broker.accounts("add", "phone", "18")
@@ -75,7 +76,7 @@ def test_rotated_password_replaces_the_old_one(broker: PrivateBroker) -> None:
         (["rotate", "telegraf"], "no account"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, arguments: list[str], why: str) -> None:
+def test_invalid_commands_are_refused_with_the_reason(tmp_path: Path, arguments: list[str], why: str) -> None:
     broker = PrivateBroker(tmp_path)
     broker.provision()
     broker.accounts("add", "gateway", "pi-1")
@@ -104,7 +105,7 @@ def test_a_changed_password_changes_only_its_own_line(tmp_path: Path) -> None:
     assert {line.split(":")[0] for line in set(after) - set(before)} == {"nodered", "nodered-operator", "nodered-probe"}
 
 
-def test_no_simulator_account_where_it_is_not_enabled(broker: PrivateBroker) -> None:
+def test_no_simulator_account_unless_enabled(broker: PrivateBroker) -> None:
     assert accepted(broker, "simulator", PASSWORDS["simulator"])
     broker.provision("--no-simulator")
     assert "simulator" not in (broker.folder / "passwords").read_text()
@@ -112,7 +113,7 @@ def test_no_simulator_account_where_it_is_not_enabled(broker: PrivateBroker) -> 
     eventually(lambda: not accepted(broker, "simulator", PASSWORDS["simulator"]), what="the simulator refused")
 
 
-def test_only_its_owner_can_read_what_is_secret(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_secrets(tmp_path: Path) -> None:
     PrivateBroker(tmp_path / "data").provision()
     readable = [path for path in (tmp_path / "data").rglob("*") if stat.S_IMODE(path.stat().st_mode) & 0o077]
     assert readable == []
@@ -128,7 +129,7 @@ def test_missing_password_is_named(tmp_path: Path, missing: str) -> None:
     assert missing in done.stderr
 
 
-def test_damaged_accounts_are_reported_and_left_alone(tmp_path: Path) -> None:
+def test_damaged_accounts_are_reported_and_not_changed(tmp_path: Path) -> None:
     (tmp_path / "accounts.json").write_text('{"pi-1": "toaster"}')
     done = run_tool("broker/provision.py", "--data", tmp_path, environment=ENVIRONMENT)
     assert done.returncode == 1
@@ -136,8 +137,8 @@ def test_damaged_accounts_are_reported_and_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "accounts.json").read_text() == '{"pi-1": "toaster"}'
 
 
-def test_hashes_are_those_of_mosquitto_passwd(tmp_path: Path) -> None:
-    """A file that mosquitto_passwd wrote is kept as it is: so both make and read the same hashes."""
+def test_hashes_match_mosquitto_passwd(tmp_path: Path) -> None:
+    """A file of mosquitto_passwd is kept unchanged, so both use the same hashes."""
     broker = PrivateBroker(tmp_path)
     broker.provision()
     for name, (password, _) in SERVICES.items():
@@ -165,7 +166,7 @@ def test_server_certificate_is_renewed_before_it_ends_and_for_a_new_name(tmp_pat
 
 
 def test_names_under_which_receivers_connect_come_from_the_environment(broker: PrivateBroker) -> None:
-    """And the broker takes the new certificate with its next start, as `make up` starts it."""
+    """The broker uses the new certificate after its next start by `make up`."""
     context = ssl.create_default_context(cafile=broker.folder / "tls" / "ca.crt")
 
     def is_trusted_as(name: str) -> bool:
@@ -185,15 +186,6 @@ def test_names_under_which_receivers_connect_come_from_the_environment(broker: P
     assert is_trusted_as("192.0.2.7")
     with pytest.raises(AssertionError, match=r"'mqtts://broker\.example' is no host name or address"):
         broker.provision(environment={**ENVIRONMENT, "MQTTS_NAMES": "mqtts://broker.example"})
-
-
-def resign(tls: Path, days: int) -> None:
-    """Give the server certificate `days` more to live, everything else as it is."""
-    ask = "x509 -x509toreq -copy_extensions copyall -in server.crt -key server.key -out request"
-    sign = f"x509 -req -copy_extensions copyall -in request -CA ca.crt -CAkey ca.key -days {days} -out server.new"
-    for command in (ask, sign):
-        subprocess.run(["openssl", *command.split()], cwd=tls, check=True, capture_output=True)
-    (tls / "server.new").replace(tls / "server.crt")
 
 
 def contents(folder: Path) -> dict[str, str]:

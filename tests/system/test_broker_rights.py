@@ -1,4 +1,4 @@
-"""What each account may publish and read: proved by what arrives, because a denied publish is acknowledged too."""
+"""Rights of each account, proved by delivered messages, since a denied publish is acknowledged too."""
 
 import socket
 import ssl
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from ingest.private_broker import SERVICES, PrivateBroker, Session, private_broker
-from support.talk import eventually
+from support.stack_client import eventually
 
 GATEWAYS, PHONES = ("gw-1", "gw-2"), ("17", "18")
 TOPICS = [
@@ -51,7 +51,7 @@ MAY_READ = {
 
 
 class Watched(PrivateBroker):
-    """The broker, with passwords of its accounts and one more account, `all`, that may do everything."""
+    """The broker with its accounts' passwords and an additional account `all` with all rights."""
 
     passwords: dict[str, str]
 
@@ -107,7 +107,7 @@ def test_retained_configuration_goes_to_its_gateway_only(broker: Watched, everyt
         assert not session.topics(b"kept gw-2")
 
 
-def test_only_nodered_reads_the_brokers_own_figures_but_for_its_uptime(broker: Watched) -> None:
+def test_only_nodered_reads_broker_metrics_except_uptime(broker: Watched) -> None:
     with (
         broker.session("nodered") as flows,
         broker.session("17", broker.passwords["17"]) as phone,
@@ -125,7 +125,7 @@ def test_only_nodered_reads_the_brokers_own_figures_but_for_its_uptime(broker: W
     ("username", "password"),
     [(None, None), ("nodered", "wrong"), ("gw-1", "wrong"), ("gw-1", ""), ("nobody", "x"), ("", "x")],
 )
-def test_without_an_account_nobody_is_let_in(
+def test_connections_without_an_account_are_refused(
     broker: Watched, tls: bool, username: str | None, password: str | None
 ) -> None:
     with broker.session(username, password, tls=tls) as session:
@@ -134,7 +134,7 @@ def test_without_an_account_nobody_is_let_in(
 
 @pytest.mark.parametrize("client_id", ["", "own", "as the user"])
 @pytest.mark.parametrize("service", [name for name in SERVICES if name != "simulator"])
-def test_services_are_let_in_by_the_inner_listener_alone(broker: Watched, service: str, client_id: str) -> None:
+def test_services_connect_only_to_the_inner_listener(broker: Watched, service: str, client_id: str) -> None:
     with broker.session(service) as session:
         assert session.answer == "Success"
     names = {"own": SERVICES[service][1], "as the user": service, "": ""}
@@ -142,7 +142,7 @@ def test_services_are_let_in_by_the_inner_listener_alone(broker: Watched, servic
         assert session.answer == "Not authorized"
 
 
-def test_a_service_is_let_in_under_its_own_client_id_only(broker: Watched) -> None:
+def test_a_service_connects_only_with_its_own_client_id(broker: Watched) -> None:
     with broker.session("nodered", client_id="other") as session:
         assert session.answer == "Not authorized"
 

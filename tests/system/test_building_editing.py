@@ -1,4 +1,4 @@
-"""The building is changed over HTTP while everything runs: in use at once, each change a version, nothing lost."""
+"""Changes the building over HTTP while everything runs: used at once, each change a version, nothing lost."""
 
 import json
 import threading
@@ -10,18 +10,17 @@ from typing import Any
 import httpx
 import pytest
 from ingest.steady import SteadySender
+from support.building import NEW_BEACON, add_annex
 from support.keys import admin, asking, named_key
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import batch, eventually, get, history, influx, now_ms, publish
+from support.stack_client import accepted_readings, batch, eventually, get, history, influx, now_ms, publish
 
 Change = Callable[[dict[str, Any]], None]
 BUILDING = "/api/v1/building"
-NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F6", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
-NEW_ROOM = {"id": "l1-annex", "name": "Annex", "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
 
 
 class Editor:
-    """Somebody who changes the building of a stack, and the file that it lies in."""
+    """A client that changes a stack's building, and its file."""
 
     def __init__(self, stack: RunningStack, file: Path) -> None:
         self.stack, self.file = stack, file
@@ -32,7 +31,7 @@ class Editor:
         return self.http.get(BUILDING).headers["etag"]
 
     def put(self, change: Change = lambda _: None, etag: str | None = None) -> httpx.Response:
-        """Replace the building by the first one with `change` made to it."""
+        """Replace the building by the first one with `change` applied."""
         data = deepcopy(self.first)
         change(data)
         return self.http.put(BUILDING, json=data, headers={"If-Match": etag or self.etag()})
@@ -58,36 +57,24 @@ def only_editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
 
 @pytest.fixture
 def editor(only_editor: Editor) -> Iterator[Editor]:
-    """With the demo building, before and after."""
+    """With the demo building before and after."""
     yield only_editor
-    only_editor.stack.mend()
+    only_editor.stack.restore()
     only_editor.put().raise_for_status()
 
 
 @pytest.fixture
 def stack(editor: Editor) -> RunningStack:
-    """Under this name a failed test's report shows the logs."""
+    """Named `stack` for the logs in a failed test's report."""
     return editor.stack
-
-
-def add_annex(data: dict[str, Any]) -> None:
-    data["levels"][0]["width_m"] = 70
-    data["levels"][0]["rooms"].append(NEW_ROOM)
-    data["beacons"].append(NEW_BEACON)
 
 
 def rename(name: str) -> Change:
     return lambda data: data.update(building=name)
 
 
-def taken_readings(stack: RunningStack) -> int:
-    """How many readings the flows have taken since their start, by their latest heartbeat."""
-    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
-    return int(rows[0]["readings"]) if rows else 0
-
-
 def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Editor, stack: RunningStack) -> None:
-    before = taken_readings(stack)
+    before = accepted_readings(stack)
     sender = SteadySender(stack, [one["id"] for one in editor.first["beacons"][:2]], rate=200)
     located = 0
     with sender.running():
@@ -107,8 +94,8 @@ def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Edit
         sender.seconds_pass(2)
     sender.all_arrive()
     sent = sender.readings() + located
-    eventually(lambda: taken_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
-    assert taken_readings(stack) - before == sent
+    eventually(lambda: accepted_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
+    assert accepted_readings(stack) - before == sent
 
 
 def test_two_editors_do_not_overwrite_each_other(editor: Editor) -> None:
@@ -121,7 +108,7 @@ def test_two_editors_do_not_overwrite_each_other(editor: Editor) -> None:
     assert json.loads(editor.file.read_text())["building"] == "First"
 
 
-def test_versions_say_who_and_when_and_what_and_lead_back(editor: Editor, stack: RunningStack) -> None:
+def test_versions_have_author_time_and_changes_and_can_be_restored(editor: Editor, stack: RunningStack) -> None:
     began = now_ms()
     with asking(stack, named_key(stack, "installer", "admin")) as installer:
         data = deepcopy(editor.first)
@@ -143,7 +130,7 @@ def test_versions_say_who_and_when_and_what_and_lead_back(editor: Editor, stack:
     assert (editor.versions()[0]["how"], editor.versions()[0]["of"]) == ("restore", before["version"])
 
 
-def test_change_by_hand_is_a_version_too(editor: Editor) -> None:
+def test_a_manual_change_is_a_version_too(editor: Editor) -> None:
     etag = editor.etag()
     data = deepcopy(editor.first)
     rename("By hand")(data)
@@ -156,13 +143,13 @@ def test_change_by_hand_is_a_version_too(editor: Editor) -> None:
         lambda: get(editor.stack, "/health").json()["parts"]["building"].get("faults"), what="the fault in /health"
     )
     assert spoiled[0].startswith("/ is not JSON")
-    mended = editor.put(rename("Mended"))
-    assert mended.json()["in_use"] is True
-    assert Path(mended.json()["set_aside"]).read_text() == '{"building": "Half a'
+    corrected = editor.put(rename("Corrected"))
+    assert corrected.json()["in_use"] is True
+    assert Path(corrected.json()["set_aside"]).read_text() == '{"building": "Half a'
     assert get(editor.stack, "/health").json()["parts"]["building"]["status"] == "up"
 
 
-def test_faults_are_told_by_pointer_and_nothing_changes(editor: Editor) -> None:
+def test_faults_have_pointers_and_nothing_changes(editor: Editor) -> None:
     def spoil(data: dict[str, Any]) -> None:
         data["beacons"][2]["room"] = "attic"
         data["staff"][4].pop("name")
@@ -195,7 +182,7 @@ def test_list_of_beacons_is_imported_and_its_readings_stored(editor: Editor, sta
     eventually(stored, within_s=60, what="readings of the imported beacon")
 
 
-def test_killed_at_any_moment_the_list_says_what_is_in_use(editor: Editor, stack: RunningStack) -> None:
+def test_the_version_list_is_right_after_a_kill(editor: Editor, stack: RunningStack) -> None:
     for after_ms in (0, 5, 10, 20, 40):
         name, etag = f"Killed after {after_ms} ms", editor.etag()
         killer = threading.Timer(after_ms / 1000, stack.kill, ["node-red"])
@@ -212,7 +199,7 @@ def test_killed_at_any_moment_the_list_says_what_is_in_use(editor: Editor, stack
         assert on_disk == name or not answered, f"{name}: what was answered is kept"
 
 
-def test_versions_outlive_a_restart(editor: Editor, stack: RunningStack) -> None:
+def test_versions_survive_a_restart(editor: Editor, stack: RunningStack) -> None:
     editor.put(rename("Kept")).raise_for_status()
     before = editor.versions()
     stack.stop("node-red")

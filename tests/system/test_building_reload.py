@@ -1,4 +1,4 @@
-"""The building file changes while everything runs: a good one is taken over, a bad one refused, nothing is lost."""
+"""Changes the building file while everything runs: a valid one is applied, an invalid one refused, nothing is lost."""
 
 import json
 import uuid
@@ -12,26 +12,25 @@ from ingest.steady import SteadySender
 from stack.errors import StackError
 from stack.lifecycle import status, up
 from support import web
+from support.building import NEW_BEACON, add_annex
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stack_client import accepted_readings, batch, connect, eventually, get, history, influx, now_ms, publish
 
 Change = Callable[[dict[str, Any]], None]
-NEW_ROOM = {"id": "l1-annex", "name": "Annex", "limit": 2, "polygon": [[60, 0], [70, 0], [70, 8], [60, 8]]}
-NEW_BEACON: dict[str, Any] = {"id": "A0B1C2D3E4F5", "level": "L1", "room": "l1-annex", "x_m": 65, "y_m": 4}
 TAKEN_WITHIN_S = 10.0
 
 
 class Site:
-    """A stack of its own and the building file that it watches."""
+    """A separate stack and the building file that it watches."""
 
     def __init__(self, stack: RunningStack, file: Path) -> None:
         self.stack, self.file = stack, file
         self.first: dict[str, Any] = json.loads(file.read_text())
         self.heard = 0
-        """Readings that `hears` has published."""
+        """Number of readings published by `hears`."""
 
     def write(self, change: Change = lambda _: None) -> None:
-        """Replace the file by the first building with `change` made to it."""
+        """Replace the file by the first building with `change` applied."""
         data = deepcopy(self.first)
         change(data)
         new = self.file.with_suffix(".new")
@@ -39,11 +38,11 @@ class Site:
         new.replace(self.file)
 
     def part(self) -> dict[str, Any]:
-        """What /health says of the building."""
+        """The building's part of /health."""
         return dict(get(self.stack, "/health").json()["parts"]["building"])
 
     def takes(self, **expected: Any) -> dict[str, Any]:
-        """Wait until /health says so of the building."""
+        """Wait until the building's part of /health is as expected."""
 
         def as_expected() -> dict[str, Any] | None:
             part = self.part()
@@ -52,17 +51,17 @@ class Site:
         return eventually(as_expected, TAKEN_WITHIN_S, f"{expected} in /health") or {}
 
     def hears(self, staff: str, beacon: str, *at_ms: int) -> None:
-        """A phone publishes that it hears a beacon at these times."""
+        """Publish a phone's readings of a beacon at these times."""
         publish(self.stack, *[(f"phone/{staff}/readings", batch((beacon, -50), ts=ts)) for ts in at_ms])
         self.heard += len(at_ms)
 
     def stores(self, beacon: str) -> bool:
-        """Whether InfluxDB takes readings of this beacon; publishes one to find out."""
+        """Whether InfluxDB stores readings of this beacon; publishes one to check."""
         self.hears("prober", beacon, now_ms())
         return bool(influx(self.stack, "readings", f"SELECT rssi FROM reading WHERE beacon = '{beacon}'"))  # noqa: S608
 
     def phone(self, beacon: str) -> str:
-        """The room's name that HACS gets for a phone that hears `beacon`."""
+        """The room's name in HACS's response for a phone near `beacon`."""
         staff, now = f"phone-{uuid.uuid4().hex[:8]}", now_ms()
         self.hears(staff, beacon, *[now - n * 1000 for n in (2, 1, 0)])
         records = eventually(lambda: history(self.stack, staff, now / 1000 - 60, now / 1000 + 1), what="history")
@@ -70,7 +69,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def only_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def session_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     file = tmp_path_factory.mktemp("building") / "building.json"
     file.write_text(DEMO_BUILDING.read_text())
     with running_stack(building=file) as running:
@@ -78,33 +77,21 @@ def only_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def site(only_site: Site) -> Iterator[Site]:
-    """With the demo building as it is, before and after."""
-    yield only_site
-    only_site.write()
-    only_site.takes(status="up", rooms=60, beacons=120)
+def site(session_site: Site) -> Iterator[Site]:
+    """With the unchanged demo building before and after."""
+    yield session_site
+    session_site.write()
+    session_site.takes(status="up", rooms=60, beacons=120)
 
 
 @pytest.fixture
 def stack(site: Site) -> RunningStack:
-    """Under this name a failed test's report shows the logs."""
+    """Named `stack` for the logs in a failed test's report."""
     return site.stack
 
 
-def add_annex(data: dict[str, Any]) -> None:
-    data["levels"][0]["width_m"] = 70
-    data["levels"][0]["rooms"].append(NEW_ROOM)
-    data["beacons"].append(NEW_BEACON)
-
-
-def flows_readings(stack: RunningStack) -> int:
-    """How many readings the flows have taken since their start, by their latest heartbeat."""
-    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
-    return int(rows[0]["readings"]) if rows else 0
-
-
 def test_room_and_beacon_added_under_load_work_and_no_reading_is_lost(site: Site, stack: RunningStack) -> None:
-    before, heard = flows_readings(stack), site.heard
+    before, heard = accepted_readings(stack), site.heard
     sender = SteadySender(stack, [one["id"] for one in site.first["beacons"][:2]], rate=200)
     with sender.running():
         sender.seconds_pass(1)
@@ -118,11 +105,11 @@ def test_room_and_beacon_added_under_load_work_and_no_reading_is_lost(site: Site
         sender.seconds_pass(2)
     sender.all_arrive()
     sent = sender.readings() + site.heard - heard
-    eventually(lambda: flows_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
-    assert flows_readings(stack) - before == sent
+    eventually(lambda: accepted_readings(stack) - before >= sent, what=f"{sent} readings taken by the flows")
+    assert accepted_readings(stack) - before == sent
 
 
-def test_bad_file_is_refused_with_every_fault_while_the_old_one_works_on(site: Site, stack: RunningStack) -> None:
+def test_an_invalid_file_is_refused_with_every_fault_and_the_old_one_stays(site: Site, stack: RunningStack) -> None:
     known = site.first["beacons"][0]
 
     def spoil(data: dict[str, Any]) -> None:
@@ -150,56 +137,56 @@ def test_bad_file_is_refused_with_every_fault_while_the_old_one_works_on(site: S
     assert site.phone(known["id"]) == next(
         room["name"] for room in site.first["levels"][0]["rooms"] if room["id"] == known["room"]
     )
-    assert not site.stack.log("node-red", 400).count("attic") > 1, "told once"
+    assert not site.stack.log("node-red", 400).count("attic") > 1, "logged once"
 
     site.file.write_text('{"building": "Half a')
     assert site.takes(status="degraded", faults_count=1)["faults"][0].startswith("/ is not JSON")
     stranger = web.get(f"{site.stack.http_url}/health", headers={"Origin": "http://elsewhere.example"})
-    told = stranger.json()["parts"]["building"]
-    assert told["faults_count"] == 1, "how many there are is told to everybody"
-    assert "faults" not in told, "what stands in the file only to callers that are known"
+    reported = stranger.json()["parts"]["building"]
+    assert reported["faults_count"] == 1, "everybody sees the number of faults"
+    assert "faults" not in reported, "only known callers see the file's content"
     site.write(add_annex)
     site.takes(status="up", rooms=61)
 
 
-def test_status_tells_the_faults_and_a_start_touches_nothing(site: Site, stack: RunningStack) -> None:
+def test_status_shows_the_faults_and_a_start_changes_nothing(site: Site, stack: RunningStack) -> None:
     site.file.write_text('{"building": "Half a')
     site.takes(status="degraded")
     lines, all_up = status(stack.settings)
     assert not all_up
-    (told,) = [line for line in lines if line.startswith("building is degraded: ")]
-    assert "/ is not JSON" in told
-    assert "-> correct the file" in told
+    (reported,) = [line for line in lines if line.startswith("building is degraded: ")]
+    assert "/ is not JSON" in reported
+    assert "-> correct the file" in reported
 
     before = [stack.pid(name) for name in ("mosquitto", "telegraf", "node-red")]
-    with pytest.raises(StackError, match=r"(?s)/ is not JSON.*Nothing was changed, what runs goes on"):
-        up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+    with pytest.raises(StackError, match=r"(?s)/ is not JSON.*Nothing was changed; running processes continue"):
+        up(stack.settings, report=lambda _: None, leave_out=("simulator",))
     assert [stack.pid(name) for name in ("mosquitto", "telegraf", "node-red")] == before
     site.write()
     site.takes(status="up")
     assert status(stack.settings)[0][-1] == "all parts are up"
 
 
-def test_history_keeps_the_name_of_a_room_that_is_gone(site: Site, stack: RunningStack) -> None:
+def test_history_keeps_the_name_of_a_removed_room(site: Site, stack: RunningStack) -> None:
     site.write(add_annex)
     site.takes(rooms=61)
     now = now_ms()
-    site.hears("keeper", NEW_BEACON["id"], *[now - n * 1000 for n in (2, 1, 0)])
+    site.hears("renamer", NEW_BEACON["id"], *[now - n * 1000 for n in (2, 1, 0)])
 
     def rooms() -> set[str]:
-        return {one["location"] for one in history(stack, "keeper", now / 1000 - 60, now / 1000 + 1)}
+        return {one["location"] for one in history(stack, "renamer", now / 1000 - 60, now / 1000 + 1)}
 
     eventually(lambda: rooms() == {"Annex"}, what="history in the new room")
     site.write()
     site.takes(rooms=60)
     assert rooms() == {"Annex"}
-    eventually(lambda: influx(stack, "locations", "SELECT room FROM location WHERE staff_id = 'keeper'"))
+    eventually(lambda: influx(stack, "locations", "SELECT room FROM location WHERE staff_id = 'renamer'"))
     stack.stop("node-red")
     stack.start("node-red")
     eventually(lambda: rooms() == {"Annex"}, what="history in the former room after a restart")
 
 
-def test_crowded_is_told_once_when_a_room_has_more_people_than_its_limit(site: Site, stack: RunningStack) -> None:
+def test_crowded_is_published_once_per_exceeded_limit(site: Site, stack: RunningStack) -> None:
     site.write(add_annex)
     site.takes(rooms=61)
     heard: list[dict[str, Any]] = []
@@ -221,7 +208,7 @@ def test_crowded_is_told_once_when_a_room_has_more_people_than_its_limit(site: S
 
 
 def a_second_passes() -> None:
-    """The flows look for crowds once a second."""
+    """The flows check limits once a second."""
     since = now_ms()
     eventually(lambda: now_ms() > since + 1100)
 

@@ -1,4 +1,4 @@
-"""What the flows publish: locations, retained presence, events, refusals."""
+"""Topics of the flows: locations, retained presence, events, refused messages."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, connect, eventually, influx, now_ms, publish
+from support.stack_client import at_least, batch, connect, eventually, influx, now_ms, publish
 
 Heard = list[tuple[str, bool, dict[str, Any]]]
 """(topic below sda/v1, retained, payload) in the order of arrival."""
@@ -43,15 +43,15 @@ def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo:
     with _listening(stack, "staff/topic-1/location", "events") as heard:
         publish(stack, *[("phone/topic-1/readings", batch((first.id, -50), ts=start + n * 1000)) for n in range(4)])
         publish(stack, ("phone/topic-1/readings", batch((second.id, -30), ts=start + 15_000)))
-        told = eventually(lambda: _of_length(2, _topics(heard, "staff/topic-1/location")))
+        reported = eventually(lambda: at_least(2, _topics(heard, "staff/topic-1/location")))
         kinds = eventually(
-            lambda: _of_length(3, [one for one in _topics(heard, "events") if one.get("staff_id") == "topic-1"])
+            lambda: at_least(3, [one for one in _topics(heard, "events") if one.get("staff_id") == "topic-1"])
         )
-    assert [(one["room"], one["level"], one["state"]) for one in told] == [
+    assert [(one["room"], one["level"], one["state"]) for one in reported] == [
         (first.room, first.level, "present"),
         (second.room, second.level, "present"),
     ]
-    assert told[0].keys() == {"staff_id", "level", "room", "since", "ts", "state"}
+    assert reported[0].keys() == {"staff_id", "level", "room", "since", "ts", "state"}
     assert [(one["type"], one["room"]) for one in kinds] == [
         ("enter", first.room),
         ("leave", first.room),
@@ -63,7 +63,7 @@ def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo:
     assert later[0][2]["room"] == second.room
 
 
-def test_leaving_a_room_makes_a_stay_at_its_time_of_entering(stack: RunningStack, demo: Building) -> None:
+def test_leaving_a_room_publishes_a_stay_with_its_time_of_entering(stack: RunningStack, demo: Building) -> None:
     first, second = demo.beacons_of_two_rooms()
     start = now_ms() - 60_000
     publish(stack, *[("phone/stay-1/readings", batch((first.id, -50), ts=start + n * 2000)) for n in range(11)])
@@ -75,7 +75,7 @@ def test_leaving_a_room_makes_a_stay_at_its_time_of_entering(stack: RunningStack
     assert stay["duration_s"] == (stay["leave_ms"] - stay["enter_ms"]) / 1000
 
 
-def test_tag_heard_by_gateways_locates_its_bearer_at_the_loudest(stack: RunningStack, demo: Building) -> None:
+def test_a_tag_is_located_at_the_gateway_with_the_strongest_rssi(stack: RunningStack, demo: Building) -> None:
     person, tag = demo.tagged()
     near, far = demo.gateways[0], next(one for one in demo.gateways if one.room != demo.gateways[0].room)
     ts = now_ms() - 5_000
@@ -103,11 +103,11 @@ REFUSED: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "rssi as text": ({"ts": 0, "readings": [{"beacon": "C2A628384B08", "rssi": "-60"}]}, "rssi_invalid"),
     "beacon as number": ({"ts": 0, "readings": [{"beacon": 12, "rssi": -60}]}, "beacon_invalid"),
 }
-"""Payload (numeric `ts` counts from now) and the reason it is refused for."""
+"""Payload (numeric `ts` relative to now) and the reason of its refusal."""
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused_message_is_kept_with_its_reason(stack: RunningStack, case: str) -> None:
+def test_a_refused_message_is_stored_with_its_reason(stack: RunningStack, case: str) -> None:
     payload, reason = REFUSED[case]
     if isinstance(payload, dict) and isinstance(payload.get("ts"), int):
         payload = {**payload, "ts": payload["ts"] + now_ms()}
@@ -124,7 +124,7 @@ def test_refused_message_is_kept_with_its_reason(stack: RunningStack, case: str)
     assert eventually(lambda: influx(stack, "health", query))[0]["count"] == mine[0]["count"]
 
 
-def test_bad_reading_is_refused_and_its_neighbours_are_stored(stack: RunningStack, demo: Building) -> None:
+def test_an_invalid_reading_is_refused_and_others_are_stored(stack: RunningStack, demo: Building) -> None:
     first, second = demo.beacons_of_two_rooms()
     body = batch((first.id, -50), (second.id, -60))
     body["readings"].insert(1, {"beacon": first.id, "rssi": -200})
@@ -132,9 +132,5 @@ def test_bad_reading_is_refused_and_its_neighbours_are_stored(stack: RunningStac
         publish(stack, ("phone/neighbours/readings", body))
         eventually(lambda: [one for one in _topics(heard, "rejected") if one["reason"] == "rssi_invalid"])
     query = "SELECT rssi FROM reading WHERE receiver = 'neighbours' GROUP BY beacon"
-    stored = eventually(lambda: _of_length(2, influx(stack, "readings", query)))
+    stored = eventually(lambda: at_least(2, influx(stack, "readings", query)))
     assert {(one["beacon"], one["rssi"]) for one in stored} == {(first.id, -50), (second.id, -60)}
-
-
-def _of_length(count: int, items: list[Any]) -> list[Any]:
-    return items if len(items) >= count else []

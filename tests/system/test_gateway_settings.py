@@ -1,4 +1,4 @@
-"""Gateways are told what to listen for: a real agent without a list of its own, and what the broker holds for it."""
+"""Gateways get their settings: a real agent without its own list, and the retained `config` messages."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from fake_bluez import Advert, FakeBluez
 from private_bus import PrivateBus
 from running_agent import RunningAgent
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.talk import connect, eventually, get, history, influx, now_ms
+from support.stack_client import connect, eventually, get, history, influx, now_ms
 
 DEMO: dict[str, Any] = json.loads(DEMO_BUILDING.read_text())
 GATEWAY, OTHER = (
@@ -26,7 +26,7 @@ NEWCOMER: dict[str, Any] = {"id": "newcomer", "name": "New Comer", "tags": ["D1A
 
 
 class Site:
-    """A stack of its own, the building file that it watches, and the gateways' passwords."""
+    """A separate stack, the building file that it watches, and the gateways' passwords."""
 
     def __init__(self, stack: RunningStack, file: Path) -> None:
         self.stack, self.file = stack, file
@@ -35,7 +35,7 @@ class Site:
         self.passwords = {one["id"]: self._account(one["id"]) for one in (GATEWAY, OTHER)}
 
     def write(self, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
-        """Replace the file by the demo building with `change` made to it."""
+        """Replace the file by the demo building with `change` applied."""
         data = deepcopy(DEMO)
         change(data)
         new = self.file.with_suffix(".new")
@@ -47,7 +47,7 @@ class Site:
 
 
 class Watched:
-    """What a gateway gets on its `config` topic: payloads, None for an empty one, with the retain flag."""
+    """Messages on a gateway's `config` topic: payload (None if empty) and retain flag."""
 
     def __init__(self) -> None:
         self.got: list[tuple[dict[str, Any] | None, bool]] = []
@@ -56,7 +56,7 @@ class Watched:
         self.got.append((json.loads(message.payload) if message.payload else None, message.retain))
 
     def last(self) -> dict[str, Any] | None:
-        """The newest."""
+        """The newest payload."""
         return self.got[-1][0] if self.got else None
 
 
@@ -75,7 +75,7 @@ def watching(site: Site, gateway: str) -> Iterator[Watched]:
 
 
 @pytest.fixture(scope="module")
-def only_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def session_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     file = tmp_path_factory.mktemp("building") / "building.json"
     file.write_text(json.dumps(DEMO))
     with running_stack(building=file) as running:
@@ -83,39 +83,39 @@ def only_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def site(only_site: Site) -> Iterator[Site]:
-    """With the demo building as it is, before and after."""
-    yield only_site
-    only_site.stack.mend()
-    only_site.write()
+def site(session_site: Site) -> Iterator[Site]:
+    """With the unchanged demo building before and after."""
+    yield session_site
+    session_site.stack.restore()
+    session_site.write()
     for gateway in (GATEWAY, OTHER):
-        with watching(only_site, gateway["id"]) as told:
-            eventually(lambda: (told.last() or {}).get("allow") == REGISTERED, what="the demo's list")
+        with watching(session_site, gateway["id"]) as watched:
+            eventually(lambda: (watched.last() or {}).get("allow") == REGISTERED, what="the demo's list")
 
 
 @pytest.fixture
 def stack(site: Site) -> RunningStack:
-    """Under this name a failed test's report shows the logs."""
+    """Named `stack` for the logs in a failed test's report."""
     return site.stack
 
 
 @pytest.fixture
 def bus(tmp_path: Path) -> Iterator[PrivateBus]:
-    """What the agent takes for the system bus."""
+    """The agent's system bus."""
     with PrivateBus(tmp_path) as bus:
         yield bus
 
 
 @pytest.fixture
 def bluez(bus: PrivateBus) -> Iterator[FakeBluez]:
-    """What the agent takes for bluetoothd."""
+    """The agent's bluetoothd."""
     with FakeBluez(bus.address) as bluez:
         yield bluez
 
 
 @pytest.fixture
 def agent(site: Site, bus: PrivateBus, bluez: FakeBluez, tmp_path: Path) -> Iterator[RunningAgent]:
-    """A gateway's agent as installed: it knows the broker, its password, and no beacon."""
+    """A newly installed gateway agent: it has the broker's address and a password, but no beacon."""
     word = tmp_path / "password"
     word.write_text(site.passwords[GATEWAY["id"]])
     broker = {"host": "localhost", "port": site.stack.ports.mqtts, "password_file": word, "ca_file": site.ca}
@@ -131,12 +131,12 @@ def agent(site: Site, bus: PrivateBus, bluez: FakeBluez, tmp_path: Path) -> Iter
 
 
 def of(data: dict[str, Any], gateway: dict[str, Any]) -> dict[str, Any]:
-    """The gateway as it stands in a building file."""
+    """The gateway's entry in a building file."""
     return next(one for one in data["gateways"] if one["id"] == gateway["id"])
 
 
 def device(beacon: str) -> str:
-    """The address of a beacon that goes by it."""
+    """The Bluetooth address of a beacon id."""
     return ":".join(beacon[at : at + 2] for at in range(0, 12, 2))
 
 
@@ -146,7 +146,7 @@ def is_located(site: Site, staff: str, since_s: float) -> bool:
     return any(one["location"] == room["name"] for one in history(site.stack, staff, since_s, now_ms() / 1000 + 1))
 
 
-def test_an_agent_without_a_list_hears_the_tags_of_staff_and_of_who_is_new(
+def test_an_agent_without_a_list_reports_tags_of_present_and_new_staff(
     site: Site, stack: RunningStack, agent: RunningAgent, bluez: FakeBluez
 ) -> None:
     since_s = now_ms() / 1000 - 1
@@ -164,15 +164,13 @@ def test_an_agent_without_a_list_hears_the_tags_of_staff_and_of_who_is_new(
     assert agent.log().count("is running") == 1
 
 
-def test_ten_thousand_tags_go_as_a_filter_that_the_agent_understands(
-    site: Site, agent: RunningAgent, bluez: FakeBluez
-) -> None:
+def test_ten_thousand_tags_are_sent_as_a_filter(site: Site, agent: RunningAgent, bluez: FakeBluez) -> None:
     since_s = now_ms() / 1000 - 1
     tags = [f"D2{number * 7919:010X}" for number in range(10_000)]
     crowd = [{"id": f"crowd-{number}", "name": "One", "tags": [tag]} for number, tag in enumerate(tags)]
-    with watching(site, OTHER["id"]) as told:
+    with watching(site, OTHER["id"]) as watched:
         site.write(lambda data: data["staff"].extend(crowd))
-        eventually(lambda: "allow_bloom" in (told.last() or {}), 30, "the filter")
+        eventually(lambda: "allow_bloom" in (watched.last() or {}), 30, "the filter")
     agent.wait_for_log(f"{len(REGISTERED) + len(tags)} registered beacons")
     heard = [tags[number] for number in (0, 4_999, 9_999)]
     bluez.start_traffic(cycle([Advert(device(tag), -50) for tag in heard]), 15)
@@ -180,51 +178,53 @@ def test_ten_thousand_tags_go_as_a_filter_that_the_agent_understands(
         eventually(lambda: is_located(site, staff, since_s), 30, f"the location of {staff}")  # noqa: B023
 
 
-def test_only_what_changes_is_told_and_nothing_after_a_restart(site: Site, stack: RunningStack) -> None:
-    with watching(site, GATEWAY["id"]) as told, watching(site, OTHER["id"]) as other:
-        eventually(lambda: told.got and other.got, what="what is held")
-        assert told.got == other.got == [({"v": 1, "allow": REGISTERED}, True)]
+def test_only_changes_are_published_and_nothing_after_a_restart(site: Site, stack: RunningStack) -> None:
+    with watching(site, GATEWAY["id"]) as watched, watching(site, OTHER["id"]) as other:
+        eventually(lambda: watched.got and other.got, what="what is held")
+        assert watched.got == other.got == [({"v": 1, "allow": REGISTERED}, True)]
 
         def tune(data: dict[str, Any]) -> None:
             of(data, GATEWAY).update({"min_rssi": -90, "rssi_offset": 2.5, "window_ms": 2000})
 
         site.write(tune)
-        eventually(lambda: len(told.got) == 2, what="the changed settings")
-        assert told.last() == {"v": 1, "window_ms": 2000, "min_rssi": -92, "allow": REGISTERED}
+        eventually(lambda: len(watched.got) == 2, what="the changed settings")
+        assert watched.last() == {"v": 1, "window_ms": 2000, "min_rssi": -92, "allow": REGISTERED}
         stack.kill("node-red")
         stack.start("node-red")
-        eventually(lambda: get(stack, "/health").json()["uptime_s"] >= 6, what="all that is told at the start is told")
+        eventually(
+            lambda: get(stack, "/health").json()["uptime_s"] >= 6, what="everything is published after the start"
+        )
         site.write(lambda data: data["gateways"].remove(OTHER))
         eventually(lambda: other.last() is None, 30, "the settings are taken off")
-        eventually(lambda: told.last() == {"v": 1, "allow": REGISTERED}, what="the settings of before")
-        assert (len(told.got), len(other.got)) == (3, 2)
-    with watching(site, OTHER["id"]) as gone, watching(site, GATEWAY["id"]) as told:
-        eventually(lambda: told.got, what="what is held")
+        eventually(lambda: watched.last() == {"v": 1, "allow": REGISTERED}, what="the settings of before")
+        assert (len(watched.got), len(other.got)) == (3, 2)
+    with watching(site, OTHER["id"]) as gone, watching(site, GATEWAY["id"]) as watched:
+        eventually(lambda: watched.got, what="what is held")
         assert not gone.got
 
 
-def test_what_left_while_the_flows_were_away_is_taken_off(site: Site, stack: RunningStack) -> None:
+def test_settings_of_a_gateway_removed_during_an_outage_are_cleared(site: Site, stack: RunningStack) -> None:
     stack.stop("node-red")
     site.write(lambda data: data["gateways"].remove(OTHER))
-    with watching(site, OTHER["id"]) as told:
-        eventually(lambda: told.got, what="what is held")
+    with watching(site, OTHER["id"]) as watched:
+        eventually(lambda: watched.got, what="what is held")
         stack.start("node-red")
-        eventually(lambda: told.last() is None, 30, "the settings are taken off")
+        eventually(lambda: watched.last() is None, 30, "the settings are taken off")
 
 
-def test_what_a_killed_broker_forgot_is_told_again(site: Site, stack: RunningStack) -> None:
+def test_settings_lost_by_a_killed_broker_are_published_again(site: Site, stack: RunningStack) -> None:
     def tune(data: dict[str, Any]) -> None:
         of(data, GATEWAY)["min_rssi"] = -90
 
     site.write(tune)
-    with watching(site, GATEWAY["id"]) as told:
-        eventually(lambda: (told.last() or {}).get("min_rssi") == -90, what="the changed settings")
+    with watching(site, GATEWAY["id"]) as watched:
+        eventually(lambda: (watched.last() or {}).get("min_rssi") == -90, what="the changed settings")
     stack.kill("mosquitto")
-    (stack.data_dir / "broker" / "mosquitto.db").unlink(missing_ok=True)  # as before its first snapshot
+    (stack.data_dir / "broker" / "mosquitto.db").unlink(missing_ok=True)  # like before its first snapshot
     stack.start("mosquitto")
     for gateway, expected in (
         (GATEWAY, {"v": 1, "min_rssi": -90, "allow": REGISTERED}),
         (OTHER, {"v": 1, "allow": REGISTERED}),
     ):
-        with watching(site, gateway["id"]) as told:
-            eventually(lambda: told.last() == expected, 30, "the settings again")  # noqa: B023
+        with watching(site, gateway["id"]) as watched:
+            eventually(lambda: watched.last() == expected, 30, "the settings again")  # noqa: B023

@@ -8,7 +8,7 @@ import pytest
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, get, history, influx, now_ms, publish
+from support.stack_client import at_least, batch, eventually, get, history, influx, now_ms, publish
 
 WINDOW = {"staff_id": "0", "start_time": "1637396900", "end_time": "1637396960"}
 
@@ -21,7 +21,7 @@ def test_published_readings_become_history_newest_first(stack: RunningStack, dem
         ("phone/hist-1/readings", batch((first.id, -50), ts=start_ms)),
         ("phone/hist-1/readings", batch((second.id, -50), ts=start_ms + 20_000)),
     )
-    records = eventually(lambda: _at_least(2, history(stack, "hist-1", start_ms / 1000 - 1, time.time())))
+    records = eventually(lambda: at_least(2, history(stack, "hist-1", start_ms / 1000 - 1, time.time())))
     assert records == [
         {"level": second.level, "location": demo.room_name(second.room), "timestamp": (start_ms + 20_000) // 1000},
         {"level": first.level, "location": demo.room_name(first.room), "timestamp": start_ms // 1000},
@@ -33,7 +33,7 @@ def test_window_is_inclusive_at_both_ends(stack: RunningStack, demo: Building) -
     base_s = int(time.time()) - 40
     messages = [("phone/hist-2/readings", batch((beacon.id, -50), ts=(base_s + n) * 1000 + 500)) for n in range(10)]
     publish(stack, *messages)
-    eventually(lambda: _at_least(10, history(stack, "hist-2", base_s, base_s + 9)))
+    eventually(lambda: at_least(10, history(stack, "hist-2", base_s, base_s + 9)))
     assert [r["timestamp"] for r in history(stack, "hist-2", base_s + 2, base_s + 4)] == [
         base_s + 4,
         base_s + 3,
@@ -76,7 +76,7 @@ def test_parameters_come_from_query_form_or_json(stack: RunningStack, demo: Buil
     ],
     ids=str,
 )
-def test_bad_parameter_is_named(stack: RunningStack, change: dict[str, Any], names: str) -> None:
+def test_an_invalid_parameter_is_named(stack: RunningStack, change: dict[str, Any], names: str) -> None:
     parameters = {key: value for key, value in {**WINDOW, **change}.items() if value is not None}
     answer = get(stack, "/extractbeacon", **parameters)
     assert answer.status_code == 400
@@ -124,7 +124,7 @@ def test_detection_is_in_history_within_two_seconds_and_in_influxdb(stack: Runni
     ],
     ids=str,
 )
-def test_detection_with_a_fault_is_refused_by_name(
+def test_an_invalid_detection_names_the_fault(
     stack: RunningStack, demo: Building, parameters: dict[str, str], status: int, names: str
 ) -> None:
     known = demo.beacons_of_two_rooms()[0].id
@@ -133,8 +133,8 @@ def test_detection_with_a_fault_is_refused_by_name(
     assert names in answer.json()["error"]
 
 
-def test_monitoring_knows_who_was_there_before_a_restart(stack: RunningStack, demo: Building) -> None:
-    """So long ago that the start does not locate it again: only the database knows."""
+def test_monitoring_shows_people_from_before_a_restart(stack: RunningStack, demo: Building) -> None:
+    """Older than the part that a start locates again: only the database has it."""
     who, beacon, ts = f"mon-{uuid.uuid4().hex[:8]}", demo.beacons[0], now_ms() - 300_000
     publish(stack, (f"phone/{who}/readings", batch((beacon.id, -50), ts=ts)))
     located = f"SELECT room FROM location WHERE staff_id = '{who}'"  # noqa: S608 - our own name
@@ -146,7 +146,7 @@ def test_monitoring_knows_who_was_there_before_a_restart(stack: RunningStack, de
     assert (found["mac"], found["rssi"], found["timestamp"]) == (beacon.id, -50, ts // 1000)
 
 
-def test_monitoring_lists_each_latest_within_a_quarter_of_an_hour(stack: RunningStack, demo: Building) -> None:
+def test_monitoring_lists_the_latest_locations_of_fifteen_minutes(stack: RunningStack, demo: Building) -> None:
     first, second = demo.beacons_of_two_rooms()
     now = now_ms()
     publish(
@@ -168,10 +168,6 @@ def test_monitoring_lists_each_latest_within_a_quarter_of_an_hour(stack: Running
     assert "mon-old" not in _monitored(stack)
     times = [row["timestamp"] for row in get(stack, "/retrieveformonitoring").json()["data"]]
     assert times == sorted(times, reverse=True)
-
-
-def _at_least(count: int, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return records if len(records) >= count else []
 
 
 def _monitored(stack: RunningStack) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`/extractbeacon` of several staff members, of long windows, and across the seam between memory and database."""
+"""`/extractbeacon` of several staff members, of long windows, and across the boundary of memory and database."""
 
 import socket
 import time
@@ -9,12 +9,12 @@ import httpx
 import pytest
 from support import web
 from support.building import Building
+from support.influx_writer import Stored, store_locations
 from support.running import RunningStack
-from support.store import Stored, store_locations
-from support.talk import batch, eventually, get, history, now_ms, publish
+from support.stack_client import batch, eventually, get, history, now_ms, publish
 
 
-def test_several_at_once_answer_what_each_alone_answers(stack: RunningStack, demo: Building) -> None:
+def test_several_staff_get_the_same_records_as_each_alone(stack: RunningStack, demo: Building) -> None:
     first, second = demo.beacons_of_two_rooms()
     ts = now_ms() - 20_000
     publish(
@@ -35,7 +35,7 @@ def _located(stack: RunningStack, counts: dict[str, int], start_s: float, end_s:
     return all(len(history(stack, who, start_s, end_s)) == count for who, count in counts.items())
 
 
-def test_a_list_is_refused_by_name_when_it_is_none_or_asks_too_much(stack: RunningStack) -> None:
+def test_an_invalid_or_too_large_list_is_refused(stack: RunningStack) -> None:
     now_s = int(time.time())
     for staff, start_s, says in (
         ("0,", now_s - 10, "staff_id"),
@@ -50,8 +50,8 @@ def test_a_list_is_refused_by_name_when_it_is_none_or_asks_too_much(stack: Runni
         assert answer.json()["location"] == []
 
 
-def test_across_the_seam_every_record_comes_once(stack: RunningStack, demo: Building) -> None:
-    """Records that only the database has, that both have, and that memory had first."""
+def test_records_across_memory_and_database_appear_once(stack: RunningStack, demo: Building) -> None:
+    """Records of the database only, of both, and of memory only."""
     beacon = demo.beacons_of_two_rooms()[0]
     now_s = int(time.time())
     old_s = now_s - 900
@@ -65,7 +65,7 @@ def test_across_the_seam_every_record_comes_once(stack: RunningStack, demo: Buil
     assert [r["timestamp"] for r in bulk["seam"]] == expected
 
 
-def test_everybody_of_a_time_that_only_the_database_knows(stack: RunningStack) -> None:
+def test_all_staff_of_a_time_that_only_the_database_has(stack: RunningStack) -> None:
     from_s = int(time.time()) - 7200
     people = ["a", "a.b", "a-b", "a_b", "B", "10", "9", "100"]
     store_locations(
@@ -77,7 +77,7 @@ def test_everybody_of_a_time_that_only_the_database_knows(stack: RunningStack) -
     assert all([r["timestamp"] for r in found[f"then{who}"]] == expected for who in people)
 
 
-def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -> None:
+def test_a_long_window_is_streamed_completely_newest_first(stack: RunningStack) -> None:
     end_s = int(time.time()) - 3600
     count = store_locations(
         stack, (Stored("long", (end_s - n) * 1000, "L1", f"room-{n // 600 % 7}") for n in range(60_000))
@@ -95,7 +95,7 @@ def test_a_long_window_is_streamed_whole_and_newest_first(stack: RunningStack) -
     assert {record["location"] for record in records} == {f"room-{n}" for n in range(7)}
 
 
-def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningStack) -> None:
+def test_a_stream_that_the_database_aborts_is_not_terminated(stack: RunningStack) -> None:
     end_s = int(time.time()) - 3600
     store_locations(stack, (Stored("cut", (end_s - n) * 1000, "L1", "l1-lobby") for n in range(400_000)))
     asked: dict[str, str | int] = {"staff_id": "cut", "start_time": 0, "end_time": end_s + 100}
@@ -106,14 +106,14 @@ def test_a_long_answer_that_the_database_breaks_off_has_no_end(stack: RunningSta
     ):
         assert answer.status_code == 200
         pieces = answer.iter_bytes()
-        next(pieces)  # the others wait until they are taken: 25 MB, more than all sockets on the way hold
+        next(pieces)  # the rest waits until it is read: 25 MB, more than all socket buffers
         stack.kill("influxd")
         with pytest.raises(httpx.RemoteProtocolError):
             list(pieces)
 
 
 @pytest.mark.parametrize("staff", ["nobody-0", "nobody-0,nobody-1"])
-def test_a_window_of_years_is_answered(stack: RunningStack, staff: str) -> None:
+def test_a_window_of_years_works(stack: RunningStack, staff: str) -> None:
     answer = get(stack, "/extractbeacon", staff_id=staff, start_time=0, end_time=86_400)
     assert (answer.status_code, answer.json()) == (200, {"location": []})
 

@@ -1,4 +1,4 @@
-"""HTTPS of the platform itself: everything that HTTP answers, under the installation's authority."""
+"""HTTPS of the platform itself: all routes of HTTP, with the installation's authority."""
 
 import re
 import ssl
@@ -18,19 +18,19 @@ def url(stack: RunningStack) -> str:
 
 @pytest.fixture
 def way(stack: RunningStack) -> httpx.HTTPTransport:
-    """As somebody who trusts the installation's authority and no other."""
+    """A transport that trusts only the installation's authority."""
     return httpx.HTTPTransport(verify=ssl.create_default_context(cafile=str(stack.authority)))
 
 
-def test_api_and_health_are_answered_under_the_installations_authority(url: str, way: httpx.HTTPTransport) -> None:
+def test_api_and_health_work_with_the_installations_authority(url: str, way: httpx.HTTPTransport) -> None:
     with web.Client(transport=way, base_url=url) as caller:
         assert caller.get("/health").json()["parts"]["https"] == {"status": "up"}
-        assert caller.get("/api/v1/me").json()["kind"] == "trusted"  # this machine is this machine by TLS too
+        assert caller.get("/api/v1/me").json()["kind"] == "trusted"  # loopback is trusted over TLS too
         assert caller.get("/api/v1/me", headers={"X-API-Key": "wrong"}).status_code == 401
         assert caller.get("/health", headers={"Host": "evil.example"}).status_code == 421
 
 
-def test_who_does_not_know_the_authority_does_not_talk_to_it(url: str) -> None:
+def test_clients_without_the_authority_refuse_the_connection(url: str) -> None:
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
         httpx.get(f"{url}/health")
 

@@ -1,4 +1,4 @@
-"""influx/apply.py against a real, empty InfluxDB: sets up, issues, changes, and does nothing the second time."""
+"""influx/apply.py with a real, empty InfluxDB: sets up, issues, changes; a second run changes nothing."""
 
 import json
 import os
@@ -23,7 +23,7 @@ DAY_S = 86400
 
 
 class PrivateInflux:
-    """An influxd of one's own with its .env file and a copy of influx/, whose data files a test may change."""
+    """A separate influxd with its .env file and a copy of influx/ that tests may change."""
 
     def __init__(self, folder: Path) -> None:
         self.env_file = folder / "env"
@@ -90,7 +90,7 @@ def influx(tmp_path: Path) -> Iterator[PrivateInflux]:
     private.process.wait(30)
 
 
-def test_empty_database_is_set_up_and_the_second_time_nothing_changes(influx: PrivateInflux) -> None:
+def test_an_empty_database_is_set_up_and_a_second_run_changes_nothing(influx: PrivateInflux) -> None:
     assert "set up organisation sda" in influx.applied()
     text = influx.env_file.read_text()
     assert influx.applied() == "influx: nothing to change\n"
@@ -105,7 +105,7 @@ def test_env_file_is_written_in_place(influx: PrivateInflux) -> None:
     assert influx.env_file.stat().st_ino == inode
 
 
-def test_buckets_are_kept_as_long_as_the_file_says(influx: PrivateInflux) -> None:
+def test_buckets_have_the_files_retention(influx: PrivateInflux) -> None:
     influx.applied()
     assert retention_days(influx) == {"readings": 7, "locations": 30, "telemetry": 400, "health": 30}
     influx.change("buckets.json", {"readings": {"retention_days": 3}})
@@ -113,7 +113,7 @@ def test_buckets_are_kept_as_long_as_the_file_says(influx: PrivateInflux) -> Non
     assert retention_days(influx)["readings"] == 3
 
 
-def test_each_token_may_do_its_own_work_and_nothing_else(influx: PrivateInflux) -> None:
+def test_each_token_has_only_its_own_rights(influx: PrivateInflux) -> None:
     influx.applied()
     write, read = (influx.variables()[f"INFLUX_{name}_TOKEN"] for name in ("WRITE", "READ"))
     for bucket in BUCKETS:
@@ -159,7 +159,7 @@ def test_token_with_other_rights_is_revoked_and_issued_anew(influx: PrivateInflu
     assert names == {"locations", "health"}
 
 
-def test_lost_env_lines_are_written_again(influx: PrivateInflux) -> None:
+def test_lost_env_lines_are_restored(influx: PrivateInflux) -> None:
     influx.applied()
     before = influx.variables()
     influx.env_file.write_text("INFLUX_ADMIN_TOKEN=admin-token\nINFLUX_READ_TOKEN=\n")
@@ -190,7 +190,7 @@ def test_missing_operator_token_and_absent_database_are_explained(tmp_path: Path
     assert "did not become healthy" in done.stderr
 
 
-def test_settings_file_is_taken(influx: PrivateInflux) -> None:
+def test_the_settings_file_is_used(influx: PrivateInflux) -> None:
     influx.applied()
     config = influx.ask("/api/v2/config", "admin-token").json()["config"]
     wanted = [

@@ -1,4 +1,4 @@
-"""Ingest and flows judge by the same rules: what is stored is located, and what is not stored is told as rejected."""
+"""Ingest and flows apply the same rules: stored readings are located, refused ones are published as rejected."""
 
 import random
 import uuid
@@ -10,7 +10,7 @@ from typing import Any
 
 from support.building import Building
 from support.running import RunningStack
-from support.talk import eventually, influx, now_ms, publish
+from support.stack_client import eventually, influx, now_ms, publish
 
 SEED = 8
 MESSAGES = 400
@@ -35,9 +35,9 @@ STORED = [
     ("health", "rejected", "receiver"),
 ]
 AHEAD_MS = 60_000
-"""Ahead of us is here what is some minutes ahead."""
+"""Times that are some minutes in the future."""
 ALIKE_DB = 1
-"""Readings of two rooms that differ by no more do not tell which one it is."""
+"""A smaller difference between two rooms' readings does not decide the room."""
 OF_READINGS = {"beacon_invalid", "rssi_invalid"}
 
 Items = list[tuple[str, str]]
@@ -64,7 +64,7 @@ class Sent:
 
 
 class Author:
-    """Writes messages that are mostly almost right.
+    """Generates messages that are mostly almost valid.
 
     The first reading is of a registered beacon and anything may be wrong with it; the other is good, of another beacon,
     and weaker than any.
@@ -121,7 +121,7 @@ class Author:
         return good if self._happens(likely) else self.chance.choice(odd)
 
     def _mixed(self, items: Items) -> Items:
-        """Keys in any order, here and there one of them twice."""
+        """Keys in random order, sometimes one of them twice."""
         if items and self._happens(0.08):
             key, _ = self.chance.choice(items)
             again = ["1", "-33", str(now_ms()), "[]", "null", '"x"', f'"{self.third}"']
@@ -169,7 +169,7 @@ def test_ingest_agrees_with_flows(stack: RunningStack, demo: Building) -> None:
 
 
 def _faults(sent: Sent, weak: str, readings: Rows, located: Rows, refused: Rows) -> list[str]:
-    """Where the two disagree on a message."""
+    """The differences between both for a message."""
     faults = []
     reasons = {row["reason"] for row in refused}
     whole = reasons - OF_READINGS - {"optional_invalid"}
@@ -183,14 +183,14 @@ def _faults(sent: Sent, weak: str, readings: Rows, located: Rows, refused: Rows)
         faults.append(f"of {sent.readings} readings {len(readings)} stored and {lost} refused")
     first = next((row for row in readings if row["beacon"] != weak), None)
     missing = [key for key in sent.optional if first is not None and first.get(key) is None]
-    told = sum(row["count"] for row in refused if row["reason"] == "optional_invalid")
-    if first is not None and len(missing) != told:
-        faults.append(f"{missing} not stored, {told} values refused")
+    reported = sum(row["count"] for row in refused if row["reason"] == "optional_invalid")
+    if first is not None and len(missing) != reported:
+        faults.append(f"{missing} not stored, {reported} values refused")
     return faults
 
 
 def _wait_until_all_is_stored(stack: RunningStack, run: str, beacon: str) -> None:
-    """What comes after the last message is stored after it."""
+    """Wait for a later message, which is stored after all others."""
     end = f"{run}-end"
     good = {"v": 1, "ts": now_ms(), "readings": [{"beacon": beacon, "rssi": -60}]}
     publish(stack, (f"phone/{end}/readings", good), (f"phone/{end}/readings", "refused"))
@@ -199,7 +199,7 @@ def _wait_until_all_is_stored(stack: RunningStack, run: str, beacon: str) -> Non
 
 
 def _stored(stack: RunningStack, place: tuple[str, str, str], beginning: str) -> defaultdict[str, Rows]:
-    """The points of every receiver whose id begins so."""
+    """The points of all receivers with this prefix."""
     bucket, measurement, tag = place
     query = f"SELECT * FROM {measurement} WHERE {tag} =~ /^{beginning}/"  # noqa: S608 - our own names
     found: defaultdict[str, Rows] = defaultdict(list)
@@ -213,7 +213,7 @@ def _point(row: Mapping[str, Any]) -> Point:
 
 
 def _agree(stored: list[Point], located: list[Point]) -> bool:
-    """Whether there is one location, of the strongest reading and its second (of a clock ahead: of its arrival)."""
+    """Whether there is one location: of the strongest reading and its second (for a clock ahead: of its arrival)."""
     if not stored or len(located) != 1:
         return not stored and not located
     (second, *shown), ts = located[0], stored[0][0]
@@ -224,7 +224,7 @@ def _agree(stored: list[Point], located: list[Point]) -> bool:
 
 
 def first_of(items: Items) -> dict[str, str]:
-    """Of a key that is given twice the first counts."""
+    """The first of repeated keys counts."""
     return dict(reversed(items))
 
 

@@ -1,4 +1,4 @@
-"""The list of registered beacons is rewritten while messages flow: Telegraf follows, and nothing is lost."""
+"""Rewrites the list of registered beacons under load: Telegraf reloads it, and nothing is lost."""
 
 import hashlib
 import json
@@ -10,11 +10,11 @@ import pytest
 from ingest.steady import SteadySender
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, influx, publish
+from support.stack_client import batch, eventually, influx, publish
 
 
 class Registry:
-    """The two files Telegraf takes the registered beacons from, written as the flows write them."""
+    """Telegraf's two files of registered beacons, written like the flows do."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Named keys: made and revoked while everything runs, each with its rights, kept as fingerprints."""
+"""Named keys: made and revoked while everything runs, with rights, stored as fingerprints."""
 
 import stat
 import time
@@ -8,13 +8,13 @@ import pytest
 from support import web
 from support.keys import admin, asking, make_key, named_key
 from support.running import RunningStack
-from support.talk import eventually, get
+from support.stack_client import eventually, get
 
 HISTORY = "/extractbeacon?staff_id=0&start_time=1&end_time=2"
 PRESENCE = "/retrieveformonitoring"
 ADMIN = "/api/v1/keys"
 WITHIN_S = 5.0
-"""The flows look at the file once a second."""
+"""The flows check the file once a second."""
 
 
 def _file(stack: RunningStack) -> Path:
@@ -35,7 +35,7 @@ def _status(stack: RunningStack, key: str, path: str = HISTORY) -> int:
         (("history", "presence", "admin"), (200, 200, 200)),
     ],
 )
-def test_a_key_may_what_its_rights_say(
+def test_a_key_has_only_its_rights(
     stack: RunningStack, rights: tuple[str, ...], statuses: tuple[int, int, int]
 ) -> None:
     key = named_key(stack, "of-" + "-".join(rights), *rights)
@@ -49,7 +49,7 @@ def test_the_missing_right_is_named(stack: RunningStack) -> None:
     assert answer.json() == {"error": 'curious does not have the right "history"', "location": []}
 
 
-def test_trust_makes_no_keys(stack: RunningStack) -> None:
+def test_a_trusted_address_cannot_make_keys(stack: RunningStack) -> None:
     assert get(stack, PRESENCE).status_code == 200
     for answer in (get(stack, ADMIN), web.post(stack.http_url + ADMIN, json={"name": "x", "rights": ["admin"]})):
         assert answer.status_code == 401
@@ -70,7 +70,7 @@ def test_the_command_adds_lists_and_revokes_without_a_restart(stack: RunningStac
     assert "--right history" in make_key(stack, "--help").stdout
 
 
-def test_the_file_holds_fingerprints_for_the_owner_alone(stack: RunningStack) -> None:
+def test_the_private_file_has_only_fingerprints(stack: RunningStack) -> None:
     key = named_key(stack, "secret", "history")
     text = _file(stack).read_text()
     assert key not in text
@@ -78,14 +78,14 @@ def test_the_file_holds_fingerprints_for_the_owner_alone(stack: RunningStack) ->
     assert stat.S_IMODE(_file(stack).stat().st_mode) == 0o600
 
 
-def test_keys_stay_over_a_kill(stack: RunningStack) -> None:
+def test_keys_survive_a_kill(stack: RunningStack) -> None:
     key = named_key(stack, "lasting", "history")
     stack.kill("node-red")
     stack.start("node-red")
     assert _status(stack, key) == 200
 
 
-def test_an_expired_key_says_that_it_is(stack: RunningStack) -> None:
+def test_an_expired_key_is_named_as_expired(stack: RunningStack) -> None:
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2))
     key = named_key(stack, "short", "history", expires=moment)
     with asking(stack, key) as caller:
@@ -106,13 +106,13 @@ def test_a_damaged_file_is_refused_and_the_keys_stay(stack: RunningStack) -> Non
         assert "is no JSON" in part["reason"]
         assert "keys.json" in part["remedy"]
         assert _status(stack, key) == 200
-        with admin(stack, patient=False) as caller:
+        with admin(stack, retry_503=False) as caller:
             refused = caller.post(ADMIN, json={"name": "y", "rights": ["history"]})
         assert refused.status_code == 503
         assert "is no JSON" in make_key(stack, "add", "y", "--right", "history").stderr
     finally:
         _file(stack).write_text(good)
-    eventually(lambda: get(stack, "/health").json()["parts"]["keys"]["status"] == "up", WITHIN_S, "mended")
+    eventually(lambda: get(stack, "/health").json()["parts"]["keys"]["status"] == "up", WITHIN_S, "restored")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,9 @@ def test_a_damaged_file_is_refused_and_the_keys_stay(stack: RunningStack) -> Non
         ({"name": "taken", "rights": ["history"]}, 409, 'there is a key "taken" already'),
     ],
 )
-def test_wishes_that_cannot_be_granted(stack: RunningStack, wish: dict[str, object], status: int, said: str) -> None:
+def test_invalid_requests_for_keys_are_refused(
+    stack: RunningStack, wish: dict[str, object], status: int, said: str
+) -> None:
     named_key(stack, "taken", "history")
     with admin(stack) as caller:
         answer = caller.post(ADMIN, json=wish)

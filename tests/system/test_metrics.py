@@ -1,4 +1,4 @@
-"""Figures: rates, lags, queues, losses and latencies, the same for Prometheus and in the bucket `health`."""
+"""Metrics: rates, lags, queues, losses and latencies, equal in Prometheus' format and in the bucket `health`."""
 
 import re
 from typing import Any
@@ -10,20 +10,20 @@ from support.building import Building
 from support.keys import asking, named_key
 from support.metrics import figures, samples
 from support.running import RunningStack
-from support.talk import batch, eventually, influx, publish
+from support.stack_client import batch, eventually, influx, publish
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 WITHIN_S = 60.0
-"""A heartbeat is sent every five seconds; a busy machine may take its time."""
+"""A heartbeat is sent every five seconds; a busy machine may be slower."""
 PROMETHEUS_ALONE = ("http_callers", "key_expiry_timestamp", "http_request_duration", "build_info")
-"""As the operations page says."""
+"""From the operations page."""
 IN_SECONDS = {"uptime_seconds": "uptime_s", "stored_timestamp_seconds": "stored_timestamp_s",
               "broker_certificate_expiry_timestamp_seconds": "broker_certificate_expiry_timestamp_s",
               "https_certificate_expiry_timestamp_seconds": "https_certificate_expiry_timestamp_s"}  # fmt: skip
 
 
 def _field(sample: str) -> str | None:
-    """What a sample of /metrics is called in the bucket `health`."""
+    """The field name in the bucket `health` of a sample of /metrics."""
     name, _, label = sample.removeprefix("sda_").partition("{")
     if not sample.startswith("sda_") or name.startswith(PROMETHEUS_ALONE):
         return None
@@ -34,12 +34,12 @@ def _field(sample: str) -> str | None:
 
 
 def _newest(stack: RunningStack) -> dict[str, Any]:
-    """The newest heartbeat that is stored."""
+    """The newest stored heartbeat."""
     rows = influx(stack, "health", "SELECT * FROM flows_health ORDER BY time DESC LIMIT 1")
     return {key: value for key, value in rows[0].items() if value is not None} if rows else {}
 
 
-def test_it_is_prometheus_text_and_says_what_each_figure_is(stack: RunningStack) -> None:
+def test_metrics_are_prometheus_text_with_help(stack: RunningStack) -> None:
     answer = web.get(f"{stack.http_url}/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     found = samples(answer.text)
@@ -54,7 +54,7 @@ def test_it_is_prometheus_text_and_says_what_each_figure_is(stack: RunningStack)
     assert "nodejs_eventloop_lag_p99_seconds" in found
 
 
-def test_the_figures_that_the_operations_page_names_exist(stack: RunningStack) -> None:
+def test_metrics_of_the_operations_page_exist(stack: RunningStack) -> None:
     text = web.get(f"{stack.http_url}/metrics").text
     there = set(re.findall(r"^# HELP (sda_\w+)", text, re.MULTILINE))
     named = set(re.findall(r"\bsda_[a-z0-9_]*[a-z0-9]\b", PAGE))
@@ -62,7 +62,7 @@ def test_the_figures_that_the_operations_page_names_exist(stack: RunningStack) -
     assert named <= there, named - there
 
 
-def test_what_comes_in_is_counted_and_timed(stack: RunningStack, demo: Building) -> None:
+def test_messages_are_counted_and_timed(stack: RunningStack, demo: Building) -> None:
     before = figures(stack)
     beacon = demo.beacons[0]
     publish(stack, *[("phone/measured-1/readings", batch((beacon.id, -50))) for _ in range(3)],
@@ -83,10 +83,10 @@ def _grown(stack: RunningStack, before: dict[str, float]) -> dict[str, float]:
     return now if fresh and "sda_live_lag_p99_seconds" in now else {}
 
 
-def test_answers_are_counted_and_timed_by_route_and_never_by_person(stack: RunningStack) -> None:
+def test_responses_are_counted_and_timed_by_route_not_by_person(stack: RunningStack) -> None:
     key = named_key(stack, "counted", "history")
     before = figures(stack)
-    with asking(stack, key, patient=False) as caller:
+    with asking(stack, key, retry_503=False) as caller:
         for staff_id in range(7):
             caller.get(f"/api/v1/staff/nobody-{staff_id}/locations")
             caller.get("/extractbeacon", params={"staff_id": staff_id, "start_time": 1, "end_time": 2})
@@ -104,12 +104,12 @@ def test_answers_are_counted_and_timed_by_route_and_never_by_person(stack: Runni
     assert not any("nobody-" in name or "4711" in name for name in after)
 
 
-def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
+def test_the_bucket_health_has_the_same_metrics(stack: RunningStack) -> None:
     publish(stack, ("phone/measured-2/readings", "no json either"))
     assert web.get(f"{stack.http_url}/retrieveformonitoring").is_success
-    told = figures(stack)
-    refused = told['sda_refused_total{reason="not_json"}']
-    wanted = {field for sample in told if (field := _field(sample))}
+    reported = figures(stack)
+    refused = reported['sda_refused_total{reason="not_json"}']
+    wanted = {field for sample in reported if (field := _field(sample))}
     assert len(wanted) > 50
 
     def lacking() -> set[str]:
@@ -121,7 +121,7 @@ def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
         raise AssertionError(f"{error}: {sorted(lacking())}") from error
 
     def caught_up() -> dict[str, Any]:
-        stored = _newest(stack)  # a query may see some fields of a point before the others
+        stored = _newest(stack)  # a query may return a point before all of its fields are stored
         return stored if stored.get("refused_not_json", 0) >= refused and "messages" in stored else {}
 
     stored = eventually(caught_up, WITHIN_S, "the newest heartbeat")
@@ -129,14 +129,14 @@ def test_the_bucket_health_holds_the_same_figures(stack: RunningStack) -> None:
     assert stored["messages"] <= figures(stack)["sda_messages_total"]
 
 
-def test_what_is_down_is_told_in_figures(stack: RunningStack) -> None:
+def test_a_stopped_part_is_down_in_the_metrics(stack: RunningStack) -> None:
     stack.stop("influxd")
-    eventually(lambda: figures(stack)['sda_part_up{part="influxdb"}'] == 0, WITHIN_S, "InfluxDB is told to be down")
+    eventually(lambda: figures(stack)['sda_part_up{part="influxdb"}'] == 0, WITHIN_S, "InfluxDB is reported as down")
     stack.start("influxd")
     eventually(lambda: figures(stack)['sda_part_up{part="influxdb"}'] == 1, WITHIN_S, "and to be up again")
 
 
 @pytest.mark.parametrize(("rights", "status"), [(("presence",), 200), (("admin",), 200), (("history",), 403)])
-def test_who_may_read_them(stack: RunningStack, rights: tuple[str, ...], status: int) -> None:
+def test_rights_to_read_metrics(stack: RunningStack, rights: tuple[str, ...], status: int) -> None:
     with asking(stack, named_key(stack, "scraper-" + rights[0], *rights)) as caller:
         assert caller.get("/metrics").status_code == status

@@ -1,4 +1,4 @@
-"""docs/privacy.md: its commands delete one person, and nobody else."""
+"""The commands of docs/privacy.md delete one person's data and nobody else's."""
 
 import os
 import re
@@ -7,14 +7,14 @@ import subprocess
 from stack.layout import ROOT
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, connect, eventually, influx, now_ms, publish
+from support.stack_client import batch, connect, eventually, influx, now_ms, publish
 
 PAGE = (ROOT / "docs" / "privacy.md").read_text()
 (COMMANDS,) = re.findall(r"<!-- tested -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
 
 
 def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
-    """How many points there are of a person: (bucket, measurement, tag of the database, its value)."""
+    """Number of a person's points: (bucket, measurement, tag, value)."""
     places = {
         "location": ("locations", "location", "staff_id", person),
         "event": ("locations", "event", "subject", person),
@@ -29,7 +29,7 @@ def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
 
 
 def _retained(stack: RunningStack) -> set[str]:
-    """Whose latest location the broker holds: every retained message comes before a later one of our own."""
+    """Staff with a retained location: retained messages arrive before a later message of our own."""
     password = stack.secrets["MQTT_NODERED_PASSWORD"]
     client = connect(stack, "nodered", password)
     seen: set[str] = set()
@@ -54,7 +54,7 @@ def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Buildi
     assert before
     eventually(lambda: all(_stored(stack, "stayer", tag).values()), 30, "and of the other")
     assert {"leaver", "stayer"} <= _retained(stack)
-    # after a restart of the broker, as by tests before, the last minute is published again once a heartbeat is through
+    # after a broker restart in earlier tests the last minute is published again with the next heartbeat
     heartbeats = f"SELECT late FROM flows_health WHERE time > {now_ms()}ms"  # noqa: S608 - our own number
     eventually(lambda: len(influx(stack, "health", heartbeats)) >= 2, 30, "nothing is published again")
 

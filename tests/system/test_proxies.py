@@ -1,4 +1,4 @@
-"""Through a real reverse proxy, as docs/network.md sets it up: addresses and sockets pass, trust does not."""
+"""Behind a real reverse proxy from docs/network.md: addresses and sockets pass, trust does not."""
 
 import re
 import time
@@ -19,7 +19,7 @@ CALLER = "127.0.0.5"
 
 @pytest.fixture(scope="module")
 def behind() -> Iterator[RunningStack]:
-    """A stack that knows a proxy on this machine."""
+    """A stack with a configured proxy on this machine."""
     with running_stack(environment={"SDA_TRUSTED_PROXIES": "127.0.0.1", "HTTP_NAMES": NAME}) as stack:
         yield stack
 
@@ -40,7 +40,7 @@ def ask(proxy: Proxy, path: str, method: str = "GET", *, name: str = NAME, **opt
         return caller.request(method, path, headers=headers, extensions={"sni_hostname": NAME}, **options)
 
 
-def test_loopback_is_not_trusted_through_it(behind: RunningStack, proxy: Proxy) -> None:
+def test_loopback_is_not_trusted_through_a_proxy(behind: RunningStack, proxy: Proxy) -> None:
     assert web.get(f"{behind.http_url}/api/v1/me").json()["kind"] == "trusted"
     for headers in ({}, {"X-Forwarded-For": "127.0.0.1"}, {"X-Real-IP": "127.0.0.1"}):
         assert ask(proxy, "/retrieveformonitoring", headers=headers).status_code == 401
@@ -71,9 +71,9 @@ def test_the_cookie_of_a_login_is_secure(behind: RunningStack, proxy: Proxy) -> 
     assert all("; secure" in cookie.lower() for cookie in cookies)
 
 
-def test_another_name_is_not_answered(behind: RunningStack, proxy: Proxy) -> None:
+def test_another_host_name_is_refused(behind: RunningStack, proxy: Proxy) -> None:
     answer = ask(proxy, "/health", name="evil.example")
-    assert answer.status_code == 421 or answer.content == b""  # Caddy itself has nothing under that name
+    assert answer.status_code == 421 or answer.content == b""  # Caddy has no site for that name
     assert ask(proxy, "/health").json()["version"] == web.get(f"{behind.http_url}/health").json()["version"]
 
 

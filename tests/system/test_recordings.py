@@ -1,11 +1,10 @@
-"""A person is recorded while somebody taps the rooms: what receivers sent and the taps become a folder of files."""
+"""Records a person with taps of rooms: readings and taps become a folder of files."""
 
 import csv
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,17 @@ from support.api import Api
 from support.building import Building
 from support.keys import asking, named_key
 from support.running import RunningStack
-from support.talk import batch, eventually, now_ms, publish
+from support.stack_client import batch, eventually, now_ms, publish
 
 RECORDINGS = "/api/v1/recordings"
 WALKER, OTHER = "31", "32"
 
 
-@pytest.fixture(autouse=True)
-def none_is_kept(api: Api) -> Iterator[None]:
-    """The shared stack has no recordings, before and after."""
-    yield
-    for one in api.get("listRecordings")["recordings"]:
-        api.ask("deleteRecording", recording=one["id"])
+pytestmark = pytest.mark.usefixtures("no_recordings")
 
 
 def record(stack: RunningStack, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """`make simulator ARGS='record …'` for this stack."""
+    """Run `make simulator ARGS='record …'` for this stack."""
     keys = {"HTTP_PORT": str(stack.ports.http), "SDA_API_KEY": stack.secrets["SDA_API_KEY"]}
     command = [Path(sys.executable).with_name("simulator"), "record", *arguments]
     return subprocess.run(
@@ -44,12 +38,12 @@ def rooms_of(demo: Building) -> list[str]:
 
 
 def heard(api: Api, recording: str) -> int:
-    told = api.get("getRecording", recording=recording)
-    return int(told["gateway_readings"] + told["phone_readings"])
+    reported = api.get("getRecording", recording=recording)
+    return int(reported["gateway_readings"] + reported["phone_readings"])
 
 
 def walk(stack: RunningStack, demo: Building, rssi: int) -> None:
-    """The walker's tag as two gateways hear it, beside the tag of somebody else."""
+    """Publish readings of the walker's tag by two gateways, and of another person's tag."""
     staff = {one["id"]: one for one in demo.raw["staff"]}
     own, other = staff[WALKER]["tags"][0], staff[OTHER]["tags"][0]
     gateways = demo.gateways[:2]
@@ -97,12 +91,12 @@ def check_folder(folder: Path, demo: Building, rooms: list[str]) -> None:
     truth = list(csv.DictReader((folder / "monday.truth.csv").read_text().splitlines()))
     times = [int(row["ts_ms"]) for row in truth]
     assert {late - early for early, late in pairwise(times)} == {1000}
-    told = [row["room"] for row in truth if row["room"]]
-    assert sorted(set(told)) == sorted(rooms)
-    assert told == sorted(told, key=rooms.index)
+    reported = [row["room"] for row in truth if row["room"]]
+    assert sorted(set(reported)) == sorted(rooms)
+    assert reported == sorted(reported, key=rooms.index)
 
 
-def test_tap_twice_is_no_error_and_one_that_was_offline_counts_for_its_time(api: Api, demo: Building) -> None:
+def test_a_repeated_tap_is_accepted_and_an_offline_tap_keeps_its_time(api: Api, demo: Building) -> None:
     first, second = rooms_of(demo)
     running = api.ask("startRecording", expected=201, staff_id=WALKER).json()
     assert running["name"].startswith("walk-20")
@@ -126,7 +120,7 @@ def test_tap_twice_is_no_error_and_one_that_was_offline_counts_for_its_time(api:
     api.ask("startRecording", expected=400, staff_id=WALKER, name="../evil")
 
 
-def test_recording_goes_on_after_a_kill_of_the_flows(api: Api, stack: RunningStack, demo: Building) -> None:
+def test_a_recording_continues_after_a_kill_of_the_flows(api: Api, stack: RunningStack, demo: Building) -> None:
     running = api.ask("startRecording", expected=201, staff_id=WALKER, name="killed").json()
     at = {"recording": running["id"]}
     api.ask("addTap", **at, room=rooms_of(demo)[0])
@@ -142,7 +136,7 @@ def test_recording_goes_on_after_a_kill_of_the_flows(api: Api, stack: RunningSta
     assert files["killed.csv"].count("\n") == 5
 
 
-def test_admins_alone_record_and_the_audit_log_says_so(api: Api, stack: RunningStack) -> None:
+def test_only_admins_record_and_it_is_in_the_audit_log(api: Api, stack: RunningStack) -> None:
     for right in ("presence", "history"):
         with asking(stack, named_key(stack, f"only-{right}", right)) as caller:
             assert caller.get(RECORDINGS).status_code == 403
@@ -162,7 +156,7 @@ def test_admins_alone_record_and_the_audit_log_says_so(api: Api, stack: RunningS
     assert deeds() == [(kind, "SDA_API_KEY") for kind in kinds]
 
 
-def test_a_walk_of_a_few_seconds_teaches_nothing_and_says_so(api: Api, stack: RunningStack, demo: Building) -> None:
+def test_a_walk_of_a_few_seconds_is_too_short_to_calibrate(api: Api, stack: RunningStack, demo: Building) -> None:
     recording = api.ask("startRecording", 201, staff_id=WALKER, name="short").json()["id"]
     running = api.ask("getCalibration", 409, recording=recording).json()["error"]
     assert "stop it first" in running

@@ -1,4 +1,4 @@
-"""A recorded real walk, replayed as gateways, leaves its room history in /extractbeacon."""
+"""A recorded real walk, replayed as gateways, gives its room history in /extractbeacon."""
 
 import csv
 import json
@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from stack.layout import ROOT
 from support.running import RunningStack, running_stack
-from support.talk import eventually, history
+from support.stack_client import eventually, history
 
 WALK = ROOT / "tests" / "accuracy" / "recordings" / "tetam" / "straight_01.csv"
 TRUTH = WALK.with_suffix(".truth.csv")
 BUILDING = ROOT / "tests" / "buildings" / "tetam.json"
 RIGHT_SHARE = 0.96
-"""Of this walk 98 % are right, one second before the change is not; of the strongest reading 79 % over all walks."""
+"""This walk has 98 % right rooms; the strongest reading gives 79 % over all walks."""
 SPARE_CHANGES = 1
-"""Of the strongest reading there are twenty times as many changes as of the walker."""
+"""The strongest reading gives twenty times as many changes as the walker makes."""
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,13 @@ def test_real_walk_becomes_its_room_history(hall: RunningStack) -> None:
         within_s=20,
         what="the history",
     )
-    # The replay's last reading lies at its end; the walk's seconds count back from there.
+    # The replay's last reading is at its end; the walk's seconds count back from there.
     shift = max(records) - length_s
-    told = {second: _room_at(records, second + shift) for second in truth}
-    right = sum(told[second] == room for second, room in truth.items()) / len(truth)
+    reported = {second: _room_at(records, second + shift) for second in truth}
+    right = sum(reported[second] == room for second, room in truth.items()) / len(truth)
     assert right >= RIGHT_SHARE, f"{right:.0%} of the seconds right"
-    assert set(told.values()) >= set(truth.values())
-    assert _changes(told) <= _changes(truth) + SPARE_CHANGES
+    assert set(reported.values()) >= set(truth.values())
+    assert _changes(reported) <= _changes(truth) + SPARE_CHANGES
 
 
 def _replay(stack: RunningStack, walk: Path, speed: int) -> None:

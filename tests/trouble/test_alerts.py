@@ -1,4 +1,4 @@
-"""What is amiss is told as alerts, with what to do; who has seen one is remembered over a restart."""
+"""Alerts: raised with a remedy, acknowledgements survive a restart."""
 
 import json
 from typing import Any
@@ -7,19 +7,19 @@ from stack.layout import ROOT
 from support.building import Building
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
-from support.talk import batch, connect, eventually, forget_session, get, now_ms, publish
+from support.stack_client import batch, connect, eventually, forget_session, get, now_ms, publish
 
 WITHIN_S = 45.0
 
 
 def alert(stack: RunningStack, id_: str) -> dict[str, Any] | None:
-    """The alert of that id, if there is one."""
+    """The alert with that id, if any."""
     alerts: list[dict[str, Any]] = get(stack, "/api/v1/alerts").json()["alerts"]
     return next((one for one in alerts if one["id"] == id_), None)
 
 
-def told(stack: RunningStack, id_: str, within_s: float = WITHIN_S) -> dict[str, Any]:
-    """The alert of that id as soon as it is raised."""
+def wait_for_alert(stack: RunningStack, id_: str, within_s: float = WITHIN_S) -> dict[str, Any]:
+    """Wait for the alert with that id."""
 
     def goes_on() -> dict[str, Any] | None:
         found = alert(stack, id_)
@@ -36,14 +36,12 @@ def retain_status(stack: RunningStack, gateway: str, state: str) -> None:
     client.loop_stop()
 
 
-def test_gateway_that_is_down_is_told_acknowledged_over_a_restart_and_ends_when_it_is_back(
-    stack: RunningStack, demo: Building
-) -> None:
+def test_a_gateway_alert_is_acknowledged_over_a_restart_and_ends(stack: RunningStack, demo: Building) -> None:
     gateway = demo.gateways[0]
     id_ = f"gateway_down:{gateway.id}"
     retain_status(stack, gateway.id, "online")
     retain_status(stack, gateway.id, "offline")
-    down = told(stack, id_)
+    down = wait_for_alert(stack, id_)
     assert (down["severity"], down["room"]) == ("critical", gateway.room)
     assert demo.room_name(gateway.room) in down["text"]
     assert "gateway-agent doctor" in down["todo"]
@@ -54,7 +52,7 @@ def test_gateway_that_is_down_is_told_acknowledged_over_a_restart_and_ends_when_
     assert seen["acknowledged"]["by"] == "SDA_API_KEY"
     stack.kill("node-red")
     stack.start("node-red")
-    after = told(stack, id_)
+    after = wait_for_alert(stack, id_)
     assert after["acknowledged"] == seen["acknowledged"]
     assert after["raised_ms"] == seen["raised_ms"]
     retain_status(stack, gateway.id, "online")
@@ -69,7 +67,7 @@ def test_gateway_that_is_down_is_told_acknowledged_over_a_restart_and_ends_when_
     client.loop_stop()
 
 
-def test_battery_crowd_and_refusals_are_told(stack: RunningStack, demo: Building) -> None:
+def test_alerts_for_battery_crowd_and_refused_messages(stack: RunningStack, demo: Building) -> None:
     beacon = demo.beacons[5]
     level, room = next(
         (level["id"], room) for level in demo.raw["levels"] for room in level["rooms"] if "limit" in room
@@ -82,17 +80,17 @@ def test_battery_crowd_and_refusals_are_told(stack: RunningStack, demo: Building
         ("phone/nonsense/readings", "this is no JSON"),
         *((f"phone/crowd-{n}/readings", batch((inside.id, -40))) for n in range(room["limit"] + 1)),
     )
-    refused = told(stack, "messages_refused:nonsense")
+    refused = wait_for_alert(stack, "messages_refused:nonsense")
     assert "not_json" in refused["text"]
-    crowded = told(stack, f"room_crowded:{room['id']}")
+    crowded = wait_for_alert(stack, f"room_crowded:{room['id']}")
     assert crowded["level"] == level
     assert f"limit is {room['limit']}" in crowded["text"]
-    lost = told(stack, "sda_lost:crowd-0", within_s=90)
+    lost = wait_for_alert(stack, "sda_lost:crowd-0", within_s=90)
     assert demo.room_name(room["id"]) in lost["text"]
-    assert "2.21 V" in told(stack, f"battery_low:{beacon.id}", within_s=90)["text"]
+    assert "2.21 V" in wait_for_alert(stack, f"battery_low:{beacon.id}", within_s=90)["text"]
 
 
-def test_whoever_appears_where_it_is_not_clear_is_not_lost(stack: RunningStack, demo: Building) -> None:
+def test_an_ambiguous_location_is_not_lost(stack: RunningStack, demo: Building) -> None:
     who, (first, second) = demo.raw["staff"][-1]["id"], demo.beacons_of_two_rooms()
     states: list[str | None] = []
 
@@ -108,15 +106,15 @@ def test_whoever_appears_where_it_is_not_clear_is_not_lost(stack: RunningStack, 
     assert alert(stack, f"sda_lost:{who}") is None
 
 
-def test_ingest_that_is_behind_is_told_with_its_reason(stack: RunningStack) -> None:
+def test_alert_for_ingest_behind_has_its_reason(stack: RunningStack) -> None:
     stack.stop("telegraf")
-    behind = told(stack, "ingest_behind:ingest", within_s=60)
+    behind = wait_for_alert(stack, "ingest_behind:ingest", within_s=60)
     assert behind["severity"] == "critical"
     assert "no heartbeat" in behind["text"]
     stack.start("telegraf")
 
 
-def test_beacons_and_gateways_that_nobody_registered_are_candidates(stack: RunningStack) -> None:
+def test_unregistered_beacons_and_gateways_are_candidates(stack: RunningStack) -> None:
     ts = now_ms()
     reading = {"v": 1, "ts": ts, "readings": [{"beacon": "DEADBEEF0001", "rssi": -71}]}
     topic = "gateway/gw-unlisted/readings"
@@ -133,8 +131,8 @@ def test_beacons_and_gateways_that_nobody_registered_are_candidates(stack: Runni
     assert [one["state"] for one in gateways if one["gateway"] == "gw-unlisted"] == ["online"]
 
 
-def test_messages_that_the_broker_dropped_are_told_over_restarts(stack: RunningStack) -> None:
-    """More than the broker keeps for Telegraf, which is away."""
+def test_the_alert_for_dropped_messages_survives_restarts(stack: RunningStack) -> None:
+    """Publish more than the broker queues for the stopped Telegraf."""
     configuration = (ROOT / "broker" / "mosquitto.conf").read_text()
     bound = int(configuration.partition("max_queued_bytes ")[2].split()[0])
     largest = "x" * 64_000
@@ -149,16 +147,16 @@ def test_messages_that_the_broker_dropped_are_told_over_restarts(stack: RunningS
     assert "by the broker" in losses()["reason"]
     lost = losses()["by"]["broker_dropped"]
     assert lost >= 90
-    assert told(stack, "messages_lost:messages")["severity"] == "critical"
+    assert wait_for_alert(stack, "messages_lost:messages")["severity"] == "critical"
     first = get(stack, "/api/v1/alerts").json()["alerts"][0]
     assert first["id"] == "messages_lost:messages", "it stands above all others"
-    forget_session(stack, "telegraf/readings")  # 110 MiB of nonsense
+    forget_session(stack, "telegraf/readings")  # 110 MiB of test messages
     stack.stop("node-red")
     stack.stop("mosquitto")
     stack.start("mosquitto")
     stack.start("telegraf")
     stack.start("node-red")
     assert losses()["by"]["broker_dropped"] >= lost
-    assert told(stack, "messages_lost:messages")["acknowledged"] is None
+    assert wait_for_alert(stack, "messages_lost:messages")["acknowledged"] is None
     with admin(stack) as caller:
         assert caller.post("/api/v1/alerts/kinds/messages_lost/acknowledge").json() == {"acknowledged": 1}

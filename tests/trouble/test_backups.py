@@ -1,4 +1,4 @@
-"""The commands of the operations page that back an installation up and restore it, as they stand there."""
+"""Runs the backup and restore commands of the operations page."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from stack.layout import ROOT
 from stack.lifecycle import down, up
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, history, now_ms, publish
+from support.stack_client import batch, eventually, history, now_ms, publish
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 BLOCKS = dict(re.findall(r"<!-- tested: (.*?) -->\n```sh\n(.*?)```", PAGE, re.DOTALL))
@@ -27,7 +27,7 @@ from stack.lifecycle import down, up
 from stack.settings import load
 {"down": down, "up": lambda settings: up(settings, leave_out=("simulator",))}[argv[1]](load())
 """
-"""`make up` and `make down` of the installation in the folder; the demo does not play in tests."""
+"""`make up` and `make down` of the installation in the folder, without the demo."""
 ENGINE = """
 import os, pathlib, subprocess, sys
 arguments, mounts = sys.argv[1:], {}
@@ -50,11 +50,11 @@ command = [str(root / part.lstrip("/")) if part.startswith("/") else part for pa
 command[1:1] = ["--dereference"] if "-czf" in command else ["--keep-directory-symlink"]
 sys.exit(subprocess.run(command).returncode)
 """
-"""Docker's `run` as far as the page needs it: named volumes are folders, what is mounted is found at its place."""
+"""A fake of Docker's `run` for the page's commands: named volumes and mounts are folders."""
 
 
 def run(block: str, folder: Path, environment: dict[str, str], archive: str = "") -> None:
-    """A block of the page, in the installation's folder; an archive's name replaces the one of the example."""
+    """Run a block of the page in the installation's folder; an archive's name replaces the example's."""
     commands = re.sub(r"archive=\S+", f"archive={archive}", BLOCKS[block]) if archive else BLOCKS[block]
     done = subprocess.run(
         ["bash", "-ec", commands],
@@ -99,8 +99,8 @@ def test_a_native_installation_is_backed_up_and_restored(stack: RunningStack, de
         picture.unlink()
         run("restore natively", folder, environment, archive.name)
     finally:
-        up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
-    stack.wait_until_whole()
+        up(stack.settings, report=lambda _: None, leave_out=("simulator",))
+    stack.wait_until_healthy()
     assert picture.read_text() == "a plan"
     assert health.broker("127.0.0.1", stack.ports.mqtt, "backed-up", password).up
     eventually(stored, what="the location again, from the restored database")
@@ -108,7 +108,7 @@ def test_a_native_installation_is_backed_up_and_restored(stack: RunningStack, de
 
 
 def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> None:
-    """With a stand-in for the engine: what the archive holds, its mode, and that `make up` comes last."""
+    """With a fake engine: checks the archive's content and mode, and that `make up` comes last."""
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
     volumes, installation, programs = tmp_path / "volumes", tmp_path / "installation", tmp_path / "bin"
     made_at_each_start = ("registry", "tokens")
@@ -146,8 +146,8 @@ def test_a_compose_installation_is_backed_up_and_restored(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("way", ["natively", "under Compose"])
-def test_what_was_stopped_for_a_back_up_that_fails_is_started_again(tmp_path: Path, way: str) -> None:
-    """A person types line after line; a line that fails ends none of the next."""
+def test_a_failed_backup_restarts_stopped_services(tmp_path: Path, way: str) -> None:
+    """Lines run one by one; a failed line does not stop the next."""
     (tmp_path / "Makefile").write_text("up down:\n\t@echo $@ >>steps\n")
     (tmp_path / "bin").mkdir()
     for program in ("tar", "docker"):

@@ -1,4 +1,4 @@
-"""Idle connections, more than the broker may hold, keep no service out, and no receiver once they are gone."""
+"""Too many idle connections never block services, and block receivers only while they last."""
 
 import re
 import socket
@@ -8,13 +8,13 @@ from pathlib import Path
 import psutil
 from ingest.private_broker import private_broker
 from support.running import RunningStack
-from support.talk import eventually
+from support.stack_client import eventually
 
-OPEN_FILES, IDLE = 256, 300  # as 1,024 and 1,100 would be, in less time
+OPEN_FILES, IDLE = 256, 300  # like 1,024 and 1,100, but faster
 REFUSED = re.compile("Client connection .* denied|socket count has been exceeded")
 
 
-def test_services_come_in_while_the_port_of_receivers_is_full(tmp_path: Path) -> None:
+def test_services_connect_while_the_receivers_port_is_full(tmp_path: Path) -> None:
     with private_broker(tmp_path / "broker", open_files=OPEN_FILES) as broker:
         password = broker.accounts("add", "gateway", "pi-1")
         with ExitStack() as idle:

@@ -1,4 +1,4 @@
-"""What waits for an absent subscriber: kept over an orderly restart, up to the bounds of mosquitto.conf."""
+"""Queues of absent subscribers: kept over a clean restart, up to the limits of mosquitto.conf."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ingest.private_broker import PrivateBroker, private_broker
 from stack.layout import ROOT
-from support.talk import eventually
+from support.stack_client import eventually
 
 TOPIC = "sda/v1/phone/17/readings"
 LONGEST_TOPIC = f"sda/v1/gateway/{'g' * 64}/readings"
@@ -22,7 +22,7 @@ def broker(tmp_path: Path) -> Iterator[PrivateBroker]:
         yield running
 
 
-def test_orderly_restart_keeps_session_queue_and_retained(broker: PrivateBroker) -> None:
+def test_a_clean_restart_keeps_session_queue_and_retained(broker: PrivateBroker) -> None:
     count = 3000  # Mosquitto's own default would keep 1,000
     with broker.session("simulator") as sender:
         for number in range(count):
@@ -39,7 +39,7 @@ def test_orderly_restart_keeps_session_queue_and_retained(broker: PrivateBroker)
     ]
 
 
-def test_queue_ends_at_its_bound_and_the_log_says_so(broker: PrivateBroker) -> None:
+def test_a_full_queue_drops_messages_and_logs_it(broker: PrivateBroker) -> None:
     bound = int(setting("max_queued_bytes"))
     count = bound // PAYLOAD_LIMIT + 20
     with broker.session("simulator") as sender:
@@ -56,7 +56,7 @@ def test_queue_ends_at_its_bound_and_the_log_says_so(broker: PrivateBroker) -> N
     assert "Outgoing messages are being dropped for client nodered/flows" in broker.log()
 
 
-def test_largest_payload_passes_and_a_larger_one_costs_the_connection(broker: PrivateBroker) -> None:
+def test_the_largest_payload_passes_and_a_larger_one_ends_the_connection(broker: PrivateBroker) -> None:
     with broker.session("simulator") as sender:
         sender.publish(LONGEST_TOPIC, payload=b"x" * PAYLOAD_LIMIT)
         assert sender.losses == []

@@ -1,4 +1,4 @@
-"""The broker's certificate is renewed in the running system, and says when that does not happen."""
+"""The broker's certificate is renewed while everything runs; a failed renewal is reported."""
 
 import os
 import re
@@ -17,25 +17,16 @@ import pytest
 from ingest.private_broker import PrivateBroker
 from stack.layout import ROOT
 from support import web
+from support.certificates import resign
 from support.running import RunningStack
-from support.talk import eventually
+from support.stack_client import eventually
 
 DAY_S = 86_400
 RENEW = [sys.executable, str(ROOT / "broker" / "renew.py")]
 
 
-def resign(tls: Path, days: int, authority: Path = Path()) -> None:
-    """Give the server certificate `days` more to live, everything else as it is."""
-    ask = "x509 -x509toreq -copy_extensions copyall -in server.crt -key server.key -out request"
-    ca = f"-CA {authority / 'ca.crt'} -CAkey {authority / 'ca.key'}"
-    sign = f"x509 -req -copy_extensions copyall -in request {ca} -days {days} -out server.new"
-    for command in (ask, sign):
-        subprocess.run(["openssl", *command.split()], cwd=tls, check=True, capture_output=True)
-    (tls / "server.new").replace(tls / "server.crt")
-
-
 def shown_days(port: int, authority: Path) -> float:
-    """How long the certificate is good that receivers are shown."""
+    """Days of validity of the certificate on the receivers' port."""
     pem = ssl.get_server_certificate(("127.0.0.1", port), ca_certs=str(authority))
     end = subprocess.run(
         ["openssl", "x509", "-noout", "-enddate"], input=pem, capture_output=True, text=True, check=True
@@ -43,8 +34,8 @@ def shown_days(port: int, authority: Path) -> float:
     return (ssl.cert_time_to_seconds(end.stdout.strip().removeprefix("notAfter=")) - time.time()) / DAY_S
 
 
-def test_the_end_of_the_certificate_is_a_figure(stack: RunningStack) -> None:
-    def told() -> float:
+def test_the_certificates_expiry_is_a_metric(stack: RunningStack) -> None:
+    def reported() -> float:
         found = re.search(
             r"^sda_broker_certificate_expiry_timestamp_seconds (\S+)$",
             web.get(f"{stack.http_url}/metrics").text,
@@ -52,18 +43,18 @@ def test_the_end_of_the_certificate_is_a_figure(stack: RunningStack) -> None:
         )
         return float(found[1]) if found else 0
 
-    days = (eventually(told, what="the figure") - time.time()) / DAY_S
+    days = (eventually(reported, what="the figure") - time.time()) / DAY_S
     assert 300 < days < 398
 
 
-def test_a_running_stack_renews_its_certificate_and_shows_the_new_one(stack: RunningStack) -> None:
+def test_a_running_stack_renews_and_uses_its_certificate(stack: RunningStack) -> None:
     broker = stack.data_dir / "broker"
     authority = (broker / "tls" / "ca.crt").read_bytes()
 
     def shown() -> float:
         try:
             return shown_days(stack.ports.mqtts, broker / "tls" / "ca.crt")
-        except OSError:  # Mosquitto is being started again
+        except OSError:  # Mosquitto is restarting
             return 0
 
     resign(broker / "tls", days=29)
@@ -71,13 +62,13 @@ def test_a_running_stack_renews_its_certificate_and_shows_the_new_one(stack: Run
     stack.start("mosquitto")
     assert shown() == pytest.approx(29, abs=1)
     stack.stop("certificates")
-    stack.start("certificates")  # it looks at its start and every day
+    stack.start("certificates")  # it checks at its start and every day
     eventually(lambda: shown() > 300, within_s=60, what="a broker with the new certificate")
     assert (broker / "tls" / "ca.crt").read_bytes() == authority
-    stack.wait_until_whole()
+    stack.wait_until_healthy()
 
 
-def test_a_renewed_certificate_ends_mosquitto_in_order_for_its_restart(tmp_path: Path) -> None:
+def test_a_renewed_certificate_stops_mosquitto_cleanly_for_a_restart(tmp_path: Path) -> None:
     broker = PrivateBroker(tmp_path / "broker")
     broker.provision()
     resign(broker.folder / "tls", days=29)
@@ -95,7 +86,7 @@ def test_a_renewed_certificate_ends_mosquitto_in_order_for_its_restart(tmp_path:
     assert (broker.folder / "mosquitto.db").exists()
 
 
-def test_a_renewal_keeps_the_names_and_is_made_again_for_a_key_that_does_not_fit(tmp_path: Path) -> None:
+def test_a_renewal_keeps_the_names_and_replaces_a_mismatched_key(tmp_path: Path) -> None:
     broker = PrivateBroker(tmp_path / "broker")
     broker.provision("--name", "broker.example", "--name", "fe80::1")
     tls = broker.folder / "tls"
@@ -108,7 +99,7 @@ def test_a_renewal_keeps_the_names_and_is_made_again_for_a_key_that_does_not_fit
     assert broker.provision("--name", "broker.example", "--name", "fe80::1") == "broker: nothing to change\n"
 
 
-def test_a_certificate_ends_with_its_authority_and_is_not_renewed_every_day_before(tmp_path: Path) -> None:
+def test_a_certificate_ends_with_its_authority_without_daily_renewals(tmp_path: Path) -> None:
     broker = PrivateBroker(tmp_path / "broker")
     broker.provision()
     tls = broker.folder / "tls"
@@ -124,19 +115,19 @@ def test_a_certificate_ends_with_its_authority_and_is_not_renewed_every_day_befo
     assert (tls / "server.crt").read_bytes() == second
 
 
-def test_without_a_certificate_the_renewal_says_what_to_do(tmp_path: Path) -> None:
+def test_a_renewal_without_a_certificate_reports_the_remedy(tmp_path: Path) -> None:
     assert "`make up` makes one" in renew_once(tmp_path)
 
 
 def renew_once(folder: Path) -> str:
-    """What one look of renew.py says."""
+    """Output of one run of renew.py."""
     with subprocess.Popen(
         [*RENEW, "--data", str(folder), "--once"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as running:
         return running.communicate(timeout=30)[0]
 
 
-def test_https_is_renewed_and_shown_without_anybody_noticing(stack: RunningStack) -> None:
+def test_https_is_renewed_without_interruption(stack: RunningStack) -> None:
     https = stack.data_dir / "broker" / "https"
     port = stack.ports.https
 
@@ -153,7 +144,7 @@ def test_https_is_renewed_and_shown_without_anybody_noticing(stack: RunningStack
             return caller.get("/health").extensions["network_stream"].get_extra_info("socket").getsockname()
 
         before = connection()
-        threading.Thread(target=stack.start, args=["certificates"]).start()  # it looks at its start and every day
+        threading.Thread(target=stack.start, args=["certificates"]).start()  # it checks at its start and every day
         seen = set()
 
         def renewed() -> bool:
@@ -172,25 +163,25 @@ def test_https_is_renewed_and_shown_without_anybody_noticing(stack: RunningStack
     assert (float(found[1]) - time.time()) / DAY_S > 300
 
 
-def test_a_certificate_of_https_that_cannot_be_used_is_said_and_the_one_of_before_stays(stack: RunningStack) -> None:
+def test_an_invalid_https_certificate_is_reported_and_the_old_one_stays(stack: RunningStack) -> None:
     key = stack.data_dir / "broker" / "https" / "server.key"
     good = key.read_bytes()
 
-    def told() -> dict[str, str]:
+    def reported() -> dict[str, str]:
         part: dict[str, str] = web.get(f"{stack.http_url}/health").json()["parts"]["https"]
         return part
 
     key.write_text("no key")
     try:
-        eventually(lambda: told()["status"] == "degraded", within_s=30, what="https degraded")
-        assert "server.key cannot be used" in told()["reason"]
+        eventually(lambda: reported()["status"] == "degraded", within_s=30, what="https degraded")
+        assert "server.key cannot be used" in reported()["reason"]
         assert shown_days(stack.ports.https, stack.authority) > 0
     finally:
         key.write_bytes(good)
-    eventually(lambda: told()["status"] == "up", within_s=30, what="https up again")
+    eventually(lambda: reported()["status"] == "up", within_s=30, what="https up again")
 
 
-def test_the_certificate_of_https_is_for_the_group_that_is_named_and_renewed_for_it(tmp_path: Path) -> None:
+def test_the_https_certificate_is_readable_for_the_configured_group(tmp_path: Path) -> None:
     broker = PrivateBroker(tmp_path / "broker")
     gid = os.getgid()
     said = broker.provision("--https", "--https-gid", str(gid))

@@ -1,4 +1,4 @@
-"""Under steady load the database, the broker and Telegraf itself go away in turn: every reading is found afterwards."""
+"""Outages of database, broker and Telegraf under steady load: every reading is stored afterwards."""
 
 import pytest
 from ingest.steady import SteadySender
@@ -15,7 +15,7 @@ def sender(stack: RunningStack, demo: Building) -> SteadySender:
 
 
 @pytest.mark.parametrize("name", ["influxd", "mosquitto"])
-def test_every_reading_is_found_after_an_outage_of(stack: RunningStack, sender: SteadySender, name: str) -> None:
+def test_every_reading_is_stored_after_an_outage(stack: RunningStack, sender: SteadySender, name: str) -> None:
     with sender.running():
         sender.seconds_pass(2)
         stack.stop(name)
@@ -25,7 +25,7 @@ def test_every_reading_is_found_after_an_outage_of(stack: RunningStack, sender: 
     sender.all_arrive()
 
 
-def test_every_reading_is_found_after_telegraf_was_killed(stack: RunningStack, sender: SteadySender) -> None:
+def test_every_reading_is_stored_after_a_kill_of_telegraf(stack: RunningStack, sender: SteadySender) -> None:
     with sender.running():
         sender.seconds_pass(2)
         stack.kill("telegraf")

@@ -1,4 +1,4 @@
-"""Floods: of beacons nobody registered, and of messages nobody can read."""
+"""Floods of unregistered beacons and of invalid messages."""
 
 import itertools
 import uuid
@@ -6,10 +6,10 @@ import uuid
 from ingest.case import CASES, load
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, eventually, influx, now_ms, publish
+from support.stack_client import batch, eventually, influx, now_ms, publish
 
 UNREGISTERED = 10_000
-BAD = 5_000  # five times what Telegraf lets be under way: each that stayed there would be missed
+BAD = 5_000  # five times Telegraf's messages in flight: leaked slots would block it
 
 
 def series(stack: RunningStack) -> int:
@@ -21,7 +21,7 @@ def stored(stack: RunningStack, receiver: str) -> list[dict[str, object]]:
 
 
 def good(stack: RunningStack, demo: Building, receiver: str) -> None:
-    """A good message from `receiver` is stored."""
+    """Publish a valid message from `receiver` and wait until it is stored."""
     publish(stack, (f"gateway/{receiver}/readings", batch((demo.beacons[0].id, -61))))
     eventually(lambda: stored(stack, receiver), within_s=60, what="a good message after the flood")
 

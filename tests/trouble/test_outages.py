@@ -1,4 +1,4 @@
-"""With a part away the others go on, say so, and recover; what arrived meanwhile is located afterwards."""
+"""With one part down the others continue, report it and recover; readings from meanwhile are located afterwards."""
 
 import json
 import time
@@ -12,7 +12,7 @@ import pytest
 from support import web
 from support.building import Building
 from support.running import RunningStack
-from support.talk import batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stack_client import batch, connect, eventually, get, history, influx, now_ms, publish
 
 
 def _health(stack: RunningStack, part: str) -> str:
@@ -20,7 +20,7 @@ def _health(stack: RunningStack, part: str) -> str:
     return str(answer["parts"][part]["status"]) if answer["status"] == "degraded" else "up"
 
 
-def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: RunningStack, demo: Building) -> None:
+def test_without_influxdb_recent_history_works_and_older_is_503(stack: RunningStack, demo: Building) -> None:
     beacon = demo.beacons_of_two_rooms()[0]
     stack.stop("influxd")
     eventually(lambda: _health(stack, "influxdb") != "up", within_s=60)
@@ -34,13 +34,13 @@ def test_without_influxdb_recent_history_goes_on_and_older_is_503(stack: Running
     assert older.status_code == 503
     assert int(older.headers["retry-after"]) > 0
     assert older.json()["location"] == []
-    assert time.monotonic() - started < 4  # how soon as a rule: test_calm.py
+    assert time.monotonic() - started < 4  # how soon as a rule: test_slow_influxdb.py
     stack.start("influxd")
     eventually(lambda: _health(stack, "influxdb") == "up", within_s=60)
     eventually(lambda: history(stack, "outage-1", time.time() - 86_400, time.time()), within_s=60)
 
 
-def test_frozen_influxdb_does_not_hang_callers(stack: RunningStack) -> None:
+def test_a_frozen_influxdb_does_not_block_callers(stack: RunningStack) -> None:
     stack.freeze("influxd")
     try:
         now_s = int(time.time())
@@ -51,7 +51,7 @@ def test_frozen_influxdb_does_not_hang_callers(stack: RunningStack) -> None:
         stack.thaw("influxd")
 
 
-def test_without_the_broker_a_detection_is_503_and_health_says_why(stack: RunningStack, demo: Building) -> None:
+def test_without_the_broker_a_detection_is_503_and_health_has_the_reason(stack: RunningStack, demo: Building) -> None:
     stack.stop("mosquitto")
     eventually(lambda: _health(stack, "broker") != "up", within_s=60)
     reason = get(stack, "/health").json()["parts"]["broker"]["reason"]
@@ -86,19 +86,19 @@ def test_what_arrives_while_node_red_is_away_is_located_at_its_own_time(stack: R
 
 
 def _ask_once(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:
-    """The first answer, be it 503."""
-    return web.get(stack.http_url + path, params=parameters, timeout=5, patient=False)
+    """The first response, even if it is 503."""
+    return web.get(stack.http_url + path, params=parameters, timeout=5, retry_503=False)
 
 
 def _whole(seconds: set[int], *asked: Callable[[], httpx.Response]) -> bool:
-    """Whether all are answered; until all is located whoever asks is to come again, and nobody gets a part."""
+    """Whether all calls are answered. Until everything is located they get 503 and never a partial answer."""
     answers = [ask() for ask in asked]
     for answer in answers:
         if answer.status_code == 503:
             assert int(answer.headers["retry-after"]) > 0
         else:
-            told = answer.json()
-            records = told["location"] if "location" in told else told["locations"]
+            reported = answer.json()
+            records = reported["location"] if "location" in reported else reported["locations"]
             assert {int(one.get("timestamp") or one["ts"] // 1000) for one in records} == seconds, answer.text
     return all(answer.status_code == 200 for answer in answers)
 
@@ -129,7 +129,7 @@ def _room(stack: RunningStack, who: str) -> str | None:
 
 
 def _retained(stack: RunningStack, topic: str) -> list[dict[str, Any]]:
-    """What is under a topic, within ten seconds."""
+    """Messages on a topic within ten seconds."""
     client = connect(stack, "nodered")
     held: list[dict[str, Any]] = []
     client.on_message = lambda _client, _userdata, message: held.append(json.loads(message.payload))
@@ -177,7 +177,7 @@ def test_what_stays_tell_is_never_told_by_halves(stack: RunningStack, demo: Buil
 
 
 def test_while_the_clock_is_behind_nothing_is_taken_in_and_nothing_lost(stack: RunningStack, demo: Building) -> None:
-    """A clock behind the newest time that was known before the restart, as of a machine without a battery."""
+    """A clock behind the newest known time before the restart, as on a machine without a battery."""
     beacon, who = demo.beacons[0].id, f"clock-{uuid.uuid4().hex[:8]}"
     stack.stop("telegraf")
     stack.stop("node-red")
@@ -206,7 +206,7 @@ def _alert(stack: RunningStack, id_: str) -> dict[str, Any]:
 
 
 def _where(stack: RunningStack, who: str) -> list[dict[str, Any]]:
-    """Where somebody was in the last minutes; nothing while Node-RED starts."""
+    """A person's records of the last minutes; empty while Node-RED starts."""
     try:
         return history(stack, who, time.time() - 300, time.time())
     except httpx.TransportError:
@@ -214,8 +214,8 @@ def _where(stack: RunningStack, who: str) -> list[dict[str, Any]]:
 
 
 def _answers(stack: RunningStack) -> bool:
-    """Whether Node-RED, which starts again by itself, is there."""
+    """Whether Node-RED has restarted."""
     try:
-        return web.get(f"{stack.http_url}/health", patient=False).status_code == 200
+        return web.get(f"{stack.http_url}/health", retry_503=False).status_code == 200
     except httpx.TransportError:
         return False

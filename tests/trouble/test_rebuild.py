@@ -17,9 +17,9 @@ from support import web
 from support.building import Building
 from support.keys import admin
 from support.running import RunningStack
-from support.talk import batch, eventually, forget_session, get, history, influx, now_ms, publish
+from support.stack_client import batch, eventually, forget_session, get, history, influx, now_ms, publish
 
-UNDISTURBED = Path(__file__).parent.parent / "support" / "undisturbed.js"
+UNDISTURBED = Path(__file__).parent.parent / "support" / "reference_run.js"
 PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
 DOWN_S = float(os.environ.get("SDA_TEST_DOWN_S", "8"))
 FIRST = 5000
@@ -45,7 +45,7 @@ def _walking(stack: RunningStack, seed: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def _undisturbed(stack: RunningStack, since_ms: int) -> dict[str, list[dict[str, Any]]]:
-    """What one locator that is never interrupted finds in the stored readings of these phones."""
+    """Results of one uninterrupted locator on the stored readings of these phones."""
     question = f"SELECT rssi, kind, receiver, beacon FROM reading WHERE time >= {since_ms}ms"  # noqa: S608 - our own number
     columns = ("time", "rssi", "kind", "receiver", "beacon")
     rows = [[row[column] for column in columns] for row in influx(stack, "readings", question)]
@@ -66,7 +66,7 @@ def _records(stack: RunningStack, locations: list[dict[str, Any]]) -> dict[str, 
 
 
 def _answers(stack: RunningStack, staff: set[str], since_ms: int) -> dict[str, list[tuple[Any, ...]]]:
-    """What /extractbeacon says of the whole time."""
+    """Records of /extractbeacon for the whole time."""
     return {
         staff_id: [
             (one["level"], one["location"], one["timestamp"])
@@ -117,15 +117,15 @@ def test_after_a_kill_under_load_history_is_that_of_an_undisturbed_run(stack: Ru
     records = _records(stack, expected["locations"])
     assert len(records) == PHONES
     assert _answers(stack, set(records), since_ms) == records
-    told = {(one["staff_id"], one["room"], one["enter_ms"], one["leave_ms"]) for one in expected["stays"]}
-    assert _same(_stays(stack, since_ms), told)
+    reported = {(one["staff_id"], one["room"], one["enter_ms"], one["leave_ms"]) for one in expected["stays"]}
+    assert _same(_stays(stack, since_ms), reported)
 
     # By hand over the same time, twice: the same again.
     for _ in range(2):
         output = _make_rebuild(stack, str(since_ms / 1000))
         assert output.splitlines()[-1].startswith("done in "), output
         assert _answers(stack, set(records), since_ms) == records
-        eventually(lambda: _same(_stays(stack, since_ms), told), what="the same stays")
+        eventually(lambda: _same(_stays(stack, since_ms), reported), what="the same stays")
 
 
 def _make_rebuild(stack: RunningStack, *times: str) -> str:

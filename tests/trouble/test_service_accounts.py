@@ -1,4 +1,4 @@
-"""The services' accounts work on the inner listener alone: a password that leaked is of no use from outside."""
+"""The services' accounts work only on the inner listener: a leaked password is useless from outside."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.talk import batch, eventually, influx, now_ms, publish
+from support.stack_client import batch, eventually, influx, now_ms, publish
 
 MESSAGES = 50
 OUTSIDE = [
@@ -20,13 +20,13 @@ OUTSIDE = [
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[RunningStack]:
-    """As anybody has it; the other tests let services in everywhere, to use their accounts beside them."""
+    """A default stack; other tests accept services everywhere, to use their accounts at the same time."""
     with running_stack(environment={"MQTT_SERVICES_OUTSIDE": ""}) as running:
         yield running
 
 
 @pytest.mark.parametrize(("account", "client_id"), OUTSIDE)
-def test_a_services_password_is_of_no_use_over_tls(stack: RunningStack, account: str, client_id: str) -> None:
+def test_a_services_password_is_refused_over_tls(stack: RunningStack, account: str, client_id: str) -> None:
     answers: list[str] = []
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id)
     variable = "MQTT_TELEGRAF_PASSWORD" if account.startswith("telegraf") else "MQTT_NODERED_PASSWORD"
@@ -42,9 +42,7 @@ def test_a_services_password_is_of_no_use_over_tls(stack: RunningStack, account:
     assert answers[0] == "Not authorized"
 
 
-def test_what_comes_while_telegraf_is_away_is_stored_over_a_restart_of_the_broker(
-    stack: RunningStack, demo: Building
-) -> None:
+def test_messages_during_an_outage_of_telegraf_survive_a_broker_restart(stack: RunningStack, demo: Building) -> None:
     stack.stop("telegraf")
     beacon = demo.beacons_of_two_rooms()[0].id
     first = now_ms()

@@ -1,4 +1,4 @@
-"""What crashes comes back, and the chain is whole again afterwards."""
+"""Crashed services are restarted, and the pipeline works again."""
 
 import json
 import os
@@ -10,25 +10,25 @@ import pytest
 from ingest.private_broker import Session
 from stack import health
 from stack.lifecycle import up
-from stack.pipeline import wait_until_whole
+from stack.pipeline import wait_until_healthy
 from stack.settings import load
 from support.running import RunningStack
-from support.talk import batch, eventually, publish
+from support.stack_client import batch, eventually, publish
 
 
 @pytest.mark.parametrize("name", ["mosquitto", "influxd", "telegraf", "node-red"])
-def test_killed_service_comes_back_by_itself(stack: RunningStack, name: str) -> None:
+def test_a_killed_service_is_restarted(stack: RunningStack, name: str) -> None:
     first = stack.pid(name)
     os.kill(first, signal.SIGKILL)
     eventually(lambda: stack.pid(name) not in {0, first}, within_s=60, what=f"a new {name}")
-    wait_until_whole(stack.settings)
+    wait_until_healthy(stack.settings)
 
 
 def test_up_again_changes_nothing(stack: RunningStack) -> None:
     names = ["mosquitto", "influxd", "telegraf", "node-red"]
     pids = [stack.pid(name) for name in names]
     files = {file: file.read_bytes() for file in (stack.data_dir / "broker").rglob("*") if _is_configuration(file.name)}
-    again = up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+    again = up(stack.settings, report=lambda _: None, leave_out=("simulator",))
     assert again.values == stack.settings.values
     assert [stack.pid(name) for name in names] == pids
     assert files == {file: file.read_bytes() for file in files}
@@ -40,7 +40,7 @@ def _is_configuration(name: str) -> bool:
 
 @contextmanager
 def reader(stack: RunningStack, *, keep: bool) -> Iterator[Session]:
-    """A client with Node-RED's rights and a session of its own; `keep`: the broker keeps it in its absence."""
+    """A client with Node-RED's rights and its own session; `keep`: a persistent session."""
     session = Session("test-supervision", keep)
     session.client.username_pw_set("nodered", stack.secrets["MQTT_NODERED_PASSWORD"])
     session.client.connect("127.0.0.1", stack.ports.mqtt)
@@ -53,7 +53,7 @@ def reader(stack: RunningStack, *, keep: bool) -> Iterator[Session]:
 
 
 def test_absent_sessions_keep_their_messages_over_new_accounts_and_a_second_up(stack: RunningStack) -> None:
-    """Mosquitto 2.0, told by SIGHUP to read its files again, took their rights from sessions that it had restored."""
+    """A SIGHUP made Mosquitto 2.0 remove the rights of restored sessions."""
 
     def publish_one() -> bytes:
         message = batch(("E7B0C5F00001", -70))
@@ -65,7 +65,7 @@ def test_absent_sessions_keep_their_messages_over_new_accounts_and_a_second_up(s
     stack.stop("mosquitto")
     stack.start("mosquitto")
     pid = stack.pid("mosquitto")
-    up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+    up(stack.settings, report=lambda _: None, leave_out=("simulator",))
     assert stack.pid("mosquitto") == pid
     sent = [publish_one()]
     password = stack.command("account", "add", "phone", "supervised-1").strip()
@@ -80,8 +80,8 @@ def test_absent_sessions_keep_their_messages_over_new_accounts_and_a_second_up(s
         pass  # its session ends
 
 
-def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> None:
-    """A second `up` with another password restarts the broker in order: what it holds for others is still there."""
+def test_a_changed_password_restarts_the_broker_cleanly(stack: RunningStack) -> None:
+    """A second `up` with another password restarts the broker cleanly: queues of others are kept."""
     message = batch(("E7B0C5F00001", -70))
     with reader(stack, keep=True) as before:
         before.subscribe("sda/v1/phone/absent/readings")
@@ -89,11 +89,11 @@ def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> No
     old = stack.secrets["MQTT_TELEGRAF_PASSWORD"]
     changed = load(stack.settings.env_file, {**stack.settings.environment, "MQTT_TELEGRAF_PASSWORD": "another-one"})
     try:
-        wait_until_whole(up(changed, tell=lambda _: None, leave_out=("simulator",)))
+        wait_until_healthy(up(changed, report=lambda _: None, leave_out=("simulator",)))
         assert not health.broker("127.0.0.1", stack.ports.mqtt, "telegraf-readings", old).up
         assert health.broker("127.0.0.1", stack.ports.mqtt, "telegraf-readings", "another-one").up
     finally:
-        wait_until_whole(up(stack.settings, tell=lambda _: None, leave_out=("simulator",)))
+        wait_until_healthy(up(stack.settings, report=lambda _: None, leave_out=("simulator",)))
     with reader(stack, keep=True) as after:
         eventually(lambda: json.dumps(message).encode() in [payload for _, payload in after.received], within_s=60)
     with reader(stack, keep=False):
@@ -101,12 +101,12 @@ def test_changed_password_reaches_the_broker_in_order(stack: RunningStack) -> No
     assert "Assertion" not in stack.log("mosquitto", lines=1000)
 
 
-def test_without_the_demo_its_account_is_gone_and_comes_back_with_it(stack: RunningStack) -> None:
+def test_the_demos_account_exists_only_with_the_demo(stack: RunningStack) -> None:
     password = stack.secrets["MQTT_SIMULATOR_PASSWORD"]
     without = load(stack.settings.env_file, {**stack.settings.environment, "SIM": "0"})
     try:
-        up(without, tell=lambda _: None)
+        up(without, report=lambda _: None)
         eventually(lambda: not health.broker("127.0.0.1", stack.ports.mqtt, "simulator", password).up)
     finally:
-        up(stack.settings, tell=lambda _: None, leave_out=("simulator",))
+        up(stack.settings, report=lambda _: None, leave_out=("simulator",))
     eventually(lambda: health.broker("127.0.0.1", stack.ports.mqtt, "simulator", password).up)

@@ -8,6 +8,7 @@ from gateway_agent.clock import Clock
 from gateway_agent.clock_sync import ClockSync
 from gateway_agent.log_throttle import LogThrottle
 from gateway_agent.store import Store, StoreError
+from gateway_agent.tasks import wait_for_event
 
 log = logging.getLogger(__name__)
 
@@ -48,11 +49,7 @@ class OutboxMaintenance:
             if lost != logged:
                 log.warning("readings lost so far, by reason: %s", lost)
                 logged = lost
-            try:
-                async with asyncio.timeout(TRIM_EVERY_S):
-                    await self._changed.wait()
-            except TimeoutError:
-                continue
+            await wait_for_event(self._changed, TRIM_EVERY_S)
 
     async def finish(self) -> None:
         """Store pending facts before the agent stops."""

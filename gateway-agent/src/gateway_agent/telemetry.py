@@ -1,4 +1,4 @@
-"""Joins telemetry to beacons by device address: an Eddystone TLM is an advert of its own. Pure."""
+"""Joins telemetry to beacons by device address: an Eddystone TLM is a separate advert. Pure."""
 
 from gateway_agent.decoders import Telemetry
 from gateway_agent.decoders.combine import join

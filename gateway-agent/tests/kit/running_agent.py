@@ -1,4 +1,4 @@
-"""The real agent in a process of its own."""
+"""Runs the real agent as a process."""
 
 import os
 import re

@@ -12,18 +12,18 @@ from . import checks, install
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, status, up
-from .pipeline import wait_until_whole
+from .pipeline import wait_until_healthy
 from .settings import Settings, load
 
 
 def main() -> int:
-    """Run one command; a StackError becomes one sentence and exit code 2."""
+    """Run one command; a StackError becomes a message and exit code 2."""
     parser = argparse.ArgumentParser(prog="native/stack", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (_, text) in COMMANDS.items():
         commands.add_parser(name, help=text)
     command, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
-    if command not in PASS_ON:  # those read their own arguments
+    if command not in OWN_ARGUMENTS:  # these parse their own arguments
         command, rest = parser.parse_args().command, []
     try:
         return COMMANDS[command][0](rest)
@@ -40,24 +40,24 @@ def _up(_: list[str]) -> int:
     settings = load()
     install.install(install.run_parts())
     settings = up(settings)
-    wait_until_whole(settings)
+    wait_until_healthy(settings)
     if settings.env_file == ROOT / ".env":
-        (ROOT / ".native").touch()  # from now on, also when an engine is installed later
+        (ROOT / ".native").touch()  # stay native, even if an engine is installed later
     print(f"""
 The whole pipeline is up.
   dashboard  {settings.http_url}/dashboard   user {settings["SDA_ADMIN_USER"]}, password: SDA_ADMIN_PASSWORD in .env
-{_https(settings)}  history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
+{_https_line(settings)}  history    {settings.http_url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   health     {settings.http_url}/health
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
 Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
       make status, make logs, make down""")
     if not settings.demo:
-        print("The demo does not play: SIM=0, or the building is your own. SIM=1 in .env plays it.")
+        print("The demo is off: SIM=0, or the building is your own. SIM=1 in .env turns it on.")
     return 0
 
 
-def _https(settings: Settings) -> str:
-    """The line about HTTPS, empty without it."""
+def _https_line(settings: Settings) -> str:
+    """The output line about HTTPS, empty without HTTPS."""
     if not settings["HTTPS_PORT"]:
         return ""
     authority = settings.data_dir / "broker" / "tls" / "ca.crt"
@@ -92,11 +92,11 @@ def _clean(rest: list[str]) -> int:
     print(
         f"This stops everything and deletes {settings.data_dir} ({size / 2**20:.0f} MiB: history, accounts) and .env."
     )
-    if "--yes" not in rest and (not sys.stdin.isatty() or input("Type yes to go on: ") != "yes"):
+    if "--yes" not in rest and (not sys.stdin.isatty() or input("Type yes to continue: ") != "yes"):
         print("nothing was deleted (without a terminal: make clean YES=1)")
         return 1
     down(settings)
-    for folder in folders:  # only what is ours, whatever else lies there
+    for folder in folders:  # only our own folders
         shutil.rmtree(folder, ignore_errors=True)
     if not any(settings.data_dir.iterdir()):
         settings.data_dir.rmdir()
@@ -118,7 +118,7 @@ def _account(rest: list[str]) -> int:
     command: list[str | Path] = [sys.executable, ROOT / "broker" / "accounts.py", "--data", broker, *rest]
     code = subprocess.run(command, check=False).returncode
     if code == 0 and rest[:1] != ["list"]:
-        restart_broker(settings, tell=lambda line: print(f"{line.strip()} again and knows", file=sys.stderr))
+        restart_broker(settings, report=lambda line: print(f"{line.strip()} again with the change", file=sys.stderr))
     return code
 
 
@@ -134,13 +134,13 @@ def _test(rest: list[str]) -> int:
 
 def _test_compose(rest: list[str]) -> int:
     if not checks.has_engine():
-        _install([])  # a private one takes the programs that run natively
+        _install([])  # a private engine uses the native programs
     return checks.test_compose(rest)
 
 
 def _bench(rest: list[str]) -> int:
     _install([])
-    install.install(install.load_parts())
+    install.install(install.load_test_parts())
     return checks.bench(rest)
 
 
@@ -176,21 +176,32 @@ def _simulator(rest: list[str]) -> int:
 
 
 DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
-"""What `up` makes below the data folder."""
+"""Folders that `up` makes below the data folder."""
 SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
-PASS_ON = {"account", "building", "key", "rebuild", "simulator", "clean", "test", "test-compose", "bench", "accuracy"}
+OWN_ARGUMENTS = {
+    "account",
+    "building",
+    "key",
+    "rebuild",
+    "simulator",
+    "clean",
+    "test",
+    "test-compose",
+    "bench",
+    "accuracy",
+}
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "up": (_up, "install what is missing, start everything, wait until it is healthy"),
     "down": (_down, "stop everything, keep the data"),
     "status": (_status, "health and version of each part, one line each"),
     "logs": (_logs, "follow all logs"),
     "clean": (_clean, "delete data and secrets (asks first)"),
-    "install": (_install, "install what running and testing need"),
+    "install": (_install, "install everything for running and testing"),
     "account": (_account, "add, list, rotate or remove a gateway's or phone's broker account"),
     "building": (_building, "make a building of an installer's list of beacons, or check it"),
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
-    "simulator": (_simulator, "play SDAs, a recorded walk or HACS against the running stack"),
+    "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),

@@ -1,4 +1,4 @@
-"""What `make check` and `make test` run; each command as a person would type it."""
+"""The commands of `make check` and `make test`."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .install import say, telegraf_program
+from .install import print_line, telegraf_program
 from .layout import ROOT, compose_program, node_folder
 
 SHELL_SCRIPTS = (
@@ -33,14 +33,14 @@ PLACEHOLDERS = {
     "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "INFLUX_URL": "http://127.0.0.1:8086",
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
-"""Values with which a configuration is validated without an installation."""
-NOT_OF_SYSTEM = ("accuracy", "containers", "dashboard", "trouble", "system/test_api_schemathesis.py")
-"""Of `tests`, what does not run together with the rest of it."""
+"""Values for validating a configuration without an installation."""
+NOT_WITH_SYSTEM = ("accuracy", "containers", "dashboard", "trouble", "system/test_api_schemathesis.py")
+"""Parts of `tests` that do not run together with the rest."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
 
 def check() -> int:
-    """Linters, type checkers, configuration validation. All run, even after one has failed."""
+    """Run linters, type checkers and configuration validation, all even after a failure."""
     venv = Path(sys.executable).parent
     with tempfile.TemporaryDirectory() as folder:
         env_file = Path(folder) / ".env"
@@ -71,10 +71,10 @@ Command = tuple[str, Sequence[str | Path], Mapping[str, str]]
 
 
 def test(arguments: list[str]) -> int:
-    """Unit, property and system tests of every folder, in lanes side by side, since many of them wait.
+    """Run unit, property and system tests of every folder, in parallel lanes, since many of them wait.
 
     Args:
-        arguments: go to pytest instead.
+        arguments: if any, for pytest instead of the lanes.
     """
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:
@@ -85,7 +85,7 @@ def test(arguments: list[str]) -> int:
             ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"]),
         ],
         [
-            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_OF_SYSTEM)]),
+            ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_WITH_SYSTEM)]),
         ],
         [
             ("trouble", [pytest, "-q", "tests/trouble", "--ignore=tests/trouble/test_alerts.py"]),
@@ -100,7 +100,7 @@ def test(arguments: list[str]) -> int:
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"]),
         ],
         [
-            ("made-up requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
+            ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
             ("alerts", [pytest, "-q", "tests/trouble/test_alerts.py"]),
             ("simulator", [pytest, "-q", "simulator/tests"]),
@@ -112,23 +112,23 @@ def test(arguments: list[str]) -> int:
         ports = {"SDA_TEST_PORTS": f"{first}-{first + PORTS_OF_A_LANE}"}
         return [_run((title, command, ports)) for title, command in lanes[lane]]
 
-    say("each part shows its output when it is through; the longest take some minutes")
+    print_line("each part shows its output when it ends; the longest take some minutes")
     with ThreadPoolExecutor(len(lanes)) as pool:
         failed = [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
     if no_engine:
-        say(f"NOT RUN: containers ({no_engine}); where there is an engine, make test-compose runs them")
+        print_line(f"NOT RUN: containers ({no_engine}); with an engine, make test-compose runs them")
     return _verdict(failed)
 
 
 def test_compose(arguments: list[str]) -> int:
-    """The containers on a real engine: this machine's own, else private ones, one for each kind of image store.
+    """Test the containers on a real engine: this machine's own, else private ones, one for each kind of image store.
 
     Args:
-        arguments: go to pytest too.
+        arguments: more arguments for pytest.
     """
     stores, no_engine = _engines()
     if no_engine:
-        say(f"error: {no_engine}")
+        print_line(f"error: {no_engine}")
         return 2
     pytest = str(Path(sys.executable).parent / "pytest")
     command = [pytest, "-q", "tests/containers", *arguments]
@@ -142,39 +142,39 @@ def has_engine() -> bool:
 
 
 def _engines() -> tuple[list[str], str]:
-    """The kinds of image store to test on, and why there is none."""
+    """The kinds of image store to test on, and the reason if there is none."""
     command = (sys.executable, "-m", "containers", "stores")
-    found = subprocess.run(command, cwd=ROOT, env=_with_tests(), capture_output=True, text=True, check=False)
+    found = subprocess.run(command, cwd=ROOT, env=_test_environment(), capture_output=True, text=True, check=False)
     return found.stdout.split(), found.stderr.strip() if found.returncode else ""
 
 
 def bench(arguments: list[str]) -> int:
-    """The benchmarks; a first argument that is no option names another (`api`, `dashboard`), the others go to it."""
+    """Run the benchmarks. A first argument without a dash names another (`api`, `dashboard`), which gets the others."""
     named = arguments[:1] if arguments and not arguments[0].startswith("-") else []
-    return _package(".".join(["bench", *named]), arguments[len(named) :])
+    return _run_package(".".join(["bench", *named]), arguments[len(named) :])
 
 
 def accuracy(arguments: list[str]) -> int:
-    """How often the room is right; `arguments` go to it."""
-    return _package("accuracy", arguments)
+    """Measure how often the room is right, with `arguments`."""
+    return _run_package("accuracy", arguments)
 
 
-def _package(name: str, arguments: list[str]) -> int:
+def _run_package(name: str, arguments: list[str]) -> int:
     command = (sys.executable, "-m", name, *arguments)
-    return subprocess.run(command, cwd=ROOT, env=_with_tests(), check=False).returncode
+    return subprocess.run(command, cwd=ROOT, env=_test_environment(), check=False).returncode
 
 
-def _with_tests() -> dict[str, str]:
+def _test_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'gateway-agent' / 'tests' / 'kit'}"}
 
 
 def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:
-    """Run all, even after one has failed; with `quiet` only those that fail show their output."""
+    """Run all, even after a failure; with `quiet` only failed ones show their output."""
     return _verdict([title for one in commands if (title := _run(one, quiet=quiet))])
 
 
 def _run(one: Command, *, quiet: bool = False) -> str:
-    """Run one command and show its output when it is through; its title when it failed."""
+    """Run one command and show its output at the end; returns its title if it failed."""
     title, command, environment = one
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as output:
@@ -184,17 +184,20 @@ def _run(one: Command, *, quiet: bool = False) -> str:
         output.seek(0)
         shown = output.read().rstrip() if run.returncode or not quiet else ""
     verdict = f"{'FAILED' if run.returncode else 'ok    '} {title} ({time.monotonic() - started:.1f} s)"
-    say(f"{shown}\n{verdict}" if shown else verdict)
+    print_line(f"{shown}\n{verdict}" if shown else verdict)
     return title if run.returncode else ""
 
 
 def _environment(additional: Mapping[str, str]) -> dict[str, str]:
     path = f"{node_folder()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    own = {"PATH": path, "PYTHONDONTWRITEBYTECODE": ""}  # hundreds of Pythons are started, each sooner with __pycache__
+    own = {
+        "PATH": path,
+        "PYTHONDONTWRITEBYTECODE": "",
+    }  # the tests start hundreds of Pythons, which __pycache__ makes faster
     return {**os.environ, **own, **additional}
 
 
 def _verdict(failed: Sequence[str]) -> int:
     if failed:
-        say(f"failed: {', '.join(failed)}")
+        print_line(f"failed: {', '.join(failed)}")
     return 1 if failed else 0

@@ -1,5 +1,5 @@
-"""The one error that a person sees: what is wrong and what to do about it."""
+"""The error that operators see: what is wrong and what to do."""
 
 
 class StackError(Exception):
-    """A condition the operator can remedy; its text names it and the remedy."""
+    """A problem that the operator can solve; the message names it and the remedy."""

@@ -1,4 +1,4 @@
-"""One question to each part: does it do its work? Answers come within seconds and never raise."""
+"""Health checks of each part. They return within seconds and never raise."""
 
 import json
 import socket
@@ -17,14 +17,14 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 TIMEOUT_S = 3.0
 OVERDUE_DAYS = 25
-"""A certificate is renewed 30 days before its end."""
+"""Certificates are renewed 30 days before their end."""
 CLOCK_BEHIND_S = 60
 """As in `ingest/start`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether a part works, and if not, in which words."""
+    """Whether a part works, and the reason if not."""
 
     up: bool
     detail: str = ""
@@ -40,7 +40,7 @@ def http(url: str) -> Health:
 
 
 def node_red(url: str) -> Health:
-    """Up when `url` answers 200 and HTTPS, where there is any, is open with a good certificate."""
+    """Up when `url` answers 200 and HTTPS, if configured, is open with a valid certificate."""
     try:
         with urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310 - our own http:// addresses
             https = json.load(answer)["parts"].get("https", {})
@@ -50,7 +50,7 @@ def node_red(url: str) -> Health:
 
 
 def telegraf(url: str, registry: Path) -> Health:
-    """Up when `url` answers 200, and while `ingest/start` waits for the clock, so that Node-RED can say so."""
+    """Up when `url` answers 200, and while `ingest/start` waits for the clock, so that Node-RED can report that."""
     try:
         newest_s = int((registry / "newest-time").read_text())
     except (OSError, ValueError):
@@ -60,7 +60,7 @@ def telegraf(url: str, registry: Path) -> Health:
 
 
 def demo(url: str, key: str) -> Health:
-    """Up when the monitoring route shows somebody."""
+    """Up when the monitoring route shows at least one SDA."""
     request = Request(url, headers={"X-API-Key": key})  # noqa: S310 - our own http:// addresses
     try:
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
@@ -71,7 +71,7 @@ def demo(url: str, key: str) -> Health:
 
 
 def certificate(host: str, port: int, authority: Path) -> Health:
-    """Up when what listens there shows a certificate of this authority that is not overdue for its renewal."""
+    """Up when the port has a certificate of this authority that is not overdue for renewal."""
     context = ssl.create_default_context(cafile=authority)
     context.check_hostname = False  # receivers know the machine by other names
     try:

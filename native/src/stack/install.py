@@ -1,4 +1,4 @@
-"""Brings every program that runs natively: from apt, Go, npm, each once, into a cache beside the work tree."""
+"""Installs every program that runs natively: from apt, Go and npm, into a cache outside the work tree."""
 
 import fcntl
 import hashlib
@@ -18,10 +18,10 @@ from .errors import StackError
 from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program, node_folder, oha_program
 
 BUILD_SPACE_BYTES = 4 * 2**30
-"""Go's and cargo's caches and the build trees of InfluxDB and Telegraf, as measured, rounded up."""
+"""Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
 PROGRESS_EVERY_S = 15.0
 OWN_SERVICES = ("mosquitto", "nginx", "caddy")
-"""Packages that would start a service."""
+"""Packages that start a service."""
 REMEDIES = {
     "go": "install Go 1.24 or newer (Debian backports, or go.dev/dl)",
     "cargo": "install Rust with cargo (rustup.rs); InfluxDB's query engine needs it to build",
@@ -33,7 +33,7 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing to install. `ready` is cheap and has no side effects."""
+    """A program to install. `ready` is cheap and has no side effects."""
 
     title: str
     needs: tuple[str, ...]
@@ -42,7 +42,7 @@ class Part:
 
 
 class Shell:
-    """Runs an installer's commands with their output in a log file and a sign of life on the screen."""
+    """Runs an installer's commands with output in a log file and progress on the screen."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -59,29 +59,29 @@ class Shell:
                     code = process.wait(PROGRESS_EVERY_S)
                     break
                 except subprocess.TimeoutExpired:
-                    say(f"      … {Path(command[0]).name} {command[1]}, {time.monotonic() - started:.0f} s")
+                    print_line(f"      … {Path(command[0]).name} {command[1]}, {time.monotonic() - started:.0f} s")
         if code:
             tail = "\n".join(self._log.read_text(errors="replace").splitlines()[-15:])
             raise StackError(f"{' '.join(map(str, command))} failed:\n{tail}\nThe whole log: {self._log}")
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def run_parts() -> list[Part]:
-    """What `make up` needs."""
+    """Parts for `make up`."""
     return [_mosquitto(), _telegraf(), _influxd(), *flows_parts(), _dashboard()]
 
 
 def flows_parts() -> list[Part]:
-    """What the flows' own code needs to run."""
+    """Parts for running the flows' code."""
     return [_node(), _flows()]
 
 
 def test_parts() -> list[Part]:
-    """What `make check` and `make test` need beyond it."""
+    """Additional parts for `make check` and `make test`."""
     return [
         _apt("Chromium", "chromium-headless-shell", "chromium-headless-shell"),
         _apt("D-Bus", "dbus-daemon", "dbus"),
@@ -93,13 +93,13 @@ def test_parts() -> list[Part]:
     ]
 
 
-def load_parts() -> list[Part]:
-    """What the benchmarks need beyond it."""
+def load_test_parts() -> list[Part]:
+    """Additional parts for the benchmarks."""
     return [_oha()]
 
 
 def install(parts: Iterable[Part]) -> None:
-    """Install what is missing, one after the other, naming each; nothing to do is silent.
+    """Install missing parts one after the other and print each; silent if nothing is missing.
 
     Raises:
         StackError: for a missing tool, missing rights, a full disk or a failed command, with the remedy.
@@ -107,14 +107,14 @@ def install(parts: Iterable[Part]) -> None:
     if not (missing := [part for part in parts if not part.ready()]):
         return
     _require({need for part in missing for need in part.needs})
-    with _only_one():
+    with _install_lock():
         for number, part in enumerate(missing, 1):
-            if part.ready():  # another run installed it while this one waited
+            if part.ready():  # another run installed it meanwhile
                 continue
-            say(f"[{number}/{len(missing)}] {part.title}")
+            print_line(f"[{number}/{len(missing)}] {part.title}")
             started = time.monotonic()
             part.install(Shell(cache_dir() / "install.log"))
-            say(f"      done in {time.monotonic() - started:.0f} s")
+            print_line(f"      done in {time.monotonic() - started:.0f} s")
 
 
 def _require(tools: set[str]) -> None:
@@ -131,7 +131,7 @@ def _require(tools: set[str]) -> None:
 
 
 @contextmanager
-def _only_one() -> Iterator[None]:
+def _install_lock() -> Iterator[None]:
     cache_dir().mkdir(parents=True, exist_ok=True)
     with (cache_dir() / "install.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -139,8 +139,8 @@ def _only_one() -> Iterator[None]:
 
 
 @contextmanager
-def _into(target: Path) -> Iterator[Path]:
-    """A temporary folder that becomes `target` in one step when the block succeeds."""
+def _atomic_folder(target: Path) -> Iterator[Path]:
+    """A temporary folder that is renamed to `target` when the block succeeds."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}-") as folder:
         staged = Path(folder) / "new"
@@ -167,14 +167,14 @@ def _apt(title: str, program: str, *packages: str) -> Part:
         shell(*sudo, "apt-get", "update", "-q", env=environment)
         shell(*sudo, "apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=environment)
         if program in OWN_SERVICES and Path("/run/systemd/system").exists():
-            # Debian starts one of its own, on the usual port; this installation runs its own.
+            # Debian starts its own service on the usual port; this installation runs its own.
             shell(*sudo, "systemctl", "disable", "--now", program)
 
     return Part(f"{title} (from apt)", (), lambda: _which(program) is not None, apt_install)
 
 
 def _which(program: str) -> str | None:
-    """Like shutil.which, but also where Debian puts daemons, which an ordinary user's PATH leaves out."""
+    """Like shutil.which, but also searches Debian's folders of daemons, which an ordinary user's PATH lacks."""
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
@@ -187,7 +187,7 @@ def _mosquitto() -> Part:
 
 
 def telegraf_plugins() -> list[str]:
-    """The plugins Telegraf is built with: one a line in `ingest/plugins.txt`."""
+    """The plugins of the Telegraf build: one per line in `ingest/plugins.txt`."""
     lines = (ROOT / "ingest" / "plugins.txt").read_text().splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
@@ -202,7 +202,7 @@ def _telegraf() -> Part:
     version = VERSIONS["TELEGRAF_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _into(telegraf_program().parent) as folder:
+        with _atomic_folder(telegraf_program().parent) as folder:
             shell("go", "install", "-tags", ",".join(["custom", *telegraf_plugins()]),
                   "-ldflags", f"-s -w -X github.com/influxdata/telegraf/internal.Version={version}",
                   f"github.com/influxdata/telegraf/cmd/telegraf@v{version}", env={"GOBIN": str(folder)})  # fmt: skip
@@ -216,12 +216,12 @@ def _influxd() -> Part:
 
     def build(shell: Shell) -> None:
         module = ROOT / "native" / "build" / "influxd"
-        with _into(influxd_program().parent) as folder:
+        with _atomic_folder(influxd_program().parent) as folder:
             wrapper = "github.com/influxdata/pkg-config"
             shell("go", "build", "-mod=readonly", "-o", folder / "pkg-config", wrapper, cwd=module)
             environment = {
                 "PKG_CONFIG": str(folder / "pkg-config"),
-                "RUSTUP_TOOLCHAIN": os.environ.get("RUSTUP_TOOLCHAIN", "stable"),  # its Rust part pins an old one
+                "RUSTUP_TOOLCHAIN": os.environ.get("RUSTUP_TOOLCHAIN", "stable"),  # its Rust part pins an old toolchain
                 "RUSTC_WRAPPER": str(module / "rustc-cap-lints"),
             }
             shell("go", "build", "-mod=readonly", "-tags", "sqlite_foreign_keys,sqlite_json",
@@ -236,7 +236,7 @@ def _compose() -> Part:
     version = VERSIONS["COMPOSE_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _into(compose_program().parent) as folder:
+        with _atomic_folder(compose_program().parent) as folder:
             shell("go", "build", "-mod=readonly",
                   "-ldflags", f"-s -w -X github.com/docker/compose/v2/internal.Version=v{version}",
                   "-o", folder / "docker-compose", "github.com/docker/compose/v2/cmd",
@@ -250,13 +250,13 @@ def _oha() -> Part:
     version = VERSIONS["OHA_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _into(oha_program().parents[1]) as folder:
-            # what optimising across crates would gain is nothing beside the services it asks
+        with _atomic_folder(oha_program().parents[1]) as folder:
+            # link-time optimisation gains nothing here: the called services take the time
             shell("cargo", "install", "--locked", "--root", folder, f"oha@{version}",
                   env={"RUSTUP_TOOLCHAIN": os.environ.get("RUSTUP_TOOLCHAIN", "stable"),
                        "CARGO_PROFILE_RELEASE_LTO": "off"})  # fmt: skip
 
-    return Part(f"oha {version}, which makes the load (about 3 min)", ("cargo", "cc"), lambda: oha_program().exists(),
+    return Part(f"oha {version}, the load generator (about 3 min)", ("cargo", "cc"), lambda: oha_program().exists(),
                 build)  # fmt: skip
 
 
@@ -264,14 +264,14 @@ def _node() -> Part:
     version = VERSIONS["NODE_VERSION"]
 
     def fetch(shell: Shell) -> None:
-        with _into(node_folder().parents[2]) as folder:
+        with _atomic_folder(node_folder().parents[2]) as folder:
             shell("npm", "install", "--no-fund", "--no-audit", "--prefix", folder, f"node@{version}")
 
     return Part(f"Node.js {version} (from npm)", ("npm", "openssl"), lambda: (node_folder() / "node").exists(), fetch)
 
 
 def _flows() -> Part:
-    """Node-RED and the flows' libraries. The stamp is the lock file they were installed from."""
+    """Node-RED and the flows' libraries. The stamp is the lock file of the installation."""
     lock, stamp = ROOT / "flows" / "package-lock.json", ROOT / "flows" / "node_modules" / ".installed-lock.json"
 
     def fetch(shell: Shell) -> None:
@@ -284,7 +284,7 @@ def _flows() -> Part:
 
 
 def _dashboard() -> Part:
-    """The dashboard's pages. The stamp is the digest of what they were built from."""
+    """The dashboard's pages. The stamp is the digest of their sources."""
     flows = ROOT / "flows"
     stamp = flows / "dashboard" / "dist" / ".built-from"
 

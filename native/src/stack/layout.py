@@ -1,4 +1,4 @@
-"""Where things stand: the repository, the cache of built programs, the pinned versions."""
+"""Paths and versions: the repository, the cache of built programs, the pinned versions."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ VERSIONS: dict[str, str] = {key: value or "" for key, value in dotenv_values(ROO
 
 
 def cache_dir() -> Path:
-    """The folder of built programs: outside the work tree, so that a fresh clone finds them again."""
+    """The folder of built programs: outside the work tree, so that a new clone finds them."""
     if chosen := os.environ.get("SDA_CACHE"):
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

@@ -1,4 +1,4 @@
-"""Up, down, status: what becomes of one installation's processes."""
+"""Starts, stops and reports one installation's processes."""
 
 import fcntl
 import os
@@ -13,10 +13,10 @@ import psutil
 
 from . import ports
 from .errors import StackError
-from .install import say
+from .install import print_line
 from .layout import ROOT, node_folder
 from .orphans import end_orphans
-from .pipeline import reasons
+from .pipeline import problems
 from .processes import Process, processes
 from .settings import Settings, load
 from .supervisor import Supervisor, open_files
@@ -24,29 +24,29 @@ from .wait import wait_for
 
 START_WITHIN_S = 60.0
 DATA_SPACE_BYTES = 2**29
-"""Room for a day of the demo and for InfluxDB's compactions; below it InfluxDB stops in the middle of a write."""
+"""Space for a day of the demo and InfluxDB's compactions; with less InfluxDB stops in the middle of a write."""
 
 
-def up(settings: Settings, tell: Callable[[str], None] = say, leave_out: Collection[str] = ()) -> Settings:
-    """Start what does not run, restart what has changed, and wait until all of it is healthy.
+def up(settings: Settings, report: Callable[[str], None] = print_line, leave_out: Collection[str] = ()) -> Settings:
+    """Start stopped processes, restart changed ones, and wait until all are healthy.
 
     Args:
         settings: the installation.
-        tell: gets a line of progress for each process.
+        report: gets a line of progress for each process.
         leave_out: names of processes not to run.
 
     Returns:
         The settings with the tokens that InfluxDB has issued.
 
     Raises:
-        StackError: naming what is in the way and the remedy.
+        StackError: naming the problem and the remedy.
     """
     _check_space(settings)
-    with only_one(settings.data_dir):
-        return _up(settings, tell, leave_out)
+    with lifecycle_lock(settings.data_dir):
+        return _up(settings, report, leave_out)
 
 
-def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[str]) -> Settings:
+def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection[str]) -> Settings:
     supervisor = Supervisor(settings.data_dir)
     _check_ports(settings, supervisor)
     _check_building(settings)
@@ -55,29 +55,29 @@ def _up(settings: Settings, tell: Callable[[str], None], leave_out: Collection[s
     wanted = _wanted(settings, leave_out)
     supervisor.apply(wanted)
     for process in wanted[:2]:  # broker and database
-        _start(process, supervisor, tell)
+        _start(process, supervisor, report)
     settings = _apply_influx(settings)
     _write_registry(settings)
-    wanted = _wanted(settings, leave_out)  # now with the tokens that InfluxDB has issued
+    wanted = _wanted(settings, leave_out)  # now with InfluxDB's tokens
     supervisor.apply(wanted)
     for process in wanted[2:]:
-        _start(process, supervisor, tell)
+        _start(process, supervisor, report)
     return settings
 
 
-def restart_broker(settings: Settings, tell: Callable[[str], None] = say) -> None:
-    """Restart the broker where it runs and has not read its accounts, rights or certificate as they are now."""
-    with only_one(settings.data_dir):
+def restart_broker(settings: Settings, report: Callable[[str], None] = print_line) -> None:
+    """Restart a running broker whose accounts, rights or certificate have changed since its start."""
+    with lifecycle_lock(settings.data_dir):
         supervisor = Supervisor(settings.data_dir)
         if _stop_outdated_broker(settings, supervisor):
-            _start(processes(settings)[0], supervisor, tell)
+            _start(processes(settings)[0], supervisor, report)
 
 
 def _stop_outdated_broker(settings: Settings, supervisor: Supervisor) -> bool:
-    """Stop the broker in an orderly way where a file that it reads at its start is newer than that start.
+    """Stop the broker cleanly if a file that it reads at its start is newer than that start.
 
-    Never SIGHUP: on it Mosquitto 2.0 drops the rights of absent sessions, and with them the messages that it
-    acknowledges for them, corrupts its list of expiries, and may abort when a password has ended.
+    Never SIGHUP: Mosquitto 2.0 then drops the rights of absent sessions, loses messages that it acknowledges for
+    them, corrupts its list of expiries, and may abort when a password was removed.
     """
     folder = settings.data_dir / "broker"
     started = folder / "mosquitto.pid"
@@ -95,20 +95,20 @@ def _stop_outdated_broker(settings: Settings, supervisor: Supervisor) -> bool:
 
 
 def down(settings: Settings) -> None:
-    """Stop everything of this installation, also what a killed supervisord has left behind."""
-    with only_one(settings.data_dir):
+    """Stop all processes of this installation, including those of a killed supervisord."""
+    with lifecycle_lock(settings.data_dir):
         Supervisor(settings.data_dir).shut_down()
 
 
 def status(settings: Settings) -> tuple[list[str], bool]:
-    """One line for each part, and whether all of them are up."""
+    """One line for each part, and whether all parts are up."""
     supervisor = Supervisor(settings.data_dir)
     running = supervisor.running
     lines, all_up = [], True
     for process in processes(settings):
         info = supervisor.info(process.name) if running else {}
         if running and not info:
-            continue  # not part of what was started: the demo after SIM=0 make up
+            continue  # not started: the demo after SIM=0 make up
         state = str(info.get("statename", "STOPPED")).lower()
         detail = ""
         if state == "running":
@@ -117,8 +117,8 @@ def status(settings: Settings) -> tuple[list[str], bool]:
         all_up &= state == "up"
         lines.append(f"{process.name:<12}  {process.version:<8}  {state:<9}  {detail}".rstrip())
     if running:
-        lines += (said := reasons(settings)) or ["all parts are up"]
-        all_up &= not said
+        lines += (found_problems := problems(settings)) or ["all parts are up"]
+        all_up &= not found_problems
     return lines, all_up
 
 
@@ -128,7 +128,7 @@ def provision_broker(settings: Settings) -> None:
                "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
                "--open-files", open_files()]  # fmt: skip
     if os.geteuid() == 0:
-        command += ["--user", "root"]  # else it becomes `mosquitto` and cannot read what only root may
+        command += ["--user", "root"]  # else it switches to user `mosquitto` and cannot read root's files
     if not settings.demo:
         command += ["--no-simulator"]
     if settings["HTTPS_PORT"] and not settings["HTTPS_CERT"]:
@@ -164,20 +164,20 @@ def _tool(what: str, command: Sequence[object], environment: Mapping[str, str]) 
         raise StackError(f"{what} could not be set up: {(done.stderr or done.stdout).strip()}")
 
 
-def _start(process: Process, supervisor: Supervisor, tell: Callable[[str], None]) -> None:
+def _start(process: Process, supervisor: Supervisor, report: Callable[[str], None]) -> None:
     supervisor.start(process.name)
     try:
         wait_for(lambda: process.healthy().up, START_WITHIN_S, process.name)
     except StackError:
         reason = process.healthy().detail
-        words = supervisor.tail(process.name)
-        raise StackError(f"{process.name} is not healthy ({reason}); its last words:\n{words}") from None
-    tell(f"  {process.name} {process.version} is up")
+        log_tail = supervisor.tail(process.name)
+        raise StackError(f"{process.name} is not healthy ({reason}); its last log lines:\n{log_tail}") from None
+    report(f"  {process.name} {process.version} is up")
 
 
 @contextmanager
-def only_one(data_dir: Path) -> Iterator[None]:
-    """One `up` or `down` of a data folder at a time; a second one waits."""
+def lifecycle_lock(data_dir: Path) -> Iterator[None]:
+    """Allow one `up` or `down` of a data folder at a time; a second one waits."""
     (data_dir / "run").mkdir(parents=True, exist_ok=True, mode=0o700)
     with (data_dir / "run" / "lifecycle.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -197,11 +197,11 @@ def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
 
 
 def _check_building(settings: Settings) -> None:
-    """Refuse a building file with faults before anything is touched: what runs goes on."""
+    """Refuse an invalid building file before anything is changed; running processes continue."""
     check = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", "check", settings.building]
     done = subprocess.run([str(part) for part in check], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise StackError(f"{(done.stderr or done.stdout).strip()}\nNothing was changed, what runs goes on")
+        raise StackError(f"{(done.stderr or done.stdout).strip()}\nNothing was changed; running processes continue")
 
 
 def _check_space(settings: Settings) -> None:

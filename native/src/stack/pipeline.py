@@ -1,4 +1,4 @@
-"""Whether the whole chain works: Node-RED's own /health knows, since its heartbeat travels all of it."""
+"""Checks the whole pipeline with Node-RED's /health, whose heartbeat passes through all of it."""
 
 import json
 from typing import Any
@@ -11,16 +11,16 @@ from .settings import Settings
 from .wait import wait_for
 
 
-def reasons(settings: Settings) -> list[str]:
-    """What /health says is not up, a line each with what to do; empty: all is up."""
+def problems(settings: Settings) -> list[str]:
+    """The parts that are not up by /health, each with reason and remedy; empty: all are up."""
     try:
         report = _report(settings)
     except (URLError, OSError, ValueError) as error:
         return [f"node-red does not answer: {error}"]
-    return [_sentence(name, part) for name, part in report["parts"].items() if part["status"] != "up"]
+    return [_problem_text(name, part) for name, part in report["parts"].items() if part["status"] != "up"]
 
 
-def _sentence(name: str, part: dict[str, Any]) -> str:
+def _problem_text(name: str, part: dict[str, Any]) -> str:
     lines = [f"{name} is {part['status']}: {part.get('reason', 'no reason is given')}", *part.get("faults", [])]
     return "\n  ".join([*lines, *([f"-> {part['remedy']}"] if "remedy" in part else [])])
 
@@ -31,20 +31,20 @@ def _report(settings: Settings) -> dict[str, Any]:
     return report
 
 
-def wait_until_whole(settings: Settings, within_s: float = 60.0) -> None:
+def wait_until_healthy(settings: Settings, within_s: float = 60.0) -> None:
     """Wait until broker, ingest, database and flows work together.
 
     Raises:
-        StackError: with what /health said last.
+        StackError: with what /health text last.
     """
     last: list[str] = []
 
-    def whole() -> bool:
-        last[:] = reasons(settings)
+    def healthy() -> bool:
+        last[:] = problems(settings)
         return not last
 
     try:
-        wait_for(whole, within_s, "the pipeline")
+        wait_for(healthy, within_s, "the pipeline")
     except StackError:
-        said = "\n".join(last)
-        raise StackError(f"not everything works after {within_s:.0f} s:\n{said}") from None
+        text = "\n".join(last)
+        raise StackError(f"not everything works after {within_s:.0f} s:\n{text}") from None

@@ -1,4 +1,4 @@
-"""Who listens where: a taken port is named with its owner before anything starts."""
+"""Finds taken ports and their owners before anything starts."""
 
 import socket
 from collections.abc import Collection
@@ -9,19 +9,19 @@ from .errors import StackError
 
 
 def check_free(key: str, port: int, ours: Collection[int]) -> None:
-    """Refuse a port that somebody else listens on.
+    """Refuse a port on which another process listens.
 
     Args:
         key: the setting that chose the port.
-        ours: process ids that may hold it.
+        ours: ids of processes that may use it.
 
     Raises:
-        StackError: naming the port, its owner where known, and the remedy.
+        StackError: naming the port, its owner if known, and the remedy.
     """
     try:
         everywhere = [one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN]
         listening = [one for one in everywhere if one.laddr and one.laddr.port == port]
-    except psutil.AccessDenied:  # some systems let only root look
+    except psutil.AccessDenied:  # some systems allow this only to root
         listening = []
     if any(connection.pid in ours for connection in listening):
         return

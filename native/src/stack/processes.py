@@ -1,4 +1,4 @@
-"""The one list of processes: `make up` and the system tests start exactly these, in this order."""
+"""The list of processes: `make up` and the system tests start exactly these, in this order."""
 
 import functools
 import sys
@@ -12,9 +12,8 @@ from .install import mosquitto_program, telegraf_program
 from .layout import ROOT, VERSIONS, cache_dir, influxd_program, node_folder
 from .settings import Settings, reachable
 
-YIELDING = ("nice", "-n", "19")
-"""Before the command of what works for later, ingest and store: on a busy machine the broker and Node-RED, which answer
-now, come first."""
+LOW_PRIORITY = ("nice", "-n", "19")
+"""Command prefix of ingest and store: on a busy machine the broker and Node-RED, which serve live users, go first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Process:
     stop_within_s: int = 20
     stop_signal: str = "TERM"
     configuration: str = field(default="")
-    """Digest of the files it reads at start: when they change, `make up` restarts it."""
+    """Digest of the files that it reads at its start: if they change, `make up` restarts it."""
 
 
 def processes(settings: Settings) -> list[Process]:
@@ -65,7 +64,7 @@ def _influxd(settings: Settings) -> Process:
         name="influxd",
         version=VERSIONS["INFLUXDB_VERSION"],
         command=(
-            *YIELDING,
+            *LOW_PRIORITY,
             str(influxd_program()),
         ),
         directory=data,
@@ -79,7 +78,7 @@ def _influxd(settings: Settings) -> Process:
         healthy=functools.partial(health.http, f"{settings.influx_url}/health"),
         ports=("INFLUX_PORT",),
         stop_within_s=60,
-        stop_signal="INT",  # on SIGTERM it dies where it stands
+        stop_signal="INT",  # on SIGTERM it exits at once, in the middle of writes
         configuration=digest([configuration]),
     )
 
@@ -90,8 +89,8 @@ def _telegraf(settings: Settings) -> Process:
     return Process(
         name="telegraf",
         version=VERSIONS["TELEGRAF_VERSION"],
-        command=(*YIELDING, str(ingest / "start"), str(telegraf_program()), "--config", str(ingest / "telegraf.conf"),
-                 "--config-directory", str(ingest / "telegraf.d"),
+        command=(*LOW_PRIORITY, str(ingest / "start"), str(telegraf_program()),
+                 "--config", str(ingest / "telegraf.conf"), "--config-directory", str(ingest / "telegraf.d"),
                  "--config", str(registry / "registry.conf"), "--watch-config", "notify"),
         directory=registry,
         environment={
@@ -137,7 +136,7 @@ def _node_red(settings: Settings) -> Process:
             "SDA_BUILDING": str(settings.building),
             "SDA_REGISTRY_DIR": str(settings.data_dir / "ingest"),
             "SDA_USER_DIR": str(user_dir),
-            "NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache"),  # a fifth of a start is compiling
+            "NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache"),  # compiling takes a fifth of the start
         },
         healthy=functools.partial(health.node_red, f"{settings.http_url}/health"),
         ports=("HTTP_PORT", *(("HTTPS_PORT",) if settings["HTTPS_PORT"] else ())),

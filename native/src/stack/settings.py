@@ -14,17 +14,17 @@ from .layout import ROOT
 
 PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
-"""Empty: nothing listens there."""
+"""Empty: no listener."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the processes of one installation need to know."""
+    """The settings of one installation."""
 
     env_file: Path
     values: Mapping[str, str]
     environment: Mapping[str, str]
-    """What overrode the file when it was read."""
+    """The environment that overrode the file."""
     demo: bool
     """Whether the simulator runs and its broker account exists."""
 
@@ -44,12 +44,12 @@ class Settings:
 
     @property
     def port_keys(self) -> tuple[str, ...]:
-        """Keys of the ports that something listens on."""
+        """Keys of the ports in use."""
         return _port_keys(self.values)
 
     @property
     def https_certificate(self) -> tuple[Path, Path]:
-        """Certificate and key of HTTPS: one's own, or the one that the installation's authority gives."""
+        """Certificate and key of HTTPS: the operator's own, or the one of the installation's authority."""
         own = self.data_dir / "broker" / "https"
         cert, key = self.values["HTTPS_CERT"], self.values["HTTPS_KEY"]
         return (ROOT / cert, ROOT / key) if cert else (own / "server.crt", own / "server.key")
@@ -60,7 +60,7 @@ class Settings:
 
     @property
     def mqtt_host(self) -> str:
-        """Where services of this machine reach the plain listener."""
+        """Host under which services of this machine reach the plain listener."""
         return reachable(self["MQTT_BIND"])
 
     @property
@@ -82,11 +82,11 @@ def _bracketed(host: str) -> str:
 
 
 ENV_FILE = Path(os.environ.get("STACK_ENV_FILE") or ROOT / ".env")
-"""STACK_ENV_FILE names another one, for a second installation from the same clone."""
+"""STACK_ENV_FILE names another file, for a second installation from the same clone."""
 
 
 def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Write `env_file` where it is missing, read it, and check every value.
+    """Write `env_file` if it is missing, read it, and check every value.
 
     Raises:
         StackError: naming the key, what is wrong with it and the remedy.
@@ -97,7 +97,7 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
     try:
         from_file = {key: value or "" for key, value in dotenv_values(env_file, interpolate=False).items()}
     except UnicodeDecodeError:
-        raise StackError(f"{env_file} is no text; restore it, or move it away and begin anew") from None
+        raise StackError(f"{env_file} is not text; restore it, or move it away to start with a new one") from None
     values = from_file | {key: environment[key] for key in from_file if environment.get(key)}
     _check(values, env_file)
     return Settings(env_file, values, environment, _demo(values))
@@ -123,7 +123,7 @@ def _check(values: Mapping[str, str], env_file: Path) -> None:
     ports = [values[key] for key in port_keys]
     for key, port in zip(port_keys, ports, strict=True):
         if ports.count(port) > 1:
-            raise StackError(f"{key}={port} in {env_file} is used twice; give each part a port of its own")
+            raise StackError(f"{key}={port} in {env_file} is used twice; give each part its own port")
     for key in ("MQTT_BIND", "MQTTS_BIND", "HTTP_BIND", "HTTPS_BIND"):
         try:
             ipaddress.ip_address(values[key])
@@ -132,7 +132,7 @@ def _check(values: Mapping[str, str], env_file: Path) -> None:
     _check_https(values, env_file)
     data_dir = (ROOT / values["DATA_DIR"]).resolve()
     if not values["DATA_DIR"] or data_dir == ROOT or data_dir in ROOT.parents:
-        raise StackError(f"DATA_DIR={values['DATA_DIR']} in {env_file} must be a folder of its own, such as .data")
+        raise StackError(f"DATA_DIR={values['DATA_DIR']} in {env_file} must be a separate folder, such as .data")
     if not (ROOT / values["SDA_BUILDING"]).is_file():
         raise StackError(f"SDA_BUILDING={values['SDA_BUILDING']} in {env_file} is no file; give a building file's path")
 
@@ -141,12 +141,12 @@ def _check_https(values: Mapping[str, str], env_file: Path) -> None:
     if values["HTTPS_PORT"] and not ipaddress.ip_address(values["HTTP_BIND"]).is_loopback:
         raise StackError(
             f"HTTP_BIND={values['HTTP_BIND']} in {env_file} must be 127.0.0.1 while HTTPS_PORT is set: "
-            "plain HTTP is for this machine alone then"
+            "plain HTTP is then only for this machine"
         )
     files = {key: values[key] for key in ("HTTPS_CERT", "HTTPS_KEY")}
     if len(given := [key for key, value in files.items() if value]) == 1:
         raise StackError(
-            f"{given[0]} in {env_file} stands alone; HTTPS_CERT and HTTPS_KEY go together: set both or none"
+            f"{given[0]} in {env_file} is set alone; HTTPS_CERT and HTTPS_KEY belong together: set both or none"
         )
     for key, value in files.items():
         if value and not os.access(ROOT / value, os.R_OK):

@@ -1,4 +1,4 @@
-"""supervisord as the keeper of the processes: its configuration, its start, its XML-RPC interface."""
+"""Runs supervisord: its configuration, its start, its XML-RPC interface."""
 
 import hashlib
 import os
@@ -21,9 +21,9 @@ from .processes import Process
 from .wait import wait_for
 
 INHERITED = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE")
-"""All that processes see of the operator's environment: each gets its own secrets and nobody else's."""
+"""The only variables of the operator's environment that processes get; each has only its own secrets."""
 MOST_OPEN_FILES = 20_000
-"""For each process: 8,000 receivers at the broker and more than that of simulated ones."""
+"""Per process: enough for 8,000 receivers at the broker and more simulated ones."""
 BAD_NAME, NOT_RUNNING, ALREADY_STARTED, SPAWN_ERROR = 10, 70, 60, 50
 """Fault codes of supervisord's XML-RPC interface."""
 
@@ -34,7 +34,7 @@ class Supervisor:
     def __init__(self, data_dir: Path) -> None:
         self._run, self._logs, self._mark = data_dir / "run", data_dir / "logs", mark(data_dir)
         self._conf = self._run / "supervisord.conf"
-        # A Unix socket's path may have 107 characters; a data folder may lie deeper.
+        # A Unix socket's path is limited to 107 characters; a data folder's path may be longer.
         name = f"sda-{os.getuid()}-{hashlib.sha256(str(data_dir.resolve()).encode()).hexdigest()[:12]}.sock"
         self._socket = Path(tempfile.gettempdir()) / name
 
@@ -50,7 +50,7 @@ class Supervisor:
         return self._logs / f"{name}.log"
 
     def apply(self, processes: Iterable[Process]) -> None:
-        """Make supervisord know exactly these processes; those that changed or went are stopped."""
+        """Configure exactly these processes; changed and removed ones are stopped."""
         for folder in (self._run, self._logs):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._conf.touch(mode=0o600)
@@ -67,15 +67,15 @@ class Supervisor:
             self._call("addProcessGroup", name)
 
     def start(self, name: str) -> None:
-        """Start a process; one that runs is left alone."""
+        """Start a process; no effect if it runs."""
         try:
             self._call("startProcess", name)
         except xmlrpc.client.Fault as fault:
             if fault.faultCode != ALREADY_STARTED:
-                raise StackError(f"{name} does not start; its last words:\n{self.tail(name)}") from None
+                raise StackError(f"{name} does not start; its last log lines:\n{self.tail(name)}") from None
 
     def stop(self, name: str) -> None:
-        """Stop a process in an orderly way and wait for its end; one that does not run is left alone."""
+        """Stop a process cleanly and wait for its end; no effect if it does not run."""
         try:
             self._call("stopProcess", name)
         except xmlrpc.client.Fault as fault:
@@ -86,7 +86,7 @@ class Supervisor:
         self._call("signalProcess", name, str(int(number)))
 
     def info(self, name: str) -> dict[str, Any]:
-        """State, pid, start time of a process as supervisord tells them; empty where it knows none."""
+        """supervisord's state, pid and start time of a process; empty if unknown."""
         try:
             return cast("dict[str, Any]", self._call("getProcessInfo", name))
         except (xmlrpc.client.Fault, OSError):
@@ -97,7 +97,7 @@ class Supervisor:
         return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else "(no log yet)"
 
     def shut_down(self) -> None:
-        """Stop everything, last started first, and wait until supervisord itself is gone."""
+        """Stop everything, last started first, and wait until supervisord has ended."""
         if not self.running:
             end_orphans(self._run.parent)
             return
@@ -125,9 +125,9 @@ class Supervisor:
 
     def _render(self, processes: list[Process]) -> str:
         sections = [
-            "[unix_http_server]", f"file={_plain(self._socket)}", "chmod=0700",
-            "[supervisord]", f"logfile={_plain(self._logs / 'supervisord.log')}",
-            f"pidfile={_plain(self._run / 'supervisord.pid')}", f"childlogdir={_plain(self._logs)}", "umask=077",
+            "[unix_http_server]", f"file={_escaped(self._socket)}", "chmod=0700",
+            "[supervisord]", f"logfile={_escaped(self._logs / 'supervisord.log')}",
+            f"pidfile={_escaped(self._run / 'supervisord.pid')}", f"childlogdir={_escaped(self._logs)}", "umask=077",
             *(["user=root"] if os.geteuid() == 0 else []),
             f"minfds={open_files()}",
             "[rpcinterface:supervisor]",
@@ -139,42 +139,42 @@ class Supervisor:
             sections += [
                 f"[program:{process.name}]",
                 f"command={' '.join(_quoted(part) for part in process.command)}",
-                f"directory={_plain(process.directory)}",
+                f"directory={_escaped(process.directory)}",
                 f"environment={','.join(_assignment(key, value) for key, value in environment.items())}",
                 f"priority={number}",
-                "autostart=false",  # `up` starts them one by one, each when the one before is healthy
+                "autostart=false",  # `up` starts them one by one, each when the previous one is healthy
                 f"stopsignal={process.stop_signal}",
                 "autorestart=true", "startsecs=1", "startretries=1000000",
                 "stopasgroup=true", "killasgroup=true", f"stopwaitsecs={process.stop_within_s}",
-                f"stdout_logfile={_plain(self.log_file(process.name))}", "redirect_stderr=true",
+                f"stdout_logfile={_escaped(self.log_file(process.name))}", "redirect_stderr=true",
                 "stdout_logfile_maxbytes=10MB", "stdout_logfile_backups=3",
             ]  # fmt: skip
         return "\n".join(sections) + "\n"
 
 
 def open_files() -> int:
-    """How many files, connections included, each process may have open; a shell's usual 1,024 would be too few."""
+    """Limit of open files, connections included, for each process; a shell's usual 1,024 is too low."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
 
 
-def _plain(value: object, what: str = "a path") -> str:
+def _escaped(value: object, what: str = "a path") -> str:
     text = str(value)
-    if any(bad in text for bad in ("\n", " ;", " #")):  # it ends the line or begins a comment there
-        raise StackError(f"{what} holds a line break, ' ;' or ' #', which supervisord cannot be given; choose another")
+    if any(bad in text for bad in ("\n", " ;", " #")):  # these end the line or start a comment
+        raise StackError(f"{what} has a line break, ' ;' or ' #', which supervisord does not support; choose another")
     return text.replace("%", "%%")
 
 
 def _quoted(value: object) -> str:
-    return '"' + _plain(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + _escaped(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _assignment(key: str, value: str) -> str:
-    """KEY="value" for supervisord's `environment`, whose parser knows no escapes.
+    """KEY="value" for supervisord's `environment`, whose parser has no escapes.
 
     Raises:
-        StackError: for a value with a quotation mark in it.
+        StackError: for a value with a quotation mark.
     """
     if '"' in value or "'" in value:
-        raise StackError(f"{key} holds a quotation mark, which supervisord cannot be given; choose another")
-    return f'{key}="{_plain(value, key)}"'
+        raise StackError(f"{key} has a quotation mark, which supervisord does not support; choose another")
+    return f'{key}="{_escaped(value, key)}"'

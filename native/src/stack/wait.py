@@ -1,4 +1,4 @@
-"""Waiting for a condition with a deadline."""
+"""Waits for a condition with a deadline."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ def wait_for(condition: Callable[[], bool], within_s: float, what: str) -> None:
     """Return as soon as `condition()` is true.
 
     Raises:
-        StackError: when it is not within `within_s` seconds.
+        StackError: if it is not true within `within_s` seconds.
     """
     deadline = time.monotonic() + within_s
     while not condition():

@@ -24,7 +24,7 @@ class BuildingWatch:
 
     @property
     def description(self) -> str:
-        """What the phones do next, for the log."""
+        """The phones' next action, for the log."""
         return "the phones walk in it" if self._when_changed == "follow" else "the phones leave until it is as before"
 
     def remember(self) -> Path:

@@ -102,7 +102,7 @@ class Fleet:
             return 0.0
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(batches, started_s))
-        stopping = self._tasks.create_task(_wait(stop.requested))
+        stopping = self._tasks.create_task(stop.wait())
         beside = (self._ramp(), self._progress(started_s), self._publish_healths(), self._play_outages(started_s))
         helpers += [*(self._tasks.create_task(one) for one in beside), stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -288,10 +288,6 @@ class Fleet:
             self.tally.acknowledged += 1
             self.tally.readings_acknowledged += readings
             self.tally.latencies.add(latency_s)
-
-
-async def _wait(event: asyncio.Event) -> None:
-    await event.wait()
 
 
 def _now_ms() -> int:

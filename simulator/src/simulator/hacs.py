@@ -57,7 +57,7 @@ async def poll(poller: Poller, stop: Stop, log: Callable[[str], None], progress:
         asyncio.TaskGroup() as tasks,
     ):
         polling = tasks.create_task(_poll_all(poller, session, tally, log))
-        stopping = tasks.create_task(_wait(stop.requested))
+        stopping = tasks.create_task(stop.wait())
         reporting = tasks.create_task(_progress(tally, progress))
         await asyncio.wait((polling, stopping), return_when=asyncio.FIRST_COMPLETED)
         for task in (polling, stopping, reporting):
@@ -127,7 +127,3 @@ async def _progress(tally: PollStats, progress: Callable[[str], None]) -> None:
         await asyncio.sleep(30)
         seconds = time.monotonic() - started_s
         progress(f"{clock(seconds)}  polls {tally.polls:,}  answered {tally.answered:,}  failed {tally.failed:,}")
-
-
-async def _wait(event: asyncio.Event) -> None:
-    await event.wait()

@@ -52,6 +52,9 @@ class Stop:
         self.at_once = self.requested.is_set()
         self.requested.set()
 
+    async def wait(self) -> None:
+        await self.requested.wait()
+
 
 def raise_file_limit(connections: int) -> None:
     """Raise the limit of open files as needed. Raises TooManyFilesError."""

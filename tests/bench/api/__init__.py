@@ -1,1 +1,1 @@
-"""`make bench-api`: what the HTTP API carries, with a well-kept load generator on the same machine."""
+"""`make bench-api`: capacity of the HTTP API, with a load generator on the same machine."""

@@ -1,10 +1,10 @@
-"""`make bench-api`: what the HTTP API carries, case by case, on a stack of its own with a load generator beside it."""
+"""`make bench-api`: capacity of the HTTP API, case by case, each on a new stack with a load generator."""
 
 import argparse
 import os
 import sys
 
-from stack.install import say
+from stack.install import print_line
 from stack.layout import ROOT
 from support.running import running_stack
 
@@ -12,11 +12,11 @@ from .cases import CASES, Options
 from .page import line, page
 
 UNLIMITED = {"SDA_RATE_PER_S": "999999", "SDA_RATE_TRUSTED_PER_S": "999999"}
-"""All requests come from one address here; how much one caller may ask for is not what is measured."""
+"""No rate limit: all requests come from one address, and limits are not measured."""
 
 
 def main() -> int:
-    """Run the cases, print and write the page; exit code 1 when there was an error or a target was missed."""
+    """Run the cases, print and write the page; exit code 1 on an error or a missed target."""
     parser = argparse.ArgumentParser(prog="make bench-api", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long each load is made (%(default)s)")
     parser.add_argument("--phones", type=int, default=10_000, help="SDAs, each a message every 4 s (%(default)s)")
@@ -28,17 +28,17 @@ def main() -> int:
         parser.error(f"--only: there is no {', '.join(sorted(strange))}; there are {', '.join(CASES)}")
     rows, load = [], os.getloadavg()[0]
     if load > 0.5:
-        say(f"this machine is busy (load average {load:.1f}): the figures will be worse than its own")
+        print_line(f"this machine is busy (load average {load:.1f}): the figures will be worse than its own")
     for name in arguments.only.split(","):
         with running_stack(environment=UNLIMITED) as stack:  # each on a fresh one, so that the order does not matter
-            say(f"{name} …")
+            print_line(f"{name} …")
             for row in CASES[name](stack, options):
-                say(line(row))
+                print_line(line(row))
                 rows.append(row)
     if arguments == parser.parse_args([]):  # a trial with other figures is no benchmark
         (ROOT / "docs" / "performance.md").write_text(page(options, rows, load))
     missed = [row.title for row in rows if not row.verdict]
-    say(f"missed: {'; '.join(missed)}" if missed else "all targets reached, no errors")
+    print_line(f"missed: {'; '.join(missed)}" if missed else "all targets reached, no errors")
     return 1 if missed else 0
 
 

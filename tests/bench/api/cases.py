@@ -1,4 +1,4 @@
-"""What is measured: each case makes its loads on a running stack and tells what came of them as rows."""
+"""The measured cases: each runs its loads on a running stack and returns rows of results."""
 
 import json
 import random
@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from stack.install import say
+from stack.install import print_line
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack
-from support.talk import connect, eventually, influx, now_ms
+from support.stack_client import connect, eventually, influx, now_ms
 
 from bench.pages import open_pages
 
+from .data import FIVE, MONTH_S, Past, moving, polling, settle
 from .machine import Cost, costing
 from .oha import Load, Result, attack, timed
-from .world import FIVE, MONTH_S, Past, moving, polling, settle
 
 SLICE_S = 10.0
-"""A list of URLs has fixed times in it, so a poll of the last 10 s is one of the last 10 to 20."""
+"""A list of URLs has fixed times, so a poll of the last 10 s is one of the last 10 to 20."""
 LEVEL = "L1"
 DASHBOARDS = 10
 MANY = 128
-"""Connections where a rate is offered: enough that none waits for another."""
+"""Connections for a fixed rate: enough that no request waits for another."""
 HOURS_RECORDS = 9_000
 FULL = "as fast as 16 callers can"
 CHANCE = random.Random(1)  # noqa: S311 - which URL comes next, no secret
@@ -34,7 +34,7 @@ CHANCE = random.Random(1)  # noqa: S311 - which URL comes next, no secret
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How long and how much."""
+    """Duration and amount of the loads."""
 
     seconds: float
     phones: int
@@ -43,7 +43,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One load and what was wanted of it; `verdict`: reached, without an error."""
+    """One load with its target; `verdict`: target reached without errors."""
 
     title: str
     offered: str
@@ -58,7 +58,7 @@ Wanted = Callable[[Result], bool]
 
 
 def recent(stack: RunningStack, options: Options) -> Iterator[Row]:
-    """`/extractbeacon` over the last 10 s, of everybody, while readings come in and at rest."""
+    """`/extractbeacon` over the last 10 s, of everybody, with and without incoming readings."""
     rate = options.phones / 4
 
     def slices(seconds: float) -> Iterator[Load]:
@@ -78,13 +78,13 @@ def recent(stack: RunningStack, options: Options) -> Iterator[Row]:
 
 
 def older(stack: RunningStack, options: Options) -> Iterator[Row]:
-    """`/extractbeacon` with 1,800 records of one of five, out of few and out of many that are stored."""
+    """`/extractbeacon` with 1,800 records of one of five staff, with few and with many stored records."""
     past = Past(stack)
     past.of_five()
     first = 0.0
     for many in (False, True):
         if many:
-            say(f"  storing {options.stored:,} records …")
+            print_line(f"  storing {options.stored:,} records …")
             past.and_more(options.stored)
         window = f"start_time={past.start_s}&end_time={past.end_s}"
         size = settle(stack, f"/extractbeacon?staff_id={FIVE[0]}&{window}", "1,800 records")
@@ -120,7 +120,7 @@ def telemetry(stack: RunningStack, options: Options) -> Iterator[Row]:
 
 
 def detections(stack: RunningStack, options: Options) -> Iterator[Row]:
-    """`/newbeacondetect`: every one has to be in InfluxDB afterwards."""
+    """`/newbeacondetect`: every detection must be in InfluxDB afterwards."""
     beacons = [beacon.id for beacon in Building(DEMO_BUILDING).beacons]
     body = [f"staff_id={n % 1000}&beacon_address={beacons[n // 1000 % len(beacons)]}&rssi=-60" for n in range(100_000)]
     began_ms = now_ms()
@@ -175,7 +175,7 @@ CASES: dict[str, Callable[[RunningStack, Options], Iterator[Row]]] = {
 
 
 def _keeps(rate: float) -> Wanted:
-    """A rate that is made is kept when every answer comes; the first and last of a minute blur it."""
+    """Whether the offered rate was reached, with a tolerance for the first and last requests."""
     return lambda one: one.rate >= 0.98 * rate
 
 
@@ -192,7 +192,7 @@ def _polls(stack: RunningStack, people: int, start_s: int, end_s: int) -> list[s
 
 @contextmanager
 def _overhearing(stack: RunningStack) -> Iterator[Callable[[], tuple[int, int]]]:
-    """Listens to the broker; gives how many detections it passed on, and how many points they make."""
+    """Subscribe to the broker; returns the number of detections and of their points."""
     messages = 0
     points: set[tuple[str, int, str]] = set()
     subscribed = threading.Event()

@@ -1,4 +1,4 @@
-"""What a load costs the machine, part by part, and whether the generator was what limited it."""
+"""CPU cost of a load, part by part, and whether the generator was the limit."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from .oha import Result
 
 SERVICES = ("mosquitto", "telegraf", "influxd", "node-red")
 ALL_OF_IT = 0.9
-"""The generator has one thread: so much of a core is all it can use."""
+"""Limit of the single-threaded generator."""
 BUSY = 0.97
 MUCH = 0.3
 
@@ -36,7 +36,7 @@ class Cost:
 
 
 def costing(stack: RunningStack, make: Callable[[], Result]) -> tuple[Result, Cost]:
-    """Make a load and see what it costs."""
+    """Run a load and measure its cost."""
     processes = {name: psutil.Process(stack.pid(name)) for name in SERVICES}
     before, busy, began = {name: _cpu_s(one) for name, one in processes.items()}, _busy_s(), monotonic()
     result = make()

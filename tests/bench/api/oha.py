@@ -1,4 +1,4 @@
-"""oha, the load generator: a load to make, and what came of it."""
+"""oha, the load generator: a load and its result."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ STARTING_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Requests to make: one URL, or one after the other drawn from a list.
+    """A load: one URL, or URLs from a list in order.
 
     Args:
         rate: requests a second, made whether the earlier ones are answered or not; None: as fast as they are answered.
@@ -36,7 +36,7 @@ class Load:
 
 @dataclass(slots=True)
 class Result:
-    """What came of a load. Times in seconds; `statuses` of all answers, `faults` of what was none."""
+    """Result of a load. Times in seconds; `statuses` of all responses, `faults` of failed requests."""
 
     seconds: float = 0.0
     generator_cpu_s: float = 0.0
@@ -67,12 +67,12 @@ class Result:
 
 
 def attack(load: Load) -> Result:
-    """Make the load; returns when the last answer is there."""
+    """Run the load; returns after the last response."""
     return timed([load]) if load.rate else _fast(load)
 
 
 def timed(loads: Iterable[Load]) -> Result:
-    """Loads of a fixed rate, one after the other, as one result: latencies count from when a request was due."""
+    """Run loads of a fixed rate one after the other as one result; latencies count from the due time."""
     result, took = Result(), list[float]()
     for load in loads:
         assert load.rate
@@ -112,7 +112,7 @@ def _fast(load: Load) -> Result:
 
 
 def _run(load: Load, output_format: str, *how: str) -> tuple[str, float]:
-    """Its output, and the CPU seconds it took. One thread: on two cores it shall not take both."""
+    """Run oha; returns its output and CPU seconds. One thread, so that it does not use both cores."""
     with tempfile.TemporaryDirectory(prefix="sda-bench-") as name:
         folder = Path(name)
         command = [

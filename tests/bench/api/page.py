@@ -52,7 +52,7 @@ def line(row: Row) -> str:
 
 
 def page(options: Options, rows: Sequence[Row], load: float) -> str:
-    """docs/performance.md; `load` is what else the machine had to do."""
+    """The text of docs/performance.md; `load` is the machine's load average before the run."""
     return PAGE.format(
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         cores=os.cpu_count(),

@@ -1,4 +1,4 @@
-"""Points put straight into InfluxDB, as Telegraf and the tasks would write them: a past of any length in seconds."""
+"""Writes points directly to InfluxDB, as Telegraf and the tasks do: a history of any length within seconds."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -20,12 +20,12 @@ class Stored(NamedTuple):
 
 
 def store_locations(stack: RunningStack, locations: Iterable[Stored]) -> int:
-    """Write them and return how many there were."""
+    """Write the locations and return their number."""
     return store(stack, "locations", map(_line, locations))
 
 
 def store(stack: RunningStack, bucket: str, lines: Iterable[str]) -> int:
-    """Write lines of the line protocol, times in ms, and return how many there were."""
+    """Write lines of the line protocol, times in ms, and return their number."""
     count, left = 0, iter(lines)
     with web.Client(
         base_url=stack.influx_url,

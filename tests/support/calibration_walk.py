@@ -1,4 +1,4 @@
-"""A recorded walk whose truth and whose devices' faults are known, as if it had been recorded on a stack."""
+"""A simulated recording with known rooms and known errors of gateways, stored like a real one."""
 
 import json
 import math
@@ -14,11 +14,11 @@ ID, NAME = "00c0ffee0001", "calibrating"
 VISIT_S = 30
 ROOMS = 9
 WRONG_DB = 20
-"""The building file adds so much to every third gateway's readings, and should not."""
+"""A wrong offset in the building file for every third gateway."""
 
 
 def wrong_building() -> dict[str, Any]:
-    """The demo building with offsets that are wrong."""
+    """The demo building with wrong offsets."""
     building: dict[str, Any] = json.loads((ROOT / "flows" / "building" / "demo.json").read_text())
     for number, gateway in enumerate(building["gateways"]):
         if number % 3 == 0:
@@ -34,7 +34,7 @@ class KnownWalk:
     ended_ms: int
 
     def keep(self, folder: Path) -> None:
-        """Put it among the recordings in `folder`, which are read at a start of the flows."""
+        """Store it with the recordings in `folder`, which the flows read at their start."""
         level = self.building["levels"][0]
         rooms = level["rooms"][:ROOMS]
         visits = [*rooms, *reversed(rooms)]
@@ -60,7 +60,7 @@ class KnownWalk:
         (home / "recording.json").write_text(json.dumps(about))
 
     def _rows(self, room: dict[str, Any], from_ms: int, chance: random.Random) -> list[str]:
-        """What the level's gateways hear of somebody in the middle of a room: distance, a wall or two, noise."""
+        """Readings of the level's gateways for a person in the middle of a room: distance, walls, noise."""
         walker = next(one for one in self.building["staff"] if one["id"] == WALKER)
         x, y = (sum(corner[axis] for corner in room["polygon"]) / len(room["polygon"]) for axis in (0, 1))
         rows = []

@@ -1,4 +1,4 @@
-"""Talking to a running stack: publishing, asking InfluxDB and the HTTP API, waiting for what shall come."""
+"""Client functions for a running stack: publish, query InfluxDB and the HTTP API, wait for a condition."""
 
 import json
 import time
@@ -20,7 +20,7 @@ def eventually(probe: Callable[[], T], within_s: float = 60.0, what: str = "") -
     """The first true value of `probe()`.
 
     Raises:
-        AssertionError: with the last value, when there is none within `within_s` seconds.
+        AssertionError: with the last value, if there is none within `within_s` seconds.
     """
     deadline = time.monotonic() + within_s
     while not (value := probe()):
@@ -44,7 +44,7 @@ def connect(stack: RunningStack, username: str = "simulator", password: str | No
 
 
 def forget_session(stack: RunningStack, client_id: str) -> None:
-    """What the broker keeps for Telegraf under this id is gone."""
+    """Delete Telegraf's broker session with this id."""
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=True)
     client.username_pw_set(client_id.replace("/", "-"), stack.secrets["MQTT_TELEGRAF_PASSWORD"])
     client.connect("127.0.0.1", stack.ports.mqtt)
@@ -89,6 +89,17 @@ def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]
         for one in series
         for values in one["values"]
     ]
+
+
+def at_least(count: int, items: list[T]) -> list[T]:
+    """The items once there are that many, else none."""
+    return items if len(items) >= count else []
+
+
+def accepted_readings(stack: RunningStack) -> int:
+    """Number of readings accepted by the flows since their start, from the latest heartbeat."""
+    rows = influx(stack, "health", "SELECT last(readings) AS readings FROM flows_health")
+    return int(rows[0]["readings"]) if rows else 0
 
 
 def get(stack: RunningStack, path: str, **parameters: Any) -> httpx.Response:

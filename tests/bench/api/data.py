@@ -1,4 +1,4 @@
-"""What surrounds a measurement: a stored past, SDAs that move, HACS that polls."""
+"""Data and background load of a measurement: stored history, moving SDAs, polling HACS."""
 
 import os
 import subprocess
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from stack.install import say
+from stack.install import print_line
+from support.influx_writer import Stored, store, store_locations
 from support.running import RunningStack
-from support.store import Stored, store, store_locations
-from support.talk import eventually
+from support.stack_client import eventually
 
 FIVE = [f"bench-{number}" for number in range(5)]
 RECORDS = 1800
@@ -24,7 +24,7 @@ ROOMS = ("l1-lobby", "l2-office", "l3-canteen")
 
 
 class Past:
-    """What is stored before anything is asked; `end_s` is the last second of it."""
+    """History stored before the measurement; `end_s` is its last second."""
 
     def __init__(self, stack: RunningStack) -> None:
         self._stack = stack
@@ -33,22 +33,22 @@ class Past:
         self.locations = 0
 
     def of_five(self) -> None:
-        """Half an hour of five."""
+        """Store half an hour of five staff."""
         self._locate(FIVE, self.start_s, RECORDS)
 
     def and_more(self, wanted: int) -> None:
-        """Until so many are stored: half of them earlier ones of the same five, half of others at the same time."""
+        """Store further records: half of them earlier ones of the same five, half of others at the same time."""
         earlier = (wanted - self.locations) // 2 // len(FIVE)
         self._locate(FIVE, self.start_s - earlier, earlier)
         others = max(1, (wanted - self.locations) // RECORDS)
         self._locate([f"other-{number}" for number in range(others)], self.start_s, RECORDS)
 
     def of_hours(self, records: int) -> None:
-        """So many records of each of five, to ask for parts of."""
+        """Store records of each of five staff, for queries of parts."""
         self._locate(FIVE, self.end_s - records + 1, records)
 
     def telemetry(self, beacon: str) -> int:
-        """A month of minutes; returns its first second."""
+        """Store a month of minutes; returns its first second."""
         end_s = int(time.time()) // 60 * 60 - 600
         lines = (
             f"telemetry,beacon={beacon} battery_mv={3000 - n / 100},temperature_c={20 + n % 60 / 10},"
@@ -70,17 +70,17 @@ class Past:
 
 
 def settle(stack: RunningStack, path: str, what: str) -> int:
-    """Ask once, for the size of the answer that all of a load have to have."""
+    """Call once for the size that all responses of a load must have."""
     began = time.monotonic()
     answer = httpx.get(f"{stack.http_url}{path}", timeout=30, headers={"Accept-Encoding": "identity"})
     answer.raise_for_status()
-    say(f"  {what}: {len(answer.content)} bytes, the first in {(time.monotonic() - began) * 1000:.0f} ms")
+    print_line(f"  {what}: {len(answer.content)} bytes, the first in {(time.monotonic() - began) * 1000:.0f} ms")
     return len(answer.content)
 
 
 @contextmanager
 def moving(stack: RunningStack, phones: int, interval_s: float) -> Iterator[None]:
-    """So many SDAs, each a message every interval; begins when nearly all of them are located."""
+    """Moving SDAs, each with a message per interval; starts when nearly all are located."""
     with _simulator(stack, "phones", "-n", str(phones), "--interval", f"{interval_s:g}", "--progress", "0"):
 
         def located() -> int:
@@ -93,7 +93,7 @@ def moving(stack: RunningStack, phones: int, interval_s: float) -> Iterator[None
 
 @contextmanager
 def polling(stack: RunningStack, staff: str) -> Iterator[None]:
-    """HACS, which asks for each of them every 10 s."""
+    """HACS, which polls each SDA every 10 s."""
     with _simulator(stack, "hacs", "--staff", staff, "--quiet"):
         yield
 

@@ -1,9 +1,9 @@
 'use strict';
 
-// The history of an undisturbed run, worked out from the stored readings: every batch, in the order of time, to one
-// locator that is never interrupted. Reads InfluxQL rows [ts, rssi, kind, receiver, beacon] as JSON from standard input,
+// Computes the reference history from the stored readings: every batch in order of time, in one locator that is never
+// interrupted. Reads InfluxQL rows [ts, rssi, kind, receiver, beacon] as JSON from standard input,
 // writes {locations, stays} to standard output.
-// Usage: node undisturbed.js BUILDING < rows.json
+// Usage: node reference_run.js BUILDING < rows.json
 const path = require('node:path');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
@@ -27,6 +27,6 @@ for (const batch of inOrder) {
   for (; now + TICK_MS <= batch.ts; now += TICK_MS) locator.tick(now, outcome);
   locator.hear(batch, batch.ts, outcome);
 }
-/** What is told again of the same moment replaces what was told before. */
-const newest = (told) => [...new Map(told.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()];
+/** A later record of the same moment replaces an earlier one. */
+const newest = (records) => [...new Map(records.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()];
 process.stdout.write(JSON.stringify({ locations: newest(outcome.locations), stays: newest(outcome.stays) }));

@@ -1,4 +1,4 @@
-"""What the history page shows, and what `/api/v1` says of the same."""
+"""Reads the history page, and the same data from `/api/v1`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -26,11 +26,11 @@ SHOW_AND_PLAY = """async () => {
   await soon(() => at() !== first && document.querySelector('.here [data-person]'));
   return (performance.now() - startMs) / 1000;
 }"""
-"""Seconds from the click on Show to a playback that moves."""
+"""Seconds from the click on Show to a running playback."""
 
 LISTED = """() => Object.fromEntries([...document.querySelectorAll('.here [data-person]')]
   .map((one) => [one.dataset.person, one.closest('[data-here]').dataset.here]))"""
-"""Who stands in which room of the list beside the plan."""
+"""People by room in the list beside the plan."""
 
 DRAWN = """() => {
   const svg = document.querySelector('.plan > svg');
@@ -44,7 +44,7 @@ DRAWN = """() => {
   const many = [...svg.querySelectorAll('.cluster')].map((one) => [one.dataset.cluster, Number(one.textContent)]);
   return { people, many: Object.fromEntries(many) };
 }"""
-"""In whose room's outline each marker lies, and how many each cluster stands for."""
+"""Room of each marker by its position, and the number of each cluster."""
 
 COLOURS = """async (bytes) => {
   const picture = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
@@ -56,7 +56,7 @@ COLOURS = """async (bytes) => {
   for (let i = 0; i < data.length; i += 4) found.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
   return { width: picture.width, colours: [...found] };
 }"""
-"""The width of a picture and every colour in it, "red,green,blue"."""
+"""The width and all colours ("red,green,blue") of a picture."""
 
 
 def written(ms: int) -> str:
@@ -64,7 +64,7 @@ def written(ms: int) -> str:
 
 
 def where(stays: list[dict[str, Any]], ms: int) -> dict[str, str]:
-    """Each one's room at an instant: the latest stay that had begun, while it lasted."""
+    """Each person's room at an instant, from stays."""
     found: dict[str, str] = {}
     for one in sorted(stays, key=lambda one: int(one["enter_ms"])):
         if one["enter_ms"] <= ms:
@@ -74,21 +74,21 @@ def where(stays: list[dict[str, Any]], ms: int) -> dict[str, str]:
     return found
 
 
-def told_by_each(stack: RunningStack, crowd: Crowd, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
-    """What `/api/v1/staff/{staff_id}/stays` says, one by one."""
+def stays_by_api(stack: RunningStack, crowd: Crowd, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
+    """All stays from `/api/v1/staff/{staff_id}/stays`, person by person."""
     with web.Client(base_url=stack.http_url, timeout=20) as caller:
         return [{"staff_id": who, **one} for who in crowd.staff for one in stays_of(caller, who, start_ms, end_ms)]
 
 
 def location_at(caller: httpx.Client, who: str, ms: int) -> str:
-    """The room of somebody's last location of the ten seconds before an instant."""
+    """A person's room by the last location in the ten seconds before an instant."""
     asked = {"start": (ms - 10_000) / 1000, "end": (ms + 1) / 1000}
     answer = caller.get(f"/api/v1/staff/{who}/locations", params=asked)
     return str(answer.json()["locations"][-1]["room"])
 
 
 def clipped(stays: list[dict[str, Any]], level: str, window: tuple[int, int]) -> dict[str, list[tuple[int, int]]]:
-    """The parts of the stays on a level that lie within a window, by room."""
+    """Stays on a level, clipped to a window, by room."""
     found: dict[str, list[tuple[int, int]]] = {}
     for one in stays:
         if one["level"] == level:
