@@ -90,6 +90,14 @@ def test_the_building_without_tags_or_gateways_is_refused(demo: Building) -> Non
     assert {receiver.kind for receiver in play.mixed(untagged, People(5)).receivers} == {"phone"}
 
 
+def test_the_building_without_beacons_has_no_phones(demo: Building) -> None:
+    bare = Building("B", demo.levels, demo.rooms, (), demo.gateways, demo.staff, demo.tags)
+    assert {receiver.kind for receiver in play.mixed(bare, People(50)).receivers} == {"gateway"}
+    with pytest.raises(ValueError, match="B has no beacons"):
+        play.phones(bare, People(50))
+    assert [play.playable(command, bare) for command in ("phones", "gateways", "mixed")] == [False, True, True]
+
+
 def test_windows_of_which_everything_is_left_out_still_let_time_pass(demo: Building) -> None:
     played = play.gateways(demo, People(50, duration_s=None))
     for gateway in played.gateways.values():
@@ -104,7 +112,7 @@ def test_a_window_has_what_the_agent_makes_of_the_same_adverts(adverts: list[tup
     gateway = PlayedGateway("gw", base, {})
     agent = _agents_window(min_rssi)
     for beacon, rssi in adverts:
-        gateway.hear(beacon, rssi)
+        gateway.add(beacon, rssi)
         agent.add(":".join(beacon[i : i + 2] for i in range(0, 12, 2)), rssi, Sighting({beacon: -59}, None), 0)
     assert [json.loads(one.to_json()) for one in gateway.close(1)] == [
         json.loads(one.to_json()) for one in agent.close(1)
@@ -124,10 +132,10 @@ def test_a_gateway_obeys_its_config_and_forgets_it_with_an_empty_one() -> None:
     gateway = PlayedGateway("gw", ScanSettings(allow=frozenset([TAG])), {})
     assert gateway.configure(json.dumps({"allow": [OTHER.lower()], "min_rssi": -80}).encode()) is None
     for rssi in (-70, -90):
-        gateway.hear(OTHER, rssi)
-        gateway.hear(TAG, rssi)
+        gateway.add(OTHER, rssi)
+        gateway.add(TAG, rssi)
     assert [reading.beacon for reading in gateway.close(1)] == [OTHER]
-    gateway.hear(OTHER, -85)
+    gateway.add(OTHER, -85)
     assert gateway.close(2) == ()
     assert (gateway.weak, gateway.unregistered) == (1, 2)
     assert gateway.configure(b'{"window_ms":7}') == (
@@ -135,7 +143,7 @@ def test_a_gateway_obeys_its_config_and_forgets_it_with_an_empty_one() -> None:
     )
     assert gateway.settings.min_rssi == -80
     gateway.configure(b"")
-    gateway.hear(TAG, -90)
+    gateway.add(TAG, -90)
     assert [reading.beacon for reading in gateway.close(3)] == [TAG]
 
 
@@ -143,7 +151,7 @@ def test_telemetry_goes_out_when_it_changes_and_once_a_minute() -> None:
     gateway = PlayedGateway("gw", ScanSettings(allow=frozenset([TAG])), sensors_of((), [TAG], 1))
     said = []
     for second in range(180):
-        gateway.hear(TAG, -60)
+        gateway.add(TAG, -60)
         (reading,) = gateway.close(second)
         if reading.battery_mv is not None:
             said.append((second, reading.battery_mv, reading.temperature_c))

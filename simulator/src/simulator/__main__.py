@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import functools
 import gc
 import json
 import os
@@ -50,7 +51,7 @@ def main() -> int:
 
 def _people(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     file = options.building or settings.building_file(values, Path.cwd())
-    watch = BuildingWatch(file, options.when_changed)
+    watch = BuildingWatch(file, options.when_changed, functools.partial(play.playable, options.command))
     while True:
         code = _run_people(options, values, watch)
         if not watch.changed:

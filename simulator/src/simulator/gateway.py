@@ -11,20 +11,20 @@ from simulator.telemetry import Repeater, Sensors
 
 
 class PlayedGateway:
-    """What one gateway hears, counts and is told to listen for."""
+    """One gateway: its settings, its scan window, its counters."""
 
     def __init__(self, gateway_id: str, base: ScanSettings, sensors: dict[str, Sensors]) -> None:
         self.id = gateway_id
         self.settings = base
         self.adverts = self.weak = self.unregistered = 0
-        """Adverts heard since the start; left out as too weak; left out since nobody registered the beacon."""
+        """Adverts since the start: received, left out as too weak, left out since the beacon is not registered."""
         self.configs = self.configs_refused = 0
         self._base, self._sensors = base, sensors
         self._repeater = Repeater()
-        self._heard: dict[str, list[int]] = {}
+        self._collected: dict[str, list[int]] = {}
 
     def configure(self, payload: bytes) -> str | None:
-        """Obey a `config` message from the next advert on. Returns why it cannot be used; the settings then stay."""
+        """Apply a `config` message from the next advert on. Returns why it is invalid; the settings then stay."""
         try:
             self.settings = apply_config(self._base, payload)
         except ConfigError as error:
@@ -33,29 +33,29 @@ class PlayedGateway:
         self.configs += 1
         return None
 
-    def hear(self, beacon: str, rssi: int) -> None:
-        """One advert, dBm."""
+    def add(self, beacon: str, rssi: int) -> None:
+        """Add one advert; `rssi` in dBm."""
         self.adverts += 1
         if beacon in self.settings.allow:
-            self._heard.setdefault(beacon, []).append(rssi)
+            self._collected.setdefault(beacon, []).append(rssi)
         else:
             self.unregistered += 1
 
     def close(self, now_s: float) -> tuple[Reading, ...]:
         """The readings of the window that ends now: per beacon the median; the next window begins."""
-        heard, self._heard = self._heard, {}
+        collected, self._collected = self._collected, {}
         readings = []
-        for beacon, levels in heard.items():
+        for beacon, levels in collected.items():
             rssi = max(-126, min(20, round(median(levels)) + self.settings.rssi_offset))
             if rssi < self.settings.min_rssi:
                 self.weak += len(levels)
                 continue
-            said = self._repeater.due(beacon, self._sensors[beacon], now_s) if beacon in self._sensors else None
-            readings.append(Reading(beacon, rssi, len(levels), TAG_TX, *(said or ())))
+            telemetry = self._repeater.due(beacon, self._sensors[beacon], now_s) if beacon in self._sensors else None
+            readings.append(Reading(beacon, rssi, len(levels), TAG_TX, *(telemetry or ())))
         return tuple(readings[:MAX_READINGS])
 
     def figures(self) -> dict[str, float]:
-        """What its health message says of listening."""
+        """The scan figures of its health message."""
         return {
             "adverts": self.adverts,
             "dropped_no_rssi": 0,

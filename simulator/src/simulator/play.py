@@ -28,7 +28,8 @@ class Outage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who is played and how; staff with tags are heard by gateways, the others carry phones."""
+    """The people of a run: `count` from the `first` on. `low_batteries`: tags with a low battery; `failing`: gateways
+    that lose their network at times; `interval_s` and `readings` are of phones."""
 
     count: int
     first: int = 0
@@ -51,15 +52,23 @@ class Play:
     staff: tuple[str, ...] = ()
 
 
+def playable(command: str, building: Building) -> bool:
+    """Whether a building has what a command needs."""
+    has_tags = bool(building.gateways and building.tags)
+    return {"phones": bool(building.beacons), "gateways": has_tags}.get(command, bool(building.beacons) or has_tags)
+
+
 def phones(building: Building, people: People) -> Play:
-    """Everybody carries a phone."""
+    """Everybody carries a phone. Raises ValueError without beacons."""
+    if not building.beacons:
+        raise ValueError(f"{building.name} has no beacons: phones receive nothing there")
     scenario = _phones(building, people, None)
     receivers = scenario.receivers(building)
     return Play(receivers, scenario.scheduled_batches(building), staff=tuple(one.id for one in receivers))
 
 
 def gateways(building: Building, people: People) -> Play:
-    """The staff that have tags, heard by all of the building's gateways. Raises ValueError where that is nobody."""
+    """The building's gateways receive the staff that have tags. Raises ValueError without gateways or tags."""
     tagged = [staff_id for staff_id in building.staff if staff_id in building.tags]
     staff = tuple(tagged[people.first : people.first + people.count])
     if not building.gateways or not staff:
@@ -69,12 +78,14 @@ def gateways(building: Building, people: People) -> Play:
 
 
 def mixed(building: Building, people: People) -> Play:
-    """Gateways receive staff with tags, the others carry phones. Without gateways or tags everybody carries a phone."""
+    """Gateways receive staff with tags, the others carry phones. Without gateways or tags everybody carries a phone,
+    and without beacons nobody does."""
     everybody = [one.id for one in _phones(building, people, None).receivers(building)]
     tagged = tuple(staff_id for staff_id in everybody if staff_id in building.tags)
     if not tagged or not building.gateways:
         return phones(building, people)
-    return _with_gateways(building, people, tagged, tuple(one for one in everybody if one not in building.tags))
+    others = tuple(one for one in everybody if one not in building.tags) if building.beacons else ()
+    return _with_gateways(building, people, tagged, others)
 
 
 def _phones(building: Building, people: People, staff: tuple[str, ...] | None) -> Phones:
@@ -87,17 +98,17 @@ def _phones(building: Building, people: People, staff: tuple[str, ...] | None) -
 def _with_gateways(building: Building, people: People, tagged: tuple[str, ...], with_phones: tuple[str, ...]) -> Play:
     """Gateways, and then phones, as receivers of one run."""
     tags = [tag for staff_id in tagged for tag in building.tags[staff_id]]
-    listening = gateways_of(building, sensors_of((), tags, people.seed, people.low_batteries))
+    played = gateways_of(building, sensors_of((), tags, people.seed, people.low_batteries))
     carried = _phones(building, people, with_phones)
-    receivers = [Receiver("gateway", one.id) for one in listening]
-    sent = Tags(tagged, people.seed, people.duration_s).scheduled_batches(building, listening)
+    receivers = [Receiver("gateway", one.id) for one in played]
+    sent = Tags(tagged, people.seed, people.duration_s).scheduled_batches(building, played)
     if with_phones:
         after = len(receivers)
         theirs = (one._replace(sender=one.sender + after) for one in carried.scheduled_batches(building))
         sent = heapq.merge(sent, theirs, key=_due)
         receivers += carried.receivers(building)
-    outages = _outages(people, [one.id for one in listening])
-    return Play(receivers, sent, dict(enumerate(listening)), outages, (*tagged, *with_phones))
+    outages = _outages(people, [one.id for one in played])
+    return Play(receivers, sent, dict(enumerate(played)), outages, (*tagged, *with_phones))
 
 
 def _due(item: ScheduledBatch) -> float:

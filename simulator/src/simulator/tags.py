@@ -1,6 +1,6 @@
-"""A run of gateways as data: which of them hears whose tag when, as a function of building, staff and seed. Pure.
+"""A run of gateways as data: the batches that they make of tags' adverts, as a function of building and seed. Pure.
 
-What is on the air does not depend on the gateways' settings; what they send does."""
+The adverts do not depend on the gateways' settings; the batches do."""
 
 import heapq
 import random
@@ -16,7 +16,7 @@ from simulator.scenario import ScheduledBatch, walk_of
 # A tag sends twice a second, a rhythm with which a coin cell lasts a year, and each time up to 10 ms late by chance
 # (advDelay; Bluetooth Core Specification, volume 6, part B, 4.4.2.2.1).
 ADVERT_S, ADVERT_DELAY_S = 0.5, 0.01
-_ADVERT, _WINDOW = 0, 1  # an advert at the very end of a window still is in it
+_ADVERT, _WINDOW = 0, 1  # an advert at the end of a window belongs to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Tags:
     def scheduled_batches(
         self, building: Building, gateways: Sequence[PlayedGateway], first_sender: int = 0
     ) -> Iterator[ScheduledBatch]:
-        """The ends of all windows of all gateways, in order. One in which nothing was heard has no readings, and there
-        is nothing to send. A gateway's window is as long as its settings say when it begins.
+        """All windows of all gateways, by their ends. A window without adverts has no readings. The length of a window
+        follows the gateway's settings at its start.
 
         Args:
             first_sender: index of the first gateway among all receivers of the run."""
@@ -49,7 +49,7 @@ class Tags:
             if what == _ADVERT:
                 tag = tags[number]
                 for gateway_id, rssi in radio.send(tag.walk.at(now_s), tag.rng):
-                    by_id[gateway_id].hear(tag.id, rssi)
+                    by_id[gateway_id].add(tag.id, rssi)
                 heapq.heapreplace(due, (now_s + ADVERT_S + tag.rng.uniform(0, ADVERT_DELAY_S), what, number))
             else:
                 gateway = gateways[number]

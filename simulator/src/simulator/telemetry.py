@@ -1,4 +1,4 @@
-"""What a beacon or tag says of itself: a battery that drains, temperature and humidity over the day. Pure.
+"""Telemetry of beacons and tags: a battery that drains, temperature and humidity over the day. Pure.
 
 Times are seconds from the start of the run."""
 
@@ -11,13 +11,14 @@ from typing import NamedTuple
 # shows it, and is changed long before the platform warns (2,400 mV).
 NEW_MV, CHANGED_AT_MV, DRAIN_MV_PER_H = 3000.0, 2500.0, 2.0
 FIRST_MV = (2700.0, 3000.0)
-# A battery that somebody forgot: below the warning from the start on, and changed when the beacon would stop.
+# A low battery: below the warning from the start, and changed when the beacon would stop.
 LOW_MV, LOW_CHANGED_AT_MV = 2380.0, 2200.0
 DAY_S = 86_400.0
 ROOM_C, ROOM_SWING_C, ROOM_PCT, ROOM_SWING_PCT = (22.0, 26.0), 1.5, (52.0, 66.0), 6.0
 WORN_C = 4.0  # a tag on a body is warmer than the room
-STEP_C = 0.5  # sensors of beacons tell whole or half degrees
-REPEAT_S = 60.0  # what did not change is repeated once a minute, as the gateway agent does
+STEP_C = 0.5  # beacons' sensors have whole or half degrees
+REPEAT_S = 60.0  # unchanged values are repeated once a minute, as the gateway agent does
+FRAME_S = 5.0  # a telemetry frame comes about that often between the other adverts
 
 
 class Telemetry(NamedTuple):
@@ -45,7 +46,7 @@ class Sensors:
             self._first_mv, self._changed_at_mv = LOW_MV, LOW_CHANGED_AT_MV
 
     def at(self, time_s: float) -> Telemetry:
-        """What the device says at a time."""
+        """The values at a time."""
         wave = math.sin(2 * math.pi * time_s / DAY_S + self._phase)
         temperature_c = round((self._temperature_c + ROOM_SWING_C * wave) / STEP_C) * STEP_C
         humidity = self._humidity_pct
@@ -63,21 +64,25 @@ class Sensors:
 
 
 class Repeater:
-    """One receiver's memory of what it passed on: what changed goes out at once, the rest once in REPEAT_S."""
+    """The telemetry that one receiver has sent: changed values go out with the next frame, others once in REPEAT_S."""
 
-    __slots__ = ("_passed_on",)
+    __slots__ = ("_frames", "_sent")
 
     def __init__(self) -> None:
-        self._passed_on: dict[str, tuple[Telemetry, float]] = {}
+        self._frames: dict[str, float] = {}
+        self._sent: dict[str, tuple[Telemetry, float]] = {}
 
     def due(self, device: str, sensors: Sensors, now_s: float) -> Telemetry | None:
-        """What goes with the device's next reading; None: nothing."""
-        before = self._passed_on.get(device)
-        said = sensors.at(now_s)
-        if before is not None and before[0] == said and now_s - before[1] < REPEAT_S:
+        """The telemetry to send with a device's reading; None: nothing is due."""
+        if now_s - self._frames.get(device, -FRAME_S) < FRAME_S:
             return None
-        self._passed_on[device] = said, now_s
-        return said
+        self._frames[device] = now_s
+        before = self._sent.get(device)
+        telemetry = sensors.at(now_s)
+        if before is not None and before[0] == telemetry and now_s - before[1] < REPEAT_S:
+            return None
+        self._sent[device] = telemetry, now_s
+        return telemetry
 
 
 def sensors_of(beacons: Iterable[str], tags: Iterable[str], seed: int, low_batteries: int = 0) -> dict[str, Sensors]:
