@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulator.building import BuildingError, load, parse
+from simulator.building import BuildingError, Gateway, load, parse
 
 
 def small() -> dict[str, Any]:
@@ -15,8 +15,8 @@ def small() -> dict[str, Any]:
             {"id": "L1", "rooms": [{"id": "hall", "name": "Hall", "polygon": [[0, 0], [4, 0], [4, 4], [0, 4]]}]}
         ],
         "beacons": [{"id": "C2A628384B08", "level": "L1", "room": "hall", "x_m": 1, "y_m": 1.5}],
-        "gateways": [{"id": "gw-1"}],
-        "staff": [{"id": "0"}],
+        "gateways": [{"id": "gw-1", "level": "L1", "room": "hall", "x_m": 2, "y_m": 2, "rssi_offset": 1.5}],
+        "staff": [{"id": "0"}, {"id": "1", "tags": ["D0A628384B00"]}, {"id": "2", "tags": []}],
     }
 
 
@@ -25,6 +25,10 @@ def test_reads_a_small_building() -> None:
     assert building.rooms["hall"].polygon == ((0, 0), (4, 0), (4, 4), (0, 4))
     assert building.beacons[0].tx == -59
     assert not building.rooms["hall"].is_passage
+    assert building.gateways == {"gw-1": Gateway("gw-1", "hall", 2, 2, 1.5)}
+    assert building.staff == ("0", "1", "2")
+    assert building.tags == {"1": ("D0A628384B00",)}
+    assert building.registered == {"C2A628384B08", "D0A628384B00"}
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,8 @@ def test_reads_a_small_building() -> None:
         (("beacons", 0, "room"), "attic", "beacons[0].room: there is no room 'attic'"),
         (("beacons", 0, "level"), "L2", "beacons[0].level: room 'hall' is on level 'L1'"),
         (("beacons", 0, "x_m"), None, "beacons[0].x_m: None is not a number"),
+        (("gateways", 0, "room"), "attic", "gateways[0].room: there is no room 'attic'"),
+        (("staff", 1, "tags", 0), "mine", "staff[1].tags[0]: 'mine'"),
         (("staff", 0), 7, "staff[0]: is not an object"),
     ],
 )

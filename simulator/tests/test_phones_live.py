@@ -10,7 +10,8 @@ import pytest
 from cli import DEMO_FILE, finished, running, simulator
 from real_broker import RealBroker, wait_for
 from simulator.building import Building
-from simulator.scenario import Phones
+
+from simulator import play
 
 PHONES = "sda/v1/phone/+/readings"
 
@@ -29,12 +30,12 @@ def test_everything_sent_is_received_exactly(broker: RealBroker, demo: Building)
     assert summary["puback_ms"]["p50"] <= summary["puback_ms"]["p99"] <= summary["puback_ms"]["max"]
 
     # The batches and their time stamps match the seed.
-    phones = Phones(30, seed=7, duration_s=4)
-    ids = [receiver.id for receiver in phones.receivers(demo)]
+    played = play.phones(demo, play.People(30, seed=7, duration_s=4))
+    ids = [receiver.id for receiver in played.receivers]
     wanted: dict[str, list[Any]] = defaultdict(list)
     got: dict[str, list[Any]] = defaultdict(list)
-    for item in phones.scheduled_batches(demo):
-        wanted[ids[item.sender]].append((item.offset_ms, [reading._asdict() for reading in item.readings]))
+    for item in played.batches:
+        wanted[ids[item.sender]].append((item.offset_ms, [json.loads(one.to_json()) for one in item.readings]))
     start_ms = min(payload["ts"] for _, payload, _ in listener.messages)
     first_ms = min(batches[0][0] for batches in wanted.values())
     for topic, payload, _ in listener.messages:

@@ -8,11 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building
 from simulator.geometry import random_point
+from simulator.message import Reading
 from simulator.plan import Plan
 from simulator.radio import SENSITIVITY_DBM, Radio, floor_loss_db, path_loss_db
 from simulator.walk import Spot, Walk
 
 seeds = st.integers(0, 2**32)
+
+
+def levels_of(readings: tuple[Reading, ...]) -> dict[str, int]:
+    """RSSI by beacon."""
+    return {reading.beacon: reading.rssi for reading in readings}
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +59,8 @@ def test_more_power_gives_a_stronger_rssi(demo: Building, plan: Plan) -> None:
     louder = Plan(replace(demo, beacons=tuple(replace(beacon, tx=beacon.tx + 10) for beacon in demo.beacons)))
     room = demo.rooms["l2-auditorium"]
     spot = Spot(room, 45.0, 10.0, (0.0, 1.0))
-    before = dict(Radio(plan, 1, 4).scan(spot, chance(3)))
-    after = dict(Radio(louder, 1, 4).scan(spot, chance(3)))
+    before = levels_of(Radio(plan, 1, 4).scan(spot, chance(3)))
+    after = levels_of(Radio(louder, 1, 4).scan(spot, chance(3)))
     assert before.keys() == after.keys()
     assert {beacon: rssi + 10 for beacon, rssi in before.items()} == after
 
@@ -65,7 +71,7 @@ def test_the_body_attenuates(plan: Plan) -> None:
     room = plan.building.rooms["l5-studio"]
     ahead, behind = (
         [
-            dict(Radio(plan, 1, 12).scan(Spot(room, beacon.x_m - 8, beacon.y_m, (way, 0.0)), chance(seed)))
+            levels_of(Radio(plan, 1, 12).scan(Spot(room, beacon.x_m - 8, beacon.y_m, (way, 0.0)), chance(seed)))
             for seed in range(40)
         ]
         for way in (1.0, -1.0)

@@ -106,7 +106,7 @@ def test_every_window_is_sent_once_with_its_medians(recording: Recording) -> Non
     got = {
         (item.offset_ms // WINDOW_MS - 1, gateways[item.sender].id, beacon): rssi
         for item in scheduled_batches(recording, 1)
-        for beacon, rssi in item.readings
+        for beacon, rssi, *_ in item.readings
     }
     assert got == {key: _agents_rssi(key[2], values) for key, values in wanted.items()}
     assert sum(len(item.readings) for item in scheduled_batches(recording, 1)) == len(wanted)

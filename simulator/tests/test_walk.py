@@ -55,7 +55,7 @@ def grids(draw: st.DrawFn) -> Building:
     if not rooms:
         rooms.append(Room("only", "Only", 0, "room", ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0))))
     names = tuple(f"L{level}" for level in range(levels))
-    return Building("Grid", names, {room.id: room for room in rooms}, (), frozenset(), ())
+    return Building("Grid", names, {room.id: room for room in rooms}, (), {}, ())
 
 
 @given(grids(), seeds)

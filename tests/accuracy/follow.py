@@ -104,7 +104,7 @@ def _messages(play: Play) -> Iterator[dict[str, Any]]:
     if play.offline:
         yield {"now_ms": 0, "gateway": play.offline, "online": False}
     for one in play.sent:
-        readings = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in one.readings]
+        readings = [{"beacon": beacon, "rssi": rssi} for beacon, rssi, *_ in one.readings]
         yield {
             "now_ms": one.now_ms,
             "kind": one.kind,

@@ -95,7 +95,7 @@ def _last(sent: list[Sent], tracks: dict[str, Track]) -> dict[str, float]:
     owner = {_tag(number): staff_id for number, staff_id in enumerate(tracks)}
     last: dict[str, float] = {}
     for one in sent:
-        who = (one.receiver,) if one.kind == "phone" else (owner[beacon] for beacon, _ in one.readings)
+        who = (one.receiver,) if one.kind == "phone" else (owner[beacon] for beacon, *_ in one.readings)
         last.update(dict.fromkeys(who, one.now_ms))
     return last
 

@@ -141,7 +141,7 @@ def test_each_receiver_has_windows_of_its_own_and_the_agents_statistic() -> None
             agent = Window(ScanSettings(allow=frozenset([TAG])))
             for rssi in heard:
                 agent.add("C2:A6:28:38:4B:08", rssi, Sighting({TAG: None}, None), 0)
-            assert [rssi for _, rssi in one.readings] == [reading.rssi for reading in agent.close(1)]
+            assert [reading.rssi for reading in one.readings] == [reading.rssi for reading in agent.close(1)]
     assert min(map(len, ends.values())) > 15
     assert batches(recording(sorted(adverts)), 1) == batches(recording(sorted(adverts)), 1)
 

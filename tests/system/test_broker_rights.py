@@ -43,7 +43,7 @@ MAY_READ = {
     "nodered-probe": set(),
     "nodered-operator": set(),
     "nodered": READINGS | GATEWAYS_OWN | DERIVED | CONFIGS,
-    "simulator": set(),
+    "simulator": CONFIGS,
     "gw-1": {"sda/v1/gateway/gw-1/config"},
     "17": {"sda/v1/phone/17/config"},
     "wallboard": DERIVED,

@@ -1,4 +1,4 @@
-"""The predecessor's three requests as they stand in docs/coming-from-the-predecessor.md, on a building of its own list."""
+"""The predecessor's three requests, literally as in docs/coming-from-the-predecessor.md, on its own list of beacons."""
 
 import json
 import re

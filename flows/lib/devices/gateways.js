@@ -19,6 +19,7 @@ const { createLosses } = require('./losses');
  * @property {number|null} aliveMs last message that only a running gateway sends, by our clock
  * @property {number} aliveSinceMs since when those came without a pause
  * @property {number} rate readings a second at `readingMs`
+ * @property {number|null} removedMs when it was removed, by its clock; readings of before say nothing about now
  * @typedef {ReturnType<typeof createGateways>} Gateways
  */
 
@@ -43,8 +44,7 @@ function createGateways() {
   function knownOf(id, building) {
     const ours = listed.get(id);
     if (ours) return ours;
-    const known = unlisted.get(id)
-      ?? { reported: null, reportedMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0 };
+    const known = unlisted.get(id) ?? fresh();
     if (building.gateways.has(id)) {
       listed.set(id, known);
       return known;
@@ -93,6 +93,10 @@ function createGateways() {
     }
     const { id, state, data } = message;
     const known = knownOf(id, building);
+    if (state === 'removed') {
+      Object.assign(known, fresh(), { removedMs: timeOf(data.ts, nowMs) });
+      return null;
+    }
     if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
     if (state !== 'offline') alive(known, nowMs);
     if (state === null) {
@@ -116,7 +120,7 @@ function createGateways() {
     const known = knownOf(receiver, building);
     known.rate = rateOf(known, nowMs) + readings.length / (RATE_MS / 1000);
     known.readingMs = nowMs;
-    if (Math.abs(nowMs - ts) < SILENT_MS) alive(known, nowMs); // a backlog says nothing about now
+    if (Math.abs(nowMs - ts) < SILENT_MS && ts > (known.removedMs ?? 0)) alive(known, nowMs); // a backlog says nothing about now
   }
 
   /** @param {Known} known @param {number} nowMs @returns {{state: State, since: number|null}} */
@@ -151,12 +155,17 @@ function createGateways() {
   };
 }
 
+/** @returns {Known} of which nothing is known */
+const fresh = () => ({
+  reported: null, reportedMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0, removedMs: null,
+});
+
 /** @param {Known} known @param {number} nowMs */
 const rateOf = ({ rate, readingMs }, nowMs) => (readingMs === null ? 0 : rate * Math.exp(Math.min(0, readingMs - nowMs) / RATE_MS));
 
 /**
  * @param {string} topic @param {Buffer} payload
- * @returns {{id: string, state: 'online'|'offline'|null, data: any}|null} state: of a status message; null: the message is bad
+ * @returns {{id: string, state: 'online'|'offline'|'removed'|null, data: any}|null} state: of a status message; null: the message is bad
  */
 function read(topic, payload) {
   const [, id = '', what] = TOPIC.exec(topic) ?? [];
@@ -165,7 +174,7 @@ function read(topic, payload) {
     const data = JSON.parse(payload.toString('utf8'));
     if (data === null || typeof data !== 'object' || Array.isArray(data)) return null;
     if (what === 'health') return { id, state: null, data };
-    return data.state === 'online' || data.state === 'offline' ? { id, state: data.state, data } : null;
+    return ['online', 'offline', 'removed'].includes(data.state) ? { id, state: data.state, data } : null;
   } catch {
     return null;
   }

@@ -158,11 +158,15 @@ def _renewal(settings: Settings) -> Process:
     )
 
 
+# As in compose.yaml: something for the alerts page, and nothing left on the broker when these people leave.
+DEMO = ("-n", "50", "--low-batteries", "1", "--failing", "1", "--final-status", "removed")
+
+
 def _simulator(settings: Settings) -> Process:
     return Process(
         name="simulator",
         version="demo",
-        command=(sys.executable, "-m", "simulator", "phones", "-n", "50", "--building", str(settings.building),
+        command=(sys.executable, "-m", "simulator", "mixed", *DEMO, "--building", str(settings.building),
                  "--when-changed", "follow" if settings["SIM"] == "1" else "leave"),
         directory=settings.data_dir,
         environment={

@@ -3,33 +3,36 @@
 import argparse
 import asyncio
 import contextlib
+import functools
 import gc
 import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
 
-from simulator import arguments, replay, settings
+from simulator import arguments, play, replay, settings
 from simulator.building import Building, BuildingError, load
 from simulator.building_watch import BuildingWatch
 from simulator.fleet import Fleet
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.run_options import RefusedError, RunOptions, Stop, TooManyFilesError, UnreachableError, raise_file_limit
-from simulator.scenario import Phones, ScheduledBatch
+from simulator.truth import TruthFile
 
 
 def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
     options = arguments.parser().parse_args()
     values = {**dotenv_values(".env"), **os.environ}
-    run = {"phones": _phones, "replay": _replay, "hacs": _hacs, "record": _record}[options.command]
+    commands = {"replay": _replay, "hacs": _hacs, "record": _record}
+    run = commands.get(options.command, _people)
     try:
         return run(options, values)
     except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
@@ -46,11 +49,11 @@ def main() -> int:
         return REFUSED
 
 
-def _phones(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
+def _people(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     file = options.building or settings.building_file(values, Path.cwd())
-    watch = BuildingWatch(file, options.when_changed)
+    watch = BuildingWatch(file, options.when_changed, functools.partial(play.playable, options.command))
     while True:
-        code = _run_phones(options, values, watch)
+        code = _run_people(options, values, watch)
         if not watch.changed:
             return code
         _log(f"{file} has changed: " + watch.description)
@@ -58,15 +61,32 @@ def _phones(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
             return OK
 
 
-def _run_phones(options: argparse.Namespace, values: Mapping[str, str | None], watch: BuildingWatch) -> int:
-    broker, building = settings.broker(values), load(watch.remember())
-    phones = Phones(options.count, options.first, options.interval, options.readings, options.seed, options.duration)
-    receivers = phones.receivers(building)
-    ids = receivers[0].id if len(receivers) == 1 else f"{receivers[0].id} to {receivers[-1].id}"
-    _log(f"{len(receivers):,} phones (SDA {ids}) in {building.name}, seed {phones.seed}, to {broker}")
-    return _send(
-        options, broker, receivers, phones.scheduled_batches(building), about={"seed": phones.seed}, watch=watch
-    )
+def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], watch: BuildingWatch) -> int:
+    accounts = settings.accounts(options.accounts) if options.accounts else None
+    broker, building = settings.broker(values, accounts, options.ca), load(watch.remember())
+    people = _people_options(options)
+    played = {"phones": play.phones, "gateways": play.gateways, "mixed": play.mixed}[options.command](building, people)
+    if missing := [one.id for one in played.receivers if accounts is not None and one.id not in accounts]:
+        raise settings.SettingsError(f"{options.accounts} has no account of {missing[0]} (of {len(missing)} missing)")
+    _log(f"{_description(played)} in {building.name}, seed {people.seed}, to {broker}")
+    truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
+    return _send(options, broker, played, about={"seed": people.seed}, watch=watch, truth=truth)
+
+
+def _people_options(options: argparse.Namespace) -> play.People:
+    given = vars(options)
+    known = {name: given[name] for name in ("interval_s", "readings", "low_batteries", "failing") if name in given}
+    return play.People(options.count, options.first, options.seed, options.duration, **known)
+
+
+def _description(played: play.Play) -> str:
+    """For example: 50 SDAs, 26 of them with phones, and 113 gateways."""
+    with_phones = [one.id for one in played.receivers if one.kind == "phone"]
+    if not played.gateways:
+        ids = with_phones[0] if len(with_phones) == 1 else f"{with_phones[0]} to {with_phones[-1]}"
+        return f"{len(with_phones):,} phones (SDA {ids})"
+    people = f"{len(played.staff):,} SDAs, {len(with_phones):,} of them with phones"
+    return f"{people}, and {len(played.gateways):,} gateways"
 
 
 def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
@@ -87,8 +107,8 @@ def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
         f"{len(gateways)} gateways, {len(recording.rows):,} readings, {len(recording.refused):,} rows refused; "
         f"plays for {replay.duration_s(recording, options.speed):.0f} s to {broker}"
     )
-    batches = replay.scheduled_batches(recording, options.speed)
-    return _send(options, broker, gateways, batches, refused_rows=len(recording.refused))
+    recorded = play.Play(gateways, replay.scheduled_batches(recording, options.speed))
+    return _send(options, broker, recorded, refused_rows=len(recording.refused))
 
 
 def _warn_of_unknown_gateways(building: Building, gateways: list[Receiver]) -> None:
@@ -100,26 +120,28 @@ def _warn_of_unknown_gateways(building: Building, gateways: list[Receiver]) -> N
 def _send(
     options: argparse.Namespace,
     broker: settings.Broker,
-    receivers: list[Receiver],
-    batches: Iterator[ScheduledBatch],
+    played: play.Play,
     *,
     refused_rows: int = 0,
     about: Mapping[str, Any] | None = None,
     watch: BuildingWatch | None = None,
+    truth: TruthFile | None = None,
 ) -> int:
     """Send all batches through a fleet and report."""
-    raise_file_limit(len(receivers))
+    raise_file_limit(len(played.receivers))
     gc.set_threshold(
         50_000
     )  # connections live long: collecting garbage in a million objects every second costs 10 % CPU
     run_options = RunOptions(options.ramp, options.queue, options.wait, options.drain, options.progress)
+    if "health" in options:
+        run_options = replace(run_options, health_s=options.health, final_status=options.final_status)
 
     async def run() -> tuple[Fleet, float]:
-        fleet = Fleet(broker, receivers, run_options, _log)
+        fleet = Fleet(broker, played, run_options, _log, truth)
         fleet.tally.refused_rows = refused_rows
         stop = _stop_by_signal()
         async with watch.stop_on_change(stop) if watch else contextlib.nullcontext():
-            return fleet, await fleet.run(batches, stop)
+            return fleet, await fleet.run(stop)
 
     fleet, seconds = asyncio.run(run())
     _report(options, {**(about or {}), **fleet.tally.summary(seconds)})

@@ -22,6 +22,7 @@ MOST_PHONES = 1_000_000  # guards against a typing error; the limit of open file
 ENVIRONMENT = """
 environment (or .env in the working folder; the environment wins):
   MQTT_HOST (localhost), MQTT_PORT (1883), MQTT_SIMULATOR_PASSWORD   the broker, account 'simulator'
+  MQTTS_PORT (8883)                                                  the same with --ca, over TLS
   HTTP_PORT (1880), SDA_API_KEY                                      the platform, for 'hacs' and 'record'
   SDA_BUILDING                                                       the building file
 """
@@ -30,6 +31,7 @@ EXAMPLES = """
 examples:
   simulator phones -n 50                      50 SDAs walk the demo building until Ctrl-C
   simulator phones -n 2000 --interval 4 --duration 120 --json
+  simulator mixed                             SDAs with tags for gateways, and SDAs with phones
   simulator replay walk.csv                   a recorded walk, sent by gateways, in real time
   simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
   simulator hacs --staff 0,2                  polls the locations of SDA 0 and 2 every 10 s, as HACS does
@@ -46,12 +48,36 @@ walks and waits some seconds for outstanding acknowledgements; a second one exit
 """
 PHONES_EXAMPLES = """
 examples:
-  simulator phones                            the demo: 50 SDAs, no end, about 35 msg/s
+  simulator phones                            50 SDAs, no end, about 35 msg/s
   simulator phones -n 10 --first 50           ten more, beside the demo: its ids are 0 to 49
   simulator phones -n 2000 --interval 4 --duration 120
       expect 60,000 batches sent and acknowledged, 500 msg/s, exit code 0
   simulator phones -n 10000 --interval 4 --duration 60
       2,500 msg/s; connecting takes 20 s (--ramp), so their first batches wait up to 20 s
+"""
+GATEWAYS = """
+Plays every gateway of the building, each with its own MQTT connection, and those SDAs of the building file that have
+tags (the first -n of them). A tag sends two adverts a second. The place where it is carried decides which gateways
+receive it, and how strongly. A gateway sends a batch for each window (1 s) with readings: per registered tag the median
+RSSI, `n` and `tx`, and battery and temperature when they change and once a minute. It publishes `status` (retained, and
+as its last will) and `health`, and obeys `config`: window_ms, min_rssi, rssi_offset, allow or allow_bloom.
+
+The same seed gives the same adverts. A gateway starts with the settings that the building file gives it.
+"""
+GATEWAYS_EXAMPLES = """
+examples:
+  simulator gateways                          all SDAs with tags in the demo building, about 100 msg/s
+  simulator gateways --failing 1 --low-batteries 1 --truth rooms.csv
+      something for the alerts page; rooms.csv has ts_ms,staff_id,level,room of each change of room
+  simulator gateways --accounts accounts.tsv --ca .data/broker/tls/ca.crt
+      over TLS, each gateway with its own account
+"""
+MIXED = """
+SDAs with tags are received by the building's gateways (see 'gateways'), the others carry phones (see 'phones').
+"""
+MIXED_EXAMPLES = """
+examples:
+  simulator mixed                             the demo: 24 SDAs with tags, 26 with phones, 113 gateways
 """
 REPLAY = """
 FILE is a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; others are ignored. Every gateway
@@ -106,29 +132,27 @@ IN_ONE_CALL = 200
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line. Wrong arguments exit with code 2 and a message."""
-    about = "Plays virtual SDAs, recorded walks and the HACS poller."
+    about = "Plays virtual SDAs, gateways, recorded walks and the HACS poller."
     main = argparse.ArgumentParser("simulator", **_help(EXAMPLES + ENVIRONMENT, about))
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     phones = commands.add_parser(
         "phones", help="virtual SDAs that walk the building with phones", **_help(PHONES_EXAMPLES, PHONES)
     )
-    add = phones.add_argument
-    add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
-    add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
-    add("--interval", metavar="S", type=_real(0.05, 3600), help="a batch every S seconds, walking or not")
-    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most R beacons in a batch (4)")
-    add("--duration", metavar="S", type=_real(0.001, math.inf), help="stop after S seconds (no end)")
-    add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
-    add(
-        "--when-changed",
-        choices=("stay", "leave", "follow"),
-        default="stay",
-        help="when the building file changes: continue in the old building (stay), disconnect until the file is as "
-        "before (leave), or walk in the new building (follow)",
+    gateways = commands.add_parser(
+        "gateways", help="the building's gateways, which receive SDAs' tags", **_help(GATEWAYS_EXAMPLES, GATEWAYS)
     )
-    _add_building(phones)
-    _add_sending(phones)
+    mixed = commands.add_parser(
+        "mixed", help="both: SDAs with tags for gateways, and SDAs with phones", **_help(MIXED_EXAMPLES, MIXED)
+    )
+    for people in (phones, gateways, mixed):
+        _add_people(people)
+        if people is not gateways:
+            _add_phones(people)
+        if people is not phones:
+            _add_gateways(people)
+        _add_building(people)
+        _add_sending(people)
 
     replay = commands.add_parser("replay", help="a recorded walk, sent by gateways", **_help(REPLAY_EXAMPLES, REPLAY))
     replay.add_argument("file", metavar="FILE", type=Path, help="CSV of readings")
@@ -155,6 +179,60 @@ def parser() -> argparse.ArgumentParser:
     _add_building(hacs)
     _add_record(commands)
     return main
+
+
+def _add_people(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
+    add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
+    add("--duration", metavar="S", type=_real(0.001, math.inf), help="stop after S seconds (no end)")
+    add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
+    add(
+        "--when-changed",
+        choices=("stay", "leave", "follow"),
+        default="stay",
+        help="when the building file changes: continue in the old building (stay), disconnect until the file is as "
+        "before (leave), or walk in the new building (follow)",
+    )
+    add("--truth", metavar="FILE", type=Path, help="write everybody's true rooms as CSV: ts_ms,staff_id,level,room")
+    add(
+        "--accounts",
+        metavar="FILE",
+        type=Path,
+        help="each receiver under its own account: lines of id<tab>password, as `make account` prints them",
+    )
+    add("--ca", metavar="FILE", type=Path, help="over TLS, to MQTTS_PORT, trusting this CA alone")
+
+
+def _add_phones(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--interval",
+        dest="interval_s",
+        metavar="S",
+        type=_real(0.05, 3600),
+        help="a phone's batch every S seconds, walking or not",
+    )
+    add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most R beacons in a phone's batch (4)")
+
+
+def _add_gateways(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--health", metavar="S", type=_real(0.5, 3600), default=15.0, help="each gateway's health every S seconds (15)")
+    add("--low-batteries", metavar="N", type=_whole(0, 10_000), default=0, help="N tags have a low battery (0)")
+    add(
+        "--failing",
+        metavar="N",
+        type=_whole(0, 10_000),
+        default=0,
+        help="N gateways lose their network for minutes, soon after the start and then every few hours (0)",
+    )
+    add(
+        "--final-status",
+        choices=("offline", "removed"),
+        default="offline",
+        help="the gateways' retained status at the end: 'removed' lets the platform forget them (offline)",
+    )
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

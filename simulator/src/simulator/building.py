@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -47,15 +47,35 @@ class Beacon:
 
 
 @dataclass(frozen=True, slots=True)
+class Gateway:
+    """A fixed gateway. The locator adds `rssi_offset` (dB) to what it hears; `min_rssi` (dBm, after that) None: all."""
+
+    id: str
+    room: str
+    x_m: float
+    y_m: float
+    rssi_offset: float = 0.0
+    min_rssi: int | None = None
+    window_ms: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
 class Building:
-    """A whole building: level ids lowest first, rooms by id, and the ids of gateways and staff."""
+    """A whole building: level ids lowest first, rooms and gateways by id, the ids of staff, and who has which tags."""
 
     name: str
     levels: tuple[str, ...]
     rooms: dict[str, Room]
     beacons: tuple[Beacon, ...]
-    gateways: frozenset[str]
+    gateways: dict[str, Gateway]
     staff: tuple[str, ...]
+    tags: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Beacon ids by staff id; who has none is not in it."""
+
+    @property
+    def registered(self) -> frozenset[str]:
+        """All beacons that the file knows, tags included."""
+        return frozenset([beacon.id for beacon in self.beacons] + [tag for tags in self.tags.values() for tag in tags])
 
 
 def load(path: Path) -> Building:
@@ -87,9 +107,11 @@ def parse(document: Any) -> Building:
     if not rooms:
         raise root["levels"].fault("there is no room in the building")
     beacons = tuple(_beacon(node, rooms, levels) for node in root["beacons"].items())
-    gateways = frozenset(node["id"].text(PLAIN_ID) for node in root["gateways"].items())
+    gateways = {one.id: one for one in (_gateway(node, rooms, levels) for node in root["gateways"].items())}
     staff = tuple(node["id"].text(PLAIN_ID) for node in root["staff"].items())
-    return Building(root["building"].text(".+"), tuple(levels), rooms, beacons, gateways, staff)
+    tags = {node["id"].text(PLAIN_ID): _tags(node) for node in root["staff"].items() if node.has("tags")}
+    carried = {staff_id: ids for staff_id, ids in tags.items() if ids}
+    return Building(root["building"].text(".+"), tuple(levels), rooms, beacons, gateways, staff, carried)
 
 
 def _room(node: "_Node", level: int) -> Room:
@@ -109,14 +131,36 @@ def _point(node: "_Node") -> Point:
     return numbers[0], numbers[1]
 
 
-def _beacon(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Beacon:
+def _room_of(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> str:
+    """The room in which a device hangs."""
     room = node["room"].text(PLAIN_ID)
     if room not in rooms:
         raise node["room"].fault(f"there is no room {room!r}")
     if node["level"].text(PLAIN_ID) != levels[rooms[room].level]:
         raise node["level"].fault(f"room {room!r} is on level {levels[rooms[room].level]!r}")
+    return room
+
+
+def _beacon(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Beacon:
+    room = _room_of(node, rooms, levels)
     tx = round(node["tx"].number()) if node.has("tx") else DEFAULT_TX
     return Beacon(node["id"].text(BEACON_ID), room, node["x_m"].number(), node["y_m"].number(), tx)
+
+
+def _gateway(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Gateway:
+    return Gateway(
+        node["id"].text(PLAIN_ID),
+        _room_of(node, rooms, levels),
+        node["x_m"].number(),
+        node["y_m"].number(),
+        node["rssi_offset"].number() if node.has("rssi_offset") else 0.0,
+        round(node["min_rssi"].number()) if node.has("min_rssi") else None,
+        round(node["window_ms"].number()) if node.has("window_ms") else 1000,
+    )
+
+
+def _tags(node: "_Node") -> tuple[str, ...]:
+    return tuple(tag.text(BEACON_ID) for tag in node["tags"].items())
 
 
 class _Node:

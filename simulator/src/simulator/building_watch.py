@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from simulator.building import BuildingError, load
+from simulator.building import Building, BuildingError, load
 from simulator.run_options import Stop
 
 POLL_S = 1.0
@@ -17,10 +18,13 @@ WhenChanged = Literal["stay", "leave", "follow"]
 class BuildingWatch:
     """Compares a building file's content with the remembered content; its formatting does not matter."""
 
-    def __init__(self, file: Path, when_changed: WhenChanged) -> None:
+    def __init__(
+        self, file: Path, when_changed: WhenChanged, playable: Callable[[Building], bool] = lambda _: True
+    ) -> None:
         self.changed = False
-        self._file, self._when_changed = file, when_changed
-        self._remembered: Any = None
+        self._file, self._when_changed, self._playable = file, when_changed, playable
+        self._remembered: bytes | None = None
+        self._bytes, self._digest = b"", b""
 
     @property
     def description(self) -> str:
@@ -60,15 +64,19 @@ class BuildingWatch:
 
     def _is_usable(self) -> bool:
         if self._when_changed == "leave":
-            return bool(self._content() == self._remembered)
+            return self._content() == self._remembered
         try:
-            return bool(load(self._file).beacons)
+            return self._playable(load(self._file))
         except BuildingError:
             return False
 
-    def _content(self) -> Any:
-        """The parsed file; None if it cannot be read or is half written."""
+    def _content(self) -> bytes | None:
+        """A digest of the parsed file; None if it cannot be read or is half written."""
         try:
-            return json.loads(self._file.read_text())
+            read = self._file.read_bytes()
+            if read != self._bytes:
+                canonical = json.dumps(json.loads(read), sort_keys=True)
+                self._bytes, self._digest = read, hashlib.sha256(canonical.encode()).digest()
         except (OSError, ValueError):
             return None
+        return self._digest

@@ -5,16 +5,18 @@ import contextlib
 import random
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from typing import Literal
 
-from simulator.link import Link
-from simulator.message import Receiver, batch, readings_topic, status, status_topic
+from simulator.gateway import PlayedGateway
+from simulator.link import Link, Subscription
+from simulator.message import batch, config_topic, health, health_topic, readings_topic, status, status_topic
+from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
 from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
+from simulator.truth import TruthFile
 
 TICK_S = 0.005  # batches due within this time are sent together: 200 wake-ups per second instead of one per message
 YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
@@ -23,6 +25,7 @@ BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
 SHUT_DOWN_S = 2.0
+CPU_C = 45.0  # of a Raspberry Pi that does little
 NO_BATCH = -1  # instead of a number of readings: the message is a status
 VERSION = f"simulator/{version('sda-simulator')}"
 
@@ -31,30 +34,52 @@ class Fleet:
     """All receivers of a run, each with its own connection. `run` once, in the running loop."""
 
     def __init__(
-        self, broker: Broker, receivers: Sequence[Receiver], options: RunOptions, log: Callable[[str], None]
+        self,
+        broker: Broker,
+        play: Play,
+        options: RunOptions,
+        log: Callable[[str], None],
+        truth: TruthFile | None = None,
     ) -> None:
+        receivers = play.receivers
         self.tally = SendStats(receivers=len(receivers))
-        self._broker, self._options, self._log = broker, options, log
+        self._broker, self._play, self._options, self._log, self._truth = broker, play, options, log, truth
         self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
+        self._made = [0] * len(receivers)  # readings of each receiver
+        self._dropped = [0] * len(receivers)
         self._statuses: dict[Link, str] = {}
-        run = secrets.token_hex(3)  # two simulators must not take over each other's sessions
-        self._links = [self._link(receiver, f"sim-{run}-{receiver.kind}-{receiver.id}") for receiver in receivers]
+        self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
+        self._links = [self._link(sender) for sender in range(len(receivers))]
+        self._senders = {link: sender for sender, link in enumerate(self._links)}
+        self._cut: set[Link] = set()  # in an outage
         self._changed = asyncio.Event()
         self._ending = False
+        self._started_s = time.monotonic()
         self._jitter = random.Random()  # noqa: S311 - spreads reconnects
         self._tasks: asyncio.TaskGroup
 
-    def _link(self, receiver: Receiver, client_id: str) -> Link:
-        if receiver.kind == "phone":
-            return Link(self._broker, client_id, self)
-        topic = status_topic(receiver.id)
-        link = Link(self._broker, client_id, self, will=(topic, status("offline", _now_ms(), VERSION)))
+    def _link(self, sender: int) -> Link:
+        kind, its_id = self._play.receivers[sender]
+        broker, client_id = self._broker, f"sim-{self._run_id}-{kind}-{its_id}"
+        if broker.accounts is not None:
+            broker, client_id = broker.as_account(its_id), its_id
+        if kind == "phone":
+            return Link(broker, client_id, self)
+        gateway = self._play.gateways.get(sender)
+        config = Subscription(config_topic(its_id), lambda payload: self._configure(gateway, payload))
+        topic = status_topic(its_id)
+        will = (topic, status("offline", _now_ms(), VERSION))
+        link = Link(broker, client_id, self, will, config if gateway else None)
         self._statuses[link] = topic
         return link
 
-    async def run(self, batches: Iterator[ScheduledBatch], stop: Stop) -> float:
-        """Connect, send all of `batches` (or until `stop`), wait for the acknowledgements, disconnect.
+    def _configure(self, gateway: PlayedGateway | None, payload: bytes) -> None:
+        if gateway is not None and (fault := gateway.configure(payload)):
+            self._log(fault)
+
+    async def run(self, stop: Stop) -> float:
+        """Connect, send all batches of the play (or until `stop`), wait for the acknowledgements, disconnect.
 
         Returns the seconds during which batches were made. Raises UnreachableError or RefusedError before anything
         is sent; later outages of the broker are retried."""
@@ -62,9 +87,11 @@ class Fleet:
             async with asyncio.TaskGroup() as self._tasks:
                 helpers = [self._tasks.create_task(self._keep_alive())]
                 try:
-                    return await self._run(batches, stop, helpers)
+                    return await self._run(self._play.batches, stop, helpers)
                 finally:
                     self._ending = True
+                    if self._truth is not None:
+                        self._truth.close(_now_ms())
                     for helper in helpers:
                         helper.cancel()
         except ExceptionGroup as failures:
@@ -76,7 +103,8 @@ class Fleet:
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(batches, started_s))
         stopping = self._tasks.create_task(stop.wait())
-        helpers += [self._tasks.create_task(self._ramp()), self._tasks.create_task(self._progress(started_s)), stopping]
+        beside = (self._ramp(), self._progress(started_s), self._publish_healths(), self._play_outages(started_s))
+        helpers += [*(self._tasks.create_task(one) for one in beside), stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
         sending.cancel()
@@ -119,16 +147,21 @@ class Fleet:
                 origin_ms += self._clock_step_ms(origin_ms, started_s)
             elif number % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-            self._publish_batch(item, origin_ms + item.offset_ms)
+            if self._truth is not None:
+                self._truth.write_until(item.due_s, origin_ms)
+            if item.readings:
+                self._publish_batch(item, origin_ms + item.offset_ms)
 
     def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
         tally, sender = self.tally, item.sender
         full = tally.waiting >= self._options.queue
         tally.made += 1
         tally.readings += len(item.readings)
+        self._made[sender] += len(item.readings)
         self._seqs[sender] += 1
         if full:
             tally.dropped += 1
+            self._dropped[sender] += len(item.readings)
             return
         payload = batch(ts_ms, self._seqs[sender], item.readings)
         self._links[sender].publish(self._topics[sender], payload, len(item.readings))
@@ -141,19 +174,67 @@ class Fleet:
         return step_ms
 
     async def _shut_down(self) -> None:
-        """Publish `offline` for gateways, then disconnect all."""
+        """Publish the gateways' final status, then disconnect all."""
         self._ending = True
-        for link in self._statuses:
-            self._publish_status(link, "offline")
+        for link, topic in self._statuses.items():
+            if via := self._link_for(link):
+                final = status(self._options.final_status, _now_ms(), VERSION)
+                via.publish(topic, final, NO_BATCH, retain=True)
         await self._wait_until(
             lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
         )
         for link in self._links:
             link.close()
 
-    def _publish_status(self, link: Link, state: Literal["online", "offline"]) -> None:
-        if link.is_up:
-            link.publish(self._statuses[link], status(state, _now_ms(), VERSION), NO_BATCH, retain=True)
+    def _publish_online(self, link: Link) -> None:
+        link.publish(self._statuses[link], status("online", _now_ms(), VERSION), NO_BATCH, retain=True)
+
+    def _link_for(self, link: Link) -> Link | None:
+        """A link that is up and may publish in place of this one; None: there is none."""
+        if link.is_up or self._broker.accounts is not None:
+            return link if link.is_up else None
+        return next((other for other in self._statuses if other.is_up), None)
+
+    def _publish_health(self, sender: int) -> None:
+        link, gateway = self._links[sender], self._play.gateways[sender]
+        dropped, acknowledged = self._dropped[sender], link.readings_acknowledged
+        published = self._made[sender] - dropped
+        figures = {
+            "uptime_s": round(time.monotonic() - self._started_s),
+            **gateway.figures(),
+            "published": published,
+            "acked": acknowledged,
+            "queued": published - acknowledged,
+            "dropped": dropped,
+            "dropped_size": dropped,
+            "scan_restarts": 0,
+            "connects": link.connections,
+            "cpu_temperature_c": CPU_C + sender % 12,
+            "clock_synchronised": 1,
+            "clock_offset_ms": 0,
+        }
+        link.publish(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH)
+
+    async def _publish_healths(self) -> None:
+        """Each connected gateway's health every `health_s`, evenly spread."""
+        while self._play.gateways:
+            for sender in self._play.gateways:
+                await asyncio.sleep(self._options.health_s / len(self._play.gateways))
+                if self._links[sender].is_up:
+                    self._publish_health(sender)
+
+    async def _play_outages(self, started_s: float) -> None:
+        for outage in self._play.outages:
+            await asyncio.sleep(max(0.0, started_s + outage.start_s - time.monotonic()))
+            link = self._links[outage.sender]
+            self._cut.add(link)
+            link.cut()
+            rest_s = started_s + outage.end_s - time.monotonic()
+            asyncio.get_running_loop().call_later(max(0.0, rest_s), self._end_outage, link)
+
+    def _end_outage(self, link: Link) -> None:
+        self._cut.discard(link)
+        self._open(link)
 
     async def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
         """Wait for a condition for at most `seconds`. Links wake it; a signal is seen within 0.1 s."""
@@ -177,7 +258,7 @@ class Fleet:
             self._log(self.tally.progress(time.monotonic() - started_s))
 
     def _open(self, link: Link) -> None:
-        if not self._ending:
+        if not self._ending and link not in self._cut and not link.is_up:
             self._tasks.create_task(link.open())
 
     # Callbacks of links.
@@ -187,7 +268,9 @@ class Fleet:
         self.tally.connections += 1
         self._changed.set()
         if link in self._statuses:
-            self._publish_status(link, "online")
+            self._publish_online(link)
+        if (sender := self._senders[link]) in self._play.gateways:
+            self._publish_health(sender)
 
     def link_down(self, link: Link) -> None:
         if link.is_up:

@@ -5,11 +5,13 @@ here as bytes (a tenth of the memory)."""
 
 import asyncio
 import socket
+import ssl
 import time
 from collections import deque
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
-from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTv311
+from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage, MQTTv311
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -28,11 +30,23 @@ class LinkObserver(Protocol):
     def link_acknowledged(self, readings: int, latency_s: float) -> None: ...
 
 
+class Subscription(NamedTuple):
+    """A topic at QoS 0, and the function that gets each payload, called in the loop."""
+
+    topic: str
+    received: Callable[[bytes], None]
+
+
 class Link:
     """A connection that can be opened repeatedly until `close`."""
 
     def __init__(
-        self, broker: Broker, client_id: str, observer: LinkObserver, will: tuple[str, bytes] | None = None
+        self,
+        broker: Broker,
+        client_id: str,
+        observer: LinkObserver,
+        will: tuple[str, bytes] | None = None,
+        subscription: Subscription | None = None,
     ) -> None:
         self.is_up = False
         self.refused: str | None = None
@@ -41,6 +55,8 @@ class Link:
         """Why there is no connection."""
         self.failures = 0
         """Attempts in a row that did not lead to a connection."""
+        self.connections = self.readings_acknowledged = 0
+        """Since the start."""
         self._observer = observer
         self._loop = asyncio.get_running_loop()
         self._opening = False
@@ -52,8 +68,13 @@ class Link:
         self._client = Client(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTv311, reconnect_on_failure=False)
         self._client.connect_async(broker.host, broker.port, KEEPALIVE_S)
         self._client.username_pw_set(broker.username, broker.password)
+        if broker.ca_file is not None:
+            self._client.tls_set(ca_certs=str(broker.ca_file))
         if will is not None:
             self._client.will_set(*will, qos=1, retain=True)
+        self._subscription = subscription
+        if subscription is not None:
+            self._client.on_message = self._on_message
         self._client.on_connect = self._on_connect
         self._client.on_disconnect = self._on_disconnect
         self._client.on_publish = self._on_publish
@@ -97,6 +118,12 @@ class Link:
             self._client.loop_misc()
             self._write()
 
+    def cut(self) -> None:
+        """End the connection without DISCONNECT, like a network outage: the broker publishes the last will."""
+        handle = self._client.socket()
+        if self.is_up and isinstance(handle, socket.socket):
+            handle.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Disconnect cleanly, so that the broker sends no last will."""
         if self.is_up:
@@ -113,6 +140,8 @@ class Link:
 
     def _readable(self) -> None:
         self._client.loop_read()  # calls back; paho's repeated messages go before waiting ones
+        while isinstance(handle := self._client.socket(), ssl.SSLSocket) and handle.pending():
+            self._client.loop_read()  # decrypted already, so the loop sees no more data in the socket
         self._fill()
 
     def _write(self) -> None:
@@ -133,11 +162,19 @@ class Link:
             self.refused = self.problem = str(reason)
             return
         self.is_up, self.refused, self.failures = True, None, 0
+        self.connections += 1
+        if self._subscription is not None:
+            self._client.subscribe(self._subscription.topic, 0)
         self._observer.link_up(self)
+
+    def _on_message(self, _c: Client, _u: Any, message: MQTTMessage) -> None:
+        if self._subscription is not None:
+            self._subscription.received(bytes(message.payload))
 
     def _on_publish(self, _c: Client, _u: Any, mid: int, _r: ReasonCode, _p: Properties) -> None:
         sent_s, readings, retained = self._pending.pop(mid)
         self._pending_statuses -= retained
+        self.readings_acknowledged += max(0, readings)
         self._observer.link_acknowledged(readings, time.perf_counter() - sent_s)
 
     def _on_disconnect(

@@ -1,11 +1,12 @@
-"""MQTT messages and topics: a batch of readings and a gateway's status (docs/interfaces.md)."""
+"""MQTT messages and topics: a batch of readings, a gateway's status and health (docs/interfaces.md)."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
 Kind = Literal["gateway", "phone"]
+FinalStatus = Literal["offline", "removed"]
 MAX_READINGS = 500  # the contract's limit for one batch
 BEACON_ID = r"[0-9A-F-]{12,64}"
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
@@ -14,11 +15,29 @@ _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Reading(NamedTuple):
-    """One beacon received by one receiver in one scan window."""
+    """One beacon received by one receiver in one scan window. None: unknown, or not repeated this time."""
 
     beacon: str
     rssi: int
     """dBm"""
+    n: int | None = None
+    """adverts in the window"""
+    tx: int | None = None
+    """the beacon's calibrated power at 1 m, dBm"""
+    battery_mv: int | None = None
+    temperature_c: float | None = None
+    humidity_pct: float | None = None
+
+    def to_json(self) -> str:
+        """The reading as a JSON object, without values that are None."""
+        text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id has nothing that JSON escapes
+        for name, value in zip(_OPTIONAL, self[2:], strict=True):
+            if value is not None:
+                text += f',"{name}":{value}'
+        return text + "}"
+
+
+_OPTIONAL = Reading._fields[2:]
 
 
 class Receiver(NamedTuple):
@@ -41,13 +60,26 @@ def status_topic(gateway_id: str) -> str:
     return f"sda/v1/gateway/{gateway_id}/status"
 
 
+def health_topic(gateway_id: str) -> str:
+    return f"sda/v1/gateway/{gateway_id}/health"
+
+
+def config_topic(gateway_id: str) -> str:
+    return f"sda/v1/gateway/{gateway_id}/config"
+
+
 def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:
     """The payload of one readings batch; `ts_ms` is the end of the scan window, epoch milliseconds. It is marked
     as simulated."""
-    listed = [{"beacon": beacon, "rssi": rssi} for beacon, rssi in readings]
-    return _encode({"v": 1, "ts": ts_ms, "seq": seq, "simulated": True, "readings": listed}).encode()
+    listed = ",".join([reading.to_json() for reading in readings])
+    return f'{{"v":1,"ts":{ts_ms},"seq":{seq},"simulated":true,"readings":[{listed}]}}'.encode()
 
 
-def status(state: Literal["online", "offline"], ts_ms: int, version: str) -> bytes:
+def health(ts_ms: int, version: str, figures: Mapping[str, float]) -> bytes:
+    """The payload of a gateway's health: flat numbers, and the version."""
+    return _encode({"ts": ts_ms, "version": version, **figures}).encode()
+
+
+def status(state: Literal["online"] | FinalStatus, ts_ms: int, version: str) -> bytes:
     """The payload of a gateway's retained status."""
     return _encode({"state": state, "ts": ts_ms, "version": version}).encode()

@@ -4,6 +4,8 @@ import asyncio
 import resource
 from dataclasses import dataclass
 
+from simulator.message import FinalStatus
+
 SPARE_FILES = 64
 
 
@@ -33,6 +35,10 @@ class RunOptions:
     """How long to wait for outstanding acknowledgements after the run."""
     progress_s: float = 30.0
     """Interval of progress lines; 0: none."""
+    health_s: float = 15.0
+    """Interval of each gateway's health."""
+    final_status: FinalStatus = "offline"
+    """The gateways' retained status after the run."""
 
 
 class Stop:

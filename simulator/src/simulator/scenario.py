@@ -3,7 +3,7 @@
 import heapq
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,13 +11,14 @@ from simulator.building import Building
 from simulator.message import Reading, Receiver
 from simulator.plan import Plan
 from simulator.radio import Radio
-from simulator.walk import Walk
+from simulator.telemetry import Repeater, Sensors
+from simulator.walk import Leg, Walk, legs
 from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
 
 
 class ScheduledBatch(NamedTuple):
     """A batch to send: `sender` is the receiver's index, `due_s` the time to send it and `offset_ms` its time stamp,
-    both counted from the start of the run."""
+    both counted from the start of the run. Without readings there is nothing to send."""
 
     due_s: float
     offset_ms: int
@@ -36,9 +37,15 @@ class Phones:
     readings: int = 4
     seed: int = 1
     duration_s: float | None = None
+    staff: tuple[str, ...] | None = None
+    """Their ids, instead of `count` from the `first` on."""
+    sensors: Mapping[str, Sensors] | None = None
+    """The beacons' telemetry, by beacon; None: they have no sensors."""
 
     def receivers(self, building: Building) -> list[Receiver]:
         """The building's staff in the order of the file, then unused whole numbers."""
+        if self.staff is not None:
+            return [Receiver("phone", staff_id) for staff_id in self.staff]
         listed = set(building.staff)
         more = (str(number) for number in itertools.count() if str(number) not in listed)
         ids = itertools.islice(itertools.chain(building.staff, more), self.first, self.first + self.count)
@@ -56,21 +63,45 @@ class Phones:
             now_s, sender = due[0]
             phone = phones[sender]
             readings = radio.scan(phone.walk.at(now_s), phone.rng)
+            if readings and self.sensors is not None:
+                readings = phone.with_telemetry(readings, self.sensors, now_s)
             if readings:
                 yield ScheduledBatch(now_s, round(now_s * 1000), sender, readings)
             heapq.heapreplace(due, (next(phone.ends), sender))
 
 
+def legs_of(plan: Plan, seed: int, staff_id: str) -> Iterator[Leg]:
+    """Somebody's legs through the building: the same with a phone and with a tag."""
+    return legs(plan, _walk_rng(seed, staff_id))
+
+
+def walk_of(plan: Plan, seed: int, staff_id: str) -> Walk:
+    """Somebody's walk along these legs."""
+    return Walk(plan, _walk_rng(seed, staff_id))
+
+
+def _walk_rng(seed: int, staff_id: str) -> random.Random:
+    return random.Random(f"{seed}/walk/{staff_id}")  # noqa: S311 - play, not secrets
+
+
 class _Phone:
     """The walk of one SDA and the ends of the phone's windows. The first window starts before the run."""
 
-    __slots__ = ("ends", "rng", "walk")
+    __slots__ = ("_repeater", "ends", "rng", "walk")
 
     def __init__(self, phones: Phones, plan: Plan, staff_id: str) -> None:
-        self.walk = Walk(plan, random.Random(f"{phones.seed}/walk/{staff_id}"))  # noqa: S311 - play, not secrets
+        self.walk = walk_of(plan, phones.seed, staff_id)
+        self._repeater = Repeater()
         self.rng = random.Random(f"{phones.seed}/radio/{staff_id}")  # noqa: S311
         own_s, phase = self.rng.uniform(*INTERVAL_S), self.rng.random()
         if phones.interval_s:
             self.ends = fixed_ends(phones.interval_s, (phase - 1) * phones.interval_s)
         else:
             self.ends = adaptive_ends(self.walk.still_s, own_s, (phase - 1) * own_s)
+
+    def with_telemetry(
+        self, readings: tuple[Reading, ...], sensors: Mapping[str, Sensors], now_s: float
+    ) -> tuple[Reading, ...]:
+        """The readings with the telemetry that is due of their beacons."""
+        due = ((reading, self._repeater.due(reading.beacon, sensors[reading.beacon], now_s)) for reading in readings)
+        return tuple(reading if values is None else reading._replace(**values._asdict()) for reading, values in due)

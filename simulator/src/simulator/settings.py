@@ -1,7 +1,7 @@
 """Settings from the environment, else from `.env` in the working folder. Read once, refused early."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 USERNAME = "simulator"
@@ -19,20 +19,50 @@ class Broker:
     port: int
     password: str
     username: str = USERNAME
+    accounts: Mapping[str, str] | None = None
+    """Password by receiver id, where each receiver has an account of its own."""
+    ca_file: Path | None = None
+    """Certificate of the CA to trust: the connection is encrypted; None: it is not."""
+
+    def as_account(self, receiver_id: str) -> "Broker":
+        """The same broker under a receiver's own account."""
+        return replace(self, username=receiver_id, password=(self.accounts or {})[receiver_id])
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
 
 
-def broker(values: Mapping[str, str | None]) -> Broker:
-    """MQTT_HOST (default localhost), MQTT_PORT (1883), MQTT_SIMULATOR_PASSWORD."""
-    password = values.get("MQTT_SIMULATOR_PASSWORD")
-    if not password:
+def broker(
+    values: Mapping[str, str | None], accounts: Mapping[str, str] | None = None, ca_file: Path | None = None
+) -> Broker:
+    """MQTT_HOST (default localhost), MQTT_PORT (1883; MQTTS_PORT, 8883, with a CA), MQTT_SIMULATOR_PASSWORD (not needed
+    where each receiver has an account of its own)."""
+    if ca_file is not None and not ca_file.is_file():
+        raise SettingsError(f"--ca {ca_file}: there is no such file")
+    key, default = ("MQTT_PORT", 1883) if ca_file is None else ("MQTTS_PORT", 8883)
+    password = values.get("MQTT_SIMULATOR_PASSWORD") or ""
+    if not password and accounts is None:
         raise SettingsError(
             "MQTT_SIMULATOR_PASSWORD is neither in the environment nor in ./.env; `make up` writes it to the .env of"
             " the repository: run the simulator there, or through `make simulator`"
         )
-    return Broker(values.get("MQTT_HOST") or "localhost", port(values, "MQTT_PORT", 1883), password)
+    host = values.get("MQTT_HOST") or "localhost"
+    return Broker(host, port(values, key, default), password, accounts=accounts, ca_file=ca_file)
+
+
+def accounts(path: Path) -> dict[str, str]:
+    """Password by id, of a file with `id<tab>password` in each line, as `make account` prints it for several ids."""
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read: {error}") from error
+    found = {}
+    for number, line in enumerate(lines, 1):
+        its_id, tab, password = line.partition("\t")
+        if not tab or not its_id.strip() or not password.strip():
+            raise SettingsError(f"{path}:{number}: is not 'id<tab>password', as `make account` prints it")
+        found[its_id.strip()] = password.strip()
+    return found
 
 
 def port(values: Mapping[str, str | None], key: str, default: int) -> int:

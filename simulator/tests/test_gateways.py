@@ -1,0 +1,210 @@
+"""A run of gateways is a function of building, people and seed, and of what each gateway is told to listen for."""
+
+import itertools
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from gateway_agent.decoders import Sighting
+from gateway_agent.window import Window
+from hypothesis import given
+from hypothesis import strategies as st
+from simulator.building import Building
+from simulator.gateway import PlayedGateway
+from simulator.play import People, Play
+from simulator.scan_settings import ScanSettings
+from simulator.scenario import ScheduledBatch
+from simulator.telemetry import LOW_MV, Sensors, sensors_of
+from simulator.truth import truth
+
+from simulator import play
+
+TAG, OTHER = "C2A628384B08", "D0A628384B00"
+
+
+def sent(played: Play) -> list[ScheduledBatch]:
+    return [item for item in played.batches if item.readings]
+
+
+def test_the_same_seed_gives_the_same_messages(demo: Building) -> None:
+    first, again, other = (sent(play.mixed(demo, People(50, seed=seed, duration_s=20))) for seed in (3, 3, 4))
+    assert first == again != other
+    assert [item.due_s for item in first] == sorted(item.due_s for item in first)
+
+
+def test_staff_with_tags_are_heard_by_gateways_and_the_others_carry_phones(demo: Building) -> None:
+    played = play.mixed(demo, People(50, duration_s=30))
+    phones = {receiver.id for receiver in played.receivers if receiver.kind == "phone"}
+    assert phones == set(demo.staff) - set(demo.tags)
+    assert [receiver.id for receiver in played.receivers if receiver.kind == "gateway"] == list(demo.gateways)
+    tags = {tag for carried in demo.tags.values() for tag in carried}
+    heard = set()
+    for item in sent(played):
+        beacons = {reading.beacon for reading in item.readings}
+        if played.receivers[item.sender].kind == "gateway":
+            assert beacons <= tags
+            assert all(reading.n and reading.tx == -59 for reading in item.readings)
+            heard |= beacons
+        else:
+            assert beacons <= {beacon.id for beacon in demo.beacons}
+    assert heard == tags
+
+
+def test_somebody_walks_the_same_way_with_a_tag_and_with_a_phone(demo: Building) -> None:
+    staff_id, (tag, *_) = next(iter(demo.tags.items()))
+    entered = list(itertools.islice(truth(demo, [staff_id], 5), 8))
+    played = play.gateways(demo, People(50, seed=5, duration_s=entered[-1].time_s))
+    level = {gateway.id: demo.rooms[gateway.room].level for gateway in demo.gateways.values()}
+    right = Counter[bool]()
+    for item in sent(played):
+        here = [one.room for one in entered if one.time_s <= item.due_s][-1]
+        for reading in item.readings:
+            if reading.beacon == tag and reading.rssi > -70:
+                right[level[played.receivers[item.sender].id] == demo.rooms[here].level] += 1
+    assert right[True] > 20
+    assert right[False] <= right[True] / 50
+
+
+def test_what_is_on_the_air_does_not_depend_on_settings(demo: Building) -> None:
+    """A gateway that sends every two seconds counts the adverts that one with a second counts."""
+    counts = []
+    for window_ms in (500, 1000, 2000):
+        played = play.gateways(demo, People(50, duration_s=20))
+        for gateway in played.gateways.values():
+            gateway.configure(json.dumps({"window_ms": window_ms, "min_rssi": -127}).encode())
+        items = sent(played)
+        gaps = {
+            round(after.due_s - before.due_s, 3)
+            for before, after in itertools.pairwise(i for i in items if not i.sender)
+        }
+        assert all(gap % (window_ms / 1000) == pytest.approx(0, abs=1e-3) for gap in gaps)
+        counts.append([gateway.adverts for gateway in played.gateways.values()])
+    assert counts[0] == counts[1] == counts[2]
+
+
+def test_the_building_without_tags_or_gateways_is_refused(demo: Building) -> None:
+    untagged = Building("B", demo.levels, demo.rooms, demo.beacons, demo.gateways, demo.staff)
+    with pytest.raises(ValueError, match="B has no staff with tags"):
+        play.gateways(untagged, People(50))
+    assert {receiver.kind for receiver in play.mixed(untagged, People(5)).receivers} == {"phone"}
+
+
+def test_the_building_without_beacons_has_no_phones(demo: Building) -> None:
+    bare = Building("B", demo.levels, demo.rooms, (), demo.gateways, demo.staff, demo.tags)
+    assert {receiver.kind for receiver in play.mixed(bare, People(50)).receivers} == {"gateway"}
+    with pytest.raises(ValueError, match="B has no beacons"):
+        play.phones(bare, People(50))
+    assert [play.playable(command, bare) for command in ("phones", "gateways", "mixed")] == [False, True, True]
+
+
+def test_windows_of_which_everything_is_left_out_still_let_time_pass(demo: Building) -> None:
+    played = play.gateways(demo, People(50, duration_s=None))
+    for gateway in played.gateways.values():
+        gateway.configure(b'{"allow":[]}')
+    assert not any(item.readings for item in itertools.islice(played.batches, 1000))
+    assert sum(gateway.unregistered for gateway in played.gateways.values()) > 100
+
+
+@given(st.lists(st.tuples(st.sampled_from([TAG, OTHER]), st.integers(-126, 20)), max_size=30), st.integers(-100, -50))
+def test_a_window_has_what_the_agent_makes_of_the_same_adverts(adverts: list[tuple[str, int]], min_rssi: int) -> None:
+    base = ScanSettings(min_rssi=min_rssi, rssi_offset=3, allow=frozenset([TAG]))
+    gateway = PlayedGateway("gw", base, {})
+    agent = _agents_window(min_rssi)
+    for beacon, rssi in adverts:
+        gateway.add(beacon, rssi)
+        agent.add(":".join(beacon[i : i + 2] for i in range(0, 12, 2)), rssi, Sighting({beacon: -59}, None), 0)
+    assert [json.loads(one.to_json()) for one in gateway.close(1)] == [
+        json.loads(one.to_json()) for one in agent.close(1)
+    ]
+    assert gateway.figures()["adverts"] == agent.adverts
+    assert gateway.figures()["dropped_weak"] == agent.ignored["weak"]
+    assert gateway.figures()["dropped_unregistered"] == agent.ignored["unregistered"]
+
+
+def _agents_window(min_rssi: int) -> Window:
+    from gateway_agent.scan_settings import ScanSettings as AgentSettings
+
+    return Window(AgentSettings(min_rssi=min_rssi, rssi_offset=3, allow=frozenset([TAG])))
+
+
+def test_a_gateway_obeys_its_config_and_forgets_it_with_an_empty_one() -> None:
+    gateway = PlayedGateway("gw", ScanSettings(allow=frozenset([TAG])), {})
+    assert gateway.configure(json.dumps({"allow": [OTHER.lower()], "min_rssi": -80}).encode()) is None
+    for rssi in (-70, -90):
+        gateway.add(OTHER, rssi)
+        gateway.add(TAG, rssi)
+    assert [reading.beacon for reading in gateway.close(1)] == [OTHER]
+    gateway.add(OTHER, -85)
+    assert gateway.close(2) == ()
+    assert (gateway.weak, gateway.unregistered) == (1, 2)
+    assert gateway.configure(b'{"window_ms":7}') == (
+        "gateway gw: config window_ms is 7; it must lie between 100 and 60000"
+    )
+    assert gateway.settings.min_rssi == -80
+    gateway.configure(b"")
+    gateway.add(TAG, -90)
+    assert [reading.beacon for reading in gateway.close(3)] == [TAG]
+
+
+def test_telemetry_goes_out_when_it_changes_and_once_a_minute() -> None:
+    gateway = PlayedGateway("gw", ScanSettings(allow=frozenset([TAG])), sensors_of((), [TAG], 1))
+    said = []
+    for second in range(180):
+        gateway.add(TAG, -60)
+        (reading,) = gateway.close(second)
+        if reading.battery_mv is not None:
+            said.append((second, reading.battery_mv, reading.temperature_c))
+    assert 3 <= len(said) <= 5
+    assert said[0][0] == 0
+    assert all(after - before <= 60 for (before, *_), (after, *_) in itertools.pairwise(said))
+
+
+def test_batteries_drain_and_are_changed() -> None:
+    sensors = Sensors(TAG, 1, worn=True)
+    levels = [sensors.at(hour * 3600).battery_mv for hour in range(24 * 30)]
+    assert all(2490 <= level <= 3000 for level in levels)
+    steps = [after - before for before, after in itertools.pairwise(levels)]
+    assert sum(step > 0 for step in steps) >= 1
+    assert all(-3 <= step <= -1 or step > 400 for step in steps)
+
+
+def test_so_many_batteries_are_low(demo: Building) -> None:
+    tags = [tag for carried in demo.tags.values() for tag in carried]
+    found = sensors_of([beacon.id for beacon in demo.beacons], tags, 1, low_batteries=2)
+    low = [device for device, sensors in found.items() if sensors.at(0).battery_mv < 2400]
+    assert len(low) == 2
+    assert set(low) <= set(tags)
+    assert {found[device].at(0).battery_mv for device in low} == {LOW_MV}
+
+
+def test_gateways_fail_for_minutes_and_come_back(demo: Building) -> None:
+    played = play.mixed(demo, People(50, failing=2))
+    outages = list(itertools.islice(played.outages, 6))
+    assert outages == sorted(outages)
+    assert len({outage.sender for outage in outages}) == 2
+    assert all(60 < outage.end_s - outage.start_s < 300 for outage in outages)
+    assert list(itertools.islice(play.mixed(demo, People(50)).outages, 1)) == []
+
+
+def test_the_truth_is_each_change_of_room(demo: Building) -> None:
+    entered = list(itertools.islice(truth(demo, ["0", "1"], 1), 40))
+    assert [one.time_s for one in entered] == sorted(one.time_s for one in entered)
+    assert [(one.time_s, one.staff_id) for one in entered[:2]] == [(0, "0"), (0, "1")]
+    for staff_id in ("0", "1"):
+        rooms = [one.room for one in entered if one.staff_id == staff_id]
+        assert all(before != after for before, after in itertools.pairwise(rooms))
+
+
+@pytest.mark.parametrize("min_rssi", [None, -85])
+@pytest.mark.parametrize("rssi_offset", [0.0, 2.5, -3.0])
+def test_what_a_gateway_leaves_out_is_what_the_locator_would_not_use(
+    demo: Building, min_rssi: int | None, rssi_offset: float
+) -> None:
+    name, gateway = next(iter(demo.gateways.items()))
+    changed: dict[str, Any] = {"min_rssi": min_rssi, "rssi_offset": rssi_offset}
+    gateways = {name: type(gateway)(gateway.id, gateway.room, gateway.x_m, gateway.y_m, **changed)}
+    building = Building("B", demo.levels, demo.rooms, demo.beacons, gateways, demo.staff, demo.tags)
+    (played,) = play.gateways(building, People(50)).gateways.values()
+    least = played.settings.min_rssi
+    assert all((rssi >= least) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in range(-126, 21))
