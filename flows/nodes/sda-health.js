@@ -15,7 +15,7 @@ module.exports = function register(RED) {
   /** Publishes the flows' heartbeat and reads it back from the database, which proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, arrival, stayArrival, knownTime, losses } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, coverage, knownTime, losses } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const probe = createProbe(store, site.startedMs);
     this.health = createHealth({ site, probe, rebuild, version });
@@ -27,24 +27,23 @@ module.exports = function register(RED) {
     this.trend = createTrend();
     let looking = false;
     let lookedMs = 0;
+    let sentMs = 0;
 
     const beat = () => {
-      const payload = heartbeat(figures, rebuild, Date.now());
+      const payload = heartbeat(figures, coverage, Date.now());
       this.trend.add(payload);
       losses.look(payload, payload.ts);
       site.outbox.put({ topic: 'sda/v1/flows/health', payload: JSON.stringify(payload) }, payload.ts);
-      probe.sent(payload.ts);
+      probe.sent(sentMs = payload.ts);
     };
     const look = async () => {
+      if (coverage.awaitsHeartbeat(Date.now(), sentMs)) beat();
       if (looking || (!probe.pending() && Date.now() - lookedMs < ALWAYS_LOOK_MS)) return;
       looking = true;
       lookedMs = Date.now();
       await probe.look(Date.now);
       site.outbox.proven(probe.readBackMs(), Date.now());
-      for (const one of [arrival, stayArrival]) {
-        one.beat(probe.readBackMs(), Date.now());
-        await one.look(Date.now());
-      }
+      await coverage.look(probe.readBackMs(), Date.now());
       looking = false;
     };
     const timers = [setInterval(beat, HEARTBEAT_MS), setInterval(look, LOOK_MS)];

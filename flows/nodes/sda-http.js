@@ -1,6 +1,5 @@
 'use strict';
 
-const { refuseHalves } = require('../lib/history/completeness');
 const { createDoorkeepers } = require('../lib/access');
 const { createRouter } = require('../lib/http/router');
 const { createStarting } = require('../lib/http/starting');
@@ -17,7 +16,7 @@ module.exports = function register(RED) {
   /** Answers the HTTP routes of the contract beside the dashboard. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
+    const { site, store, archive, figures, coverage } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, pictures, reloader } = RED.nodes.getNode(definition.building);
@@ -30,7 +29,8 @@ module.exports = function register(RED) {
     const recordings = attachRecordings(site, config, keepers.doors.audit, (text) => this.warn(text));
 
     starting.answer(createRouter({
-      ...refuseHalves({ arrival, stayArrival, rebuild }),
+      refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
+      completeUntil: coverage.completeUntil,
       site, store, archive,
       telemetry: createTelemetry(archive, Date.now),
       rebuild, recordings, editor, pictures,

@@ -6,7 +6,7 @@ const { StoreUnavailable } = require('../store/influx');
 const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
 const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
-const { ALIVE_MS, createStored } = require('./stored');
+const { createStored } = require('./stored');
 
 /**
  * Which time is located and stored. The live path, late readings, a start, a rebuild by hand and interruptions write it; whatever
@@ -23,6 +23,8 @@ const RETENTION_MS = 7 * 24 * 3_600_000 - 60_000;
 const MARGIN_MS = 90_000;
 /** What was published is in the database by then. */
 const ARRIVED_MS = 1000;
+/** The place of a moment is decided and published by then. */
+const DECIDED_MS = 15_000;
 /** A stay is stored when it ends; one that lasted longer is not found again after a start either (`rebuild/starts.js`). */
 const LONGEST_STAY_MS = 24 * 3_600_000;
 const SAVE_MS = 10_000; // the live path's progress is saved so often
@@ -44,14 +46,15 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
   const requests = createIntervals(kept.requests);
-  const known = kept.complete;
-  const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - MARGIN_MS : -Infinity;
+  const known = kept.live !== null;
+  const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - (kept.live ? MARGIN_MS : 0) : -Infinity;
   gaps.mark(liveMs, startedMs, WAITING);
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
   const late = createLateTimes(gaps, startedMs);
-  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON() }), sleep);
-  const onLost = (/** @type {number} */ fromMs, /** @type {number} */ toMs) => { if (gaps.mark(fromMs, toMs, WAITING)) saving.changed(); };
+  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), live: following }), sleep);
+  const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
+  const onLost = (/** @type {number} */ toMs) => { if (gaps.mark(tailMs(), toMs, WAITING)) saving.changed(); };
   const stored = createStored({ newestStored, newestPublished, onLost }, startedMs);
   /** Published, but perhaps not stored yet. @type {(Part & {publishedMs: number})[]} */
   let underway = [];
@@ -72,7 +75,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     underway = underway.filter((part) => !arrived.includes(part));
     for (const { fromMs, toMs, staff } of arrived) gaps.finish(fromMs, toMs, staff ?? [EVERYBODY]);
     following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
-    if (following) gaps.finish(gaps.everybody().at(-1)?.fromMs ?? startedMs, stored.untilMs());
+    if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
     if (arrived.length === 0) return;
     late.forget();
     saving.changed();
@@ -82,7 +85,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   function firstGap(fromMs, toMs, who, nowMs) {
     const gap = gaps.firstGap(fromMs, toMs, who);
     const isLive = gap?.toMs === Infinity && following;
-    return isLive && nowMs - gap.fromMs <= ALIVE_MS && !stored.isHeld(nowMs) ? null : gap && { ...gap, isLive };
+    return isLive && !stored.isHeld(nowMs) ? null : gap && { ...gap, isLive };
   }
 
   /** @type {RefuseIncomplete} */
@@ -132,6 +135,9 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     },
     /** That time is located and published. @param {number} nowMs */
     caughtUp: (nowMs) => { caughtUpMs = nowMs; },
+    isCaughtUp: () => following,
+    /** Whether a heartbeat now would prove that. @param {number} nowMs @param {number} lastMs when the last one was sent */
+    awaitsHeartbeat: (nowMs, lastMs) => !following && nowMs >= caughtUpMs + ARRIVED_MS && lastMs < caughtUpMs + ARRIVED_MS,
     /** A heartbeat came back; to be called once a second or more often. @param {number} readBackMs @param {number} nowMs */
     async look(readBackMs, nowMs) {
       await stored.look(readBackMs, nowMs);

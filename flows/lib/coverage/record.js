@@ -7,9 +7,9 @@ const { createStateFile } = require('../shared/state-file');
 
 /**
  * The record on disk, beside the flows' data.
- * @typedef {{gaps: Record<string, unknown>, requests: Record<string, unknown>, complete: boolean}} Kept complete: gaps say up to when
- *   the live path was
- * @typedef {{load: () => Kept, save: (kept: Pick<Kept, 'gaps'|'requests'>) => Promise<void>}} CoverageRecord save never rejects
+ * @typedef {{gaps: Record<string, unknown>, requests: Record<string, unknown>, live: boolean|null}} Kept live: whether the live path
+ *   was what moved on; null: nothing is known but late times
+ * @typedef {{load: () => Kept, save: (kept: Kept) => Promise<void>}} CoverageRecord save never rejects
  * @param {string|null} folder null: nothing is kept
  * @param {(text: string) => void} warn
  * @returns {CoverageRecord}
@@ -23,8 +23,8 @@ function createRecord(folder, warn) {
   return {
     load() {
       const state = stateFile.read();
-      if (state?.v === 1 && state.gaps?.['']) return { gaps: state.gaps, requests: state.requests ?? {}, complete: true };
-      return { gaps: byPerson(createStateFile(earlier, warn).read()), requests: {}, complete: false };
+      if (state?.v === 1 && state.gaps?.['']) return { gaps: state.gaps, requests: state.requests ?? {}, live: state.live !== false };
+      return { gaps: byPerson(createStateFile(earlier, warn).read()), requests: {}, live: null };
     },
     async save(kept) {
       if (await stateFile.write({ v: 1, ...kept }) && earlier) rmSync(earlier, { force: true });

@@ -18,7 +18,7 @@ const LOOK_MS = 1000;
  * @param {object} means
  * @param {(fromMs: number) => Promise<number|null>} means.newestStored time of the newest location that is stored since then
  * @param {() => number} means.newestPublished time of the newest location that was published, epoch ms
- * @param {(fromMs: number, toMs: number) => void} means.onLost what of a time never arrived
+ * @param {(toMs: number) => void} means.onLost what was published up to then never arrived
  * @param {number} startedMs
  */
 function createStored({ newestStored, newestPublished, onLost }, startedMs) {
@@ -43,7 +43,7 @@ function createStored({ newestStored, newestPublished, onLost }, startedMs) {
         const stored = ms < untilMs ? ms : await newestStored(untilMs).catch(() => null);
         const lost = stored === null || stored < ms;
         if (lost && nowMs - sinceMs < GIVEN_UP_MS) return;
-        if (lost) onLost(untilMs, sinceMs);
+        if (lost) onLost(sinceMs);
         held = false;
         awaited = null;
         untilMs = aliveMs;

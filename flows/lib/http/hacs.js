@@ -16,7 +16,7 @@ const { createRecords } = require('./records');
  * The three HACS-era routes. Each takes the request's parameters and gives what is answered.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   refuseIncomplete?: import('../history/completeness').RefuseIncomplete,
+ *   refuseIncomplete?: import('../coverage').RefuseIncomplete,
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/moments').createMoments>}} Context

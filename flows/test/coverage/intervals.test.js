@@ -63,7 +63,8 @@ test('whatever is marked, finished, forgotten and read again is what a state for
         assert.equal(intervals.completeUntil(fromMs, toMs, who), lacks[0] ?? toMs);
       }
     }
-    for (const { id, fromMs, toMs, state: is } of [...intervals.named(), ...intervals.everybody().map((one) => ({ ...one, id: EVERYBODY }))]) {
+    const gaps = [...intervals.named(), ...intervals.everybody().map((one) => ({ ...one, id: EVERYBODY }))];
+    for (const { id, fromMs, toMs, state: is } of gaps) {
       for (let ms = fromMs; ms < toMs; ms += 1) assert.equal(model.states.get(id)[ms], is);
       assert.notEqual(model.states.get(id)[toMs], is, 'as large as it is');
     }

@@ -7,7 +7,7 @@ const { BrokerAway } = require('../outbox');
 /**
  * How work in the background behaves: it leaves the event loop to others at least half of the time, tries again what
  * failed because a part is away, and ends when it is told to.
- * @typedef {ReturnType<typeof createToil>} Toil
+ * @typedef {ReturnType<typeof createBackground>} Background
  */
 
 const PIECE_MS = 8; // a reading that arrives meanwhile waits that long
@@ -22,7 +22,7 @@ class Stopped extends Error {}
  * @param {(ms: number) => Promise<void>} sleep
  * @param {() => number} nowMs a clock that only goes on
  */
-function createToil(onFault, sleep, nowMs = () => performance.now()) {
+function createBackground(onFault, sleep, nowMs = () => performance.now()) {
   let stopped = false;
   let sinceMs = nowMs();
 
@@ -65,4 +65,4 @@ function createToil(onFault, sleep, nowMs = () => performance.now()) {
   };
 }
 
-module.exports = { createToil, Stopped };
+module.exports = { createBackground, Stopped };
