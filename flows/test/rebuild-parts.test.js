@@ -165,20 +165,20 @@ test('work in the background rests as long as it worked, never as long as it wai
   assert.equal(pauses.length, 2);
 });
 
-test('work in the background insists, and stops', async () => {
+test('work in the background retries, and stops', async () => {
   const faults = [];
   const background = createBackground((fault) => faults.push(fault), async () => {});
   let tries = 0;
-  assert.equal(await background.insist(async () => {
+  assert.equal(await background.retry(async () => {
     tries += 1;
     if (tries < 4) throw new StoreUnavailable('away');
     return 'back';
   }), 'back');
   assert.deepEqual(faults, ['away', 'away', 'away', '']);
-  await assert.rejects(background.insist(async () => { throw new TypeError('ours'); }), TypeError);
+  await assert.rejects(background.retry(async () => { throw new TypeError('ours'); }), TypeError);
   background.stop();
   await assert.rejects(background.pause(1), Stopped);
-  await assert.rejects(background.insist(async () => 1), Stopped);
+  await assert.rejects(background.retry(async () => 1), Stopped);
 });
 
 test('what the taker of readings throws comes out as it is', async (t) => {

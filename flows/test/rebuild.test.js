@@ -185,6 +185,61 @@ test('by hand over a part: what lies around stays, what was decided otherwise is
   assert.deepEqual(compared(world), expected);
 });
 
+test('by hand over any part: it has no edges, so that nothing that is right changes, however it is cut', async () => {
+  const sent = walks(21, { people: 8, fromMs: T, toMs: END, contrastDb: 12 });
+  const world = await undisturbed(sent, END + MIN);
+  const expected = compared(world);
+  for (const [fromMs, toMs] of [[4.31, 4.32], [5, 5.7], [3.1234, 9.4321], [6.5, 12]]) {
+    world.rebuild.request(T + fromMs * MIN, T + toMs * MIN);
+    await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+    assert.deepEqual(compared(world), expected, `${fromMs} to ${toMs} min`);
+  }
+});
+
+test('by hand, killed in the middle of it: it is done after the start; what is stored holds meanwhile', async () => {
+  const sent = walks(22, { people: 5, fromMs: T, toMs: END });
+  const world = await undisturbed(sent, END + 2 * MIN);
+  const expected = compared(world);
+  for (const [key, { ts }] of world.locations) if (ts > T + 4 * MIN && ts < T + 6 * MIN) world.locations.delete(key);
+  world.away = () => true;
+  world.rebuild.request(T + 3 * MIN, T + 7 * MIN);
+  assert.ok(world.isComplete(T, END, null));
+  world.pass(1000);
+  await world.until(() => Object.keys(world.kept.requests).length > 0, MIN);
+  world.kill();
+  world.away = () => false;
+  world.start();
+  await world.until(() => world.rebuild.jobs().some(({ why, state }) => why === 'request' && state === 'done'));
+  assert.deepEqual(compared(world), expected);
+  await world.until(() => Object.keys(world.kept.requests).length === 0, MIN);
+});
+
+test('a time that the record says is not located, of long before a start, is located after it', async () => {
+  const sent = walks(23, { people: 5, fromMs: T, toMs: END });
+  const world = await undisturbed(sent, END + 2 * MIN);
+  const expected = compared(world);
+  for (const [key, { ts }] of world.locations) if (ts > T + 4 * MIN && ts < T + 6 * MIN) world.locations.delete(key);
+  world.kill();
+  world.kept.gaps[''].unshift([T + 4 * MIN, T + 6 * MIN, 'being located']);
+  world.start();
+  assert.ok(!world.isComplete(T, T + 5 * MIN));
+  await world.until(() => world.isComplete(T, END, null), 5 * MIN);
+  assert.deepEqual(compared(world), expected);
+});
+
+test('a stop of the flows while readings come late: whoever has not been located is on disk', async () => {
+  const world = new World(delayed(walks(24, { people: 3, fromMs: T, toMs: END }), '1', T + 6 * MIN), T).start();
+  await world.until(() => world.site?.counters().late > 3);
+  await world.until(() => keptLate(world) !== undefined, 1000);
+  world.kill();
+  world.start();
+  await world.idle();
+  await world.until(() => world.isComplete(T, T + 5 * MIN, null), 2 * MIN);
+  await world.until(() => world.now >= END);
+  assert.deepEqual(compared(world).locations.filter((line) => line.startsWith('1 ')).length,
+    compared(await undisturbed(walks(24, { people: 3, fromMs: T, toMs: END }))).locations.filter((line) => line.startsWith('1 ')).length);
+});
+
 test('days without a reading take no time, and nobody is anywhere', async () => {
   const DAY = 24 * 60 * MIN;
   const sent = [...walks(7, { people: 2, fromMs: T, toMs: T + 2 * MIN }),

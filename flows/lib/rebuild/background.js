@@ -6,7 +6,7 @@ const { BrokerAway } = require('../outbox');
 
 /**
  * How work in the background behaves: it leaves the event loop to others at least half of the time, tries again what
- * failed because a part is away, and ends when it is told to.
+ * failed because a part is away, and ends when it is stopped.
  * @typedef {ReturnType<typeof createBackground>} Background
  */
 
@@ -46,7 +46,7 @@ function createBackground(onFault, sleep, nowMs = () => performance.now()) {
      * Again and again, for as long as a part is away.
      * @template T @param {() => Promise<T>} work @returns {Promise<T>}
      */
-    async insist(work) {
+    async retry(work) {
       for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
         if (stopped) throw new Stopped('stopped');
         try {

@@ -34,7 +34,7 @@ function createBuildingChanges({ site, store, background, versions, warn }) {
     const happening = [];
     following = happening;
     const [first, ...next] = await buildings(fromMs);
-    const states = await background.insist(() => store.gatewayStates(fromMs));
+    const states = await background.retry(() => store.gatewayStates(fromMs));
     const past = [...next.map(({ building, ms }) => toBuilding(building, ms)),
       ...states.map(({ gateway, up, ts }) => toGateway(gateway, up, ts))].sort((a, b) => a.ms - b.ms);
     happening.unshift(...past); // what happened meanwhile may be among both, which does no harm

@@ -40,7 +40,7 @@ function createFeed(store, background, onRows) {
       else if (rows < SLICE_ROWS / 4) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
       if (rows === 0 && endMs < toMs) {
         reading(toMs);
-        cursorMs = (await background.insist(() => store.firstReading(endMs, toMs, only))) ?? toMs;
+        cursorMs = (await background.retry(() => store.firstReading(endMs, toMs, only))) ?? toMs;
       }
       await inPieces(replay.passing(cursorMs));
       await some();
@@ -56,7 +56,7 @@ function createFeed(store, background, onRows) {
   async function slice(replay, fromMs, toMs, some, only) {
     let resumeMs = fromMs;
     let count = 0;
-    await background.insist(async () => {
+    await background.retry(async () => {
       const grouping = createGrouping();
       /** @param {import('../intake/readings').Batch[]} batches */
       const hear = async (batches) => {

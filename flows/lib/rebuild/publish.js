@@ -31,10 +31,10 @@ function createPublishing(site, store, background, clock, onPublished) {
 
   /** @param {{locations: Location[], stays: Stay[]}} found @param {boolean} [open] whether these stays go on */
   async function publish(found, open = false) {
-    const stays = found.stays.length > 0 ? await background.insist(() => compare(found.stays, open)) : [];
+    const stays = found.stays.length > 0 ? await background.retry(() => compare(found.stays, open)) : [];
     for (const location of found.locations) site.history.correct(location, clock());
     for (const message of locationMessages({ locations: found.locations, stays }, MESSAGE_BYTES)) {
-      await background.insist(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
+      await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
       await background.pause(message.payload.length / BYTES_A_MS);
     }
     onPublished(found.locations.length, found.stays.length);

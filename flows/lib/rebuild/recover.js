@@ -51,10 +51,10 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
 async function gapStart({ site: { startedMs }, store, background, coverage }) {
   const { fromMs, known } = coverage.beforeStart();
   if (known) return fromMs;
-  const settled = await background.insist(async () => await store.settledMs(startedMs - 3_600_000, startedMs) ??
+  const settled = await background.retry(async () => await store.settledMs(startedMs - 3_600_000, startedMs) ??
     await store.settledMs(startedMs - 8 * 24 * 3_600_000, startedMs));
   if (settled !== null) return Math.min(Math.max(settled - MARGIN_MS, fromMs), startedMs);
-  return (await background.insist(() => store.firstReading(fromMs, startedMs)) ?? startedMs) - MARGIN_MS;
+  return (await background.retry(() => store.firstReading(fromMs, startedMs)) ?? startedMs) - MARGIN_MS;
 }
 
 /**
@@ -121,7 +121,7 @@ async function allStored({ store, background, clock, hinder, lose, coverage }, i
   let hindered = false;
   for (;;) {
     for (const one of new Set([batch, later])) {
-      if (!await background.insist(() => store.hasReading(one))) continue;
+      if (!await background.retry(() => store.hasReading(one))) continue;
       if (hindered) hinder('');
       return;
     }
@@ -156,7 +156,7 @@ async function join(means, incoming, replay, cursorMs) {
   while (arrived === null) { // once more when it was more than can be kept
     doing(ARRIVING);
     await allStored(means, incoming, incoming.keep());
-    stored = await background.insist(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
+    stored = await background.retry(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
     arrived = incoming.take();
   }
   doing('');

@@ -17,7 +17,7 @@ async function lookUpStarts(locator, warmMs, store, background) {
   const going = locator.openStays().filter(({ since, state }) => since <= warmMs + SETTLED_MS && state !== 'lost');
   for (const presence of going) {
     const { staff_id: staffId, since } = presence;
-    const [last, first] = await background.insist(async () => {
+    const [last, first] = await background.retry(async () => {
       const stay = await store.lastStay(staffId, since - LOOK_BACK_MS, since);
       const fromMs = stay ? Math.floor(stay.leave_ms / 1000) * 1000 : since - LOOK_BACK_MS;
       return [stay, fromMs < since ? await store.firstLocation(staffId, fromMs, since) : null];
