@@ -133,7 +133,7 @@ test('without InfluxDB the present goes on, and the past follows when it is back
   world = await disturbed(sent, [{ fromMs: T + 4 * MIN, toMs: T + 5 * MIN, session: false }], (one) => {
     world = one;
     one.away = () => {
-      const allPublished = one.now > T + 5 * MIN + 2000 + DEFAULTS.arriveMs;
+      const allPublished = one.now > T + 5 * MIN + 3000 + DEFAULTS.arriveMs;
       if (one.now < T + 6 * MIN && allPublished) checked.push([one.site.presences().length, one.rebuild.part().status]);
       return one.now < T + 6 * MIN;
     };

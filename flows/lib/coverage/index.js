@@ -56,8 +56,11 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const onLost = (/** @type {number} */ toMs) => { if (gaps.mark(tailMs(), toMs, WAITING)) saving.changed(); };
   const stored = createStored({ newestStored, newestPublished, onLost }, startedMs);
-  /** Published, but perhaps not stored yet. @type {(Part & {publishedMs: number})[]} */
+  /** Published, but perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
   let underway = [];
+  /** Given to be located, and not stored yet. @type {Set<Part>} */
+  const taken = new Set();
+  let startKnown = known;
   /** When the time before the start was located; from then on the live path says how far everything is. */
   let caughtUpMs = Infinity;
   let following = false;
@@ -72,8 +75,11 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs */
   function finishStored(aliveMs) {
     const arrived = underway.filter(({ publishedMs }) => publishedMs + ARRIVED_MS <= aliveMs);
-    underway = underway.filter((part) => !arrived.includes(part));
-    for (const { fromMs, toMs, staff } of arrived) gaps.finish(fromMs, toMs, staff ?? [EVERYBODY]);
+    underway = underway.filter((one) => !arrived.includes(one));
+    for (const { part } of arrived) {
+      gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
+      taken.delete(part);
+    }
     following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
     if (arrived.length === 0) return;
@@ -112,18 +118,20 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      */
     late(id, ts, nowMs) { if (ts > nowMs - RETENTION_MS && late.add(id, ts, nowMs)) saving.changed(); },
     /**
-     * What of the past is to be located now; it counts as being located from here on.
+     * What of the past is to be located now; it counts as being located from here on. Nothing more is given until all of that is stored.
      * @param {number} nowMs @param {(id: string) => boolean} hasTags @returns {Part[]}
      */
     takeDue(nowMs, hasTags) {
+      if (taken.size > 0) return [];
       const lost = following ? gaps.everybody().filter(({ state }) => state === WAITING) : [];
       for (const { fromMs, toMs } of lost) gaps.mark(fromMs, toMs, RUNNING);
-      return [...late.take(nowMs, hasTags), ...lost.map(({ fromMs, toMs }) => ({ fromMs, toMs, staff: null }))];
+      for (const part of [...late.take(nowMs, hasTags), ...lost.map(({ fromMs, toMs }) => ({ fromMs, toMs, staff: null }))]) taken.add(part);
+      return [...taken];
     },
     /** What was located is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
     published(part, nowMs) {
       progressMs = nowMs;
-      underway.push({ ...part, publishedMs: nowMs });
+      underway.push({ part, publishedMs: nowMs });
     },
 
     /** From when on the time before the start is not located; known: whether the record says so. */
@@ -132,6 +140,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     locateBeforeStart(fromMs) {
       if (!known) gaps.mark(-Infinity, fromMs, LOCATED);
       gaps.mark(fromMs, startedMs, RUNNING);
+      startKnown = true;
+      saving.changed();
     },
     /** That time is located and published. @param {number} nowMs */
     caughtUp: (nowMs) => { caughtUpMs = nowMs; },
@@ -149,8 +159,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     },
     /** Time of the newest heartbeat that came back, or of the start, epoch ms. */
     aliveMs: stored.aliveMs,
-    /** Everybody's time before is located and stored, but for late readings, epoch ms. @param {number} nowMs */
-    settledMs: (nowMs) => firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs,
+    /** Everybody's time before is located and stored, but for late readings, epoch ms; 0: not known yet. @param {number} nowMs */
+    settledMs: (nowMs) => (startKnown ? firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs : 0),
 
     /**
      * A time is located again by hand, also over a restart. What is stored of it holds meanwhile.

@@ -40,8 +40,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   function hear(batch, nowMs, stored) {
     if (stored) {
       newest = batch;
-      if (batch.ts < readMs) lateUnlessHeard(batch);
-      else if (batch.ts < readingMs && open.size < bound) open.add(batch);
+      if (batch.ts >= readMs && batch.ts < readingMs && open.size < bound) open.add(batch);
       else if (batch.ts < readingMs) lateUnlessHeard(batch);
     }
     if (kept) {

@@ -118,8 +118,8 @@ test('late readings concern who sent them: others are answered, and said up to w
   assert.deepEqual(coverage.takeDue(T + 14_000, () => false), []);
   const [part, ...more] = coverage.takeDue(T + 15_000, () => false);
   assert.deepEqual([part, more], [{ fromMs: T - 3 * DAY, toMs: T - 3 * DAY + 10_000, staff: ['7'] }, []]);
-  assert.deepEqual(coverage.takeDue(T + 40_000, () => false), [], 'once');
   coverage.late('7', old, T + 20_000); // while it is being located
+  assert.deepEqual(coverage.takeDue(T + 40_000, () => false), [], 'one after the other');
   coverage.published(part, T + 20_000);
   await coverage.look(T + 25_000, T + 25_000);
   assert.match(refused(EVER, T, ['7'], T), /for 7/);
@@ -128,14 +128,17 @@ test('late readings concern who sent them: others are answered, and said up to w
   assert.equal(refused(EVER, T + 45_000, null, T + 45_000), null);
 });
 
-test('near times are one, those of phones apart from those of tags; they wait for quiet, but not for ever', () => {
+test('near times are one, those of phones apart from those of tags; they wait for quiet, but not for ever', async () => {
   const { coverage } = rig({ caughtUp: false });
   const hasTags = (id) => id === 't';
   for (const [id, s] of [['0', -300], ['1', -250], ['t', -260], ['2', -5000]]) coverage.late(id, T + s * 1000, T);
   for (let ms = T; ms < T + 5 * MIN - 1000; ms += 10_000) {
     coverage.late('2', T - 5_000_000, ms);
-    const found = coverage.takeDue(ms, hasTags).map(({ fromMs, toMs, staff }) => [(fromMs - T) / 1000, (toMs - T) / 1000, staff]);
+    await coverage.look(ms, ms);
+    const parts = coverage.takeDue(ms, hasTags);
+    const found = parts.map(({ fromMs, toMs, staff }) => [(fromMs - T) / 1000, (toMs - T) / 1000, staff]);
     assert.deepEqual(found, ms === T + 20_000 ? [[-260, -250, ['t']], [-300, -240, ['0', '1']]] : []);
+    parts.forEach((part) => coverage.published(part, ms));
   }
   assert.equal(coverage.takeDue(T + 5 * MIN, hasTags)[0].staff[0], '2');
 });
@@ -203,6 +206,7 @@ test('without a record nothing counts as located until it is known elsewhere', (
   const { coverage, refused } = rig({ caughtUp: false });
   assert.deepEqual(coverage.beforeStart(), { fromMs: T - RETENTION_MS, known: false });
   assert.match(refused(EVER, EVER + 1, [], T), /being located again/);
+  assert.equal(coverage.settledMs(T), 0);
   coverage.locateBeforeStart(T - MIN);
   assert.equal(refused(EVER, T - MIN, [], T), null);
   assert.match(refused(EVER, T - MIN + 1, [], T), /being located again/);
