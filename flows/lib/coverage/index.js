@@ -118,14 +118,15 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      */
     late(id, ts, nowMs) { if (ts > nowMs - RETENTION_MS && late.add(id, ts, nowMs)) saving.changed(); },
     /**
-     * What of the past is to be located now; it counts as being located from here on. Nothing more is given until all of that is stored.
+     * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.
      * @param {number} nowMs @param {(id: string) => boolean} hasTags @returns {Part[]}
      */
     takeDue(nowMs, hasTags) {
       if (taken.size > 0) return [];
       const lost = following ? gaps.everybody().filter(({ state }) => state === WAITING) : [];
       for (const { fromMs, toMs } of lost) gaps.mark(fromMs, toMs, RUNNING);
-      for (const part of [...late.take(nowMs, hasTags), ...lost.map(({ fromMs, toMs }) => ({ fromMs, toMs, staff: null }))]) taken.add(part);
+      for (const { fromMs, toMs } of lost) taken.add({ fromMs, toMs, staff: null });
+      for (const part of late.take(nowMs, hasTags)) taken.add(part);
       return [...taken];
     },
     /** What was located is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
