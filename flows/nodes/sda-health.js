@@ -15,7 +15,7 @@ module.exports = function register(RED) {
   /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, arrival, stayArrival, knownTime, losses } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, coverage, knownTime, losses } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const probe = createProbe(store, site.startedMs);
     this.health = createHealth({ site, probe, rebuild, version });
@@ -27,25 +27,24 @@ module.exports = function register(RED) {
     this.trend = createTrend();
     let polling = false;
     let polledMs = 0;
+    let sentMs = 0;
 
     /** What sda-heartbeat publishes. */
     this.beat = () => {
-      const payload = heartbeat(figures, rebuild, Date.now());
+      const payload = heartbeat(figures, coverage, Date.now());
       this.trend.add(payload);
       losses.record(payload, payload.ts);
-      probe.sent(payload.ts);
+      probe.sent(sentMs = payload.ts);
       return payload;
     };
     const poll = async () => {
+      if (coverage.awaitsHeartbeat(Date.now(), sentMs)) this.emit('heartbeat');
       if (polling || (!probe.pending() && Date.now() - polledMs < IDLE_POLL_MS)) return;
       polling = true;
       polledMs = Date.now();
       await probe.poll(Date.now);
       site.outbox.proven(probe.readBackMs(), Date.now());
-      for (const one of [arrival, stayArrival]) {
-        one.beat(probe.readBackMs(), Date.now());
-        await one.look(Date.now());
-      }
+      await coverage.look(probe.readBackMs(), Date.now());
       polling = false;
     };
     const timer = setInterval(poll, POLL_MS);

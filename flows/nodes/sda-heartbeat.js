@@ -7,7 +7,8 @@ module.exports = function register(RED) {
   /** Sends the flows' figures every five seconds; that they come back from the database proves all that lies between. */
   function SdaHeartbeat(definition) {
     RED.nodes.createNode(this, definition);
-    const { health, beat } = RED.nodes.getNode(definition.health);
+    const healthNode = RED.nodes.getNode(definition.health);
+    const { health, beat } = healthNode;
     const send = () => this.send({ topic: 'heartbeat', payload: [beat()] });
     const timer = setInterval(send, HEARTBEAT_MS);
     const hide = showBadge(this, (nowMs) => {
@@ -15,10 +16,12 @@ module.exports = function register(RED) {
       return degraded.length === 0 ? { fill: 'green', shape: 'dot', text: 'up' } : { fill: 'yellow', shape: 'ring', text: `degraded: ${degraded.join(', ')}` };
     });
     RED.events.once('flows:started', send);
+    healthNode.on('heartbeat', send); // one out of turn: a start is proved to be complete by it
 
     this.on('close', () => {
       clearInterval(timer);
       RED.events.off('flows:started', send);
+      healthNode.off('heartbeat', send);
       hide();
     });
   }

@@ -1,6 +1,5 @@
 'use strict';
 
-const { refuseHalves } = require('../lib/history/completeness');
 const { createAccess, createGuards } = require('../lib/access');
 const { createBefore } = require('../lib/http/before');
 const { createFront } = require('../lib/http/front');
@@ -19,7 +18,7 @@ module.exports = function register(RED) {
   /** Answers `/api`, the login and the pages; offers `access` and `hacs` to the nodes of the HACS routes and of a user's own. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
+    const { site, store, archive, figures, coverage } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, pictures, reloader } = RED.nodes.getNode(definition.building);
@@ -31,7 +30,8 @@ module.exports = function register(RED) {
     const timer = setInterval(access.tick, TICK_MS);
     const recordings = attachRecordings(site, config, guards.audit, (text) => this.warn(text));
     const context = {
-      ...refuseHalves({ arrival, stayArrival, rebuild }), ...guards, ...config,
+      refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
+      completeUntil: coverage.completeUntil, ...guards, ...config,
       site, store, archive, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
       telemetry: createTelemetry(archive, Date.now),
       reload: reloader.checkNow,

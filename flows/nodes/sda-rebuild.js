@@ -1,8 +1,6 @@
 'use strict';
 
-const path = require('node:path');
 const { createRebuild } = require('../lib/rebuild');
-const { createLateFile } = require('../lib/rebuild/late-file');
 
 const LOOK_MS = 2000;
 
@@ -10,14 +8,12 @@ module.exports = function register(RED) {
   /** Locates again, from the stored readings, what was missed while Node-RED was away, and what is asked for by hand. */
   function SdaRebuild(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, arrival } = RED.nodes.getNode(definition.site);
-    const { config } = RED.settings.sda;
+    const { site, store, coverage } = RED.nodes.getNode(definition.site);
     const logger = { log: (text) => this.log(text), warn: (text) => this.warn(text) };
     this.rebuild = createRebuild({
-      site, store, clock: Date.now, aliveMs: arrival.aliveMs,
+      site, store, coverage, clock: Date.now,
       versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
       logger,
-      lateFile: createLateFile(path.join(config.userDir, 'late.json'), logger.warn),
     });
     this.rebuild.start();
     const timer = setInterval(this.rebuild.look, LOOK_MS);

@@ -2,7 +2,8 @@
 
 const path = require('node:path');
 const { createArchive } = require('../lib/store/archive');
-const { ALIVE_MS, createArrival } = require('../lib/history/arrival');
+const { createCoverage } = require('../lib/coverage');
+const { createRecord } = require('../lib/coverage/record');
 const { createCalm } = require('../lib/store/store-guard');
 const { createKnownTime } = require('../lib/intake/known-time');
 const { createInflux } = require('../lib/store/influx');
@@ -43,9 +44,8 @@ module.exports = function register(RED) {
     for (const some of [[inboxFigure(this.inboxes)], storeFigures({ calm, history: this.site.history }), this.parts.figures,
       this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
-    const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };
-    this.arrival = createArrival(told, this.site.startedMs);
-    this.stayArrival = createArrival(told, this.site.startedMs, ALIVE_MS); // memory has no stays and events to bridge it with
+    this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
+      newestPublished: this.site.newestToldMs, record: createRecord(config.userDir, warn) });
     const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(offsets.save, SAVE_MS),
       setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS)];
     this.on('close', (done) => {

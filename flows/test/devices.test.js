@@ -86,11 +86,11 @@ test('a gateway is online, silent, offline, and online again', () => {
 
 test('of a gateway that was removed nothing is known until it sends again', () => {
   const gateways = createGateways();
-  gateways.tell(message('gw-a', 'status', { state: 'online', ts: T }), building, T);
-  assert.equal(gateways.tell(message('gw-a', 'status', { state: 'removed', ts: T + 5000 }), building, T + 5000), null);
-  gateways.hear(batch('gw-a', T + 4900, { beacon: TAG, rssi: -50 }), building, T + 5100); // was on its way
+  gateways.handleMessage(message('gw-a', 'status', { state: 'online', ts: T }), building, T);
+  assert.equal(gateways.handleMessage(message('gw-a', 'status', { state: 'removed', ts: T + 5000 }), building, T + 5000), null);
+  gateways.addBatch(batch('gw-a', T + 4900, { beacon: TAG, rssi: -50 }), building, T + 5100); // was on its way
   assert.deepEqual([gateways.of('gw-a', T + 100_000).state, gateways.of('gw-a', T + 100_000).version], ['unknown', null]);
-  gateways.hear(batch('gw-a', T + 101_000, { beacon: TAG, rssi: -50 }), building, T + 101_000);
+  gateways.addBatch(batch('gw-a', T + 101_000, { beacon: TAG, rssi: -50 }), building, T + 101_000);
   assert.equal(gateways.of('gw-a', T + 101_000).state, 'online');
   assert.equal(gateways.refused(), 0);
 });

@@ -38,10 +38,11 @@ const call = async (where, options) => {
 };
 const health = async () => (await call('/health')).json();
 const detect = (staff, room, rssi) => call(`/newbeacondetect?${new URLSearchParams({ user_address: staff, beacon_address: BEACONS[room], rssi })}`);
-const history = async (staff) => {
+const historyOf = (staff) => {
   const now = Date.now() / 1000;
-  return (await call(`/extractbeacon?staff_id=${staff}&start_time=${now - 60}&end_time=${now + 1}`)).json().location.map(({ location }) => location);
+  return call(`/extractbeacon?staff_id=${staff}&start_time=${now - 60}&end_time=${now + 1}`);
 };
+const history = async (staff) => (await historyOf(staff)).json().location.map(({ location }) => location);
 const seen = (topic, match = () => true) => client.seen.filter((message) => message.topic === topic && match(message));
 const wholeSecond = (ms) => Math.floor(ms / 1000) * 1000;
 const batch = (readings, ts = Date.now()) => JSON.stringify({ v: 1, ts, readings });
@@ -62,6 +63,7 @@ test('everything is up once the heartbeat came back from the database', async ()
 });
 
 test('a reading given by hand comes back as history, location, presence and event', async () => {
+  await until('the time before the start is located', async () => (await historyOf('41')).status === 200);
   assert.equal((await detect('41', 'b', -20)).text, 'New Beacon Detection Added');
   await until('it is history', async () => (await history('41')).length === 1, 2000);
   const location = await until('it is published', () => seen('sda/v1/locations', ({ text }) => text.includes('"41"'))[0]);

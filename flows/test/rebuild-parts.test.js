@@ -9,13 +9,12 @@ const { requestRebuild } = require('../lib/http/rebuild');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
 const { StoreUnavailable } = require('../lib/store/influx');
 const { emptyOutcome } = require('../lib/locator');
-const { createArrivals } = require('../lib/rebuild/arrivals');
-const { createGrouping } = require('../lib/rebuild/batches');
-const { createLateTimes } = require('../lib/rebuild/late');
+const { createGrouping } = require('../lib/intake/batches');
+const { toBuilding, toGateway } = require('../lib/intake/changes');
+const { createBackground, Stopped } = require('../lib/rebuild/background');
+const { createIncoming } = require('../lib/rebuild/incoming');
 const { createReplay } = require('../lib/rebuild/replay');
 const { reconciled, trueStart } = require('../lib/rebuild/stays');
-const { createToil, Stopped } = require('../lib/rebuild/toil');
-const { toBuilding, toGateway } = require('../lib/rebuild/turns');
 const { createStore } = require('../lib/store');
 const { playInflux, rows: answerRows } = require('./support/influx');
 
@@ -42,7 +41,7 @@ test('batches come out of rows in pieces of any size as they went in', () => {
     }));
 });
 
-test('after a stay is told no other one overlaps with it, and telling it again changes nothing', () => {
+test('after a stay is published no other one overlaps with it, and publishing it again changes nothing', () => {
   fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 100 }), { minLength: 2, maxLength: 12 }), fc.integer({ min: 0, max: 99 }),
     fc.integer({ min: 1, max: 60 }), (edges, enter, length) => {
       const stored = new Map();
@@ -76,7 +75,7 @@ test('the beginning of a stay that was already going on', () => {
 });
 
 test('arrivals are kept from the newest on, and too many are said to be', () => {
-  const arrivals = createArrivals(3);
+  const arrivals = createIncoming(() => {}, 0, 3);
   const batch = (ts) => ({ kind: 'phone', receiver: '0', ts, readings: [] });
   arrivals.hear(batch(1), 1, true);
   arrivals.hear(batch(2), 2, false); // of no registered beacon: the database will not have it
@@ -90,7 +89,7 @@ test('arrivals are kept from the newest on, and too many are said to be', () => 
 });
 
 test('a broker that delivers what it had queued is noticed', () => {
-  const arrivals = createArrivals();
+  const arrivals = createIncoming(() => {}, 0);
   for (let i = 0; i < 100; i += 1) arrivals.hear({ kind: 'phone', receiver: '0', ts: i, readings: [] }, 1_000_000 + i, true);
   assert.ok(arrivals.draining(1_000_200));
   assert.ok(!arrivals.draining(1_005_000));
@@ -101,75 +100,89 @@ test('a broker that delivers what it had queued is noticed', () => {
 test('of buildings that nobody was heard in only the last is used, of those with somebody in them each', () => {
   const used = [];
   const locator = { hear() {}, tick() {}, *prepare() {}, setBuilding: (building) => used.push(building), setGateway: () => used.push('gw') };
-  const turns = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => toBuilding(ms, ms));
-  turns.splice(1, 0, toGateway('gw', true, 1500));
-  const replay = createReplay(locator, emptyOutcome, { fromMs: 0, turns });
+  const changes = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => toBuilding(ms, ms));
+  changes.splice(1, 0, toGateway('gw', true, 1500));
+  const replay = createReplay(locator, emptyOutcome, { fromMs: 0, changes });
   replay.hear({ kind: 'phone', receiver: '0', ts: 5000, readings: [] });
   assert.deepEqual(used.splice(0), [1000, 'gw', 3000]);
   replay.hear({ kind: 'phone', receiver: '0', ts: 65_000, readings: [] });
   assert.deepEqual(used.splice(0), [60_000, 61_000]);
-  turns.push(toBuilding(5_000_000, 5_000_000), toBuilding(5_000_001, 5_000_001));
+  changes.push(toBuilding(5_000_000, 5_000_000), toBuilding(5_000_001, 5_000_001));
   replay.pass(6_000_000);
   assert.deepEqual(used, [70_000, 5_000_001]);
 });
 
-test('late times: near ones are one, they wait for quiet, but not for ever', () => {
-  const times = createLateTimes();
-  assert.ok(times.add('0', false, 220_500, 1_000_000));
-  assert.ok(times.add('1', false, 250_500, 1_001_000));
-  assert.ok(!times.add('0', false, 240_000, 1_001_000), 'nothing new');
-  assert.ok(times.add('t', true, 230_500, 1_001_000), 'of a tag: other receivers');
-  times.add('2', false, 90_000_000, 1_002_000);
-  assert.equal(times.kept().length, 3);
-  assert.deepEqual(times.due(1_010_000), []);
-  const due = times.due(1_016_500);
-  assert.deepEqual(due.map(({ fromMs, toMs, time: { staff, gateways } }) => [fromMs, toMs, [...staff], gateways]),
-    [[100_000, 370_500, ['0', '1'], false], [110_000, 350_500, ['t'], true]], 'what lies around, too');
-  due.forEach(({ time }, job) => times.give(job, time));
-  assert.equal(times.kept().length, 3, 'until it is located');
-  assert.ok(times.over(0) && times.over(1) && !times.over(2));
-  for (let ms = 1_017_000; ms < 1_302_000; ms += 10_000) times.add('2', false, 90_000_000, ms);
-  assert.equal(times.due(1_302_000).length, 1);
-  assert.deepEqual(times.kept(), []);
-  times.restore([{ fromMs: 220_500, toMs: 250_500, staff: ['0'], gateways: false }], 1_400_000);
-  assert.deepEqual(times.due(1_415_000).map(({ fromMs }) => fromMs), [100_000]);
+test('what comes in of a time that is read, and was not heard there, is late', () => {
+  const T = 1_700_000_000_000;
+  const late = [];
+  const incoming = createIncoming(({ ts }) => late.push((ts - T) / 1000), T - 90_000);
+  const batch = (s) => ({ kind: 'phone', receiver: '1', ts: T + s * 1000, readings: [] });
+  const hear = (s) => incoming.hear(batch(s), T, true);
+  hear(-200); // before it is known from when on is read
+  hear(-50);
+  hear(-150); // will be read
+  incoming.begin(T - 160_000);
+  incoming.replayed(batch(-300)); // to warm up: nothing of that is published
+  hear(-300);
+  incoming.reading(T - 100_000);
+  hear(-130); // is heard below
+  hear(-120); // is not
+  hear(-60); // will be read
+  incoming.replayed(batch(-130));
+  hear(-130); // again
+  incoming.reading(T - 80_000);
+  hear(-110); // of a time that is through
+  hear(-90); // is being read, and not heard
+  assert.deepEqual(late, [-200, -300, -120, -110]);
+  incoming.end();
+  incoming.end();
+  assert.deepEqual(late.slice(4), [-90], 'once');
 });
 
-test('toil rests as long as it worked, never as long as it waited', async () => {
+test('of a time that is being read no more is kept than a bound', () => {
+  const late = [];
+  const incoming = createIncoming(({ ts }) => late.push(ts), 0, 3);
+  incoming.begin(0);
+  incoming.reading(100);
+  for (let ts = 0; ts < 10; ts += 1) incoming.hear({ kind: 'phone', receiver: '1', ts, readings: [] }, 0, true);
+  assert.equal(late.length, 7);
+});
+
+test('work in the background rests as long as it worked, never as long as it waited', async () => {
   const pauses = [];
   let nowMs = 1000;
   const passes = (ms) => { nowMs += ms; };
-  const toil = createToil(() => {}, async (ms) => { pauses.push(ms); passes(ms); }, () => nowMs);
-  toil.begin();
+  const background = createBackground(() => {}, async (ms) => { pauses.push(ms); passes(ms); }, () => nowMs);
+  background.begin();
   passes(3);
-  await toil.breathe();
+  await background.breathe();
   assert.deepEqual(pauses, []);
   passes(8);
-  await toil.breathe();
+  await background.breathe();
   assert.deepEqual(pauses, [11]);
   passes(200);
-  await toil.breathe();
+  await background.breathe();
   assert.deepEqual(pauses, [11, 50], 'so long only another one can have taken');
   passes(30);
-  toil.begin();
-  await toil.breathe();
+  background.begin();
+  await background.breathe();
   assert.equal(pauses.length, 2);
 });
 
-test('toil insists, and stops', async () => {
+test('work in the background retries, and stops', async () => {
   const faults = [];
-  const toil = createToil((fault) => faults.push(fault), async () => {});
+  const background = createBackground((fault) => faults.push(fault), async () => {});
   let tries = 0;
-  assert.equal(await toil.insist(async () => {
+  assert.equal(await background.retry(async () => {
     tries += 1;
     if (tries < 4) throw new StoreUnavailable('away');
     return 'back';
   }), 'back');
   assert.deepEqual(faults, ['away', 'away', 'away', '']);
-  await assert.rejects(toil.insist(async () => { throw new TypeError('ours'); }), TypeError);
-  toil.stop();
-  await assert.rejects(toil.pause(1), Stopped);
-  await assert.rejects(toil.insist(async () => 1), Stopped);
+  await assert.rejects(background.retry(async () => { throw new TypeError('ours'); }), TypeError);
+  background.stop();
+  await assert.rejects(background.pause(1), Stopped);
+  await assert.rejects(background.retry(async () => 1), Stopped);
 });
 
 test('what the taker of readings throws comes out as it is', async (t) => {

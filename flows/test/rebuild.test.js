@@ -61,12 +61,11 @@ test('whatever is not said to be missing after a start is as it stays', async ()
   world.start();
   const looks = [];
   await world.until(() => {
-    const missing = world.rebuild.missing();
-    const untilMs = missing ? missing.fromMs : world.startedMs;
+    const untilMs = world.coverage.completeUntil(T - MIN, world.startedMs, [], world.now);
     if (looks.at(-1)?.untilMs !== untilMs) looks.push({ untilMs, told: world.history(T, untilMs).locations });
-    return !missing;
+    return untilMs === world.startedMs;
   });
-  assert.ok(looks.length > 2 && looks[0].untilMs < T && looks.at(-2).untilMs < T + 6 * MIN, 'nothing is known, then more and more');
+  assert.ok(looks.length > 1 && looks[0].untilMs < T + 4 * MIN - 80_000, `${looks.map(({ untilMs }) => untilMs - T)}`);
   assert.equal(looks.at(-1).untilMs, world.startedMs);
   await world.until(() => world.now >= END);
   for (const { untilMs, told } of looks) assert.deepEqual(world.history(T, untilMs).locations, told);
@@ -134,7 +133,7 @@ test('without InfluxDB the present goes on, and the past follows when it is back
   world = await disturbed(sent, [{ fromMs: T + 4 * MIN, toMs: T + 5 * MIN, session: false }], (one) => {
     world = one;
     one.away = () => {
-      const allPublished = one.now > T + 5 * MIN + 2000 + DEFAULTS.arriveMs;
+      const allPublished = one.now > T + 5 * MIN + 3000 + DEFAULTS.arriveMs;
       if (one.now < T + 6 * MIN && allPublished) checked.push([one.site.presences().length, one.rebuild.part().status]);
       return one.now < T + 6 * MIN;
     };
@@ -184,6 +183,61 @@ test('by hand over a part: what lies around stays, what was decided otherwise is
   world.rebuild.request(T + 5 * MIN, T + 9 * MIN);
   await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
   assert.deepEqual(compared(world), expected);
+});
+
+test('by hand over any part: it has no edges, so that nothing that is right changes, however it is cut', async () => {
+  const sent = walks(21, { people: 8, fromMs: T, toMs: END, contrastDb: 12 });
+  const world = await undisturbed(sent, END + MIN);
+  const expected = compared(world);
+  for (const [fromMs, toMs] of [[4.31, 4.32], [5, 5.7], [3.1234, 9.4321], [6.5, 12]]) {
+    world.rebuild.request(T + fromMs * MIN, T + toMs * MIN);
+    await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+    assert.deepEqual(compared(world), expected, `${fromMs} to ${toMs} min`);
+  }
+});
+
+test('by hand, killed in the middle of it: it is done after the start; what is stored holds meanwhile', async () => {
+  const sent = walks(22, { people: 5, fromMs: T, toMs: END });
+  const world = await undisturbed(sent, END + 2 * MIN);
+  const expected = compared(world);
+  for (const [key, { ts }] of world.locations) if (ts > T + 4 * MIN && ts < T + 6 * MIN) world.locations.delete(key);
+  world.away = () => true;
+  world.rebuild.request(T + 3 * MIN, T + 7 * MIN);
+  assert.ok(world.isComplete(T, END, null));
+  world.pass(1000);
+  await world.until(() => Object.keys(world.kept.requests).length > 0, MIN);
+  world.kill();
+  world.away = () => false;
+  world.start();
+  await world.until(() => world.rebuild.jobs().some(({ why, state }) => why === 'request' && state === 'done'));
+  assert.deepEqual(compared(world), expected);
+  await world.until(() => Object.keys(world.kept.requests).length === 0, MIN);
+});
+
+test('a time that the record says is not located, of long before a start, is located after it', async () => {
+  const sent = walks(23, { people: 5, fromMs: T, toMs: END });
+  const world = await undisturbed(sent, END + 2 * MIN);
+  const expected = compared(world);
+  for (const [key, { ts }] of world.locations) if (ts > T + 4 * MIN && ts < T + 6 * MIN) world.locations.delete(key);
+  world.kill();
+  world.kept.gaps[''].unshift([T + 4 * MIN, T + 6 * MIN, 'being located']);
+  world.start();
+  assert.ok(!world.isComplete(T, T + 5 * MIN));
+  await world.until(() => world.isComplete(T, END, null), 5 * MIN);
+  assert.deepEqual(compared(world), expected);
+});
+
+test('a stop of the flows while readings come late: whoever has not been located is on disk', async () => {
+  const world = new World(delayed(walks(24, { people: 3, fromMs: T, toMs: END }), '1', T + 6 * MIN), T).start();
+  await world.until(() => world.site?.counters().late > 3);
+  await world.until(() => keptLate(world) !== undefined, 1000);
+  world.kill();
+  world.start();
+  await world.idle();
+  await world.until(() => world.isComplete(T, T + 5 * MIN, null), 2 * MIN);
+  await world.until(() => world.now >= END);
+  assert.deepEqual(compared(world).locations.filter((line) => line.startsWith('1 ')).length,
+    compared(await undisturbed(walks(24, { people: 3, fromMs: T, toMs: END }))).locations.filter((line) => line.startsWith('1 ')).length);
 });
 
 test('days without a reading take no time, and nobody is anywhere', async () => {
@@ -251,6 +305,11 @@ test('by hand over a reload, and after a kill behind it: each reading is located
   assert.deepEqual(compared(world), expected);
 });
 
+/** The earliest time on disk that is late for somebody. */
+function keptLate({ kept }) {
+  return Object.entries(kept.gaps).filter(([id]) => id !== '').flatMap(([, rows]) => rows.map(([fromMs]) => fromMs)).sort()[0];
+}
+
 /** The same messages, but those of some minutes from one receiver come when it is connected again, old ones beside new ones. */
 function delayed(sent, receiver, backMs) {
   const late = (one) => one.receiver === receiver && one.ms > T + 2 * MIN && one.ms < T + 4 * MIN;
@@ -268,10 +327,11 @@ for (const [kind, receiver, sent, file] of [
     const who = world.site.presences().map(({ staff_id: id, room }) => `${id} ${room}`);
     await world.until(() => world.site.counters().late > 40);
     assert.deepEqual(world.site.presences().map(({ staff_id: id, room }) => `${id} ${room}`), who);
-    assert.ok(world.keptLate[0]?.fromMs < T + 3 * MIN, 'a kill would not lose it');
-    assert.equal(world.rebuild.settledMs(world.now), world.now, 'everybody else is settled');
+    assert.ok(keptLate(world) < T + 3 * MIN, 'a kill would not lose it');
+    assert.ok(world.isComplete(T, T + 9 * MIN), 'everybody else has it all');
+    assert.ok(!world.isComplete(T, T + 9 * MIN, null));
     await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
-    assert.equal(world.rebuild.settledMs(world.now), world.now);
+    await world.until(() => world.isComplete(T, T + 9 * MIN, null), MIN);
     const outside = ({ locations }) => locations.filter((line) => Number(line.split(' ')[1]) > T + 7 * MIN);
     assert.deepEqual(outside(world.history(T, T + 9 * MIN)), outside(before));
     await world.until(() => world.now >= END);
@@ -346,7 +406,7 @@ for (const [when, awayMs, backMs] of [['while Node-RED is away', T + 8 * MIN, 20
     world.start();
     await world.idle();
     assert.deepEqual(world.rebuild.jobs().map(({ why, state }) => `${why} ${state}`), ['start done']);
-    await world.until(() => world.keptLate[0]?.fromMs < T + 5 * MIN, 1000); // a kill would not lose it
+    await world.until(() => keptLate(world) < T + 5 * MIN, 1000); // a kill would not lose it
     await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
     await world.until(() => world.now >= END);
     assert.deepEqual(compared(world), compared(await undisturbed([...known, ...strange].sort((a, b) => a.ms - b.ms))));
@@ -368,7 +428,7 @@ async function withOneNeverStored(endsMs = END) {
 test('a batch that never gets into InfluxDB does not hold up a recovery: one that came later will do', async () => {
   const world = await withOneNeverStored();
   await world.until(() => world.rebuild.part().state === 'idle', MIN);
-  assert.equal(world.rebuild.missing(), null);
+  assert.ok(world.isComplete(T, END));
 });
 
 test('when nothing comes after a batch that never gets into InfluxDB, it is said, and given up with everything working', async () => {
@@ -402,11 +462,12 @@ test('one late batch and a restart: history of all others is there, the batch is
   while (world.now < T + 5 * MIN) world.pass(1000);
   world.start();
   await world.until(() => world.rebuild.jobs().length > 0);
-  assert.ok(world.rebuild.missing().fromMs > T + 2 * MIN, new Date(world.rebuild.missing().fromMs).toISOString());
+  assert.ok(world.isComplete(T - 6 * DAY, T + 2 * MIN), 'everybody else has it all');
+  assert.ok(!world.isComplete(T - 6 * DAY, T + 2 * MIN, ['3']));
   await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
   assert.equal(world.rebuild.jobs().at(-1).readings, old.length);
   assert.equal(world.history(T - 6 * DAY, T - 4 * DAY).locations.length, old.length);
-  await world.until(() => world.keptLate.length === 0, MIN);
+  await world.until(() => keptLate(world) === undefined, MIN);
   await world.until(() => world.now >= END);
   assert.deepEqual(compared(world), compared(await undisturbed(sent)));
 });

@@ -3,7 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createCompleteness } = require('../lib/history/completeness');
+const { createIntervals, WAITING } = require('../lib/coverage/intervals');
+const { StoreUnavailable } = require('../lib/store/influx');
 const { createHistory } = require('../lib/history');
 const { trailOf, trailsOf } = require('../lib/history/lookup');
 
@@ -86,16 +87,25 @@ test('nobody is answered about a time that is on its way to the database', async
     const { recent, older } = trailOf(means, '0', T + from, T + to);
     return older ? Array.fromAsync(older) : [recent];
   })()];
-  means.refuseIncomplete = createCompleteness({ storedUntilMs: () => T + 20 }, { missing: () => null });
-  for (const [from, to] of [[0, 100], [0, 21], [30, 49], [49, 60]]) {
-    for (const asked of ask(from, to)) await assert.rejects(asked, /1970|2023.*on its way/, `${from} ${to}`);
-  }
-  for (const [from, to] of [[0, 20], [50, 100], [20, 20]]) for (const asked of ask(from, to)) await asked;
-  means.refuseIncomplete = createCompleteness({ storedUntilMs: () => Infinity }, { missing: () => ({ fromMs: T + 20, toMs: T + 40 }) });
-  for (const [from, to] of [[0, 20], [39, 100], [25, 30], [0, 100]]) {
-    for (const asked of ask(from, to)) await assert.rejects(asked, /is being located again/);
-  }
-  for (const [from, to] of [[0, 19], [40, 100], [45, 49]]) for (const asked of ask(from, to)) await asked;
+  let gaps = createIntervals();
+  means.refuseIncomplete = (fromMs, toMs, who) => { if (!gaps.isComplete(fromMs, toMs, who)) throw new StoreUnavailable('incomplete'); };
+  const none = async (windows) => {
+    for (const [from, to] of windows) for (const asked of ask(from, to)) await assert.rejects(asked, /incomplete/, `${from} ${to}`);
+  };
+  const all = async (windows) => { for (const [from, to] of windows) for (const asked of ask(from, to)) await asked; };
+  gaps.mark(T + 21, Infinity, WAITING);
+  await none([[0, 100], [0, 21], [30, 49], [49, 60]]);
+  await all([[0, 20], [50, 100], [20, 20]]);
+  gaps = createIntervals();
+  gaps.mark(T + 20, T + 40, WAITING);
+  await none([[0, 20], [39, 100], [25, 30], [0, 100]]);
+  await all([[0, 19], [40, 100], [45, 49]]);
+  gaps = createIntervals();
+  gaps.mark(T + 20, T + 40, WAITING, ['1']);
+  await all([[0, 19]]);
+  const [everybody, one] = ask(0, 100);
+  await assert.rejects(everybody, /incomplete/, 'somebody among them');
+  await one;
 });
 
 test('only those are asked for whose memory does not reach', async () => {

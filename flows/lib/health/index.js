@@ -86,15 +86,15 @@ const healthFigures = (health, probe, clock) => [
 ];
 
 /**
- * Payload of the heartbeat: all figures. `settled_ms`: everything before this time is located; 0: not known.
+ * Payload of the heartbeat: all figures. `settled_ms`: everything before is located; 0: not known. Read where the record of coverage is lost.
  * @param {import('./metrics/figures').Figures} figures
- * @param {Pick<import('../rebuild').Rebuild, 'settledMs'>} rebuild
+ * @param {Pick<import('../coverage').Coverage, 'settledMs'>} coverage
  * @param {number} nowMs
  * @returns {Record<string, number> & {ts: number}}
  */
-function heartbeat(figures, rebuild, nowMs) {
+function heartbeat(figures, coverage, nowMs) {
   figures.roll();
-  return { ts: nowMs, settled_ms: rebuild.settledMs(nowMs), ...figures.flat() };
+  return { ts: nowMs, settled_ms: coverage.settledMs(nowMs), ...figures.flat() };
 }
 
 module.exports = { createHealth, healthFigures, heartbeat };

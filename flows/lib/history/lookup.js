@@ -10,7 +10,7 @@ const { StoreUnavailable } = require('../store/influx');
  * @typedef {import('../store').TrailOf} TrailOf
  * @typedef {{history: Pick<import('./index').History, 'completeFrom'|'trail'|'staffIds'>,
  *   store: Pick<import('../store').Store, 'trails'>, clock: () => number,
- *   refuseIncomplete?: import('./completeness').RefuseIncomplete}} Means
+ *   refuseIncomplete?: import('../coverage').RefuseIncomplete}} Means
  */
 
 /** Nothing can lie further ahead: readings may be 5 minutes ahead of us. */
@@ -33,7 +33,7 @@ function trailOf({ history, store, clock, refuseIncomplete = () => {} }, staffId
   return { recent, older: fromMs <= olderToMs ? older() : null };
 
   async function* older() {
-    refuseIncomplete(fromMs, olderToMs, nowMs);
+    refuseIncomplete(fromMs, olderToMs + 1, [staffId], nowMs);
     const merge = createMerge(recent);
     for await (const piece of store.trails([staffId], fromMs, olderToMs, (olderToMs - fromMs) / 1000)) yield merge.with(piece);
     yield merge.rest();
@@ -59,7 +59,7 @@ async function* trailsOf({ history, store, clock, refuseIncomplete = () => {} },
   let next = 0;
   if (asked === null || asked.length > 0) {
     const completeMs = (asked ?? ['', ...known]).reduce((ms, id) => Math.max(ms, history.completeFrom(id, askedMs)), 0);
-    refuseIncomplete(fromMs, Math.min(olderToMs, completeMs - 1), askedMs);
+    refuseIncomplete(fromMs, Math.min(olderToMs + 1, completeMs), asked, askedMs);
     let merge = createMerge({ ms: [], places: [] });
     let staffId = '';
     const records = ((asked ?? known).length * (olderToMs - fromMs)) / 1000;

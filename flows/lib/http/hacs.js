@@ -17,7 +17,7 @@ const { createRecords } = require('./records');
  * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   refuseIncomplete?: import('../history/completeness').RefuseIncomplete,
+ *   refuseIncomplete?: import('../coverage').RefuseIncomplete,
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context

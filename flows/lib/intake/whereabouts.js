@@ -6,15 +6,20 @@ const { createHeard } = require('./heard');
 const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
 const { inPieces } = require('../shared/pieces');
-const { inOrder } = require('../rebuild/batches');
-const { toBuilding, toGateway } = require('../rebuild/turns');
+const { inOrder } = require('./batches');
+const { toBuilding, toGateway } = require('./changes');
 
 /**
  * The locator at work on the present: what it finds goes into memory and to the outbox. While the past is rebuilt it shares
  * its readings; in the end the locator of the rebuild, which knows what was before the start, takes its place.
  * @typedef {import('../building').Building} Building
  * @typedef {import('../locator').Location} Location
- * @typedef {import('../rebuild/turns').Turn} Turn
+ * @typedef {import('./changes').Change} Change
+ * @typedef {object} Replay a locator that heard the time before the start
+ * @property {import('../locator').Locator} locator
+ * @property {Map<string, import('../locator').Presence>} presences
+ * @property {(ms: number) => void} pass
+ * @property {(enough: () => boolean) => {locations: Location[], stays: import('../locator').Stay[]}} take
  * @typedef {(batch: import('./readings').Batch, nowMs: number, stored: boolean) => void} Listener stored: the database takes it
  * @param {object} means
  * @param {Building} means.building
@@ -39,10 +44,10 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
   let buildingSinceMs = startedMs;
   /** @type {Listener|null} while the past is rebuilt */
   let past = null;
-  /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number, kind: 'gateway'|'phone') => void} */
+  /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number) => void} */
   let onLate = () => {};
-  /** @type {(turn: Turn) => void} */
-  let onTurn = () => {};
+  /** @type {(change: Change) => void} */
+  let onChange = () => {};
 
   /** @param {import('./readings').Batch} batch @param {number} nowMs */
   function hear(batch, nowMs) {
@@ -51,7 +56,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
       counters[again ? 'late_known' : 'late'] += 1;
-      if (!again) onLate(staffId, ts, batch.kind);
+      if (!again) onLate(staffId, ts);
     }
     remember(nowMs);
   }
@@ -100,7 +105,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     buildingSinceMs = nowMs;
     locator.setBuilding(next, nowMs, found, prepared);
     remember(nowMs);
-    onTurn(toBuilding(next, nowMs, prepared));
+    onChange(toBuilding(next, nowMs, prepared));
     version += 1;
   }
 
@@ -111,7 +116,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
   function setGateway(id, up, nowMs) {
     online.set(id, up);
     locator.setGateway(id, up);
-    onTurn(toGateway(id, up, nowMs));
+    onChange(toGateway(id, up, nowMs));
   }
 
   /**
@@ -125,7 +130,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
 
   /**
    * The rebuild has caught up: its locator, which knows what was before the start, takes over.
-   * @param {ReturnType<typeof import('../rebuild/replay').createReplay>} replay
+   * @param {Replay} replay
    * @param {number} nowMs
    */
   function adopt(replay, nowMs) {
@@ -163,9 +168,9 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     /** Until `adopt` another one hears every batch too, and tells what needs to know the past. @param {Listener} listener */
     holdBack: (listener) => { past = listener; },
     /** @param {typeof onLate} listener */
-    tellLate: (listener) => { onLate = listener; },
-    /** @param {typeof onTurn} listener hears of other buildings and of gateways that come and go */
-    tellTurn: (listener) => { onTurn = listener; },
+    onLate: (listener) => { onLate = listener; },
+    /** @param {typeof onChange} listener gets other buildings, and gateways that come and go */
+    onChange: (listener) => { onChange = listener; },
     /** Since when the building is in use as far as is known here, epoch ms. */
     buildingSinceMs: () => buildingSinceMs,
     presences: () => locator.presences(),

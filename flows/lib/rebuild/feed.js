@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createGrouping } = require('./batches');
+const { createGrouping } = require('../intake/batches');
 const { inPieces } = require('../shared/pieces');
 
 /**
@@ -15,65 +15,65 @@ const SLICE_ROWS = 200_000; // so that what a question costs by itself (100 ms f
 
 /**
  * @param {import('../store').Store} store
- * @param {import('./toil').Toil} toil
+ * @param {import('./background').Background} background
  * @param {(rows: number, ms: number) => void} onRows how many, up to which time
  */
-function createFeed(store, toil, onRows) {
+function createFeed(store, background, onRows) {
   let lengthMs = FIRST_SLICE_MS;
 
   /**
    * @param {ReturnType<typeof import('./replay').createReplay>} replay
    * @param {number} fromMs inclusive
    * @param {number} toMs exclusive
-   * @param {() => Promise<void>} tell called often: hand out what was found
-   * @param {(ms: number) => void} reached everything before was told
+   * @param {{some: () => Promise<void>, reading?: (ms: number) => void, reached?: (ms: number) => Promise<void>}} steps some: hands out
+   *   what was found, called often; reading: what is read next ends there; reached: everything before was heard
    * @param {import('../store').Only|null} [only] of these receivers; null: of all
    */
-  async function through(replay, fromMs, toMs, tell, reached, only = null) {
+  async function through(replay, fromMs, toMs, { some, reading = () => {}, reached = async () => {} }, only = null) {
     let cursorMs = fromMs;
     while (cursorMs < toMs) {
       const endMs = Math.min(cursorMs + lengthMs, toMs);
-      replay.reading(endMs);
-      const rows = await slice(replay, cursorMs, endMs, tell, only);
+      reading(endMs);
+      const rows = await slice(replay, cursorMs, endMs, some, only);
       cursorMs = endMs;
       if (rows > SLICE_ROWS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
       else if (rows < SLICE_ROWS / 4) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
       if (rows === 0 && endMs < toMs) {
-        replay.reading(toMs);
-        cursorMs = (await toil.insist(() => store.firstReading(endMs, toMs, only))) ?? toMs;
+        reading(toMs);
+        cursorMs = (await background.retry(() => store.firstReading(endMs, toMs, only))) ?? toMs;
       }
       await inPieces(replay.passing(cursorMs));
-      await tell();
-      reached(cursorMs);
+      await some();
+      await reached(cursorMs);
     }
   }
 
   /**
    * @param {ReturnType<typeof import('./replay').createReplay>} replay @param {number} fromMs @param {number} toMs
-   * @param {() => Promise<void>} tell @param {import('../store').Only|null} only
+   * @param {() => Promise<void>} some @param {import('../store').Only|null} only
    * @returns {Promise<number>} rows
    */
-  async function slice(replay, fromMs, toMs, tell, only) {
+  async function slice(replay, fromMs, toMs, some, only) {
     let resumeMs = fromMs;
     let count = 0;
-    await toil.insist(async () => {
+    await background.retry(async () => {
       const grouping = createGrouping();
       /** @param {import('../intake/readings').Batch[]} batches */
       const hear = async (batches) => {
-        toil.begin();
+        background.begin();
         for (const batch of batches) {
-          if (replay.turnsBy(batch.ts)) await inPieces(replay.passing(batch.ts));
+          if (replay.changesBy(batch.ts)) await inPieces(replay.passing(batch.ts));
           replay.hear(batch);
           resumeMs = batch.ts + 1; // an answer that breaks off is asked for from here on
-          await toil.breathe();
+          await background.breathe();
         }
-        await toil.breathe(1);
+        await background.breathe(1);
       };
       await store.readings(resumeMs, toMs, async (rows) => {
         count += rows.length;
         await hear(grouping.push(rows));
         onRows(rows.length, resumeMs);
-        await tell();
+        await some();
       }, only);
       await hear(grouping.finish());
     });

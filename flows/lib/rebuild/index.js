@@ -2,17 +2,16 @@
 'use strict';
 
 const { setTimeout: wait } = require('node:timers/promises');
-const { createArrivals } = require('./arrivals');
+const { RETENTION_MS } = require('../coverage');
+const { createBackground, Stopped } = require('./background');
+const { createBuildingChanges } = require('./building-changes');
 const { createFeed } = require('./feed');
+const { createIncoming } = require('./incoming');
 const { createJobs, titleOf } = require('./jobs');
+const { hasTags, staffIn } = require('./people');
+const { createPublishing } = require('./publish');
 const { rebuildRange } = require('./range');
-const { createLateTimes, hasTags, staffIn } = require('./late');
-const { createSaving, NO_FILE } = require('./late-file');
-const { createMissed } = require('./missed');
-const { gapStart, missing, recover, MARGIN_MS, RETENTION_MS } = require('./recover');
-const { createTelling } = require('./tell');
-const { createToil, Stopped } = require('./toil');
-const { createTurns } = require('./turns');
+const { gapStart, recover } = require('./recover');
 
 /**
  * Locates the past again from the stored readings: after each start what was missed, and by hand any time that is asked
@@ -24,33 +23,29 @@ const { createTurns } = require('./turns');
 const WAITING_JOBS = 8;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
-const ARRIVED_MS = 2000; // what was told is in the database by then
+const ASIDE_MS = 2 * 60_000; // so long before and after a late time it is decided otherwise, too, hardly ever for longer
 
 /**
  * @param {object} means
  * @param {import('../site').Site} means.site
  * @param {import('../store').Store} means.store
+ * @param {import('../coverage').Coverage} means.coverage
  * @param {() => number} means.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
- * @param {Parameters<typeof createTurns>[0]['versions']} [means.versions] of the building
- * @param {() => number} [means.aliveMs] when ingest worked last, epoch ms
- * @param {import('./late-file').LateFile} [means.lateFile]
+ * @param {Parameters<typeof createBuildingChanges>[0]['versions']} [means.versions] of the building
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
-function createRebuild({ site, store, clock, logger, versions = async () => null, aliveMs = clock, lateFile = NO_FILE,
-  sleep = (ms) => wait(ms) }) {
+function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, sleep = (ms) => wait(ms) }) {
   const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
   let fault = '';
   let wake = () => {};
-  /** Up to when everything is located; 0 while that is not known, Infinity when it is always now. */
-  let settledMs = 0;
-  const arrivals = createArrivals();
-  const late = createLateTimes();
-  const saving = createSaving(lateFile, late.kept, sleep);
-  const missed = createMissed((batch) => { for (const id of staffIn(batch, site.building())) hearLate(id, batch.ts, batch.kind); },
-    site.startedMs - MARGIN_MS);
+  const incoming = createIncoming((batch) => {
+    for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());
+  }, site.startedMs);
+  /** What a late job is about, by its id. @type {Map<number, import('../coverage').Part>} */
+  const lateParts = new Map();
   /** What was given up, of the job that runs. @type {Set<string>} */
   const lost = new Set();
   const hinder = (/** @type {string} */ reason) => {
@@ -58,15 +53,15 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     fault = reason;
     if (current) current.reason = reason;
   };
-  const toil = createToil(hinder, sleep);
-  const feed = createFeed(store, toil, (rows, ms) => {
+  const background = createBackground(hinder, sleep);
+  const feed = createFeed(store, background, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
-  const telling = createTelling(site, store, toil, clock, (locations, stays) => {
+  const publishing = createPublishing(site, store, background, clock, (locations, stays) => {
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
   });
-  const turns = createTurns({ site, store, toil, versions, warn: logger.warn });
-  const means = { site, store, toil, feed, telling, turns, missed, clock, hinder, aliveMs,
+  const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
+  const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder,
     lose: (/** @type {string} */ text) => { logger.warn(`rebuild: ${text}`); lost.add(text); },
     doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
@@ -85,34 +80,40 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
     const beganMs = clock();
     logger.log(`${titleOf(job)}: begins`);
     await toDo();
-    turns.end();
-    telling.end();
+    changes.end();
+    publishing.end();
     Object.assign(job, { state: 'done', reason: [...lost].join('; '), took_s: (clock() - beganMs) / 1000 });
     logger.log(`${titleOf(job)}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
   }
 
-  async function heal() {
-    const gapMs = await gapStart({ site, store, toil });
+  async function locateBeforeStart() {
+    const gapMs = await gapStart(means);
     const job = jobs.ofStart() ?? enqueue('start', gapMs, null);
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
-    settledMs = Math.max(settledMs, gapMs);
-    const reached = (/** @type {number} */ ms) => { settledMs = Math.max(settledMs, ms); };
-    await run(job, () => recover({ ...means, reached }, arrivals, settledMs));
-    await toil.pause(ARRIVED_MS);
-    settledMs = Infinity;
+    coverage.locateBeforeStart(gapMs);
+    await run(job, () => recover(means, incoming, gapMs));
   }
 
   async function work() {
-    await faultless(null, heal);
-    while (!toil.stopped()) {
+    await faultless(null, locateBeforeStart);
+    for (const { fromMs, toMs } of coverage.requests()) enqueue('request', fromMs, toMs - 1);
+    while (!background.stopped()) {
       const job = jobs.waiting()[0];
       if (job) {
-        const whom = late.ofJob(job.id);
-        await faultless(job, () => run(job, () => rebuildRange({ ...means, reached: () => {} }, job.from_ms, job.to_ms ?? clock(), whom)));
-        if (!toil.stopped() && late.over(job.id)) saving.changed();
+        const late = lateParts.get(job.id);
+        await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), late?.staff ?? null)));
+        if (!background.stopped()) end(job);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }
+  }
+
+  /** A job is done, or given up. @param {Job} job */
+  function end(job) {
+    const late = lateParts.get(job.id);
+    lateParts.delete(job.id);
+    if (late) coverage.published(late, clock());
+    else coverage.answered(job.from_ms, (job.to_ms ?? clock()) + 1);
   }
 
   /**
@@ -136,42 +137,33 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
           fault = '';
           return;
         }
-        await toil.pause(AGAIN_MS).catch(() => {});
-        if (toil.stopped()) return;
+        await background.pause(AGAIN_MS).catch(() => {});
+        if (background.stopped()) return;
       }
     }
   }
 
-  /**
-   * Readings of a time that is over, which the locator did not take.
-   * @param {string} staffId @param {number} ts @param {import('../intake/readings').Batch['kind']} kind
-   */
-  function hearLate(staffId, ts, kind) {
-    const byGateways = kind === 'gateway' || hasTags(site.building(), staffId);
-    if (late.add(staffId, byGateways, ts, clock())) saving.changed();
-  }
-
   return {
-    late: hearLate,
-    /** Whether a backlog is through by now; to be called every few seconds. */
+    /** What became due: late readings, and what never arrived; to be called every few seconds. */
     look() {
-      for (const { fromMs, toMs, time } of late.due(clock())) late.give(enqueue('late', fromMs, toMs).id, time);
+      for (const part of coverage.takeDue(clock(), (id) => hasTags(site.building(), id))) {
+        const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
+        lateParts.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, part);
+      }
     },
     /** To be called once, before the first reading comes. */
     start() {
-      site.holdBack((batch, nowMs, stored) => {
-        arrivals.hear(batch, nowMs, stored);
-        if (stored) missed.hear(batch);
-      });
-      site.tellLate(hearLate);
-      late.restore(lateFile.load(), clock());
+      site.holdBack(incoming.hear);
+      site.onLate((id, ts) => coverage.late(id, ts, clock()));
+      const { fromMs, known } = coverage.beforeStart();
+      if (known) incoming.begin(fromMs);
       work();
     },
-    /** @returns {Promise<void>} when what is still to be located is kept */
+    /** @returns {Promise<void>} when the record of what is still to be located is saved */
     stop() {
-      toil.stop();
+      background.stop();
       wake();
-      return saving.settle();
+      return coverage.settle();
     },
     /**
      * By hand. @param {number} fromMs @param {number} toMs both inclusive
@@ -179,20 +171,19 @@ function createRebuild({ site, store, clock, logger, versions = async () => null
      */
     request(fromMs, toMs) {
       if (jobs.waiting().length >= WAITING_JOBS) return null;
-      return enqueue('request', Math.max(fromMs, clock() - RETENTION_MS), toMs);
+      const job = enqueue('request', Math.max(fromMs, clock() - RETENTION_MS), toMs);
+      coverage.request(job.from_ms, toMs + 1);
+      return job;
     },
     jobs: jobs.list,
-    /** For the heartbeat, epoch ms: everything before is located; 0 while that is not known. @param {number} nowMs */
-    settledMs: (nowMs) => Math.min(settledMs, nowMs),
-    /** What was before the start and is not located again yet. */
-    missing: () => missing(settledMs, site.startedMs),
     /** For /health. @returns {import('../health').Part} */
     part() {
       const busy = current ? { running: { ...current } } : {};
       const waiting = jobs.waiting().length;
-      const state = settledMs === Infinity && !current ? 'idle' : 'running';
-      if (fault === '') return { status: 'up', state, waiting, ...busy };
-      return { status: 'degraded', state, waiting, ...busy, reason: `the past is being located again, but: ${fault}`,
+      const state = coverage.isCaughtUp() && !current ? 'idle' : 'running';
+      const reason = fault || coverage.overdue(clock());
+      if (reason === '') return { status: 'up', state, waiting, ...busy };
+      return { status: 'degraded', state, waiting, ...busy, reason: `the past is being located again, but: ${reason}`,
         remedy: 'it goes on by itself when that is over' };
     },
   };

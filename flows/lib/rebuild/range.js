@@ -1,8 +1,9 @@
 // @ts-check
 'use strict';
 
-const { hasTags } = require('./late');
-const { WARM_UP_MS, RETENTION_MS } = require('./recover');
+const { RETENTION_MS } = require('../coverage');
+const { hasTags } = require('./people');
+const { WARM_UP_MS } = require('./recover');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
 
@@ -18,34 +19,33 @@ const PRESENT_MS = 10_000; // what is newer belongs to the locator of the presen
  * @param {import('./recover').Means} means
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
- * @param {{staff: Set<string>, gateways: boolean}|null} whom whom it concerns; null: everybody
+ * @param {string[]|null} people whom it is about; null: everybody
  */
-async function rebuildRange(means, fromMs, toMs, whom) {
-  const staff = whom?.staff ?? null;
-  const { site, store, toil, feed, telling, clock, reached } = means;
+async function rebuildRange(means, fromMs, toMs, people) {
+  const staff = people && new Set(people);
+  const { site, store, background, feed, publishing, clock } = means;
   const warmMs = Math.max(fromMs - WARM_UP_MS, clock() - RETENTION_MS);
-  const { building, turns } = await means.turns.since(warmMs);
-  const only = whom && onlyOf(whom, [building, site.building()]);
-  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, turns });
-  const tell = () => telling.some(replay);
-  const idle = () => {};
+  const { building, changes } = await means.changes.since(warmMs);
+  const only = people && onlyOf(people, [building, site.building()]);
+  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, changes });
+  const steps = { some: () => publishing.some(replay) };
 
-  await feed.through(replay, warmMs, Math.max(fromMs, warmMs), tell, idle, only);
-  await lookUpStarts(replay.locator, warmMs, store, toil);
+  await feed.through(replay, warmMs, Math.max(fromMs, warmMs), steps, only);
+  await lookUpStarts(replay.locator, warmMs, store, background);
   const presentMs = clock() - PRESENT_MS;
   let cursorMs = Math.max(Math.min(toMs + 1, presentMs), fromMs);
-  await feed.through(replay, fromMs, cursorMs, tell, reached, only);
+  await feed.through(replay, fromMs, cursorMs, steps, only);
   const endMs = Math.min(cursorMs + RUN_OUT_MS, presentMs);
   while (cursorMs < endMs && replay.openStays().length > 0) {
     const nextMs = Math.min(cursorMs + RUN_OUT_STEP_MS, endMs);
-    await feed.through(replay, cursorMs, nextMs, tell, idle, only);
+    await feed.through(replay, cursorMs, nextMs, steps, only);
     cursorMs = nextMs;
   }
   // Where it is open at the end the locator of the present knows better, if it knows anything.
-  await telling.tell(replay.take(({ staff_id: staffId, ts }) => !site.history.knowsSecond(staffId, ts)));
-  // What still goes on at the present is told by who sees its end.
-  if (cursorMs < presentMs) await telling.tell({ locations: [], stays: replay.openStays() }, true);
-  tellStarts(site, replay, fromMs, cursorMs, clock());
+  await publishing.publish(replay.take(({ staff_id: staffId, ts }) => !site.history.knowsSecond(staffId, ts)));
+  // What still goes on at the present is published by who sees its end.
+  if (cursorMs < presentMs) await publishing.publish({ locations: [], stays: replay.openStays() }, true);
+  publishStarts(site, replay, fromMs, cursorMs, clock());
 }
 
 /** Whose phones are asked for one by one; of more it is quicker to read everybody's. */
@@ -54,23 +54,22 @@ const MOST_PHONES = 500;
 /**
  * Whose readings say where these people are: their own phones'; and of gateways all, since it counts, too, that one next to them
  * hears nothing.
- * @param {{staff: Set<string>, gateways: boolean}} whom @param {import('../building').Building[]} buildings of then and of now
+ * @param {string[]} phones ids of these people @param {import('../building').Building[]} buildings of then and of now
  * @returns {import('../store').Only|null} null: everybody's
  */
-function onlyOf({ staff, gateways }, buildings) {
-  if (staff.size > MOST_PHONES) return null;
-  const phones = [...staff];
-  return { phones, gateways: gateways || buildings.some((building) => phones.some((id) => hasTags(building, id))) };
+function onlyOf(phones, buildings) {
+  if (phones.length > MOST_PHONES) return null;
+  return { phones, gateways: buildings.some((building) => phones.some((id) => hasTags(building, id))) };
 }
 
 /**
- * Who sees the end of a stay tells it, from the beginning that he knows: if that is another one now, he has to know.
+ * Who sees the end of a stay publishes it, from the beginning that he knows: if that is another one now, he has to know.
  * @param {import('../site').Site} site
  * @param {ReturnType<typeof createReplay>} replay
  * @param {number} fromMs @param {number} toMs what was located anew
  * @param {number} nowMs
  */
-function tellStarts(site, replay, fromMs, toMs, nowMs) {
+function publishStarts(site, replay, fromMs, toMs, nowMs) {
   const now = new Map(site.openStays().map((presence) => [presence.staff_id, presence]));
   for (const { staff_id: id, room, since } of replay.openPresences()) {
     const present = now.get(id);

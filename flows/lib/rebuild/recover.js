@@ -1,8 +1,9 @@
 // @ts-check
 'use strict';
 
-const { ALIVE_MS, GIVEN_UP_MS } = require('../history/arrival');
-const { byTime, createGrouping } = require('./batches');
+const { MARGIN_MS, RETENTION_MS } = require('../coverage');
+const { ALIVE_MS, GIVEN_UP_MS } = require('../coverage/stored');
+const { byTime, createGrouping } = require('../intake/batches');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
 
@@ -13,10 +14,7 @@ const { lookUpStarts } = require('./starts');
  * since when, are what they would be without the interruption.
  */
 
-const RETENTION_MS = 7 * 24 * 3_600_000 - 60_000;
 const WARM_UP_MS = 15 * 60_000; // as long as a locator remembers somebody
-/** Told once more: what a killed broker forgot (30 s) and who was about to be lost (60 s). */
-const MARGIN_MS = 90_000;
 const STRAGGLING_MS = 5000; // receivers' clocks and the way into the database
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
 const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at once
@@ -35,78 +33,74 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @typedef {object} Means what a recovery works with
  * @property {import('../site').Site} site
  * @property {import('../store').Store} store
- * @property {import('./toil').Toil} toil
+ * @property {import('./background').Background} background
  * @property {ReturnType<typeof import('./feed').createFeed>} feed
- * @property {ReturnType<typeof import('./tell').createTelling>} telling
- * @property {ReturnType<typeof import('./turns').createTurns>} turns
- * @property {import('./missed').Missed} missed
+ * @property {ReturnType<typeof import('./publish').createPublishing>} publishing
+ * @property {ReturnType<typeof import('./building-changes').createBuildingChanges>} changes
+ * @property {import('../coverage').Coverage} coverage
  * @property {() => number} clock
- * @property {(ms: number) => void} reached
  * @property {(text: string) => void} doing
  * @property {(reason: string) => void} hinder says what hinders at the moment; '' when it goes on
  * @property {(text: string) => void} lose says what is given up for good
- * @property {() => number} aliveMs when ingest worked last, epoch ms
  */
-
-/** Up to when everything was located before this start, epoch ms. @param {Pick<Means, 'site'|'store'|'toil'>} means */
-async function gapStart({ site: { startedMs }, store, toil }) {
-  const oldestMs = startedMs - RETENTION_MS;
-  const settled = await toil.insist(async () => await store.settledMs(startedMs - 3_600_000, startedMs) ??
-    await store.settledMs(startedMs - 8 * 24 * 3_600_000, startedMs));
-  if (settled !== null) return Math.min(Math.max(settled, oldestMs), startedMs);
-  return await toil.insist(() => store.firstReading(oldestMs, startedMs)) ?? startedMs;
-}
 
 /**
- * Of which time before the start there is not everything yet.
- * @param {number} settledMs up to when it is located again; 0: that is not known; the start itself: nothing was missed
- * @param {number} startedMs
- * @returns {{fromMs: number, toMs: number}|null} epoch ms, the end exclusive
+ * From when on the time before this start is not located, epoch ms. Without a record of that the newest heartbeat says it.
+ * @param {Pick<Means, 'site'|'store'|'background'|'coverage'>} means
  */
-function missing(settledMs, startedMs) {
-  if (settledMs === startedMs) return null;
-  const fromMs = (settledMs || startedMs - RETENTION_MS) - MARGIN_MS;
-  return fromMs < startedMs ? { fromMs, toMs: startedMs } : null;
+async function gapStart({ site: { startedMs }, store, background, coverage }) {
+  const { fromMs, known } = coverage.beforeStart();
+  if (known) return fromMs;
+  const settled = await background.retry(async () => await store.settledMs(startedMs - 3_600_000, startedMs) ??
+    await store.settledMs(startedMs - 8 * 24 * 3_600_000, startedMs));
+  if (settled !== null) return Math.min(Math.max(settled - MARGIN_MS, fromMs), startedMs);
+  return (await background.retry(() => store.firstReading(fromMs, startedMs)) ?? startedMs) - MARGIN_MS;
 }
 
 /**
  * @param {Means} means
- * @param {ReturnType<typeof import('./arrivals').createArrivals>} arrivals
+ * @param {ReturnType<typeof import('./incoming').createIncoming>} incoming
  * @param {number} gapMs
  */
-async function recover(means, arrivals, gapMs) {
-  const { site, toil, feed, telling, missed, clock, reached, doing } = means;
+async function recover(means, incoming, gapMs) {
+  const { site, background, feed, publishing, coverage, clock, doing } = means;
   const oldestMs = clock() - RETENTION_MS;
-  const fromMs = Math.floor(Math.max(gapMs - MARGIN_MS, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
+  const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
   const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
-  const { building, turns } = await means.turns.since(warmMs);
-  missed.begin(fromMs);
-  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, turns, missed });
-  const tell = () => telling.some(replay);
+  const { building, changes } = await means.changes.since(warmMs);
+  incoming.begin(fromMs);
+  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, changes, onBatch: incoming.replayed });
+  const some = () => publishing.some(replay);
+  const reached = async (/** @type {number} */ ms) => {
+    await publishing.publish(replay.take());
+    coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock());
+  };
 
-  await feed.through(replay, warmMs, fromMs, tell, () => {});
-  await lookUpStarts(replay.locator, warmMs, means.store, toil);
+  await feed.through(replay, warmMs, fromMs, { some });
+  await lookUpStarts(replay.locator, warmMs, means.store, background);
   let cursorMs = fromMs;
   const beganMs = clock();
   do {
     doing(ARRIVING);
     const nowMs = clock();
-    await allStored(means, arrivals, arrivals.newest());
+    await allStored(means, incoming, incoming.newest());
     doing('');
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
-    await feed.through(replay, cursorMs, toMs, tell, (ms) => reached(Math.max(ms, gapMs)));
+    await feed.through(replay, cursorMs, toMs, { some, reading: incoming.reading, reached });
     cursorMs = toMs;
-    await toil.breathe();
-  } while (clock() - cursorMs > NEAR_MS || (arrivals.draining(clock()) && clock() - beganMs < DRAIN_MS && await wait(toil)));
-  await telling.tell(replay.take());
-  while (clock() < site.startedMs + UNDERWAY_MS) await wait(toil);
-  await join(means, arrivals, replay, cursorMs);
+    await background.breathe();
+  } while (clock() - cursorMs > NEAR_MS || (incoming.draining(clock()) && clock() - beganMs < DRAIN_MS && await wait(background)));
+  await publishing.publish(replay.take());
+  while (clock() < site.startedMs + UNDERWAY_MS) await wait(background);
+  await join(means, incoming, replay, cursorMs);
   site.adopt(replay, clock());
-  missed.end();
+  incoming.end();
+  coverage.published({ fromMs: gapMs, toMs: site.startedMs, staff: null }, clock());
+  coverage.caughtUp(clock());
 }
 
-/** @param {import('./toil').Toil} toil */
-const wait = (toil) => toil.pause(LOOK_MS).then(() => true);
+/** @param {import('./background').Background} background */
+const wait = (background) => background.pause(LOOK_MS).then(() => true);
 
 /** Batches that never came. @type {WeakSet<Batch>} */
 const givenUp = new WeakSet();
@@ -114,12 +108,12 @@ const givenUp = new WeakSet();
 /**
  * Until the database has a batch or one that arrived later, and so everything that arrived before it. A batch may never get
  * there: the broker can have dropped it for Telegraf alone. When nothing arrives later either, it is given up, with everything
- * working, after the same time as in `arrival.js`.
- * @param {Pick<Means, 'store'|'toil'|'clock'|'hinder'|'lose'|'aliveMs'>} means
- * @param {Pick<ReturnType<typeof import('./arrivals').createArrivals>, 'newest'>} arrivals
+ * working, after the same time as in `coverage/stored.js`.
+ * @param {Pick<Means, 'store'|'background'|'clock'|'hinder'|'lose'|'coverage'>} means
+ * @param {Pick<ReturnType<typeof import('./incoming').createIncoming>, 'newest'>} incoming
  * @param {Batch|null} batch
  */
-async function allStored({ store, toil, clock, hinder, lose, aliveMs }, arrivals, batch) {
+async function allStored({ store, background, clock, hinder, lose, coverage }, incoming, batch) {
   if (!batch || givenUp.has(batch)) return;
   const beganMs = clock();
   let [later, laterMs, patienceMs] = [batch, beganMs, LATER_MS];
@@ -127,19 +121,19 @@ async function allStored({ store, toil, clock, hinder, lose, aliveMs }, arrivals
   let hindered = false;
   for (;;) {
     for (const one of new Set([batch, later])) {
-      if (!await toil.insist(() => store.hasReading(one))) continue;
+      if (!await background.retry(() => store.hasReading(one))) continue;
       if (hindered) hinder('');
       return;
     }
     const nowMs = clock();
-    if (nowMs - aliveMs() > ALIVE_MS) workingSinceMs = nowMs;
+    if (nowMs - coverage.aliveMs() > ALIVE_MS) workingSinceMs = nowMs;
     if (nowMs - workingSinceMs >= GIVEN_UP_MS) break;
-    if (nowMs - laterMs >= patienceMs) [later, laterMs, patienceMs] = [arrivals.newest() ?? batch, nowMs, 2 * patienceMs];
+    if (nowMs - laterMs >= patienceMs) [later, laterMs, patienceMs] = [incoming.newest() ?? batch, nowMs, 2 * patienceMs];
     if (nowMs - beganMs >= LONG_MS) {
       hindered = true;
       hinder(`InfluxDB does not have what arrived ${Math.round((nowMs - beganMs) / 1000)} s ago; the log of telegraf may say why`);
     }
-    await toil.pause(LOOK_MS);
+    await background.pause(LOOK_MS);
   }
   hinder('');
   givenUp.add(batch);
@@ -149,33 +143,33 @@ async function allStored({ store, toil, clock, hinder, lose, aliveMs }, arrivals
 /**
  * The last seconds, from the database and from what arrives meanwhile.
  * @param {Means} means
- * @param {ReturnType<typeof import('./arrivals').createArrivals>} arrivals
+ * @param {ReturnType<typeof import('./incoming').createIncoming>} incoming
  * @param {ReturnType<typeof createReplay>} replay
  * @param {number} cursorMs
  */
-async function join(means, arrivals, replay, cursorMs) {
-  const { store, toil, clock, doing } = means;
+async function join(means, incoming, replay, cursorMs) {
+  const { store, background, clock, doing } = means;
   /** @type {Batch[]|null} */
   let arrived = null;
   /** @type {Map<string, Batch>} */
   let stored = new Map();
   while (arrived === null) { // once more when it was more than can be kept
     doing(ARRIVING);
-    await allStored(means, arrivals, arrivals.keep());
-    stored = await toil.insist(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
-    arrived = arrivals.take();
+    await allStored(means, incoming, incoming.keep());
+    stored = await background.retry(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
+    arrived = incoming.take();
   }
   doing('');
   for (const batch of arrived) stored.set(keyOf(batch), batch); // of the last ones the database may have a part only
   const heard = new Set(stored.keys());
-  const came = () => (arrivals.take() ?? []).filter((batch) => !heard.has(keyOf(batch)));
+  const came = () => (incoming.take() ?? []).filter((batch) => !heard.has(keyOf(batch)));
   // The last few are heard in one go: nothing can come between them and the moment at which the locators change places.
   for (let next = [...stored.values()]; next.length > 0; next = came()) {
-    toil.begin();
+    background.begin();
     for (const batch of next.sort(byTime)) {
       heard.add(keyOf(batch));
       if (batch.ts >= cursorMs) replay.hear(batch, clock());
-      if (next.length > AT_ONCE) await toil.breathe();
+      if (next.length > AT_ONCE) await background.breathe();
     }
   }
 }
@@ -194,4 +188,4 @@ async function readInto(heard, store, fromMs, toMs) {
   return heard;
 }
 
-module.exports = { gapStart, missing, recover, MARGIN_MS, WARM_UP_MS, RETENTION_MS };
+module.exports = { gapStart, recover, WARM_UP_MS };

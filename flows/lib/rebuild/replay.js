@@ -4,7 +4,7 @@
 const { inOneGo } = require('../shared/pieces');
 
 /**
- * Past readings through a locator of their own, on their own time. What it tells within the window is collected; what
+ * Past readings through a locator of their own, on their own time. What it finds within the window is collected; what
  * lies before only brings the locator to the state it had then. Pure.
  * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {import('../locator').Outcome} Outcome
@@ -22,14 +22,14 @@ const FORGOTTEN_MS = 20 * 60_000; // after so long without a reading a locator k
 /**
  * @param {Locator} locator fresh
  * @param {() => Outcome} emptyOutcome
- * @param {object} window what is told within is wanted
+ * @param {object} window what is found within is wanted
  * @param {number} window.fromMs inclusive
  * @param {number} [window.toMs] inclusive
  * @param {Set<string>|null} [window.staff] of these people; null: of all
- * @param {import('./turns').Turn[]} [window.turns] what else happened, by time; may grow
- * @param {Pick<import('./missed').Missed, 'reading'|'replayed'>} [window.missed] is told what is heard
+ * @param {import('../intake/changes').Change[]} [window.changes] what else happened, by time; may grow
+ * @param {(batch: Batch) => void} [window.onBatch] gets what is heard
  */
-function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = null, turns = [], missed }) {
+function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = null, changes = [], onBatch = () => {} }) {
   const outcome = emptyOutcome();
   /** @type {Map<string, Presence>} everybody's last */
   const presences = new Map();
@@ -37,14 +37,14 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
   let found = { locations: [], stays: [] };
   /** @type {Location[]} found, but not sure yet */
   const doubted = [];
-  let turned = 0;
+  let changed = 0;
   let nowMs = -Infinity;
   let heardMs = -Infinity;
 
   /** @param {Batch} batch in the order of time @param {number} [latestMs] the clock when that is nearer than the batch says */
   function hear(batch, latestMs = Infinity) {
     const ms = Math.min(batch.ts, latestMs);
-    missed?.replayed(batch);
+    onBatch(batch);
     pass(ms);
     heardMs = Math.max(heardMs, ms);
     locator.hear(batch, nowMs, outcome);
@@ -53,12 +53,12 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
 
   /** Let event time pass. @param {number} ms @returns {import('../shared/pieces').Work<void>} another building takes its time */
   function* passing(ms) {
-    for (let turn = turns[turned]; turn && turn.ms <= ms; turn = turns[turned]) {
-      tickTo(Math.max(nowMs, turn.ms));
-      turned += 1;
-      const next = turns[turned];
-      if (turn.prepare && next?.prepare && next.ms <= ms && isEmpty()) continue; // nobody was ever in that building
-      turn.take(locator, nowMs, outcome, turn.prepare && (yield* turn.prepare(locator)));
+    for (let change = changes[changed]; change && change.ms <= ms; change = changes[changed]) {
+      tickTo(Math.max(nowMs, change.ms));
+      changed += 1;
+      const next = changes[changed];
+      if (change.prepare && next?.prepare && next.ms <= ms && isEmpty()) continue; // nobody was ever in that building
+      change.take(locator, nowMs, outcome, change.prepare && (yield* change.prepare(locator)));
       sift();
     }
     tickTo(ms);
@@ -97,7 +97,7 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
     }
     for (const presence of outcome.presences.splice(0)) presences.set(presence.staff_id, presence);
     outcome.late.length = 0; // of readings in order none is late
-    outcome.events.length = 0; // whoever waited for them has been told, or is not waiting any more
+    outcome.events.length = 0; // they were published at their time, or nobody waits for them any more
   }
 
   /** Who is where now. */
@@ -131,12 +131,12 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
   return {
     hear, pass, passing, take, openStays, openPresences, locator, presences,
     /** Whether another building comes up to then, so that `passing` may take its time. @param {number} ms */
-    turnsBy(ms) {
-      for (let k = turned; (turns[k]?.ms ?? Infinity) <= ms; k += 1) if (turns[k]?.prepare) return true;
+    changesBy(ms) {
+      for (let k = changed; (changes[k]?.ms ?? Infinity) <= ms; k += 1) if (changes[k]?.prepare) return true;
       return false;
     },
-    /** What is read next goes up to here. @param {number} ms */
-    reading: (ms) => missed?.reading(ms),
+    /** Before this everything that was found is handed out by `take`, and does not change any more. @param {number} ms at most */
+    sureUntil: (ms) => doubted.reduce((least, { ts }) => Math.min(least, ts), ms),
     count: () => found.locations.length + found.stays.length,
   };
 }

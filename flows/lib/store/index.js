@@ -81,7 +81,7 @@ function createStore(influx) {
    * All readings of a time, in its order; the next piece is read when `take` is done with the one before.
    * @param {number} fromMs inclusive
    * @param {number} toMs exclusive
-   * @param {(rows: import('../rebuild/batches').Row[]) => Promise<void>} take
+   * @param {(rows: import('../intake/batches').Row[]) => Promise<void>} take
    * @param {Only|null} [only]
    */
   async function readings(fromMs, toMs, take, only = null) {

@@ -1,6 +1,7 @@
 'use strict';
 
 const { createBuilding } = require('../../lib/building');
+const { createCoverage } = require('../../lib/coverage');
 const { createRebuild } = require('../../lib/rebuild');
 const { createSite } = require('../../lib/site');
 const { StoreUnavailable } = require('../../lib/store/influx');
@@ -66,7 +67,7 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), retained: new Map(),
-      settled: 0, breakOff: 0, ingestIsUp: () => true, keptLate: [], queue: [], states: [], versions: [], begun: false });
+      settled: 0, breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -79,14 +80,19 @@ class World {
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
     const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
-    const rebuild = createRebuild({ site, store: this.store(), versions, clock: () => this.now,
-      aliveMs: () => (this.ingestIsUp() ? this.now : 0), logger: { log: tell, warn: tell }, sleep,
-      lateFile: { load: () => this.keptLate, save: async (times) => { this.keptLate = structuredClone(times); } } });
+    const store = this.store();
+    const record = {
+      load: () => this.kept ?? { gaps: {}, requests: {}, live: null },
+      save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
+    };
+    const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestToldMs,
+      record, sleep });
+    const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log: tell, warn: tell }, sleep });
     site.outbox.attach({ connected: () => true, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
     } });
-    Object.assign(this, { site, rebuild, flushMs: this.now, startedMs: this.now });
+    Object.assign(this, { site, rebuild, coverage, flushMs: this.now, startedMs: this.now, beatMs: 0, sentMs: 0, beats: [] });
     rebuild.start();
     for (const [id, up] of new Map(this.states.map((state) => [state.gateway, state.up]))) site.setGateway(id, up, this.now);
     return this;
@@ -132,9 +138,22 @@ class World {
       }
       if (this.now % 250 === 0) {
         this.site.flush(this.now);
-        this.settled = this.rebuild.settledMs(this.now) || this.settled;
+        this.beat();
       }
     }
+  }
+
+  /** A heartbeat every five seconds, which comes back when everything works. */
+  beat() {
+    if (this.now % 5000 === 0 || this.coverage.awaitsHeartbeat(this.now, this.sentMs)) this.beats.push(this.sentMs = this.now);
+    const readBackMs = this.beats.findLast((ms) => ms + LAG_MS <= this.now) ?? 0;
+    if (this.ingestIsUp() && !this.away() && readBackMs >= this.startedMs) this.beatMs = readBackMs;
+    this.coverage.look(this.beatMs, this.now);
+  }
+
+  /** Whether a time is answered. @param who null: everybody and each one */
+  isComplete(fromMs, toMs, who = []) {
+    return this.coverage.completeUntil(fromMs, toMs, who, this.now) === Math.min(toMs, this.now);
   }
 
   take({ topic, payload, retain }) {
@@ -157,6 +176,7 @@ class World {
     const lasting = (...args) => stored(this.stays, ...args).filter(({ duration_s: seconds }) => seconds > 0);
     return {
       settledMs: () => answer(() => this.settled || null),
+      newestLocation: () => answer(() => [...this.locations.values()].reduce((ms, { ts }) => Math.max(ms, ts), 0) || null),
       firstReading: (fromMs, toMs, only = null) => answer(() => within(fromMs, toMs).find((one) => concerns(one, only))?.ms ?? null),
       gatewayStates: () => answer(() => this.states.slice()),
       hasReading: ({ receiver, ts }) => answer(() => within(ts, ts + 1).some((one) => one.receiver === receiver)),
@@ -206,4 +226,4 @@ class World {
   }
 }
 
-module.exports = { World, walks, taggedWalks };
+module.exports = { World, random, walks, taggedWalks };

@@ -3,24 +3,26 @@
 
 const { readPage } = require('../pages');
 const { possible } = require('../window');
-const { KEPT_DAYS, span, stored } = require('./known');
+const { KEPT_DAYS, createPast, stored } = require('./known');
 
 /** Which key of an event its subject stands under. @type {Record<string, 'staff_id'|'room'|'gateway'|'beacon'>} */
 const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowded: 'room', gateway_down: 'gateway', gateway_up: 'gateway',
   battery_low: 'beacon', battery_ok: 'beacon' };
 
 /** @param {import('.').Context} context */
-function createEventAnswers({ archive, refuseIncompleteEvents = () => {} }) {
+function createEventAnswers({ archive, refuseIncomplete = () => {}, ...context }) {
+  const past = createPast(context);
+
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
     /** @type {import('../pages').Read<import('../../../store/devices').StoredEvent>} */
     const read = (from, to, count) => stored(archive.events({ type, subject }, from, to, count));
     const part = possible(window, nowMs, KEPT_DAYS);
-    if (part.fromMs < part.toMs) await stored(async () => refuseIncompleteEvents(part.fromMs, part.toMs - 1, nowMs));
+    if (part.fromMs < part.toMs) await stored(async () => refuseIncomplete(part.fromMs, part.toMs, [], nowMs));
     const { items, last } = await readPage(read, part, after, limit,
       { ts: ({ ts }) => ts, id: (event) => `${event.subject} ${event.type}`, newestFirst: true });
     const events = items.map((event) => ({ ...event, ...named(event) }));
-    return { ...span(window), events, next: next(last) };
+    return { ...past(window, []), events, next: next(last) };
   }
 
   return { listEvents };

@@ -22,7 +22,7 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
    */
   const each = ({ fromMs, toMs }, add) => stored(async () => {
     if (fromMs >= toMs) return;
-    refuseIncompleteStays(fromMs, toMs - 1, clock());
+    refuseIncompleteStays(fromMs, toMs, [], clock()); // whose backlog is late does not keep all the others waiting
     const merge = createMerge(site.openStays());
     const take = (/** @type {import('../../../history/views/stays').StoredStay} */ one) => {
       const stay = merge.take(one);
@@ -39,7 +39,7 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
    * @returns {Promise<Stay[]>}
    */
   const around = (staffId, { fromMs, toMs }) => stored(async () => {
-    refuseIncompleteStays(fromMs, toMs - 1, clock());
+    refuseIncompleteStays(fromMs, toMs, [staffId], clock());
     const presences = site.openStays();
     const staff = [staffId];
     const found = [...await archive.staysInto(staff, fromMs), ...await archive.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];

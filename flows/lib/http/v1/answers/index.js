@@ -27,9 +27,9 @@ const { createVisitAnswers } = require('./visits');
  * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
  * @property {() => Promise<void>} reload
  * @property {() => number} clock
- * @property {import('../../../history/completeness').RefuseIncomplete} [refuseIncomplete] locations
- * @property {import('../../../history/completeness').RefuseIncomplete} [refuseIncompleteStays]
- * @property {import('../../../history/completeness').RefuseIncomplete} [refuseIncompleteEvents]
+ * @property {import('../../../coverage').RefuseIncomplete} [refuseIncomplete]
+ * @property {import('../../../coverage').RefuseIncomplete} [refuseIncompleteStays]
+ * @property {import('../../../coverage').Coverage['completeUntil']} [completeUntil]
  * @typedef {(ask: import('../ask').Ask) => object|Promise<object>} Answer
  */
 

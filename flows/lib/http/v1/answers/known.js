@@ -16,6 +16,14 @@ const unknown = (what) => new ApiError(404, `there is no ${what}`);
 /** @param {import('../window').Window} window */
 const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
 
+/**
+ * The window of an answer about the past, and up to when it is complete for those whom it concerns.
+ * @param {Pick<import('.').Context, 'completeUntil'|'clock'>} context
+ */
+const createPast = ({ completeUntil = (fromMs, toMs, _who, nowMs) => Math.max(fromMs, Math.min(toMs, nowMs)), clock }) =>
+  /** @param {import('../window').Window} window @param {import('../../../coverage').Who} who */
+  (window, who) => ({ ...span(window), complete_until_ms: completeUntil(window.fromMs, window.toMs, who, clock()) });
+
 /** Too many ask at once: that is soon over. */
 const BUSY_S = 1;
 
@@ -28,4 +36,4 @@ const stored = (answer) => (typeof answer === 'function' ? answer() : answer).ca
     ? unavailable(`history is not available: ${error.message}`, error instanceof StoreBusy ? BUSY_S : undefined) : error;
 });
 
-module.exports = { KEPT_DAYS, unknown, span, stored };
+module.exports = { KEPT_DAYS, unknown, span, createPast, stored };

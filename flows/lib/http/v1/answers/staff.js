@@ -6,14 +6,17 @@ const { allStays, compareIds, within } = require('../../../history/views/stays')
 const { pageById, several } = require('../ask');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
-const { KEPT_DAYS, span, stored, unknown } = require('./known');
+const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
 
 /**
  * Of staff members.
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
-function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} }) {
+function createStaffAnswers(context) {
+  const { site, archive, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
+  const past = createPast(context);
+
   /**
    * @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence
    * @param {{level_db: number, level_sd_db: number}|null|undefined} learned of their tag or phone
@@ -65,7 +68,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     const read = async (from, to, count) => {
       const storedTo = Math.min(to, memoryMs);
       const older = from < storedTo ? await stored(async () => {
-        refuseIncomplete(from, storedTo - 1, nowMs);
+        refuseIncomplete(from, storedTo, [id], nowMs);
         return archive.placesOf(id, from, storedTo, count);
       }) : [];
       return older.length >= count ? older : [...older, ...site.history.between(id, Math.max(from, storedTo), to - 1)].slice(0, count);
@@ -73,7 +76,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
     if (items.length === 0) await mustBeKnown(id);
     const locations = items.map(({ ts, level, room, beacon, rssi }) => ({ ts, level, room, beacon, rssi }));
-    return { staff_id: id, ...span(window), locations, next: next(last) };
+    return { staff_id: id, ...past(window, [id]), locations, next: next(last) };
   }
 
   /**
@@ -84,7 +87,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
-    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
+    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
     const now = site.openStays().filter(wanted);
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
@@ -103,14 +106,15 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     const { params: { staff_id: id }, window, next } = ask;
     const { items, last } = await pageOfStays(ask, { staff: [id] });
     if (items.length === 0) await mustBeKnown(id);
-    return { staff_id: id, ...span(window), stays: items.map(told), next: next(last) };
+    return { staff_id: id, ...past(window, [id]), stays: items.map(told), next: next(last) };
   }
 
   /** Who is not known has none: among several that is no fault. @param {Ask} ask */
   async function searchStays(ask) {
     const { params: { staff_id: ids, level }, window, next } = ask;
     const { items, last } = await pageOfStays(ask, { staff: ids === undefined ? null : [...new Set(several(ids))], level });
-    return { ...span(window), stays: items.map((stay) => ({ staff_id: stay.staff_id, ...told(stay) })), next: next(last) };
+    return { ...past(window, ids === undefined ? null : several(ids)), next: next(last),
+      stays: items.map((stay) => ({ staff_id: stay.staff_id, ...told(stay) })) };
   }
 
   /** @param {Ask} ask */
@@ -120,7 +124,7 @@ function createStaffAnswers({ site, archive, clock, everybody, refuseIncomplete 
     if (stays.length === 0) await mustBeKnown(id);
     const all = contacts(stays, id, part, leastS * 1000);
     const { staff } = site.building();
-    return { staff_id: id, ...span(window), count: all.length, contacts: all.slice(0, limit).map(({ staff_id: other, ...rest }) =>
+    return { staff_id: id, ...past(window, null), count: all.length, contacts: all.slice(0, limit).map(({ staff_id: other, ...rest }) =>
       ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
   }
 

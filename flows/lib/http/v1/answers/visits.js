@@ -6,20 +6,22 @@ const { createPatrols, visits } = require('../../../history/views/rooms');
 const { allStays, within } = require('../../../history/views/stays');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
-const { KEPT_DAYS, span, stored, unknown } = require('./known');
+const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
 
 /**
  * What stays tell of rooms: visits, patrols, rankings.
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
-function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = () => {} }) {
+function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = () => {}, ...context }) {
+  const past = createPast(context);
+
   /** @param {Ask} ask */
   async function listVisits({ params: { room }, window, after, limit, nowMs, next }) {
     const building = site.building();
     if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw unknown(`room ${room}`);
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
-    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs - 1, nowMs));
+    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
     const now = site.openStays().filter((presence) => presence.room === room);
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
@@ -34,7 +36,7 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };
     const order = { ts: (/** @type {any} */ stay) => stay.enter_ms, id: (/** @type {any} */ stay) => stay.staff_id, newestFirst: true };
     const { items, last } = await readPage(read, wide, after, limit, order);
-    return { room, name: building.roomName(room), ...span(window), visits: visits(items, room, { fromMs, toMs }), next: next(last) };
+    return { room, name: building.roomName(room), ...past(window, null), visits: visits(items, room, { fromMs, toMs }), next: next(last) };
   }
 
   /** @param {Ask} ask */
@@ -43,7 +45,7 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     const patrols = createPatrols(leastS * 1000, part);
     await everybody.each(part, patrols.add);
     const rows = patrols.rows(site.building(), Math.min(part.toMs, nowMs));
-    return { ...span(window), patrols: rows.filter((row) => level === undefined || row.level === level) };
+    return { ...past(window, null), patrols: rows.filter((row) => level === undefined || row.level === level) };
   }
 
   /** @param {Ask} ask */
@@ -52,7 +54,7 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     const ranking = createRoomRanking(part);
     await everybody.each(part, ranking.add);
     const { roomName } = site.building();
-    return { ...span(window), rooms: ranking.top(by, limit).map((row) => ({ ...row, name: roomName(row.room) })) };
+    return { ...past(window, null), rooms: ranking.top(by, limit).map((row) => ({ ...row, name: roomName(row.room) })) };
   }
 
   /** @param {Ask} ask */
@@ -61,7 +63,7 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     const ranking = createStaffRanking(part);
     await everybody.each(part, ranking.add);
     const { staff } = site.building();
-    return { ...span(window), staff: ranking.top(by, limit).map((row) => ({ ...row, name: staff.get(row.staff_id)?.name ?? null })) };
+    return { ...past(window, null), staff: ranking.top(by, limit).map((row) => ({ ...row, name: staff.get(row.staff_id)?.name ?? null })) };
   }
 
   return { listVisits, listPatrols, rankRooms, rankStaff };

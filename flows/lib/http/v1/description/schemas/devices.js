@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { count, id, list, ms, next, number, object, orNull, ref, span, text, whole, yes } = require('./build');
+const { count, id, list, ms, next, number, object, orNull, ref, past, span, text, whole, yes } = require('./build');
 
 const values = { battery_mv: orNull(number), temperature_c: orNull(number), humidity_pct: orNull(number) };
 const place = { level: orNull(id), room: orNull(id), x_m: orNull(number), y_m: orNull(number) };
@@ -53,5 +53,5 @@ module.exports = {
     subject: { ...id, description: 'Whom or what it is about: a staff member, room, gateway or beacon.' },
     staff_id: id, gateway: id, beacon: id, level: id, room: id, count, limit: count, reason: text, battery_mv: whole,
   }, ['staff_id', 'gateway', 'beacon', 'level', 'room', 'count', 'limit', 'reason', 'battery_mv']),
-  Events: object({ ...span, events: list(ref('Event')), next }),
+  Events: object({ ...past, events: list(ref('Event')), next }),
 };

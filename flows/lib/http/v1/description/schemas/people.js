@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { count, id, list, ms, next, number, object, orNull, ref, seconds, span, text, whole, yes } = require('./build');
+const { count, id, list, ms, next, number, object, orNull, ref, seconds, past, text, whole, yes } = require('./build');
 
 const state = { type: 'string', enum: ['present', 'stale', 'lost'] };
 const here = { staff_id: id, since: ms, ts: ms, state };
@@ -46,15 +46,15 @@ module.exports = {
   }),
   Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The one heard best of the room.' },
     rssi: { ...whole, description: 'dBm' } }),
-  Locations: object({ staff_id: id, ...span, locations: list(ref('Location')), next }),
+  Locations: object({ staff_id: id, ...past, locations: list(ref('Location')), next }),
   Stay: object(stay),
-  Stays: object({ staff_id: id, ...span, stays: list(ref('Stay')), next }),
+  Stays: object({ staff_id: id, ...past, stays: list(ref('Stay')), next }),
   StayOf: object({ staff_id: id, ...stay }),
-  StaysOfSeveral: object({ ...span, stays: list(ref('StayOf')), next }),
+  StaysOfSeveral: object({ ...past, stays: list(ref('StayOf')), next }),
   Meeting: object({ level: id, room: id, start_ms: ms, end_ms: ms, duration_s: seconds }),
   Contact: object({ staff_id: id, name: orNull(text), total_s: { ...seconds, description: 'Sum of all meetings, seconds.' },
     longest_s: { ...seconds, description: 'The longest meeting, seconds.' }, meetings: list(ref('Meeting')) }),
-  Contacts: object({ staff_id: id, ...span, count: { ...count, description: 'How many there are, told or not.' }, contacts: list(ref('Contact')) }),
+  Contacts: object({ staff_id: id, ...past, count: { ...count, description: 'How many there are, told or not.' }, contacts: list(ref('Contact')) }),
   StaffRank: object({ staff_id: id, name: orNull(text), visits: count, time_s: seconds, rooms: { ...count, description: 'Different rooms.' } }),
-  StaffRanking: object({ ...span, staff: list(ref('StaffRank')) }),
+  StaffRanking: object({ ...past, staff: list(ref('StaffRank')) }),
 };

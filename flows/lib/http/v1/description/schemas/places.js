@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { count, id, list, ms, next, number, object, orNull, ref, seconds, span, text, yes } = require('./build');
+const { count, id, list, ms, next, number, object, orNull, ref, seconds, past, text, yes } = require('./build');
 
 const level = { level: id, name: text, width_m: number, height_m: number, count: { ...count, description: 'People there now.' } };
 const room = {
@@ -20,11 +20,11 @@ module.exports = {
     polygon: { ...orNull(list(list(number))), description: 'Corners [x, y] in metres on its level.' } }),
   Visit: object({ staff_id: id, enter_ms: ms, leave_ms: ms, duration_s: seconds, ongoing: yes,
     in_window_s: { ...seconds, description: 'Of it within the window, seconds.' } }),
-  Visits: object({ room: id, name: text, ...span, visits: list(ref('Visit')), next }),
+  Visits: object({ room: id, name: text, ...past, visits: list(ref('Visit')), next }),
   Patrol: object({ level: id, room: id, name: text, last_ms: orNull(ms), staff_id: orNull(id), ongoing: yes,
     age_s: { ...orNull(seconds), description: 'From then to the end of the window, seconds.' } }),
-  Patrols: object({ ...span, patrols: list(ref('Patrol')) }),
+  Patrols: object({ ...past, patrols: list(ref('Patrol')) }),
   RoomRank: object({ level: id, room: id, name: text, visits: count, time_s: { ...seconds, description: 'Person-seconds.' },
     staff: { ...count, description: 'Different people.' } }),
-  RoomRanking: object({ ...span, rooms: list(ref('RoomRank')) }),
+  RoomRanking: object({ ...past, rooms: list(ref('RoomRank')) }),
 };

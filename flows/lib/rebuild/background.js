@@ -6,8 +6,8 @@ const { BrokerAway } = require('../outbox');
 
 /**
  * How work in the background behaves: it leaves the event loop to others at least half of the time, tries again what
- * failed because a part is away, and ends when it is told to.
- * @typedef {ReturnType<typeof createToil>} Toil
+ * failed because a part is away, and ends when it is stopped.
+ * @typedef {ReturnType<typeof createBackground>} Background
  */
 
 const PIECE_MS = 8; // a reading that arrives meanwhile waits that long
@@ -22,7 +22,7 @@ class Stopped extends Error {}
  * @param {(ms: number) => Promise<void>} sleep
  * @param {() => number} nowMs a clock that only goes on
  */
-function createToil(onFault, sleep, nowMs = () => performance.now()) {
+function createBackground(onFault, sleep, nowMs = () => performance.now()) {
   let stopped = false;
   let sinceMs = nowMs();
 
@@ -46,7 +46,7 @@ function createToil(onFault, sleep, nowMs = () => performance.now()) {
      * Again and again, for as long as a part is away.
      * @template T @param {() => Promise<T>} work @returns {Promise<T>}
      */
-    async insist(work) {
+    async retry(work) {
       for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
         if (stopped) throw new Stopped('stopped');
         try {
@@ -65,4 +65,4 @@ function createToil(onFault, sleep, nowMs = () => performance.now()) {
   };
 }
 
-module.exports = { createToil, Stopped };
+module.exports = { createBackground, Stopped };

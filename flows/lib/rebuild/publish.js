@@ -21,23 +21,23 @@ const DAY_MS = 24 * 3_600_000;
 /**
  * @param {import('../site').Site} site
  * @param {import('../store').Store} store
- * @param {import('./toil').Toil} toil
+ * @param {import('./background').Background} background
  * @param {() => number} clock
- * @param {(locations: number, stays: number) => void} onTold
+ * @param {(locations: number, stays: number) => void} onPublished
  */
-function createTelling(site, store, toil, clock, onTold) {
+function createPublishing(site, store, background, clock, onPublished) {
   /** @type {Map<string, Map<number, Stay>>} what was written last, by person and beginning */
   const written = new Map();
 
   /** @param {{locations: Location[], stays: Stay[]}} found @param {boolean} [open] whether these stays go on */
-  async function tell(found, open = false) {
-    const stays = found.stays.length > 0 ? await toil.insist(() => compare(found.stays, open)) : [];
+  async function publish(found, open = false) {
+    const stays = found.stays.length > 0 ? await background.retry(() => compare(found.stays, open)) : [];
     for (const location of found.locations) site.history.correct(location, clock());
     for (const message of locationMessages({ locations: found.locations, stays }, MESSAGE_BYTES)) {
-      await toil.insist(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
-      await toil.pause(message.payload.length / BYTES_A_MS);
+      await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
+      await background.pause(message.payload.length / BYTES_A_MS);
     }
-    onTold(found.locations.length, found.stays.length);
+    onPublished(found.locations.length, found.stays.length);
   }
 
   /** @param {Stay[]} found @param {boolean} open @returns {Promise<Stay[]>} what to write, so that no two overlap */
@@ -83,11 +83,11 @@ function createTelling(site, store, toil, clock, onTold) {
   }
 
   return {
-    tell,
+    publish,
     /** That was all. */
     end: () => written.clear(),
     /** When enough has come together. @param {{count: () => number, take: () => {locations: Location[], stays: Stay[]}}} replay */
-    some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await tell(replay.take()); },
+    some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };
 }
 
@@ -95,4 +95,4 @@ const POINT_BYTES = 120;
 const MESSAGE_BYTES = MESSAGE_POINTS * POINT_BYTES;
 const BYTES_A_MS = (POINTS_A_SECOND * POINT_BYTES) / 1000;
 
-module.exports = { createTelling };
+module.exports = { createPublishing };

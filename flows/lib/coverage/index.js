@@ -1,0 +1,195 @@
+// @ts-check
+'use strict';
+
+const { setTimeout: wait } = require('node:timers/promises');
+const { StoreUnavailable } = require('../store/influx');
+const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
+const { createLateTimes } = require('./late-times');
+const { createRecord, createSaving } = require('./record');
+const { createStored } = require('./stored');
+
+/**
+ * Which time is located and stored. The live path, late readings, a start, a rebuild by hand and interruptions write it; whatever
+ * answers about the past asks it. Everybody's last gap has no end: it begins where the live path's results are stored up to.
+ * @typedef {ReturnType<typeof createCoverage>} Coverage
+ * @typedef {import('./intervals').Who} Who
+ * @typedef {(fromMs: number, toMs: number, who: Who, nowMs: number) => void} RefuseIncomplete half-open; throws StoreUnavailable
+ * @typedef {{fromMs: number, toMs: number, staff: string[]|null}} Part of the past; null: everybody's
+ */
+
+/** Readings are kept so long, less a minute: what is older can never be located. */
+const RETENTION_MS = 7 * 24 * 3_600_000 - 60_000;
+/** Located once more after a start: what a killed broker forgot (30 s), and who was about to be lost (60 s). */
+const MARGIN_MS = 90_000;
+/** What was published is in the database by then. */
+const ARRIVED_MS = 1000;
+/** The place of a moment is decided and published by then. */
+const DECIDED_MS = 15_000;
+/** A stay is stored when it ends; one that lasted longer is not found again after a start either (`rebuild/starts.js`). */
+const LONGEST_STAY_MS = 24 * 3_600_000;
+const SAVE_MS = 10_000; // the live path's progress is saved so often
+/** Without progress for so long, something is amiss. */
+const UNFINISHED_MS = 10 * 60_000;
+const ON_ITS_WAY_MS = 60_000;
+
+const NO_RECORD = createRecord(null, () => {});
+
+/**
+ * @param {object} means
+ * @param {number} means.startedMs
+ * @param {(fromMs: number) => Promise<number|null>} means.newestStored time of the newest location that is stored since then
+ * @param {() => number} means.newestPublished time of the newest location that was published, epoch ms
+ * @param {import('./record').CoverageRecord} [means.record]
+ * @param {(ms: number) => Promise<unknown>} [means.sleep]
+ */
+function createCoverage({ startedMs, newestStored, newestPublished, record = NO_RECORD, sleep = (ms) => wait(ms) }) {
+  const kept = record.load();
+  const gaps = createIntervals(kept.gaps);
+  const requests = createIntervals(kept.requests);
+  const known = kept.live !== null;
+  const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - (kept.live ? MARGIN_MS : 0) : -Infinity;
+  gaps.mark(liveMs, startedMs, WAITING);
+  gaps.mark(startedMs, Infinity, RUNNING);
+  prune(startedMs);
+  const late = createLateTimes(gaps, startedMs);
+  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), live: following }), sleep);
+  const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
+  const onLost = (/** @type {number} */ toMs) => { if (gaps.mark(tailMs(), toMs, WAITING)) saving.changed(); };
+  const stored = createStored({ newestStored, newestPublished, onLost }, startedMs);
+  /** Published, but perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
+  let underway = [];
+  /** Given to be located, and not stored yet. @type {Set<Part>} */
+  const taken = new Set();
+  let startKnown = known;
+  /** When the time before the start was located; from then on the live path says how far everything is. */
+  let caughtUpMs = Infinity;
+  let following = false;
+  let progressMs = startedMs;
+  let savedMs = startedMs;
+
+  /** @param {number} nowMs */
+  function prune(nowMs) {
+    for (const intervals of [gaps, requests]) intervals.prune(nowMs - RETENTION_MS);
+  }
+
+  /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs */
+  function finishStored(aliveMs) {
+    const arrived = underway.filter(({ publishedMs }) => publishedMs + ARRIVED_MS <= aliveMs);
+    underway = underway.filter((one) => !arrived.includes(one));
+    for (const { part } of arrived) {
+      gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
+      taken.delete(part);
+    }
+    following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
+    if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
+    if (arrived.length === 0) return;
+    late.forget();
+    saving.changed();
+  }
+
+  /** @param {number} fromMs @param {number} toMs @param {Who} who @param {number} nowMs */
+  function firstGap(fromMs, toMs, who, nowMs) {
+    const gap = gaps.firstGap(fromMs, toMs, who);
+    const isLive = gap?.toMs === Infinity && following;
+    return isLive && !stored.isHeld(nowMs) ? null : gap && { ...gap, isLive };
+  }
+
+  /** @type {RefuseIncomplete} */
+  function refuseIncomplete(fromMs, toMs, who, nowMs) {
+    const gap = fromMs < toMs ? firstGap(fromMs, toMs, who, nowMs) : null;
+    if (!gap) return;
+    const whose = gap.id === EVERYBODY ? '' : ` for ${gap.id}`;
+    throw new StoreUnavailable(gap.isLive ? `what was located since ${iso(gap.fromMs)} is still on its way there`
+      : `the time from ${iso(gap.fromMs)} to ${iso(Math.min(gap.toMs, nowMs))} is being located again${whose}`);
+  }
+
+  return {
+    refuseIncomplete,
+    /** For stays: what ended in a time that lacks may have begun in the window, long before. @type {RefuseIncomplete} */
+    refuseIncompleteStays: (fromMs, toMs, who, nowMs) =>
+      refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),
+    /** Up to when a time is complete, epoch ms within it. @type {(fromMs: number, toMs: number, who: Who, nowMs: number) => number} */
+    completeUntil: (fromMs, toMs, who, nowMs) =>
+      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity)),
+
+    /**
+     * Readings of a time that is over, which the locator did not take.
+     * @param {string} id of a person @param {number} ts @param {number} nowMs
+     */
+    late(id, ts, nowMs) { if (ts > nowMs - RETENTION_MS && late.add(id, ts, nowMs)) saving.changed(); },
+    /**
+     * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.
+     * @param {number} nowMs @param {(id: string) => boolean} hasTags @returns {Part[]}
+     */
+    takeDue(nowMs, hasTags) {
+      if (taken.size > 0) return [];
+      const lost = following ? gaps.everybody().filter(({ state }) => state === WAITING) : [];
+      for (const { fromMs, toMs } of lost) gaps.mark(fromMs, toMs, RUNNING);
+      for (const { fromMs, toMs } of lost) taken.add({ fromMs, toMs, staff: null });
+      for (const part of late.take(nowMs, hasTags)) taken.add(part);
+      return [...taken];
+    },
+    /** What was located is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
+    published(part, nowMs) {
+      progressMs = nowMs;
+      underway.push({ part, publishedMs: nowMs });
+    },
+
+    /** From when on the time before the start is not located; known: whether the record says so. */
+    beforeStart: () => ({ fromMs: gaps.everybody().find(({ toMs }) => toMs >= startedMs)?.fromMs ?? startedMs, known }),
+    /** That time is being located from here on; what is before that is located already. @param {number} fromMs */
+    locateBeforeStart(fromMs) {
+      if (!known) gaps.mark(-Infinity, fromMs, LOCATED);
+      gaps.mark(fromMs, startedMs, RUNNING);
+      startKnown = true;
+      saving.changed();
+    },
+    /** That time is located and published. @param {number} nowMs */
+    caughtUp: (nowMs) => { caughtUpMs = nowMs; },
+    isCaughtUp: () => following,
+    /** Whether a heartbeat now would prove that. @param {number} nowMs @param {number} lastMs when the last one was sent */
+    awaitsHeartbeat: (nowMs, lastMs) => !following && nowMs >= caughtUpMs + ARRIVED_MS && lastMs < caughtUpMs + ARRIVED_MS,
+    /** A heartbeat came back; to be called once a second or more often. @param {number} readBackMs @param {number} nowMs */
+    async look(readBackMs, nowMs) {
+      await stored.look(readBackMs, nowMs);
+      if (!stored.isHeld(nowMs)) finishStored(stored.aliveMs());
+      if (nowMs - savedMs < SAVE_MS) return;
+      savedMs = nowMs;
+      prune(nowMs);
+      saving.changed();
+    },
+    /** Time of the newest heartbeat that came back, or of the start, epoch ms. */
+    aliveMs: stored.aliveMs,
+    /** Everybody's time before is located and stored, but for late readings, epoch ms; 0: not known yet. @param {number} nowMs */
+    settledMs: (nowMs) => (startKnown ? firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs : 0),
+
+    /**
+     * A time is located again by hand, also over a restart. What is stored of it holds meanwhile.
+     * @param {number} fromMs @param {number} toMs
+     */
+    request(fromMs, toMs) { if (requests.mark(fromMs, toMs, WAITING)) saving.changed(); },
+    /** That is done, or given up. @param {number} fromMs @param {number} toMs */
+    answered(fromMs, toMs) { if (requests.mark(fromMs, toMs, LOCATED)) saving.changed(); },
+    requests: () => requests.everybody(),
+
+    /** What is unfinished for longer than it should be, in words; '': nothing. @param {number} nowMs */
+    overdue(nowMs) {
+      const awaitedMs = stored.awaitedSinceMs();
+      if (awaitedMs !== null && nowMs - awaitedMs > ON_ITS_WAY_MS) {
+        return `InfluxDB does not have everything that was located since ${iso(stored.untilMs())}, although ingest works again`;
+      }
+      if (nowMs - progressMs <= UNFINISHED_MS) return '';
+      const gap = firstGap(-Infinity, nowMs, [], nowMs);
+      if (gap && !gap.isLive) return `the time from ${iso(gap.fromMs)} on is not located, without progress since ${iso(progressMs)}`;
+      const people = late.waitingSince(nowMs - UNFINISHED_MS);
+      return people > 0 ? `late readings of ${people} people have not been located for ${UNFINISHED_MS / 60_000} minutes` : '';
+    },
+    /** @returns {Promise<void>} when all of it is saved */
+    settle: () => saving.settle(),
+  };
+}
+
+/** @param {number} ms */
+const iso = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'ever');
+
+module.exports = { createCoverage, MARGIN_MS, RETENTION_MS };

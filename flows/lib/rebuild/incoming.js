@@ -1,0 +1,107 @@
+// @ts-check
+'use strict';
+
+const { createHeard } = require('../intake/heard');
+
+/**
+ * What arrives while the time before a start is located. What arrived before a batch that the database has, the database has too:
+ * Telegraf keeps the order. What arrived after it is kept here, so that both together are everything. And what arrives of a time
+ * that is read already, and was not heard there, is late. Pure.
+ * @typedef {import('../intake/readings').Batch} Batch
+ */
+
+const KEPT_BATCHES = 50_000; // 20 s of 10,000 phones: the database is rarely a second behind
+const OLD_MS = 10_000; // what is older on arrival was queued in the broker
+const LOOK_MS = 1000;
+
+/**
+ * @param {(batch: Batch) => void} onLate
+ * @param {number} startedMs
+ * @param {number} [bound] batches kept
+ */
+function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
+  /** @type {Batch|null} the newest that will be stored */
+  let newest = null;
+  /** @type {Batch[]|null} */
+  let kept = null;
+  let overflowed = false;
+  let look = { fromMs: 0, fresh: 0, old: 0 };
+  let drainingMs = -Infinity;
+  let heard = createHeard();
+  let beganMs = -Infinity;
+  /** What is older is read, or never will be. */
+  let readMs = -Infinity;
+  /** Up to here it is being read. */
+  let readingMs = startedMs;
+  /** @type {Set<Batch>} of a time that is being read: it may be heard there yet */
+  let open = new Set();
+
+  /** @param {Batch} batch @param {number} nowMs @param {boolean} stored whether one of its beacons is registered */
+  function hear(batch, nowMs, stored) {
+    if (stored) {
+      newest = batch;
+      if (batch.ts >= readMs && batch.ts < readingMs && open.size < bound) open.add(batch);
+      else if (batch.ts < readingMs) lateUnlessHeard(batch);
+    }
+    if (kept) {
+      if (kept.length >= bound) {
+        kept = [];
+        overflowed = true;
+      }
+      kept.push(batch);
+    }
+    if (nowMs - look.fromMs > LOOK_MS) look = { fromMs: nowMs, fresh: 0, old: 0 };
+    if (batch.ts < nowMs - OLD_MS) look.old += 1;
+    else look.fresh += 1;
+    if (look.old > look.fresh) drainingMs = nowMs;
+  }
+
+  /** @param {Batch} batch */
+  function lateUnlessHeard(batch) {
+    if (!heard.knows(batch)) onLate(batch);
+  }
+
+  return {
+    hear,
+    /** From here on the past is read. @param {number} ms */
+    begin(ms) {
+      heard = createHeard();
+      beganMs = readMs = readingMs = ms;
+      for (const batch of open) if (batch.ts < ms) onLate(batch); // the others will be read
+      open = new Set();
+    },
+    /** What is read next ends here, and all before is read. @param {number} ms */
+    reading(ms) {
+      [readMs, readingMs] = [readingMs, Math.max(readingMs, ms)];
+      for (const batch of open) {
+        if (batch.ts >= readMs) continue;
+        open.delete(batch);
+        lateUnlessHeard(batch);
+      }
+    },
+    /** One out of the past. @param {Batch} batch */
+    replayed(batch) { if (batch.ts >= beganMs) heard.again(batch); },
+    /** The past is through. */
+    end() {
+      open.forEach(lateUnlessHeard);
+      open = new Set();
+    },
+    newest: () => newest,
+    /** Keep everything from the newest batch on, which is also returned. @returns {Batch|null} */
+    keep() {
+      kept = newest ? [newest] : [];
+      overflowed = false;
+      return newest;
+    },
+    /** What was kept since the last call, in the order of arrival; null when it was too much. @returns {Batch[]|null} */
+    take() {
+      const taken = overflowed ? null : kept;
+      kept = [];
+      return taken;
+    },
+    /** Whether the broker is still delivering what it queued. @param {number} nowMs */
+    draining: (nowMs) => nowMs - drainingMs < LOOK_MS,
+  };
+}
+
+module.exports = { createIncoming };

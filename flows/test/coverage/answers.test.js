@@ -1,0 +1,93 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { createBuilding } = require('../../lib/building');
+const { createCoverage } = require('../../lib/coverage');
+const { createDescription } = require('../../lib/http/v1/description');
+const { createSessions } = require('../../lib/access/sessions');
+const { createSite } = require('../../lib/site');
+const { BEACONS, smallBuilding } = require('../support/building');
+const { guards } = require('../support/guards');
+const { serve } = require('../support/hacs-tab');
+
+// Nothing by halves: every route that says what was is asked, whichever there are in the description.
+
+const NOW = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const STARTED = NOW - 3 * HOUR;
+const WINDOW = { start: NOW / 1000 - 6 * 3600, end: NOW / 1000 - 4 * 3600 };
+
+/** Every operation whose answer says up to when it is complete, as a path, with person 0 and room a where one is needed. */
+const PATHS = Object.entries(createDescription('1').paths).flatMap(([path, { get }]) => {
+  const { $ref: ref } = get?.responses?.[200]?.content?.['application/json']?.schema ?? {};
+  const schema = createDescription('1').components.schemas[ref?.split('/').at(-1)];
+  return schema?.properties?.complete_until_ms ? [path.replace('{staff_id}', '0').replace('{room}', 'a')] : [];
+});
+/** What is about one person alone waits for their backlog; what is about everybody says up to when it is complete. */
+const OF_ONE = ['/api/v1/staff/0/locations', '/api/v1/staff/0/stays', '/api/v1/staff/0/contacts'];
+
+/** The routes over an empty database. @param gaps everybody's on disk @param change of the coverage */
+async function routes(t, { gaps = [], change = () => {} } = {}) {
+  const coverage = createCoverage({ startedMs: STARTED, newestStored: async () => null, newestPublished: () => 0, sleep: async () => {},
+    record: { load: () => ({ gaps: { '': [...gaps, [STARTED, null]] }, requests: {}, live: true }), save: async () => {} } });
+  const { fromMs } = coverage.beforeStart();
+  coverage.locateBeforeStart(fromMs);
+  coverage.published({ fromMs, toMs: STARTED, staff: null }, STARTED);
+  coverage.caughtUp(STARTED);
+  for (let ms = STARTED; ms <= NOW; ms += 10_000) await coverage.look(ms, ms);
+  change(coverage);
+  const site = createSite(createBuilding(smallBuilding()), STARTED);
+  site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: BEACONS.a, rssi: -30 }] })), NOW);
+  const nothing = Object.assign((async function* none() {})(), { then: undefined });
+  const archive = new Proxy({}, { get: (_target, name) => (name === 'everyStay' ? () => nothing : async () => []) });
+  const url = await serve(t, {
+    site, archive, clock: () => NOW, trusted: () => true, apiKey: 'key', dashboardPath: '/', ...guards(), buildingFile: '/nowhere',
+    store: { trails: async function* trails() {}, latest: async () => [] }, health: () => ({}), log: () => {},
+    sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+    refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
+    completeUntil: coverage.completeUntil,
+  });
+  return async (path, query) => {
+    const answer = await fetch(`${url}${path}?${new URLSearchParams(query)}`);
+    return { status: answer.status, retryS: Number(answer.headers.get('retry-after')), body: await answer.json() };
+  };
+}
+
+const OLD = (staff) => ['/extractbeacon', { staff_id: staff, start_time: WINDOW.start, end_time: WINDOW.end }];
+const withinWindow = NOW - 5 * HOUR;
+
+test('there are nine such routes', () => assert.ok(PATHS.length === 9 && OF_ONE.every((path) => PATHS.includes(path)), PATHS.join(' ')));
+
+test('where all is located every route answers, and says that it is complete', async (t) => {
+  const ask = await routes(t);
+  for (const path of PATHS) {
+    const { status, body } = await ask(path, WINDOW);
+    assert.deepEqual([path, status, body.complete_until_ms], [path, 200, WINDOW.end * 1000]);
+    assert.equal((await ask(path, { start: WINDOW.start })).body.complete_until_ms, NOW, `${path}: up to now`);
+  }
+  for (const staff of ['0', '0,1', '*']) assert.equal((await ask(...OLD(staff))).status, 200);
+});
+
+test('what everybody lacks is 503 on every route, with a time to wait', async (t) => {
+  const ask = await routes(t, { gaps: [[withinWindow, withinWindow + 1000]] });
+  for (const [path, query] of [...PATHS.map((one) => [one, WINDOW]), OLD('0'), OLD('0,1'), OLD('*')]) {
+    const { status, retryS, body } = await ask(path, query);
+    assert.deepEqual([path, status, retryS > 0], [path, 503, true]);
+    assert.match(body.error, /is being located again/);
+  }
+  for (const path of PATHS) assert.equal((await ask(path, { start: WINDOW.end })).status, 200, 'another time');
+});
+
+test('a backlog of one person is 503 for them, and for all others an answer that says up to when it is complete', async (t) => {
+  const ask = await routes(t, { change: (coverage) => coverage.late('0', withinWindow, NOW) });
+  for (const path of PATHS) {
+    const { status, retryS, body } = await ask(path, WINDOW);
+    if (OF_ONE.includes(path)) assert.deepEqual([path, status, retryS > 0], [path, 503, true], JSON.stringify(body));
+    else if (path === '/api/v1/events') assert.equal(status, 200);
+    else assert.deepEqual([path, status, body.complete_until_ms], [path, 200, withinWindow]);
+  }
+  assert.equal((await ask('/api/v1/stays', { ...WINDOW, staff_id: '0,1' })).status, 503);
+  assert.equal((await ask('/api/v1/stays', { ...WINDOW, staff_id: '1' })).status, 200);
+  for (const [staff, status] of [['0', 503], ['0,1', 503], ['*', 503], ['1', 200]]) assert.equal((await ask(...OLD(staff))).status, status, staff);
+});
