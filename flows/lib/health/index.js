@@ -86,7 +86,8 @@ const healthFigures = (health, probe, clock) => [
 ];
 
 /**
- * Payload of the heartbeat: all figures. `settled_ms`: everything before is located; 0: not known. Read where the record of coverage is lost.
+ * Payload of the heartbeat: all figures. `settled_ms`: everything before this time is located; 0: not known. It is read where the
+ * record of coverage is lost.
  * @param {import('./metrics/figures').Figures} figures
  * @param {Pick<import('../coverage').Coverage, 'settledMs'>} coverage
  * @param {number} nowMs
