@@ -78,7 +78,7 @@ test('the registry for ingest is written at start', async () => {
   assert.equal(Object.keys(JSON.parse(fs.readFileSync(path.join(registryDir, 'beacons.json'), 'utf8'))).length, 5);
 });
 
-test('what the broker says of itself becomes a figure', async () => {
+test('$SYS messages of the broker become figures', async () => {
   await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
     { id: 'parts', type: 'sda-parts', site: 'site' }]);
   const done = once(helper.getNode('parts'), 'input');
@@ -87,7 +87,7 @@ test('what the broker says of itself becomes a figure', async () => {
   assert.equal(helper.getNode('site').figures.flat().memory_bytes_broker, 4096);
 });
 
-test('what a gateway says of itself is kept in mind', async () => {
+test('status and health of a gateway are kept', async () => {
   await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site' }]);
   const done = once(helper.getNode('devices'), 'input');
   helper.getNode('devices').receive({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state: 'online', ts: 1 })) });
@@ -95,7 +95,7 @@ test('what a gateway says of itself is kept in mind', async () => {
   assert.equal(helper.getNode('site').site.gateways.of('gw-a', Date.now()).state, 'online');
 });
 
-test('what is amiss is an alert, by what health says of ingest', async () => {
+test('a degraded ingest raises an alert', async () => {
   await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
     { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
     { id: 'alerts', type: 'sda-alerts', site: 'site', health: 'health' }]);
