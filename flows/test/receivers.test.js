@@ -133,5 +133,5 @@ test('a damaged file is warned of and learning starts again; a write error is wa
   const nowhere = createReceiverOffsets(path.join(folder, 'none', 'receivers.json'), site, (text) => warned.push(text));
   await nowhere.save();
   await nowhere.save();
-  assert.equal(warned.filter((text) => text.includes('not kept')).length, 1);
+  assert.equal(warned.filter((text) => text.includes('will not survive')).length, 1);
 });
