@@ -17,8 +17,8 @@ const { createRoomNames } = require('../lib/building/room-names');
 const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { doorkeepers } = require('./support/doors');
-const { createLongTaskProbe } = require('./support/long-task');
 const { tower } = require('./support/tower');
+const { createLongTaskProbe } = require('./support/long-task');
 
 const KEY = 'key-of-the-test';
 /** Longest task without a break, ms of the processor, since a busy machine would add its own time. */

@@ -78,7 +78,7 @@ test('the registry for ingest is written at start', async () => {
   assert.equal(Object.keys(JSON.parse(fs.readFileSync(path.join(registryDir, 'beacons.json'), 'utf8'))).length, 5);
 });
 
-test('$SYS messages of the broker become figures', async () => {
+test('what the broker says of itself becomes a figure', async () => {
   await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
     { id: 'parts', type: 'sda-parts', site: 'site' }]);
   const done = once(helper.getNode('parts'), 'input');
@@ -95,7 +95,7 @@ test('status and health of a gateway are kept', async () => {
   assert.equal(helper.getNode('site').site.gateways.of('gw-a', Date.now()).state, 'online');
 });
 
-test('a degraded ingest raises an alert', async () => {
+test('what is amiss is an alert, by what health says of ingest', async () => {
   await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-outbox', site: 'site', broker: 'broker' },
     { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
     { id: 'alerts', type: 'sda-alerts', site: 'site', health: 'health' }]);
