@@ -84,7 +84,7 @@ test('a gateway is online, silent, offline, and online again', () => {
   assert.equal(gateways.of('gw-a', T + 401_000).version, '1.3');
 });
 
-test('a retained status from before our start has no time', () => {
+test('what was retained from before our start has no time', () => {
   const gateways = createGateways();
   gateways.handleMessage(message('gw-a', 'status', { state: 'offline', ts: T - 90_000 }, true), building, T);
   assert.deepEqual([gateways.of('gw-a', T).state, gateways.of('gw-a', T).since], ['offline', null]);
