@@ -13,6 +13,7 @@ const { layout } = require('../lib/building/import/layout');
 const { previewText } = require('../lib/building/import/preview');
 const { ImportError } = require('../lib/building/import/rows');
 const { inOneGo } = require('../lib/shared/pieces');
+const { replaceFileSync } = require('../lib/shared/whole-file');
 
 const HELP = `Make a building out of an installer's list of beacons, import such a list into a building file, or check one.
 
@@ -94,7 +95,7 @@ function importList(list, buildingFile, { output = buildingFile, 'dry-run': dryR
   for (const { line, text, reason } of faults) console.error(`${list}:${line}: ${reason}\n    ${text}`);
   const other = path.resolve(output) !== path.resolve(buildingFile);
   const write = !dryRun && (added.length > 0 || other);
-  if (write) replace(output, `${layout(file)}\n`);
+  if (write) replaceFileSync(output, `${layout(file)}\n`);
   console.log(`${added.length} added, ${unchanged.length} registered already, ${faults.length} refused; ` +
     (write ? `wrote ${output}` : dryRun ? 'nothing written (--dry-run)' : 'nothing to write'));
   return faults.length > 0 ? 1 : 0;
@@ -112,7 +113,7 @@ async function fromList(list, buildingFile, { name, output = buildingFile, ...va
   if (values['dry-run']) console.log('\nNothing written (--dry-run).');
   else if (!values.yes && !await confirmed(output)) return 1;
   else {
-    replace(output, `${layout(made.file)}\n`);
+    replaceFileSync(output, `${layout(made.file)}\n`);
     console.log(`\nWrote ${output}. A running system takes it over within seconds; its dashboard shows the next step.`
       + (made.faults.length > 0 ? '\nCorrect the refused rows and give the list again: the rest stays as it is.' : ''));
   }
@@ -130,14 +131,6 @@ async function confirmed(output) {
   if (/^y(es)?$/i.test(answer.trim())) return true;
   console.log('Nothing written.');
   return false;
-}
-
-/** Replaces a file atomically; a link stays a link. */
-function replace(file, text) {
-  const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
-  const mode = fs.existsSync(target) ? fs.statSync(target).mode : 0o644;
-  fs.writeFileSync(`${target}.new`, text, { mode });
-  fs.renameSync(`${target}.new`, target);
 }
 
 main(process.argv.slice(2)).then((code) => { process.exitCode = code; }, (error) => {

@@ -14,7 +14,7 @@ const { smallBuilding, BEACONS } = require('./support/building');
 const T = 1_700_000_000_000;
 const NEW = 'A0B1C2D3E4F5';
 
-/** A reloader over a real file; what it does is kept. */
+/** A reloader over a real file, with a record of its calls. */
 function rig(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reload-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
@@ -46,7 +46,7 @@ const changed = (change) => {
 };
 const withNew = () => changed((data) => data.beacons.push({ id: NEW, level: 'L1', room: 'a', x_m: 2, y_m: 2 }));
 
-test('a file that stays as it is changes nothing, nor does other white space', async (t) => {
+test('an unchanged file changes nothing, nor does other white space', async (t) => {
   const all = rig(t);
   await all.check();
   all.write(JSON.stringify(smallBuilding(), null, 2));
@@ -64,7 +64,7 @@ for (const [how, put] of [
     fs.utimesSync(file, atime, mtime);
   }],
 ]) {
-  test(`a good file written ${how} is in use at the next look`, async (t) => {
+  test(`a good file written ${how} is in use at the next check`, async (t) => {
     const all = rig(t);
     await all.check();
     put(all.file, JSON.stringify(changed((data) => { data.beacons[0].id = NEW; })));
@@ -76,7 +76,7 @@ for (const [how, put] of [
   });
 }
 
-test('a bad file is refused with every fault, said once, and the old one stays', async (t) => {
+test('a bad file is refused with all faults, logged once, and the old building stays', async (t) => {
   const all = rig(t);
   const before = all.current;
   all.write(changed((data) => {
@@ -89,7 +89,7 @@ test('a bad file is refused with every fault, said once, and the old one stays',
     data.staff[1].name = '';
   }));
   await all.check(1);
-  assert.deepEqual(all.faults, [], 'it might be half written');
+  assert.deepEqual(all.faults, [], 'it may be half written');
   await all.check(5);
   assert.deepEqual(all.faults.map((fault) => fault.split(' ')[0]).sort(), ['/beacons/0/id', '/beacons/0/room', '/beacons/2', '/gateways/1',
     '/levels/0', '/levels/0/rooms/0/limit', '/staff/1/name']);
@@ -102,7 +102,7 @@ test('a bad file is refused with every fault, said once, and the old one stays',
   assert.deepEqual([all.faults, all.applied], [[], 1]);
 });
 
-test('the old content put back ends the fault without a take-over', async (t) => {
+test('restoring the old content ends the fault without applying it', async (t) => {
   const all = rig(t);
   await all.check();
   all.write('{"building": ');
@@ -114,7 +114,7 @@ test('the old content put back ends the fault without a take-over', async (t) =>
   assert.match(all.logs[0], /good again/);
 });
 
-test('half a file, then the whole: never refused', async (t) => {
+test('half a file and then the whole is never refused', async (t) => {
   const all = rig(t);
   const text = JSON.stringify(withNew());
   for (const part of [0.1, 0.5, 0.99, 1]) {
@@ -124,7 +124,7 @@ test('half a file, then the whole: never refused', async (t) => {
   assert.deepEqual([all.warnings, all.faults, all.applied], [[], [], 1]);
 });
 
-test('a file that is gone is a fault, until it is back', async (t) => {
+test('a missing file is a fault until it is back', async (t) => {
   const all = rig(t);
   fs.renameSync(all.file, `${all.file}.away`);
   await all.check();
@@ -134,7 +134,7 @@ test('a file that is gone is a fault, until it is back', async (t) => {
   assert.deepEqual(all.faults, []);
 });
 
-test('what cannot be taken over is told once and tried again', async (t) => {
+test('a building that cannot be applied is logged once and retried', async (t) => {
   const all = rig(t);
   all.onApply = () => { throw new Error('no space left'); };
   all.write(withNew());
@@ -146,7 +146,7 @@ test('what cannot be taken over is told once and tried again', async (t) => {
   assert.deepEqual([all.faults, all.applied], [[], 1]);
 });
 
-test('whatever stands in a file, faults are told, never thrown', () => {
+test('property: faults of any content are returned, never thrown', () => {
   const levels = [null, 1, { rooms: 'x' }, { rooms: [null, { polygon: [1, [2]] }] }];
   for (const data of [null, 1, 'x', [], {}, { levels, beacons: [null, 3, {}], gateways: {}, staff: [{ tags: 3 }, { tags: [null] }] }]) {
     assert.throws(() => createBuilding(data), (error) => error instanceof BuildingError && error.faults.length > 0);
@@ -158,7 +158,7 @@ test('a room without area is refused', () => {
   assert.throws(() => createBuilding(flat), /polygon is no area/);
 });
 
-test('former rooms keep their last name, over restarts too', (t) => {
+test('former rooms keep their last name, also over restarts', (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'names-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'user', 'rooms.json');
@@ -187,14 +187,14 @@ test('former rooms keep their last name, over restarts too', (t) => {
   assert.equal(warnings.length, 1);
 });
 
-test('of former rooms the last thousands are kept', () => {
+test('the latest former rooms are kept', () => {
   const known = Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`r${i}`, { name: `R ${i}`, until_ms: i }]));
   const names = mergeNames(known, createBuilding(smallBuilding()), T);
   assert.equal(Object.keys(names).length, 5004);
   assert.ok(names.r5999 && names.r1000 && !names.r999);
 });
 
-test('another building counts from the next reading on, what was found stays, and strangers are none any more', () => {
+test('a new building applies from the next reading on, locations stay, and unregistered beacons may become registered', () => {
   const site = createSite(createBuilding(smallBuilding()), T);
   const hear = (kind, receiver, s, beacon) => site.hear(`sda/v1/${kind}/${receiver}/readings`,
     Buffer.from(JSON.stringify({ ts: T + s * 1000, readings: [{ beacon, rssi: -50 }] })), T + s * 1000);

@@ -17,7 +17,7 @@ test('the demo building is good', () => {
   assert.ok(building.beacons.size >= 100);
 });
 
-test('everything is found by its id', () => {
+test('every thing is found by its id', () => {
   const building = createBuilding(smallBuilding());
   assert.equal(building.rooms.get('c').level, 'L2');
   assert.equal(building.beacons.get(BEACONS.b).room, 'b');
@@ -26,7 +26,7 @@ test('everything is found by its id', () => {
   assert.ok(!building.isRegistered('000000000000'));
 });
 
-test('every fault is listed with its place', () => {
+test('every fault has its JSON pointer', () => {
   const data = smallBuilding();
   data.levels[1].rooms[1].id = 'a';
   data.beacons[1].id = BEACONS.a;
@@ -44,7 +44,7 @@ test('every fault is listed with its place', () => {
   });
 });
 
-test('a plan that cannot be is refused: overlapping rooms, rooms off the level, beacons outside their room', () => {
+test('an impossible plan is refused: overlapping rooms, rooms off the level, beacons outside their room', () => {
   const data = smallBuilding();
   data.levels[0].rooms[1].polygon = [[9, 0], [20, 0], [20, 10], [9, 10]];
   data.levels[1].rooms[0].polygon[0] = [-1, 0];
@@ -57,7 +57,7 @@ test('a plan that cannot be is refused: overlapping rooms, rooms off the level, 
   });
 });
 
-test('what the schema forbids is refused', () => {
+test('violations of the schema are refused', () => {
   for (const break_ of [
     (data) => { data.beacons[0].id = 'c2:a6:28:38:4b:08'; },
     (data) => { delete data.levels; },
@@ -70,7 +70,7 @@ test('what the schema forbids is refused', () => {
   }
 });
 
-test('a file that is missing or no JSON is refused by name', () => {
+test('a missing file, or one without JSON, is refused by name', () => {
   assert.throws(() => loadBuilding('/nowhere/x.json'), (error) => error instanceof BuildingError && error.message.includes('/nowhere/x.json'));
 });
 

@@ -29,7 +29,7 @@ function house(mode, { offsets = {}, tagTx } = {}) {
   };
 }
 
-/** Numbers that are the same in each run, about normal. */
+/** Reproducible random numbers, about normal. */
 function noise(seed) {
   let state = seed >>> 0 || 1;
   const next = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
@@ -37,8 +37,8 @@ function noise(seed) {
 }
 
 /**
- * Half a minute in each room, twice, as devices hear it that are off by so much (dB by number) with a tag that is off too.
- * rssi = -59 - 22 log10(m) - 5 a room in between, + what is off + noise.
+ * Half a minute in each room, twice, received by devices with errors (dB by number), of a tag with an error.
+ * rssi = -59 - 22 log10(m) - 5 a room in between, + errors + noise.
  */
 function walk(mode, building, { off = {}, tagDb = 0, seed = 7, visitS = 30 } = {}) {
   const random = noise(seed);
@@ -65,7 +65,7 @@ function walk(mode, building, { off = {}, tagDb = 0, seed = 7, visitS = 30 } = {
 }
 const shares = ({ before, left_out: out, same_walk: same, seconds }) => [before, out, same].map((one) => one / seconds);
 
-test('gateways that hear too much or too little are put right, and the rooms with them', () => {
+test('offsets of gateways that receive too strong or too weak are corrected, and rooms improve', () => {
   const c = calibrate(walk('gateway', house('gateway'), { off: { 1: 14, 4: -10 } }));
   const [before, out, same] = shares(c);
   assert.equal(c.verdict, 'better', JSON.stringify(c));
@@ -73,10 +73,10 @@ test('gateways that hear too much or too little are put right, and the rooms wit
   const offsets = Object.fromEntries(c.proposals.filter(({ kind }) => kind === 'gateway').map(({ id, to }) => [id, to]));
   assert.ok(offsets['gw-1'] <= -5 && offsets['gw-4'] >= 3, JSON.stringify(offsets));
   assert.equal(c.rooms.reduce((sum, { seconds }) => sum + seconds, 0), c.seconds);
-  assert.doesNotThrow(() => createBuilding(withProposals(house('gateway'), c.proposals)), 'it is a building file');
+  assert.doesNotThrow(() => createBuilding(withProposals(house('gateway'), c.proposals)), 'the result is a valid building file');
 });
 
-test('beacons that are stronger or weaker than the file says are put right, whatever the phone', () => {
+test('the power of beacons is corrected, whatever the phone', () => {
   const c = calibrate(walk('phone', house('phone', { offsets: { 2: -79, 3: -41 } }), { tagDb: -6 }));
   const [before, out] = shares(c);
   assert.equal(c.verdict, 'better', JSON.stringify(c));
@@ -85,7 +85,7 @@ test('beacons that are stronger or weaker than the file says are put right, what
   assert.ok(tx.get('AA0000000020') >= -73 && tx.get('AA0000000030') <= -46, JSON.stringify([...tx]));
 });
 
-test('where nothing is off, nothing is proposed, or little that helps', () => {
+test('without deviations nothing is proposed, or small changes that help', () => {
   for (const mode of ['gateway', 'phone']) {
     for (const seed of [1, 2, 3]) {
       const c = calibrate(walk(mode, house(mode), { seed }));
@@ -96,7 +96,7 @@ test('where nothing is off, nothing is proposed, or little that helps', () => {
   }
 });
 
-test('a walk that is too short, or of which nothing was heard, says so', () => {
+test('a walk that is too short or without readings is reported so', () => {
   const full = walk('gateway', house('gateway'));
   for (const part of [{ ...full, taps: full.taps.slice(0, 3), endMs: full.taps[3].ts }, { ...full, rows: [] }, { ...full, taps: [] },
     walk('gateway', house('gateway'), { visitS: 2 })]) {
@@ -106,7 +106,7 @@ test('a walk that is too short, or of which nothing was heard, says so', () => {
   }
 });
 
-test('what tags and beacons say about their own power is where a change begins', () => {
+test('a change starts from the power that tags and beacons announce', () => {
   const building = house('gateway');
   const samples = [];
   const levels = [0, 1, 2].flatMap((visit) => Array.from({ length: 5 }, () => ({ visit, levelDb: 8 })));
@@ -118,7 +118,7 @@ test('what tags and beacons say about their own power is where a change begins',
   assert.deepEqual([one.from, one.was, one.to], [-61, -61, -57], 'the file goes before what it says');
 });
 
-test('a proposal is bounded, worth it, towards what was heard, and one reading more or less does not matter', () => {
+test('property: a proposal is bounded, large enough, in the direction of the samples, and robust against single readings', () => {
   const building = house('gateway');
   fc.assert(fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.double({ min: -60, max: 60, noNaN: true })),
     { minLength: 1, maxLength: 80 }), (heard) => {
@@ -133,10 +133,10 @@ test('a proposal is bounded, worth it, towards what was heard, and one reading m
   const steady = [0, 1, 2].flatMap((visit) => Array.from({ length: 9 }, () => ({ device: 'gw-2', visit, offDb: 6 })));
   const of = (samples) => estimate(building, 'gateway', { samples, levels: [], announced: new Map() }).map(({ to }) => to);
   assert.deepEqual(of([...steady, { device: 'gw-2', visit: 1, offDb: -60 }]), of(steady));
-  assert.deepEqual(of(steady.slice(0, 9)), [], 'one visit alone is no proof');
+  assert.deepEqual(of(steady.slice(0, 9)), [], 'one visit alone is not enough');
 });
 
-test('proposals change what they name and nothing else', () => {
+test('proposals change their fields and nothing else', () => {
   const file = house('gateway', { offsets: { 0: 3 } });
   const next = withProposals(file, [{ kind: 'gateway', id: 'gw-0', field: 'rssi_offset', to: -2 }, { kind: 'staff', id: '0', field: 'tag_tx', to: -64 }]);
   assert.equal(next.gateways[0].rssi_offset, -2);
@@ -145,7 +145,7 @@ test('proposals change what they name and nothing else', () => {
   assert.equal(file.gateways[0].rssi_offset, 3);
 });
 
-test('visits are between taps; doors teach nothing, and every second of them is scored', () => {
+test('visits are between taps; margins give no samples, and every second is scored', () => {
   const taps = [{ ts: 1000, room: 'a' }, { ts: 11_000, room: null }, { ts: 12_500, room: 'b' }, { ts: 99_000, room: 'c' }];
   const visits = visitsOf(taps, 20_500);
   assert.deepEqual(visits, [{ room: 'a', fromMs: 1000, toMs: 11_000 }, { room: 'b', fromMs: 12_500, toMs: 20_500 }]);
@@ -153,7 +153,7 @@ test('visits are between taps; doors teach nothing, and every second of them is 
   assert.deepEqual(secondsOf(visits[1]), [13, 14, 15, 16, 17, 18, 19, 20]);
 });
 
-test('readings of one receiver and time are one message; history counts for a minute', () => {
+test('readings of one receiver and time are one batch; a record is valid for a minute', () => {
   const row = (ts, receiver, beacon) => ({ ts, receiver, beacon, rssi: -60 });
   const batches = batchesOf([row(1, 'a', 'x'), row(1, 'b', 'x'), row(1, 'a', 'y'), row(2, 'a', 'x')]);
   assert.deepEqual(batches.map(({ ts, receiver, readings }) => [ts, receiver, readings.length]), [[1, 'a', 2], [1, 'b', 1], [2, 'a', 1]]);
@@ -161,7 +161,7 @@ test('readings of one receiver and time are one message; history counts for a mi
   assert.deepEqual([99, 100, 159, 160].map((second) => roomAt(history, second)), ['', 'r1', 'r1', '']);
 });
 
-test('it is taken over only where it is better, and where everything is as it was; names may have changed', () => {
+test('proposals are applied only where they are better and the building is unchanged; names may have changed', () => {
   const walked = house('gateway');
   const file = { ...house('gateway'), building: 'Renamed', staff: [{ id: '0', name: 'Ann', tags: [TAG] }, { id: '1', name: 'Ben' }] };
   file.levels[0].rooms[0].name = 'Lobby';
@@ -171,7 +171,7 @@ test('it is taken over only where it is better, and where everything is as it wa
   assert.equal(next.gateways[3].rssi_offset, 4);
   assert.deepEqual(next.staff, file.staff);
   assert.throws(() => calibrated(file, walked, { ...better, verdict: 'no_gain', proposals: [] }), CalibrationConflict);
-  assert.throws(() => calibrated(next, walked, better), /changed since this walk/, 'twice is once');
+  assert.throws(() => calibrated(next, walked, better), /changed since this walk/, 'a second time changes nothing');
   for (const change of [(one) => { one.gateways[1].x_m += 1; }, (one) => { one.levels[0].rooms.pop(); one.gateways.pop(); },
     (one) => { one.tuning = { wall_db: 3 }; }, (one) => { one.staff[0].tags = []; }]) {
     const other = structuredClone(file);
@@ -180,7 +180,7 @@ test('it is taken over only where it is better, and where everything is as it wa
   }
 });
 
-test('the runner works in a thread of its own, one walk at a time, and remembers', async () => {
+test('the runner uses a worker thread, one walk at a time, and caches results', async () => {
   let reads = 0;
   const read = async () => { reads += 1; return walk('gateway', house('gateway'), { off: { 1: 14, 4: -10 } }); };
   const runner = createCalibrationRunner();
@@ -197,7 +197,7 @@ test('the runner works in a thread of its own, one walk at a time, and remembers
   await assert.rejects(failing.of('b', read), /broken/, 'a failure does not block the next');
 });
 
-/** A recorded set, as receivers with windows of a second would have sent it. */
+/** A recorded set as batches of receivers with windows of a second. */
 function recorded(set, name) {
   const lines = (file) => fs.readFileSync(path.join(RECORDINGS, set, file), 'utf8').trim().split('\n').slice(1).map((line) => line.split(','));
   const json = (file) => JSON.parse(fs.readFileSync(path.join(RECORDINGS, set, file), 'utf8'));
@@ -216,7 +216,7 @@ function recorded(set, name) {
 }
 
 for (const [set, name] of [['flat', 'robot3'], ['flat', 'robot5'], ['ujioffice', 'tx12']]) {
-  test(`${set}, ${name}: a third of the devices 9 dB off is found, and found to help`, () => {
+  test(`${set}, ${name}: a third of the devices with 9 dB error is found, and correcting it helps`, () => {
     const good = recorded(set, name);
     const wrong = structuredClone(good);
     wrong.building.gateways.forEach((one, i) => { if (i % 3 === 0) one.rssi_offset = (one.rssi_offset ?? 0) + 9; });

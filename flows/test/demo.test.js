@@ -6,7 +6,7 @@ const { test } = require('node:test');
 const { digestOf, loadBuilding } = require('../lib/building');
 const { isDemo } = require('../lib/building/demo');
 
-test('the demo building is known as it came, and only so', () => {
+test('the unchanged demo building is recognised', () => {
   const { file } = loadBuilding(path.join(__dirname, '..', 'building', 'demo.json'));
   assert.ok(isDemo(file), `demo.json was changed: put ${digestOf(file)} into lib/demo.js`);
   assert.ok(!isDemo({ ...file, building: 'Mine' }));

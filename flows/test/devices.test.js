@@ -16,7 +16,7 @@ const message = (gateway, what, body, retain = false) => ({
   topic: `sda/v1/gateway/${gateway}/${what}`, payload: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), retain,
 });
 
-test('of a registered beacon it is known when it was heard last, by whom, how loud, and what it measured', () => {
+test('a registered beacon has its last reading: time, receiver, RSSI and telemetry', () => {
   const beacons = createBeacons();
   assert.equal(beacons.of(TAG), null);
   assert.equal(beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2900 }), building, T + 5), 0);
@@ -25,7 +25,7 @@ test('of a registered beacon it is known when it was heard last, by whom, how lo
     measured_ms: T, battery_mv: 2900, temperature_c: null, humidity_pct: null });
 });
 
-test('a backlog does not move what was heard last, and a clock ahead is not believed', () => {
+test('a backlog does not change the last reading, and a time ahead is corrected', () => {
   const beacons = createBeacons();
   beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2500 }), building, T);
   beacons.addBatch(batch('gw-b', T - 60_000, { beacon: TAG, rssi: -40, battery_mv: 3000 }), building, T + 10);
@@ -34,7 +34,7 @@ test('a backlog does not move what was heard last, and a clock ahead is not beli
   assert.equal(beacons.of(TAG).heard_ms, T + 20);
 });
 
-test('what the database remembers counts where nothing newer was heard', () => {
+test('restored readings count where there is no newer one', () => {
   const beacons = createBeacons();
   beacons.addBatch(batch('gw-a', T, { beacon: BEACONS.a, rssi: -60 }), building, T);
   const row = (beacon, ts) => ({ beacon, ts, kind: 'phone', receiver: '1', rssi: -80 });
@@ -42,7 +42,7 @@ test('what the database remembers counts where nothing newer was heard', () => {
   assert.deepEqual([BEACONS.a, BEACONS.b, mac(1)].map((id) => beacons.of(id)?.heard_ms), [T, T - 9000, undefined]);
 });
 
-test('of beacons that nobody registered those heard last are kept, however many pass by', () => {
+test('the latest unregistered beacons are kept, however many pass by', () => {
   const beacons = createBeacons();
   const steady = mac(0);
   let unregistered = 0;
@@ -50,13 +50,13 @@ test('of beacons that nobody registered those heard last are kept, however many 
     unregistered += beacons.addBatch(batch('gw-a', T + n, { beacon: mac(n), rssi: -90 }, { beacon: steady, rssi: -50 }), building, T + n);
   }
   assert.equal(unregistered, 10_000);
-  const strangers = beacons.unregistered();
-  assert.equal(strangers.length, 256);
-  assert.equal(strangers[0].beacon, steady);
-  assert.deepEqual([strangers[0].count, strangers[0].rssi, strangers[0].first_ms], [5000, -50, T + 1]);
+  const unregisteredOnes = beacons.unregistered();
+  assert.equal(unregisteredOnes.length, 256);
+  assert.equal(unregisteredOnes[0].beacon, steady);
+  assert.deepEqual([unregisteredOnes[0].count, unregisteredOnes[0].rssi, unregisteredOnes[0].first_ms], [5000, -50, T + 1]);
 });
 
-test('another building makes strangers known and known ones strangers', () => {
+test('a new building moves beacons between registered and unregistered', () => {
   const beacons = createBeacons();
   beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60 }, { beacon: mac(1), rssi: -61 }), building, T);
   const next = smallBuilding();
@@ -77,7 +77,7 @@ test('a gateway is online, silent, offline, and online again', () => {
   gateways.addBatch(batch('gw-a', T + 70_000, { beacon: TAG, rssi: -50 }), building, T + 70_000);
   assert.deepEqual(state(T + 71_000), ['online', T - 500]);
   assert.deepEqual(gateways.handleMessage(message('gw-a', 'status', { state: 'offline', ts: T - 500 }), building, T + 80_000), { gateway: 'gw-a', up: false });
-  gateways.addBatch(batch('gw-a', T + 79_000, { beacon: TAG, rssi: -50 }), building, T + 80_500); // was under way
+  gateways.addBatch(batch('gw-a', T + 79_000, { beacon: TAG, rssi: -50 }), building, T + 80_500); // in flight
   assert.deepEqual(state(T + 300_000), ['offline', T + 80_000]);
   gateways.handleMessage(message('gw-a', 'health', { ts: T + 400_000, queued: 3, version: '1.3' }), building, T + 400_000);
   assert.deepEqual(state(T + 401_000), ['online', T + 400_000]);
@@ -99,11 +99,11 @@ test('what was retained from before our start has no time', () => {
   const gateways = createGateways();
   gateways.handleMessage(message('gw-a', 'status', { state: 'offline', ts: T - 90_000 }, true), building, T);
   assert.deepEqual([gateways.of('gw-a', T).state, gateways.of('gw-a', T).since], ['offline', null]);
-  gateways.addBatch(batch('gw-a', T - 120_000, { beacon: TAG, rssi: -50 }), building, T + 5000); // the broker had kept it
+  gateways.addBatch(batch('gw-a', T - 120_000, { beacon: TAG, rssi: -50 }), building, T + 5000); // from the broker's queue
   assert.equal(gateways.of('gw-a', T + 6000).state, 'offline');
 });
 
-test('the rate is that of the last half minute', () => {
+test('the rate is a mean of the last half minute', () => {
   const gateways = createGateways();
   for (let s = 0; s <= 300; s += 1) {
     gateways.addBatch(batch('gw-a', T + s * 1000, ...[1, 2, 3, 4].map((n) => ({ beacon: mac(n), rssi: -50 }))), building, T + s * 1000);
@@ -112,7 +112,7 @@ test('the rate is that of the last half minute', () => {
   assert.ok(gateways.of('gw-a', T + 450_000).readings_per_s < 0.1);
 });
 
-test('of a health message numbers are taken, and nothing else', () => {
+test('a health message gives its numbers and nothing else', () => {
   const gateways = createGateways();
   const body = { ts: T, version: 'v', queued: 7, note: 'text', list: [1], 'Bad key': 1, ...Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x${n}`, n])) };
   gateways.handleMessage(message('gw-a', 'health', body), building, T);
@@ -124,7 +124,7 @@ test('of a health message numbers are taken, and nothing else', () => {
   assert.deepEqual(gateways.of('gw-a', T).health, { ts: T, queued: 1 });
 });
 
-test('unlisted gateways are bounded, and become listed with what is known of them', () => {
+test('unlisted gateways are bounded, and keep their state when they become listed', () => {
   const gateways = createGateways();
   for (let n = 0; n < 400; n += 1) gateways.addBatch(batch(`gw-${n}`, T, { beacon: TAG, rssi: -50 }), building, T);
   gateways.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -50 }), building, T);
@@ -137,7 +137,7 @@ test('unlisted gateways are bounded, and become listed with what is known of the
   assert.equal(gateways.of('gw-399', T).state, 'online');
 });
 
-test('whatever comes in under status and health, it is taken or counted', () => {
+test('property: any message under status and health is taken or counted', () => {
   fc.assert(fc.property(fc.constantFrom('status', 'health', 'other'), fc.oneof(fc.json(), fc.string(), fc.constant('')), fc.boolean(), (what, body, retain) => {
     const gateways = createGateways();
     gateways.handleMessage(message('gw-a', what, body, retain), building, T);
@@ -146,14 +146,14 @@ test('whatever comes in under status and health, it is taken or counted', () => 
   }));
 });
 
-test('what gateways lost is added up by reason since our start, over their restarts', () => {
+test('losses of gateways are summed by reason since our start, over their restarts', () => {
   const gateways = createGateways();
-  const tell = (gateway, figures) => gateways.handleMessage(message(gateway, 'health', { ts: T, ...figures }), building, T);
-  tell('gw-a', { dropped_age: 100, dropped_weak: 5 });
+  const report = (gateway, figures) => gateways.handleMessage(message(gateway, 'health', { ts: T, ...figures }), building, T);
+  report('gw-a', { dropped_age: 100, dropped_weak: 5 });
   assert.deepEqual(gateways.lost(), { age: 0, size: 0, time: 0, disk: 0 }, 'that was before');
-  tell('gw-a', { dropped_age: 103, dropped_weak: 9 });
-  tell('gw-b', {});
-  tell('gw-b', { dropped_disk: 7 });
-  tell('gw-a', { dropped_age: 2 });
+  report('gw-a', { dropped_age: 103, dropped_weak: 9 });
+  report('gw-b', {});
+  report('gw-b', { dropped_disk: 7 });
+  report('gw-a', { dropped_age: 2 });
   assert.deepEqual(gateways.lost(), { age: 5, size: 0, time: 0, disk: 7 });
 });

@@ -36,12 +36,12 @@ function start(folder = path.join(root, String(folders += 1)), versionOptions = 
   return { editor, edit, file, folder, messages, list: async () => (await editor.versions()).list(), onDisk: () => JSON.parse(fs.readFileSync(file, 'utf8')) };
 }
 
-test('what changed is told in numbers, by id', () => {
+test('changes are counted by id', () => {
   const next = changed((data) => {
     data.levels[0].rooms[0].name = 'Hall';
     data.levels[1].rooms.pop();
     data.levels[1].name = 'Top';
-    data.beacons[0] = { room: 'a', level: 'L1', id: data.beacons[0].id, x_m: 5, y_m: 5 }; // the same, written otherwise
+    data.beacons[0] = { room: 'a', level: 'L1', id: data.beacons[0].id, x_m: 5, y_m: 5 }; // equal, with another order of keys
     data.beacons.pop();
     data.gateways.push({ id: 'gw-x', level: 'L1', room: 'a', x_m: 1, y_m: 1 });
     data.staff[1].tags = ['BB00000000FF'];
@@ -54,7 +54,7 @@ test('what changed is told in numbers, by id', () => {
   assert.equal(changesBetween(smallBuilding(), smallBuilding()).other, false);
 });
 
-test('a change that is undone changes nothing: added and removed change sides', () => {
+test('property: the reverse change swaps added and removed', () => {
   const kept = (list, keep) => list.filter((_, i) => keep[i]);
   const pick = (data, keep) => ({ ...data, beacons: kept(data.beacons, keep), staff: kept(data.staff, keep.slice(4)) });
   const some = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }).map((chosen) => pick(smallBuilding(), chosen));
@@ -75,7 +75,7 @@ test('every fault has its JSON pointer', () => {
     { pointer: '', reason: "must have required property 'building'" }, { pointer: '/beacons/2/room', reason: 'there is no room "attic"' }]);
 });
 
-test('an edit is a version: who, when, what, and the whole building', async () => {
+test('an edit is a version with author, time, changes and the whole building', async () => {
   const { editor, edit, list, onDisk, file } = start();
   fs.chmodSync(file, 0o640);
   const next = changed((data) => { data.staff.push({ id: '2', name: 'Cem' }); });
@@ -91,7 +91,7 @@ test('an edit is a version: who, when, what, and the whole building', async () =
   assert.deepEqual(await edit(next), { version: null, set_aside: null });
 });
 
-test('who has not seen the newest does not overwrite it', async () => {
+test('an edit of an outdated building is refused', async () => {
   const { editor, edit, onDisk } = start();
   const { digest } = await editor.current();
   const results = await Promise.allSettled([edit(named('One'), digest), edit(named('Two'), digest)]);
@@ -102,24 +102,24 @@ test('who has not seen the newest does not overwrite it', async () => {
   assert.equal(onDisk().building, 'One');
 });
 
-test('a change by hand is a version, and is not overwritten unseen either', async () => {
+test('a change by hand is a version, and protected like an edit', async () => {
   const { editor, edit, file, list } = start();
   const { digest } = await editor.current();
   fs.writeFileSync(file, JSON.stringify(named('By hand')));
   await assert.rejects(edit(named('Mine'), digest), Conflict);
-  await editor.recordApplied(); // the reloader sees it a little later: no second version
+  await editor.recordApplied(); // the reloader applies it later: no second version
   assert.deepEqual((await list()).map(({ how, by }) => [how, by]), [['file', null], ['start', null]]);
   await edit(named('Mine'));
   await editor.recordApplied();
   assert.deepEqual((await list()).map(({ how }) => how), ['edit', 'file', 'start']);
 });
 
-test('a file with faults is set aside when it is overwritten, and the newest five of those are kept', async () => {
+test('a file with faults is copied before it is overwritten, and the newest five copies are kept', async () => {
   const { editor, edit, file, folder, onDisk } = start();
   for (let n = 0; n < 7; n += 1) {
     fs.writeFileSync(file, `{"half": ${n}`);
     const { file: building, faults } = await editor.current();
-    assert.equal(building.building, n === 0 ? 'Small House' : `Good ${n - 1}`, 'what is in use');
+    assert.equal(building.building, n === 0 ? 'Small House' : `Good ${n - 1}`, 'the building in use');
     assert.match(faults[0], /is not JSON/);
     const { set_aside: aside } = await edit(named(`Good ${n}`));
     assert.equal(fs.readFileSync(aside, 'utf8'), `{"half": ${n}`);
@@ -129,7 +129,7 @@ test('a file with faults is set aside when it is overwritten, and the newest fiv
   assert.equal(fs.readdirSync(path.join(folder, 'versions')).filter((name) => name.startsWith('refused-')).length, 5);
 });
 
-test('versions outlive a restart, and what was changed meanwhile is one', async () => {
+test('versions survive a restart, and a change made meanwhile becomes one', async () => {
   const first = start();
   await first.edit(named('One'));
   const second = start(first.folder);
@@ -139,7 +139,7 @@ test('versions outlive a restart, and what was changed meanwhile is one', async 
   assert.deepEqual((await third.list()).map(({ version, how }) => [version, how]), [[3, 'start'], [2, 'edit'], [1, 'start']]);
 });
 
-test('killed before the file was replaced the version never was; killed after it, it is', async () => {
+test('a kill before the file is replaced drops the version; a kill after that keeps it', async () => {
   const one = start();
   const versions = await one.editor.versions();
   const what = { ts: 1, by: 'ann', how: 'edit', of: null, changes: changesBetween(smallBuilding(), named('New')) };
@@ -151,7 +151,7 @@ test('killed before the file was replaced the version never was; killed after it
   assert.deepEqual(fs.readdirSync(path.join(one.folder, 'versions')).sort(), ['000001.ndjson', '000002.ndjson']);
 });
 
-test('the oldest versions go when there are too many, or they are too large, and that is counted', async () => {
+test('the oldest versions are removed and counted when there are too many or they are too large', async () => {
   const { editor, edit, list } = start(undefined, { bounds: { versions: 5 } });
   for (let n = 0; n < 10; n += 1) await edit(named(`House ${n}`));
   assert.deepEqual((await list()).map(({ version }) => version), [11, 10, 9, 8, 7]);
@@ -162,7 +162,7 @@ test('the oldest versions go when there are too many, or they are too large, and
   assert.deepEqual((await small.list()).map(({ version }) => version), [2], 'the newest stays');
 });
 
-test('a version that is damaged is left alone and messages so', async () => {
+test('a damaged version is ignored with a warning', async () => {
   const one = start();
   await one.edit(named('One'));
   fs.writeFileSync(path.join(one.folder, 'versions', '000001.ndjson'), 'rubbish');
@@ -171,7 +171,7 @@ test('a version that is damaged is left alone and messages so', async () => {
   assert.match(two.messages.join(), /000001.ndjson is no version/);
 });
 
-test('what cannot be written is messages, and nothing has changed', async () => {
+test('a write error is reported, and nothing has changed', async () => {
   const one = start();
   await one.editor.current();
   fs.rmSync(path.join(one.folder, 'versions'), { recursive: true });
@@ -183,11 +183,11 @@ test('what cannot be written is messages, and nothing has changed', async () => 
   assert.match(two.messages.join(), /versions of the building are not kept/);
 });
 
-test('any sequence of edits and changes by hand: the file is what was written last, and every state is a version', async () => {
+test('property: after any edits and changes by hand the file has the last content, and every state is a version', async () => {
   const step = fc.record({ by: fc.constantFrom('edit', 'hand', 'stale', 'bad'), name: fc.integer({ min: 0, max: 3 }) });
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
     const { editor, edit, file, list, onDisk } = start();
-    await list(); // it has begun
+    await list(); // the start version exists
     let now = 'Small House';
     const states = [now];
     for (const { by, name } of steps) {
@@ -213,7 +213,7 @@ test('any sequence of edits and changes by hand: the file is what was written la
   }), { numRuns: 40 });
 });
 
-test('openVersions without a folder makes it', async () => {
+test('openVersions creates its folder', async () => {
   const versions = await openVersions(path.join(root, 'new', 'deep'), 'x');
   assert.deepEqual([versions.list(), versions.dropped(), versions.newest()], [[], 0, null]);
 });

@@ -17,7 +17,7 @@ function lockFile(t) {
   return path.join(folder, 'lock');
 }
 
-test('one at a time, also when the one before fails', async (t) => {
+test('one holder at a time, also after one has failed', async (t) => {
   const file = lockFile(t);
   let inside = 0;
   const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => withFileLock(file, PATIENT_MS, async () => {
@@ -32,7 +32,7 @@ test('one at a time, also when the one before fails', async (t) => {
     [0, 1, 2, 3, 4, 5].map((i) => (i % 2 ? ['rejected', undefined] : ['fulfilled', i])));
 });
 
-test('another process holds it, until it is killed', async (t) => {
+test('another process holds the lock until it is killed', async (t) => {
   const file = lockFile(t);
   const holder = spawn(process.execPath, ['-e', `require(${JSON.stringify(require.resolve('../lib/shared/file-lock'))})
     .withFileLock(${JSON.stringify(file)}, 0, () => { console.log('held'); return new Promise(() => setInterval(() => {}, 1000)); });`],
@@ -44,7 +44,7 @@ test('another process holds it, until it is killed', async (t) => {
   assert.equal(await withFileLock(file, PATIENT_MS, async () => 'mine'), 'mine');
 });
 
-test('a place where no lock can be, or a file that is none, is said', async (t) => {
+test('an impossible path, or a file that is no database, is an error', async (t) => {
   const file = lockFile(t);
   await assert.rejects(withFileLock(path.join(file, 'nowhere'), 0, async () => {}), FileLockError);
   fs.writeFileSync(file, 'no database at all, but long enough for a header: '.repeat(4));

@@ -23,13 +23,13 @@ for (const [name, storey] of [['B2', -2], ['Basement 1', -1], ['basement', -1], 
   test(`the storey of "${name}"`, () => assert.equal(storeyOf(name), storey));
 }
 
-test('levels stand as people mean them, whatever the order of the rows', () => {
+test('levels are in storey order, whatever the order of rows', () => {
   const order = (...all) => inOrder(all.map((name) => ({ name }))).map(({ name }) => name).join(' ');
   assert.equal(order('10', '2', 'G', 'B1', 'Roof', '1', 'B2', 'Annexe'), 'B2 B1 G 1 2 10 Roof Annexe');
   assert.equal(order('L3', 'L1', 'L2'), 'L1 L2 L3');
 });
 
-test('levels and rooms are made of what the rows name, each beacon stands in its room', () => {
+test('rows create levels and rooms, and each beacon is in its room', () => {
   const made = make(`${mac(1)}:Main Lobby:1\n${mac(2)}:Café:1\n${mac(3)}:Main  lobby:1\n${mac(4)}:Car Park:B1\n`);
   assert.deepEqual(names(made), [['B1', ['Car Park']], ['1', ['Main Lobby', 'Café']]]);
   assert.deepEqual(made.faults, []);
@@ -41,7 +41,7 @@ test('levels and rooms are made of what the rows name, each beacon stands in its
   assert.notDeepEqual(made.file.beacons[0].x_m, made.file.beacons[2].x_m, 'two in a room are both seen');
 });
 
-test('a row with a bad MAC is told by line; its room is made, and is said to have no beacon', () => {
+test('a row with a bad MAC is reported by line; its room is created, with a note that it has no beacon', () => {
   const made = make(`MAC,Location,Level\n${mac(1)},Lobby,G\nC2A60000002,Pantry,G\nC2A60000000G,Lobby,G\n${mac(1)},Store,G\n${mac(5)},,G\n${mac(6)},Hall,`);
   assert.deepEqual(made.faults.map(({ line, kind }) => [line, kind]),
     [[3, 'mac_length'], [4, 'mac_digit'], [5, 'duplicate'], [6, 'location_missing'], [7, 'level_missing']]);
@@ -49,14 +49,14 @@ test('a row with a bad MAC is told by line; its room is made, and is said to hav
   assert.deepEqual(made.notes, ['"Pantry", "Store" on G: no beacon yet, its row was refused']);
 });
 
-test('MACs with their own colons are read in lines, good and bad ones', () => {
+test('lines may have MACs with colons, valid and invalid ones', () => {
   const made = make('C2:A6:28:38:4B:08:Lobby:G\nC2:A6:28:38:4B:8:Lobby:G\nC2:A6:28:38:4B:G8:Lobby:G\nC2:A6:28:38:4B:G9,Lobby,G\nC2:A6:28:38:4B:Lobby:G');
   assert.deepEqual(made.added, ['C2A628384B08']);
   assert.deepEqual(made.faults.map(({ line, kind }) => [line, kind]), [[2, 'mac_length'], [3, 'mac_digit'], [4, 'mac_digit'], [5, 'mac_length']]);
   assert.deepEqual(names(made), [['G', ['Lobby']]]);
 });
 
-test('the corrected list again adds what was missing and leaves the rest', () => {
+test('importing the corrected list adds the missing rows only', () => {
   const first = make(`${mac(1)}:Lobby:G\nC2A60000002:Pantry:G\n`);
   const again = make(`${mac(1)}:Lobby:G\n${mac(2)}:Pantry:G\n${mac(3)}:Roof Garden:2\n`, first.file);
   assert.deepEqual([again.added, again.unchanged, again.faults], [[mac(2), mac(3)], [mac(1)], []]);
@@ -66,7 +66,7 @@ test('the corrected list again adds what was missing and leaves the rest', () =>
   assert.deepEqual(make(`${mac(1)}:Lobby:G`, again.file).file, again.file);
 });
 
-test('a level that was drawn gets no tiles; what it lacks is told', () => {
+test('a drawn level gets no tiles; missing rooms are reported', () => {
   const made = make(`${mac(1)}:Room A:L1\n${mac(2)}:Attic:L1\n${mac(3)}:Lab:L3\n${TAG}:Room A:L1`, smallBuilding());
   assert.deepEqual(made.faults.map(({ line, kind }) => [line, kind]), [[2, 'location_unknown'], [4, 'registered']]);
   assert.deepEqual(made.levels.map(({ id, schematic, fresh }) => [id, schematic, fresh]), [['L1', false, false], ['L2', false, false], ['L3', true, true]]);
@@ -74,7 +74,7 @@ test('a level that was drawn gets no tiles; what it lacks is told', () => {
   createBuilding(made.file);
 });
 
-test('what looks like a slip is said, and taken as it stands', () => {
+test('possible typing errors are noted, and imported unchanged', () => {
   const rooms = ['Lobby', 'Hall', 'Meeting Room 1', 'Store', 'Gym'].map((name, i) => `${mac(i)}:${name}:L1`);
   const made = make([...rooms, `${mac(7)}:Meeting-Room 1:L1`, `${mac(8)}:Hall:Level 1`].join('\n'));
   assert.deepEqual(made.faults, []);
@@ -82,13 +82,13 @@ test('what looks like a slip is said, and taken as it stands', () => {
   assert.match(made.notes.join('\n'), /"L1" and "Level 1" may be the same level/);
 });
 
-test('names that no id can hold get one of their own', () => {
+test('names without valid characters get generated ids', () => {
   const { file } = make(`${mac(1)}:大堂:一楼\n${mac(2)}:会议室:一楼\n${mac(3)}:大堂:二楼\n${mac(4)}:${'x'.repeat(120)}:一楼\n${mac(5)}:${'x'.repeat(119)}y:一楼`);
   createBuilding(file);
   assert.deepEqual(file.levels.map(({ id, name }) => [id, name]), [['level-1', '一楼'], ['level-2', '二楼']]);
 });
 
-test('whatever the rows are: each is taken or told, and the building is good where it has a level', () => {
+test('property: each row is imported or reported, and a building with a level is valid', () => {
   const cell = fc.oneof(fc.constantFrom(mac(1), mac(2), 'Lobby', 'lobby', 'G', 'B1', '', '"', 'é', ' '), fc.string({ maxLength: 130 }));
   const row = fc.tuple(cell, cell, cell).chain((cells) => fc.constantFrom(cells.join(','), cells.join(':')));
   fc.assert(fc.property(fc.array(row), (rows) => {
@@ -103,12 +103,12 @@ test('whatever the rows are: each is taken or told, and the building is good whe
   }), { numRuns: 300 });
 });
 
-test('seven thousand rows, each a room of its own, take seconds', () => {
+test('seven thousand rows, each with its own room, take seconds', () => {
   const made = make(Array.from({ length: 7000 }, (_, i) => `${mac(i)}:Room ${i}:L${i % 20}`).join('\n'));
   assert.equal(made.added.length, 7000);
 });
 
-test('the tool shows what would be, writes it only when somebody agrees, and names refused rows', (t) => {
+test('the command shows a preview, writes after a confirmation only, and lists refused rows', (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'from-list-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const [list, building] = ['list.csv', 'building.json'].map((name) => path.join(folder, name));

@@ -34,7 +34,7 @@ function takes({ allow, allow_bloom: bloom }, id) {
     .every((place) => (bits[Math.floor(place / 8)] >> place % 8) % 2 === 1);
 }
 
-test('each gateway is told all registered ids in order, and of the rest only what the building says', () => {
+test('each gateway gets all registered ids in order, and its own settings of the building', () => {
   const allow = [TAG, ...Object.values(BEACONS)];
   assert.deepEqual(configOf(building()), { v: 1, allow });
   assert.deepEqual(configOf(building(), 'gw-b'), { v: 1, min_rssi: -90, allow });
@@ -48,22 +48,22 @@ test('the order in the building file makes no difference', () => {
   assert.deepEqual(new Map([...gatewayConfigs(turned).payloads].sort()), gatewayConfigs(building()).payloads);
 });
 
-test('what the gateway leaves out as too weak is exactly what the locator would not use', () => {
+test('a gateway drops exactly the weak readings that the locator would not use', () => {
   fc.assert(fc.property(fc.integer({ min: -127, max: 20 }), fc.double({ min: -40, max: 40, noNaN: true }), (least, offset) => {
     const of = building((file) => Object.assign(file.gateways[0], { min_rssi: least, rssi_offset: offset }));
-    const { min_rssi: told, rssi_offset: none } = configOf(of);
-    assert.ok(Number.isInteger(told) && told >= -127 && told <= 20);
+    const { min_rssi: sent, rssi_offset: none } = configOf(of);
+    assert.ok(Number.isInteger(sent) && sent >= -127 && sent <= 20);
     assert.equal(none, undefined);
     for (let rssi = -126; rssi <= 20; rssi += 1) {
       let used = false;
       heardByGateway({ receiver: 'gw-a', readings: [{ beacon: TAG, rssi }] }, of, -59, () => { used = true; });
-      if (used || told < 20) assert.equal(rssi >= told, used, `${rssi} dBm`);
+      if (used || sent < 20) assert.equal(rssi >= sent, used, `${rssi} dBm`);
     }
   }), { examples: [[-25, 39.99999999999999]] });
 });
 
 for (const [kind, id] of Object.entries({ MAC: mac, iBeacon: ibeacon })) {
-  test(`10,000 tags of ${kind}: the packet is within the broker's bound, every tag is taken, few strangers are`, () => {
+  test(`10,000 tags of ${kind}: the packet is within the broker's bound, every tag passes, few others do`, () => {
     const tags = Array.from({ length: 10_000 }, (_, n) => id(n));
     const { payloads, beacons, falsePositiveRate: share } = gatewayConfigs(withTags(tags));
     const payload = payloads.get('gw-b');
@@ -76,7 +76,7 @@ for (const [kind, id] of Object.entries({ MAC: mac, iBeacon: ibeacon })) {
   });
 }
 
-test('any ids are taken, by list or by filter', () => {
+test('property: any ids pass, by list or by filter', () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[0-9A-F-]{12,64}$/), { maxLength: 200 });
   fc.assert(fc.property(ids, fc.integer({ min: 0, max: 4000 }), (tags, listBytes) => {
     const config = JSON.parse(gatewayConfigs(withTags(tags.filter((tag) => !Object.values(BEACONS).includes(tag))), listBytes).payloads.get('gw-a'));
@@ -84,7 +84,7 @@ test('any ids are taken, by list or by filter', () => {
   }), { numRuns: 50 });
 });
 
-test('whatever the number of ids the packet fits, and the share of strangers is foretold', () => {
+test('property: the packet fits for any number of ids, and the false positive rate is as computed', () => {
   for (const [count, share] of [[1, 0.002], [25_000, 0.002], [50_000, 0.04], [160_000, 0.4]]) {
     const filter = createFilter(Array.from({ length: count }, (_, n) => mac(n)));
     assert.ok(JSON.stringify(filter).length + TOPIC.length + 200 < PACKET_BYTES, `${count} ids`);
@@ -126,7 +126,7 @@ function rig(bounds) {
 }
 const wantedBy = (from) => [...gatewayConfigs(from).payloads].sort();
 
-test('at start each gateway is told, retained; the second time and after a restart nothing is', async () => {
+test('configs are published retained at the start, and not again later or after a restart', async () => {
   const r = rig();
   assert.deepEqual(await r.pass(), wantedBy(r.building));
   assert.deepEqual(r.published.map(({ retain }) => retain), [true, true]);
@@ -135,7 +135,7 @@ test('at start each gateway is told, retained; the second time and after a resta
   assert.deepEqual(await r.pass(), []);
 });
 
-test('of a changed building only gateways whose settings changed are told, and who left is told so', async () => {
+test('a changed building publishes changed configs only, and clears those of gateways that left', async () => {
   const r = rig();
   await r.pass();
   r.building = building((file) => { file.gateways[0].min_rssi = -100; file.levels[0].name = 'Ground floor'; });
@@ -147,7 +147,7 @@ test('of a changed building only gateways whose settings changed are told, and w
   assert.deepEqual((await r.pass()).map(([id]) => id), ['gw-b']);
 });
 
-test('a gateway that left while nothing ran is taken off, and what is wrong at the broker is put right', async () => {
+test('the config of a gateway that left while the flows were down is cleared, and wrong ones are corrected', async () => {
   const r = rig();
   r.held.set('sda/v1/gateway/gw-old/config', '{"v":1,"allow":[]}');
   r.held.set('sda/v1/gateway/gw-a/config', '{"v":1,"allow":[]}');
@@ -156,7 +156,7 @@ test('a gateway that left while nothing ran is taken off, and what is wrong at t
   assert.deepEqual(await r.pass(), []);
 });
 
-test('what a killed broker has forgotten is told again when it is back, and nothing else', async () => {
+test('configs that a killed broker lost are published again, and nothing else', async () => {
   const r = rig();
   await r.pass();
   r.up = false;
@@ -167,7 +167,7 @@ test('what a killed broker has forgotten is told again when it is back, and noth
   assert.deepEqual((await r.pass()).map(([id]) => id), ['gw-b']);
 });
 
-test('our own message coming back, and topics of others, mean nothing', async () => {
+test('own messages that come back, and other topics, are ignored', async () => {
   const r = rig();
   await r.pass();
   r.publisher.handleMessage({ topic: 'sda/v1/gateway/gw-a/config', payload: Buffer.from('{}'), retain: false });
@@ -175,7 +175,7 @@ test('our own message coming back, and topics of others, mean nothing', async ()
   assert.deepEqual(await r.pass(), []);
 });
 
-test('a building that changes while its predecessor is on the way: the newest is told last', async () => {
+test('after a change during publishing the newest config is published last', async () => {
   const r = rig();
   r.acknowledges = false;
   await r.pass();
@@ -187,7 +187,7 @@ test('a building that changes while its predecessor is on the way: the newest is
   assert.deepEqual(await r.pass(), wantedBy(r.building));
 });
 
-test('thousands of gateways at start push nothing out of the outbox, and each is told', async () => {
+test('thousands of gateways at the start push nothing out of the outbox, and each gets its config', async () => {
   const many = building((file) => {
     file.gateways = Array.from({ length: 3000 }, (_, n) => ({ ...file.gateways[0], id: `gw-${n}` }));
     file.staff = Array.from({ length: 10_000 }, (_, n) => ({ id: `s${n}`, name: 'S', tags: [mac(n)] }));
@@ -211,7 +211,7 @@ test('thousands of gateways at start push nothing out of the outbox, and each is
   assert.deepEqual([lost, r.outbox.counters().dropped], [[], 0]);
 });
 
-test('a message that was pushed out of the outbox is told again', async () => {
+test('a message that was pushed out of the outbox is published again', async () => {
   const r = rig({ messages: 1 });
   r.acknowledges = false;
   r.outbox.attach({ connected: () => true, send: () => {} });

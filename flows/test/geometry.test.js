@@ -13,14 +13,14 @@ test('a point is covered inside and on the border, not in the notch of an L', ()
   for (const point of [[3, 3], [5, 1], [-0.1, 0], [2.1, 2.1]]) assert.ok(!covers(L, point), String(point));
 });
 
-test('neighbours with a wall in common do not overlap, in whatever direction they are drawn', () => {
+test('rooms with a common wall do not overlap, in any direction of drawing', () => {
   for (const other of [box(4, 0, 2, 2), box(2, 2, 2, 2), box(0, 4, 4, 1), box(4, 1, 2, 0.5)]) {
     assert.ok(!overlap(L, other));
     assert.ok(!overlap([...other].reverse(), L));
   }
 });
 
-test('rooms on one another overlap: the same, one within another, crossing, an L around a corner', () => {
+test('overlapping rooms are found: equal, nested, crossing, an L around a corner', () => {
   const others = [L, [...L].reverse(), box(0.5, 0.5, 0.5, 0.5), box(-1, 1, 9, 0.5), box(1, 1, 2, 2), box(-1, -1, 9, 9), box(0, 0, 4, 2)];
   for (const other of others) {
     assert.ok(overlap(L, other), String(other));
@@ -28,7 +28,7 @@ test('rooms on one another overlap: the same, one within another, crossing, an L
   }
 });
 
-test('rectangles overlap exactly when their intervals do', () => {
+test('property: rectangles overlap exactly when their intervals do', () => {
   const place = fc.integer({ min: 0, max: 12 });
   const length = fc.integer({ min: 1, max: 6 });
   const side = fc.record({ x: place, y: place, w: length, h: length });

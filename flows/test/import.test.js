@@ -33,7 +33,7 @@ for (const [what, text] of [
   ['lines and rows mixed', `${A}:Room A:L1\n${B},Room C,L2`],
   ['UTF-16', Buffer.from(`\ufeffmac,location,level\n${A},Room A,L1\n${B},Room C,L2`, 'utf16le')],
 ]) {
-  test(`a list is read: ${what}`, () => {
+  test(`a list is parsed: ${what}`, () => {
     const imported = take(text);
     assert.deepEqual(imported.faults, []);
     assert.deepEqual(places(imported), [[A, 'L1', 'a'], [B, 'L2', 'c']]);
@@ -62,7 +62,7 @@ for (const [row, kind, reason] of [
   [`${A},Room B,L1`, 'duplicate', `${A} is already on line 2, which counts`],
   ['A0000000000G,Attic,L1', 'mac_digit', '"G" in the MAC is no hex digit; there is no room "Attic" on level L1'],
 ]) {
-  test(`a bad row is told, its neighbours are taken: ${row}`, () => {
+  test(`a bad row is reported, its neighbours are imported: ${row}`, () => {
     const imported = take(`mac,location,level\n${A},Room A,L1\n${row}\nA00000000003,Room B,L1`);
     assert.deepEqual(faults(imported), [[3, kind]]);
     assert.equal(imported.faults[0].text, row);
@@ -71,20 +71,20 @@ for (const [row, kind, reason] of [
   });
 }
 
-test('lines with too few or too many parts are told', () => {
+test('lines with too few or too many parts are reported', () => {
   const imported = take(`${A}:Room A\n${A}:Room A:L1:x\nA0:00:00:00:00:0Z:Room A:L1\n${A}\n${A}:Room A:L1`);
   assert.deepEqual(faults(imported), [[1, 'level_missing'], [2, 'columns'], [3, 'mac_digit'], [4, 'level_missing']]);
   assert.deepEqual(imported.added, [A]);
 });
 
-test('two rooms of one name on a level are not chosen between', () => {
+test('an ambiguous room name is refused', () => {
   const data = smallBuilding();
   data.levels[0].rooms[1].name = 'ROOM A';
   assert.deepEqual(take(`${A}:Room A:L1`, data).faults.map(({ reason }) => reason), ['"Room A" may be a, b']);
   assert.deepEqual(places(take(`${A}:b:L1`, data)), [[A, 'L1', 'b']]);
 });
 
-test('the same list again changes nothing and is no fault; the building given is left alone', () => {
+test('importing a list again changes nothing and is no fault; the given building is not changed', () => {
   const data = smallBuilding();
   const first = take(`${A}:Room A:L1\n${BEACONS.b}:Room B:L1`, data);
   assert.deepEqual([first.added, first.unchanged], [[A], [BEACONS.b]]);
@@ -93,7 +93,7 @@ test('the same list again changes nothing and is no fault; the building given is
   assert.deepEqual([again.added, again.unchanged, again.faults, again.file], [[], [A, BEACONS.b], [], first.file]);
 });
 
-test('what is no list of beacons is refused as a whole', () => {
+test('a file that is no list of beacons is refused as a whole', () => {
   assert.throws(() => take('mac,location\nx,y'), (error) => error instanceof ImportError && /lacks the column level/.test(error.message));
   assert.throws(() => take('mac,location,level,remark\n'), /other columns/);
   assert.throws(() => take(Buffer.from([0x6d, 0xe9, 0x0a])), /not UTF-8/);
@@ -101,13 +101,13 @@ test('what is no list of beacons is refused as a whole', () => {
   assert.deepEqual(take('').added, []);
 });
 
-test('longer beacon ids are taken, half of one is not', () => {
+test('longer beacon ids are imported, incomplete ones are not', () => {
   const long = ['0123456789ABCDEF0123456789ABCDEF-1-65535', '0123456789ABCDEF0123-0123456789AB', '0123456789ABCDEF0123456789ABCDEF01234567'];
   const imported = take([...long, '0123456789ABCDEF0123-01'].map((id) => `${id}:a:L1`).join('\n'));
   assert.deepEqual([imported.added, faults(imported)], [long, [[4, 'mac_length']]]);
 });
 
-test('whatever the bytes are: every line is taken or told, and the building stays good', () => {
+test('property: every line of any bytes is imported or reported, and the building stays valid', () => {
   const cell = fc.oneof(fc.constantFrom(A, B, 'Room A', 'a', 'L1', 'L2', '', '"', ',', ':', 'Ä'), fc.string());
   const line = fc.oneof(fc.tuple(cell, cell, cell).map((cells) => cells.join(',')), fc.tuple(cell, cell, cell).map((cells) => cells.join(':')), fc.string());
   fc.assert(fc.property(fc.array(line), (lines) => {
@@ -120,13 +120,13 @@ test('whatever the bytes are: every line is taken or told, and the building stay
       return;
     }
     const full = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/).filter((one) => one.trim() !== '');
-    const told = imported.added.length + imported.unchanged.length + imported.faults.length;
-    assert.ok(told === full.length || (told === full.length - 1 && /mac|beacon/i.test(full[0])), text);
+    const handled = imported.added.length + imported.unchanged.length + imported.faults.length;
+    assert.ok(handled === full.length || (handled === full.length - 1 && /mac|beacon/i.test(full[0])), text);
     createBuilding(imported.file);
   }), { numRuns: 500 });
 });
 
-test('the middle of a room lies well inside it, also where the room is bent', () => {
+test('the middle of a room is well inside it, also of a bent one', () => {
   const ell = [[0, 0], [10, 0], [10, 2], [2, 2], [2, 10], [0, 10]];
   const [x, y] = middle(ell);
   assert.ok(covers(ell, [x, y], 0) && Math.min(x, y) >= 0.9);
@@ -157,7 +157,7 @@ function installersList(separator) {
 }
 
 for (const [separator, header] of [[',', ['mac,location,level']], [':', []]]) {
-  test(`the tool takes 130 beacons separated by "${separator}" and reports exactly the six bad rows`, (t) => {
+  test(`the command imports 130 beacons separated by "${separator}" and reports exactly the six bad rows`, (t) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'import-'));
     t.after(() => fs.rmSync(folder, { recursive: true }));
     const [list, building, output] = ['list.csv', 'building.json', 'new.json'].map((name) => path.join(folder, name));
@@ -174,11 +174,11 @@ for (const [separator, header] of [[',', ['mac,location,level']], [':', []]]) {
 
     const imported = run('import', list, building, '--output', output);
     assert.equal(imported.status, 1);
-    const told = [...imported.stderr.matchAll(/list\.csv:(\d+): (.*)\n {4}(.*)\n/g)]
+    const reported = [...imported.stderr.matchAll(/list\.csv:(\d+): (.*)\n {4}(.*)\n/g)]
       .map(([, line, reason, text]) => [Number(line), reason, text]);
-    assert.deepEqual(told.map(([line,, text]) => [line, text]), bad.map((i) => [i + 1 + header.length, rows[i]]));
+    assert.deepEqual(reported.map(([line,, text]) => [line, text]), bad.map((i) => [i + 1 + header.length, rows[i]]));
     [/11 digits/, /"G" in the MAC/, /already on line/, /level is missing/, /no room "Broom Cupboard"/, /no level "L99"/]
-      .forEach((reason, i) => assert.match(told[i][1], reason));
+      .forEach((reason, i) => assert.match(reported[i][1], reason));
     assert.equal(fs.readFileSync(building, 'utf8'), before);
     assert.equal(loadBuilding(output).beacons.size, 120 + 124);
     assert.equal(run('check', output).status, 0);
@@ -192,7 +192,7 @@ for (const [separator, header] of [[',', ['mac,location,level']], [':', []]]) {
   });
 }
 
-test('the tool says what is wrong with its arguments and files', (t) => {
+test('the command reports errors of its arguments and files', (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'import-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const bad = path.join(folder, 'bad.json');
@@ -202,12 +202,12 @@ test('the tool says what is wrong with its arguments and files', (t) => {
     assert.doesNotMatch(stderr, /^ {4}at /m, 'no stack');
     return [status, stderr + stdout];
   };
-  for (const [args, status, said] of [
+  for (const [args, status, message] of [
     [['--help'], 0, /mac,location,level/], [[], 2, /--help/], [['import', 'x.csv'], 2, /--help/], [['check', bad], 1, /levels/],
     [['import', 'x.csv', bad], 2, /is refused/], [['import', '/nowhere.csv', DEMO], 2, /ENOENT.*nowhere/], [['--frobnicate'], 2, /frobnicate/],
   ]) {
     const [code, text] = run(...args);
     assert.equal(code, status, args.join(' '));
-    assert.match(text, said);
+    assert.match(text, message);
   }
 });

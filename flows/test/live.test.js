@@ -34,59 +34,59 @@ async function live(t) {
   t.after(() => sockets.close());
   rig.join = async () => {
     const socket = io(`http://127.0.0.1:${server.address().port}`, { transports: ['websocket'] });
-    socket.told = [];
+    socket.snapshots = [];
     socket.buildings = [];
-    socket.on('sda:snapshot', (snapshot) => socket.told.push(snapshot));
+    socket.on('sda:snapshot', (snapshot) => socket.snapshots.push(snapshot));
     socket.on('sda:you', (you) => { socket.you = you; });
     socket.on('sda:building', (building) => socket.buildings.push(building));
     await once(socket, 'connect');
     t.after(() => socket.close());
     return socket;
   };
-  rig.hear = (staff, room, ts = rig.now) => site.hear(`sda/v1/phone/${staff}/readings`,
+  rig.send = (staff, room, ts = rig.now) => site.hear(`sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi: -50 }] })), rig.now);
   return rig;
 }
 
-test('a page gets the building once and snapshots of what it watches', async (t) => {
+test('a page gets the building once and snapshots of its topic', async (t) => {
   const rig = await live(t);
-  for (const ms of [3000, 0]) rig.hear('1', 'a', NOW - ms); // whoever appears is shown after 2 s
+  for (const ms of [3000, 0]) rig.send('1', 'a', NOW - ms); // new people are shown after 2 s
   const socket = await rig.join();
   socket.emit('sda:watch', { topic: 'floor:L1', building: null });
-  const first = await until('the first snapshot', () => socket.told[0]);
+  const first = await until('the first snapshot', () => socket.snapshots[0]);
   assert.equal(socket.buildings[0].name, 'Small House');
   assert.deepEqual(socket.you, { user: 'ann', role: 'viewer' });
   assert.deepEqual(first.people.map(({ id, room }) => [id, room]), [['1', 'a']]);
   assert.deepEqual(first.status.counts, { L1: 1 });
   assert.deepEqual(first.status.parts[1], { id: 'influxdb', status: 'degraded', reason: 'away' });
   socket.emit('sda:watch', { topic: 'floor:L1', building: socket.buildings[0].digest });
-  await until('the second snapshot', () => socket.told[1]);
+  await until('the second snapshot', () => socket.snapshots[1]);
   assert.equal(socket.buildings.length, 1, 'a known building is not sent again');
 });
 
-test('a topic is sent when it changed, at most so often, and once a second in any case', async (t) => {
+test('a topic is sent after a change, with a smallest interval, and once a second in any case', async (t) => {
   const rig = await live(t);
   const socket = await rig.join();
   socket.emit('sda:watch', { topic: 'floor:L1', building: null });
-  await until('the first snapshot', () => socket.told.length === 1);
+  await until('the first snapshot', () => socket.snapshots.length === 1);
   const tickAt = async (ms) => {
     rig.now = NOW + ms;
     rig.hub.tick(rig.now);
     rig.sockets.emit('mark'); // comes behind whatever was sent
     await once(socket, 'mark');
-    return socket.told.length;
+    return socket.snapshots.length;
   };
   assert.equal(await tickAt(200), 1, 'nothing changed');
-  rig.hear('1', 'a');
+  rig.send('1', 'a');
   assert.equal(await tickAt(200), 2);
-  rig.hear('1', 'a');
+  rig.send('1', 'a');
   assert.equal(await tickAt(300), 2, 'too soon');
   assert.equal(await tickAt(400), 3);
   assert.equal(await tickAt(1399), 3);
   assert.equal(await tickAt(1400), 4);
 });
 
-test('what is sent is made once for all who watch it, and not at all for nobody', async (t) => {
+test('a snapshot is built once for all pages, and never without a page', async (t) => {
   const rig = await live(t);
   let built = 0;
   const { build } = rig.topics;
@@ -98,34 +98,34 @@ test('what is sent is made once for all who watch it, and not at all for nobody'
   rig.hub.tick(rig.now + 5000);
   assert.equal(built, 0);
   for (const socket of sockets) socket.emit('sda:watch', { topic: 'staff', building: null });
-  await until('all have one', () => sockets.every(({ told }) => told.length === 1));
+  await until('all have one', () => sockets.every(({ snapshots }) => snapshots.length === 1));
   assert.equal(built, 1);
   rig.hub.tick(rig.now + 5000);
-  await until('all have two', () => sockets.every(({ told }) => told.length === 2));
+  await until('all have two', () => sockets.every(({ snapshots }) => snapshots.length === 2));
   assert.equal(built, 2);
 });
 
-test('a page watches one topic at a time, and nonsense is no topic', async (t) => {
+test('a page watches one topic at a time, and invalid topics are ignored', async (t) => {
   const rig = await live(t);
   const socket = await rig.join();
   for (const wish of [null, {}, { topic: 7 }, { topic: '../x' }, { topic: 'floor:' }, 'floor']) socket.emit('sda:watch', wish);
   socket.emit('sda:watch', { topic: 'floor:L1', building: null });
   socket.emit('sda:watch', { topic: 'constructor', building: null });
-  await until('both have come', () => socket.told.length === 2);
+  await until('both have come', () => socket.snapshots.length === 2);
   rig.hub.tick(rig.now + 5000);
-  await until('a third', () => socket.told.length === 3);
-  assert.deepEqual(socket.told.map(({ topic }) => topic), ['floor:L1', 'constructor', 'constructor']);
-  assert.deepEqual(Object.keys(socket.told[2]), ['topic', 'ts', 'status'], 'what there is not is nothing but status');
+  await until('a third', () => socket.snapshots.length === 3);
+  assert.deepEqual(socket.snapshots.map(({ topic }) => topic), ['floor:L1', 'constructor', 'constructor']);
+  assert.deepEqual(Object.keys(socket.snapshots[2]), ['topic', 'ts', 'status'], 'an unknown topic has the status only');
 });
 
-test('the floor of a level: who is on it; who is lost is listed on every level', () => {
+test('the floor topic has the people of its level, and lost people of all levels', () => {
   const site = createSite(createBuilding(smallBuilding()), NOW);
   const topics = createTopics({ site, alerts: NONE, health: () => ({ parts: {} }) });
-  const hear = (staff, room, ts) => site.hear(`sda/v1/phone/${staff}/readings`,
+  const send = (staff, room, ts) => site.hear(`sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi: -50 }] })), NOW);
-  for (const ms of [3000, 0]) hear('10', 'a', NOW - ms); // whoever appears is shown after 2 s
-  hear('9', 'a', NOW - 40_000);
-  hear('8', 'b', NOW - 120_000);
+  for (const ms of [3000, 0]) send('10', 'a', NOW - ms); // new people are shown after 2 s
+  send('9', 'a', NOW - 40_000);
+  send('8', 'b', NOW - 120_000);
   site.flush(NOW);
   site.tick(NOW);
   const { snapshot } = topics.build('floor:L1', NOW);
@@ -141,7 +141,7 @@ test('the floor of a level: who is on it; who is lost is listed on every level',
   assert.deepEqual([nine.id, nine.rssi, nine.beacon], ['9', -50, BEACONS.a]);
 });
 
-test('a hub without a building at work says nothing', () => {
+test('a hub without topics sends nothing', () => {
   const hub = createHub();
   const socket = Object.assign(new EventEmitter(), { nsp: { adapter: { rooms: new Map() } }, rooms: new Set() });
   hub.admit(socket, () => {});
@@ -149,7 +149,7 @@ test('a hub without a building at work says nothing', () => {
   hub.tick(NOW);
 });
 
-test('devices: gateways listed and not, with their figures; strangers; alerts', () => {
+test('the devices topic has listed and unlisted gateways with figures, unregistered beacons and alerts', () => {
   const site = createSite(createBuilding(smallBuilding()), NOW);
   const alerts = { list: () => [{ id: 'gateway_down:gw-b' }], open: () => 1, dropped: () => 0 };
   const topics = createTopics({ site, alerts, health: () => ({ parts: {} }) });

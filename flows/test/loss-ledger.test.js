@@ -21,11 +21,11 @@ function rig(t) {
   return rig_;
 }
 
-test('losses of 30 days survive restarts of whoever counts, and are counted once', async (t) => {
+test('losses of 30 days survive restarts of their counters, and are counted once', async (t) => {
   const r = rig(t);
   let ledger = r.open(T);
   await ledger.record({ broker_dropped: 5 }, T + 5000);
-  assert.deepEqual(ledger.byName(T + 5000), {}, 'counters are told one by one after a start');
+  assert.deepEqual(ledger.byName(T + 5000), {}, 'counters arrive one by one after a start');
   await ledger.record({ broker_dropped: 5, ingest_dropped: 3, ingest_dropped_readings: 3, outbox_dropped: 0, messages: 9 }, T + MIN);
   await ledger.record({ broker_dropped: 192_678, outbox_dropped: 2, gateway_dropped: 7, gateway_dropped_age: 7 }, T + 2 * MIN);
   const all = { broker_dropped: 192_678, ingest_dropped_readings: 3, outbox_dropped: 2, gateway_dropped_age: 7 };
@@ -53,7 +53,7 @@ test('losses of 30 days survive restarts of whoever counts, and are counted once
   assert.deepEqual(r.warnings, []);
 });
 
-test('a file that cannot be read or written is warnings, and costs nothing else', async (t) => {
+test('a file that cannot be read or written is warned of, and has no other effect', async (t) => {
   const r = rig(t);
   fs.writeFileSync(r.file, 'nonsense');
   const ledger = r.open(T);

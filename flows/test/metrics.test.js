@@ -29,11 +29,11 @@ test('one list of figures: flat numbers for the heartbeat, the same for Promethe
   for (const line of ['sda_store_lag_seconds 1.5', 'sda_readings_total 7', 'sda_uptime_seconds 9', 'sda_refused_total{reason="not_json"} 1',
     'sda_refused_total{reason="too-large"} 2', 'sda_callers_total{caller="hacs"} 5', '# HELP sda_store_lag_seconds About store_lag_ms.',
     '# TYPE sda_readings_total counter', 'sda_build_info{version="1"} 1']) assert.ok(lines.includes(line), line);
-  assert.ok(!lines.some((line) => line.startsWith('sda_unknown')), 'what is not known is not told as 0');
+  assert.ok(!lines.some((line) => line.startsWith('sda_unknown')), 'unknown is not exported as 0');
   assert.ok(lines.some((line) => line.startsWith('nodejs_eventloop_lag_p99_seconds ')));
 });
 
-test('a figure\'s name is taken once, is one, and can be given back', () => {
+test('a figure\'s name is unique, valid, and can be removed', () => {
   const figures = createFigures();
   const takeOff = figures.add([gauge('a', () => 1)]);
   assert.throws(() => figures.add([gauge('a', () => 2)]), /"a"/);
@@ -45,7 +45,7 @@ test('a figure\'s name is taken once, is one, and can be given back', () => {
   assert.deepEqual([figures.flat(), rolled], [{ a: 3 }, 1]);
 });
 
-test('what Prometheus is told follows the figures: parts that are gone are no longer told', async () => {
+test('Prometheus gets present figures only: removed parts are gone', async () => {
   const figures = createFigures();
   let parts = { a: 1, b: 2 };
   figures.add([gauge('part', () => parts, { label: 'name' })]);
@@ -59,14 +59,14 @@ test('what Prometheus is told follows the figures: parts that are gone are no lo
   assert.doesNotMatch(await prometheus.text(), /^sda_part/m, 'nothing is known of any');
 });
 
-test('a spread tells median, 99th percentile and largest of the interval before, as sorting would, to two figures', () => {
-  const spread = createIntervalHistogram();
-  assert.deepEqual(spread.read(), { p50_ms: null, p99_ms: null, max_ms: null, count: 0 });
+test('property: an interval histogram has median, 99th percentile and maximum of the last interval, to two digits', () => {
+  const histogram = createIntervalHistogram();
+  assert.deepEqual(histogram.read(), { p50_ms: null, p99_ms: null, max_ms: null, count: 0 });
   fc.assert(fc.property(fc.array(fc.double({ min: 0.01, max: 100_000, noNaN: true }), { minLength: 1, maxLength: 300 }), (times) => {
-    for (const ms of times) spread.add(ms);
-    spread.roll();
+    for (const ms of times) histogram.add(ms);
+    histogram.roll();
     const sorted = times.toSorted((a, b) => a - b);
-    const { p50_ms: p50, p99_ms: p99, max_ms: max, count } = spread.read();
+    const { p50_ms: p50, p99_ms: p99, max_ms: max, count } = histogram.read();
     const near = (value, share) => {
       const expected = sorted[Math.ceil(share * sorted.length) - 1];
       assert.ok(Math.abs(value - expected) <= expected * 0.02 + 0.001, `${value} for ${expected}`);
@@ -76,21 +76,21 @@ test('a spread tells median, 99th percentile and largest of the interval before,
     near(max, 1);
     assert.equal(count, times.length);
   }));
-  spread.roll();
-  assert.equal(spread.read().p50_ms, null);
-  for (const odd of [-5000, 0, 1e12]) spread.add(odd); // a receiver's clock is ahead; a backlog of days
-  spread.roll();
-  assert.ok(Math.abs(spread.read().max_ms - 3_600_000) < 36_000, `${spread.read().max_ms}`);
+  histogram.roll();
+  assert.equal(histogram.read().p50_ms, null);
+  for (const odd of [-5000, 0, 1e12]) histogram.add(odd); // a receiver's clock is ahead; a backlog of days
+  histogram.roll();
+  assert.ok(Math.abs(histogram.read().max_ms - 3_600_000) < 36_000, `${histogram.read().max_ms}`);
 });
 
-test('a site tells how old its locations are when they are told, and what became of the rest', () => {
+test('a site has the lag of its locations and the counts of all messages', () => {
   const site = createSite(createBuilding(smallBuilding()), 0);
   const figures = createFigures();
   figures.add(siteFigures(site, () => 1_000_000), site.liveLag.roll);
-  const hear = (staff, data, nowMs) => site.hear(`sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
-  hear('0', { ts: 999_600, readings: [{ beacon: BEACONS.a, rssi: -60 }] }, 999_800);
-  hear('1', { ts: 'x', readings: [] }, 999_900);
-  hear('1', { readings: [{ beacon: BEACONS.a, rssi: 'x' }], ts: 999_900 }, 999_900);
+  const send = (staff, data, nowMs) => site.hear(`sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
+  send('0', { ts: 999_600, readings: [{ beacon: BEACONS.a, rssi: -60 }] }, 999_800);
+  send('1', { ts: 'x', readings: [] }, 999_900);
+  send('1', { readings: [{ beacon: BEACONS.a, rssi: 'x' }], ts: 999_900 }, 999_900);
   site.flush(1_000_000);
   figures.roll();
   const flat = figures.flat();
@@ -104,24 +104,24 @@ test('a site tells how old its locations are when they are told, and what became
   assert.equal('live_lag_p50_ms' in figures.flat(), false, 'nobody was located since');
 });
 
-test('history that is corrected is no lag', () => {
+test('corrected history does not count as lag', () => {
   const site = createSite(createBuilding(smallBuilding()), 0);
   const lag = () => { site.liveLag.roll(); return site.liveLag.read(); };
-  const told = () => site.history.between('0', 0, Infinity);
+  const locations = () => site.history.between('0', 0, Infinity);
   let nowMs = 1_000_000;
-  const hear = (a, b) => {
+  const send = (a, b) => {
     nowMs += 1000;
     const data = { ts: nowMs - 200, readings: [{ beacon: BEACONS.a, rssi: a }, { beacon: BEACONS.b, rssi: b }] };
     site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify(data)), nowMs - 100);
     site.flush(nowMs);
   };
-  for (let s = 0; s < 60; s += 1) hear(-65, -75);
-  const [{ room }] = told();
-  for (let s = 0; s < 60 && told().at(-1).room === room; s += 1) hear(-75, -65);
-  assert.notEqual(told().at(-1).room, room);
-  const live = told().filter((one) => one.room !== room).length;
-  for (let s = 0; s < 8; s += 1) hear(-75, -65);
-  const corrected = told().filter((one) => one.room !== room).length - live - 8;
+  for (let s = 0; s < 60; s += 1) send(-65, -75);
+  const [{ room }] = locations();
+  for (let s = 0; s < 60 && locations().at(-1).room === room; s += 1) send(-75, -65);
+  assert.notEqual(locations().at(-1).room, room);
+  const live = locations().filter((one) => one.room !== room).length;
+  for (let s = 0; s < 8; s += 1) send(-75, -65);
+  const corrected = locations().filter((one) => one.room !== room).length - live - 8;
   assert.ok(corrected > 0, `the room began before it was sure: ${corrected}`);
   assert.ok(lag().max_ms < 1500);
 });
@@ -158,7 +158,7 @@ test('answers are counted by route as declared, by status and by caller, and tim
   assert.match((await linesOf(figures)).join('\n'), /sda_http_callers_total\{caller="hacs"\} 2/);
 });
 
-test('the process tells its memory, and how long work waits for its turn', async () => {
+test('the process has figures of memory and event loop lag', async () => {
   const ofProcess = createProcessFigures(1000, () => 61_000);
   const figures = createFigures();
   figures.add(ofProcess.figures, ofProcess.roll);

@@ -181,7 +181,7 @@ test('what the broker says of itself becomes a figure', async () => {
   assert.equal(helper.getNode('site').figures.flat().memory_bytes_broker, 4096);
 });
 
-test('what a gateway says of itself is kept in mind', async () => {
+test('status and health of a gateway are kept', async () => {
   await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site' }]);
   const done = once(helper.getNode('devices'), 'input');
   helper.getNode('devices').receive({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state: 'online', ts: 1 })) });

@@ -27,7 +27,7 @@ const away = () => { throw new StoreUnavailable('away'); };
 const whole = () => ({ connected: true, written: () => WRITTEN, memory: () => MEMSTATS,
   text: () => '# HELP x\ngo_memstats_sys_bytes 9e+04\ngo_memstats_sys_bytes_more 1\ngo_memstats_heap_released_bytes 40000\n' });
 
-test('each part tells its figures in its own way', async () => {
+test('each part gives its figures in its own way', async () => {
   const { handleMessage, poll, flat } = parts(whole());
   await poll();
   handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('369352') });
@@ -40,13 +40,13 @@ test('each part tells its figures in its own way', async () => {
     stored_timestamp_s: (NOW - 4000) / 1000, ingest_waiting: 12, ingest_dropped: 5, ingest_dropped_readings: 5, ingest_dropped_health: 0 });
 });
 
-test('what is away tells nothing, and nothing is made up for it', async () => {
+test('a part that is away has no figures', async () => {
   const rig = whole();
   const { handleMessage, poll, flat } = parts(rig);
   handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('1') });
   await poll();
   handleMessage({ topic: '$SYS/broker/uptime', payload: Buffer.from('1078 seconds') });
-  assert.deepEqual([flat().memory_bytes_broker, flat().broker_dropped], [1, 0], 'it tells that nothing was dropped by telling nothing');
+  assert.deepEqual([flat().memory_bytes_broker, flat().broker_dropped], [1, 0], 'no message about drops means none');
   Object.assign(rig, { connected: false, written: away, memory: away, text: away });
   await poll();
   assert.deepEqual(flat(), {});
@@ -69,7 +69,7 @@ test('InfluxDB\'s own figures are fetched without the token, and an absent Influ
   await assert.rejects(silent.metrics(50), StoreUnavailable);
 });
 
-test('a quarter of an hour of samples is kept, and a clock that is set back begins anew', () => {
+test('samples of a quarter of an hour are kept; a clock that is set back starts again', () => {
   const trend = createTrend();
   for (let s = 0; s <= 3600; s += 5) trend.add({ ts: NOW + s * 1000, messages: s });
   assert.equal(trend.samples().length, KEPT_MS / 5000 + 1);
@@ -80,7 +80,7 @@ test('a quarter of an hour of samples is kept, and a clock that is set back begi
   assert.equal(trend.samples().length, 200);
 });
 
-test('how fast a counter grew: over restarts of whoever counts, and by its own clock', () => {
+test('rate of a counter, over restarts of its process, by its own clock', () => {
   const samples = [[0, 10], [5, 20], [10, undefined], [15, 40], [20, 5]].map(([s, count]) => (
     { ts: NOW + s * 1000, ...(count === undefined ? {} : { count }) }));
   assert.deepEqual(rates(samples, 'count'), [null, 2, null, 2, 1]);
@@ -88,19 +88,19 @@ test('how fast a counter grew: over restarts of whoever counts, and by its own c
   assert.deepEqual(rates(stored, 'count', ({ at }) => at * 1000), [null, null, 20, null]);
 });
 
-test('how much a counter grew: ours begins at nothing, of another\'s the first is of before', () => {
+test('increase of a counter: own ones start at 0, the first value of external ones is from before', () => {
   const samples = [{ ts: 1 }, { ts: 2, count: 4 }, { ts: 3, count: 6 }, { ts: 4, count: 1 }];
   assert.equal(growth(samples, 'count', true), 7);
   assert.equal(growth(samples, 'count', false), 3);
   assert.equal(growth([], 'count', true), 0);
 });
 
-test('percentiles are values that were there', () => {
+test('percentiles are existing values', () => {
   const values = Array.from({ length: 100 }, (_, i) => 100 - i);
   assert.deepEqual([percentile(values, 0.5), percentile(values, 0.99), percentile([7], 0.99), percentile([], 0.5)], [50, 99, 7, null]);
 });
 
-test('the topic tells lines, counts by reason, and memory, as of the newest heartbeat', () => {
+test('the system topic has lines, counts by reason, and memory, as of the newest heartbeat', () => {
   const trend = createTrend();
   const site = { startedMs: NOW - 60_000 };
   assert.deepEqual(system({ site, trend }).counts, []);

@@ -26,7 +26,7 @@ function start(t, referenced = [], bounds = {}) {
   return { folder, now, ...createPictures({ folder, referenced: async () => new Set(referenced), clock: () => now.ms, bounds }) };
 }
 
-test('a picture is known by its content, whatever it is called; the same one is one file', async (t) => {
+test('a picture is identified by its content, whatever its name; equal ones are one file', async (t) => {
   const { put, folder } = start(t);
   const names = [await put(png()), await put(jpeg(3, 4)), await put(svg()), await put(png())];
   assert.deepEqual(names.map((name) => /^plan-[0-9a-f]{16}\.(\w+)$/.exec(name)?.[1]), ['png', 'jpg', 'svg', 'png']);
@@ -38,7 +38,7 @@ for (const [what, bytes, why] of [
   ['nothing', Buffer.alloc(0), /empty/], ['a page', Buffer.from('<html><svg></svg></html>'), /no PNG, JPEG or SVG/],
   ['a PDF', Buffer.from('%PDF-1.7'), /page of a PDF/], ['an SVG with a script', svg('<script>1</script>'), /script/],
   ['an SVG with entities', Buffer.from('<!DOCTYPE svg><svg><!ENTITY a "b"></svg>'), /entities/],
-  ['a PNG that fills the memory of who looks', png(50_000, 50_000), /50000 × 50000/], ['half a JPEG', jpeg(3, 4).subarray(0, 8), /0 × 0/],
+  ['a PNG that would fill the memory of a browser', png(50_000, 50_000), /50000 × 50000/], ['half a JPEG', jpeg(3, 4).subarray(0, 8), /0 × 0/],
   ['too many bytes', Buffer.concat([png(), Buffer.alloc(8 * 1024 * 1024)]), /at most 8 are taken/],
 ]) {
   test(`refused with its reason: ${what}`, async (t) => {
@@ -48,7 +48,7 @@ for (const [what, bytes, why] of [
   });
 }
 
-test('what no version shows goes when there are too many; what a draft may show stays', async (t) => {
+test('unreferenced pictures are removed when there are too many; recent ones stay for drafts', async (t) => {
   const referenced = [];
   const { put, folder, now } = start(t, referenced, { all: 3 });
   const [a, b, c] = [await put(png(1, 1)), await put(png(2, 2)), await put(png(3, 3))];
@@ -57,5 +57,5 @@ test('what no version shows goes when there are too many; what a draft may show 
   await assert.rejects(put(png(4, 4)), /all of them/);
   now.ms += 25 * 3_600_000;
   const d = await put(png(4, 4));
-  assert.deepEqual(fs.readdirSync(folder).sort(), [a, c, d].sort(), `${b} is the oldest that nobody shows`);
+  assert.deepEqual(fs.readdirSync(folder).sort(), [a, c, d].sort(), `${b} is the oldest unreferenced one`);
 });

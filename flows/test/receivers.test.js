@@ -54,7 +54,7 @@ function walk(locator, building, { minutes, off = {}, tag = 0, fromMs = T }) {
   }
 }
 
-test('a gateway that hears people worse than the others is found, whatever the power of their tags', () => {
+test('a gateway that receives people weaker than others is found, whatever the power of their tags', () => {
   for (const tag of [0, 12, -12]) {
     const building = createBuilding(hall());
     const locator = createLocator(building);
@@ -68,7 +68,7 @@ test('a gateway that hears people worse than the others is found, whatever the p
   }
 });
 
-test('what is learned is bounded, and a wild reading hardly moves it', () => {
+test('learned offsets are bounded and robust against outliers', () => {
   const { radio } = createModel(createBuilding(hall()), DEFAULTS);
   const receivers = createReceivers(radio, DEFAULTS);
   const cells = [[radio.sources[0].near[0], 1]];
@@ -84,7 +84,7 @@ test('what is learned is bounded, and a wild reading hardly moves it', () => {
   assert.equal(receivers.all()[0].readings, 901, 'of somebody whose own level is not known yet nothing is learned');
 });
 
-test('of many people some are sampled: so many moments a second, and everybody has a chance', () => {
+test('many people are sampled: a fixed number of moments a second, and everybody may be among them', () => {
   const { radio } = createModel(createBuilding(hall()), DEFAULTS);
   const receivers = createReceivers(radio, DEFAULTS);
   const taken = new Uint32Array(1000);
@@ -94,7 +94,7 @@ test('of many people some are sampled: so many moments a second, and everybody h
   assert.ok(taken.every((count) => count > 0 && count < 40));
 });
 
-test('what was learned is kept over a restart, but not for a gateway that was moved', async (t) => {
+test('learned offsets survive a restart, but not for a gateway that was moved', async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'receivers-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'receivers.json');
@@ -115,7 +115,7 @@ test('what was learned is kept over a restart, but not for a gateway that was mo
   assert.deepEqual(warned, []);
 });
 
-test('a damaged file is told and learned anew, one that cannot be written is told once', async (t) => {
+test('a damaged file is warned of and learning starts again; a write error is warned of once', async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'receivers-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'receivers.json');
@@ -133,5 +133,5 @@ test('a damaged file is told and learned anew, one that cannot be written is tol
   const nowhere = createReceiverOffsets(path.join(folder, 'none', 'receivers.json'), site, (text) => warned.push(text));
   await nowhere.save();
   await nowhere.save();
-  assert.equal(warned.filter((text) => text.includes('not kept')).length, 1);
+  assert.equal(warned.filter((text) => text.includes('will not survive')).length, 1);
 });

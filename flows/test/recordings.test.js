@@ -29,7 +29,7 @@ const heard = (ts, readings, { kind = 'gateway', receiver = 'gw-a' } = {}) => ({
 const tag = (rssi = -60) => ({ beacon: TAG, rssi });
 const tap = (recordings, recording, name, room, ageMs = 0) => recordings.addTap(recording, { tap: name, room, ageMs });
 
-test('of the people only the walker goes along, without the name, and no picture of a level', () => {
+test('the building of a recording has the walker only, without a name, and no pictures', () => {
   const file = smallBuilding();
   file.levels[0].plan = 'level-1.png';
   const building = buildingOf(file, '0');
@@ -39,7 +39,7 @@ test('of the people only the walker goes along, without the name, and no picture
   assert.deepEqual(buildingOf(file, 'nobody').staff, [{ id: 'nobody', name: 'Walker' }]);
 });
 
-test('a recording takes the tags that gateways hear and the beacons that the phone hears, and nothing of others', () => {
+test('a recording selects the walker\'s tags at gateways and beacons at the walker\'s phone, and nothing of others', () => {
   const select = createSelection(buildingOf(smallBuilding(), '0'));
   const other = { beacon: 'AA00000000EE', rssi: -50 };
   const beacon = { beacon: BEACONS.a, rssi: -70 };
@@ -49,7 +49,7 @@ test('a recording takes the tags that gateways hear and the beacons that the pho
   assert.deepEqual(select(heard(T, [beacon], { kind: 'phone', receiver: '1' })), []);
 });
 
-test('taps: a second of the same id, or of what is known, changes nothing; one that comes late finds its place', () => {
+test('a repeated tap, or one without a change, changes nothing; a late tap is inserted by time', () => {
   const taps = [['a', 1000, 'r1'], ['b', 3000, 'r2']].map(([name, ts, room]) => ({ tap: name, ts, room }));
   assert.deepEqual(withTap(taps, { tap: 'a', ts: 9000, room: 'r9' }), taps);
   assert.deepEqual(withTap(taps, { tap: 'c', ts: 9000, room: 'r2' }), taps);
@@ -131,7 +131,7 @@ test('what is on disk is its owner\'s, and a restart goes on where it was', asyn
   assert.equal((await recordings.files(same))['walk-1.csv'].split('\n').length, 4);
 });
 
-test('a recording ends by itself when its time is over or when it is full, and is erased when it is old', async () => {
+test('a recording ends when its time is over or it is full, and is deleted when it is old', async () => {
   const { recordings, rig } = open({ limits: { ...LIMITS, bytes: 100 } });
   const long = await start(recordings);
   recordings.tick(T + LIMITS.lastsMs - 1);
@@ -141,7 +141,7 @@ test('a recording ends by itself when its time is over or when it is full, and i
   const full = await start(recordings, 'walk-2');
   for (let i = 0; i < 4; i += 1) recordings.addBatch(heard(T + i, [tag()]), T + i);
   assert.equal(full.stopped_because, 'full');
-  assert.ok((await recordings.files(full))['walk-2.csv'].split('\n').length >= 4, 'what filled it is kept');
+  assert.ok((await recordings.files(full))['walk-2.csv'].split('\n').length >= 4, 'the last rows are kept');
   recordings.tick(T + LIMITS.keptMs);
   assert.deepEqual(rig.ended, [['recording_stopped', 'walk-1', 'its time was over'], ['recording_stopped', 'walk-2', 'it was full'],
     ['recording_deleted', 'walk-1', 'its time was over'], ['recording_deleted', 'walk-2', 'its time was over']]);
@@ -149,7 +149,7 @@ test('a recording ends by itself when its time is over or when it is full, and i
   await recordings.close();
 });
 
-test('one runs at a time, names are different, so many are kept, and what is deleted is gone', async () => {
+test('one runs at a time, names are unique, the number is bounded, and deleted ones are gone', async () => {
   const { recordings, folder } = open({ limits: { ...LIMITS, recordings: 2 } });
   const one = await start(recordings);
   await assert.rejects(start(recordings, 'walk-2'), RecordingConflict);
@@ -166,7 +166,7 @@ test('one runs at a time, names are different, so many are kept, and what is del
   assert.equal(fs.readdirSync(folder).length, 1);
 });
 
-test('a tap of a phone that was offline counts for its own time, also after the end; none is later than the end', async () => {
+test('a tap of an offline phone counts for its own time, also after the end, but not later than the end', async () => {
   const { recordings, rig } = open();
   const recording = await start(recordings);
   await tap(recordings, recording, 't0', 'b', 5000);
@@ -182,7 +182,7 @@ test('a tap of a phone that was offline counts for its own time, also after the 
   assert.equal(recording.taps.length, 1);
 });
 
-test('readings that the disk does not take are counted and rig', async () => {
+test('readings that cannot be written are counted and warned of', async () => {
   const { recordings, rig, folder } = open();
   const recording = await start(recordings);
   fs.rmSync(path.join(folder, recording.id, 'readings.csv'));
@@ -194,7 +194,7 @@ test('readings that the disk does not take are counted and rig', async () => {
   assert.match(rig.warnings.join(), /readings could not be written/);
 });
 
-test('what cannot be read at the start is said and left alone', () => {
+test('a recording that cannot be read at the start is warned of and ignored', () => {
   const folder = path.join(root, 'broken');
   fs.mkdirSync(path.join(folder, '0123456789ab'), { recursive: true });
   const { recordings, rig } = open({ folder });

@@ -32,19 +32,19 @@ test('a missing variable ends the start with its name', async (t) => {
   assert.match(red.output, /INFLUX_READ_TOKEN is not set/);
 });
 
-test('a network that is none ends the start', async (t) => {
+test('an invalid network ends the start', async (t) => {
   const red = await start(t, (env) => { env.SDA_TRUSTED_NETS = '10.0.0.0/99'; });
   assert.equal(await red.exit, 1);
   assert.match(red.output, /SDA_TRUSTED_NETS: "10.0.0.0\/99"/);
 });
 
-test('a building that cannot be used ends the start with its faults', async (t) => {
+test('a refused building ends the start with its faults', async (t) => {
   const red = await start(t, (env) => fs.writeFileSync(env.SDA_BUILDING, '{"building":"x"}'));
   assert.equal(await red.exit, 1);
   assert.match(red.output, /is refused:\n.*levels/);
 });
 
-test('a building file with a fault after a restart: the building that was in use last goes on, and /health says it', async (t) => {
+test('with a faulty building file the last building is used after a restart, and /health reports it', async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'start-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const env = await environment(folder);
@@ -66,7 +66,7 @@ test('a building file with a fault after a restart: the building that was in use
   assert.ok(building.rooms > 0);
 });
 
-test('it starts without broker and database, and says that they are away', async (t) => {
+test('the flows start without broker and database, and /health reports both', async (t) => {
   const red = await start(t);
   await red.ready();
   const { status, parts } = await (await fetch(`${red.url}/health`)).json();

@@ -13,13 +13,13 @@ const DEMO = loadBuilding(path.join(__dirname, '..', 'building', 'demo.json'));
 const batch = (beacon, more = {}) => Buffer.from(JSON.stringify({ ts: T, readings: [{ beacon, rssi: -50 }], ...more }));
 const done = (site, keys = []) => Object.entries(stepsDone(site, keys, T)).filter(([, yes]) => yes).map(([step]) => step);
 
-test('of a fresh demo nothing is done, its staff and its people least of all', () => {
+test('no step of a fresh demo is done, whatever its staff and people', () => {
   const site = createSite(DEMO, T);
   site.hear('sda/v1/phone/0/readings', batch('F088331FB84A', { simulated: true }), T);
   assert.deepEqual(done(site), []);
 });
 
-test('each step is done when it is so', () => {
+test('each step is done when its condition holds', () => {
   const site = createSite(createBuilding({ ...smallBuilding(), staff: [] }), T);
   assert.deepEqual(done(site), ['building']);
   site.hear('sda/v1/phone/0/readings', batch(BEACONS.a), T);
@@ -32,7 +32,7 @@ test('each step is done when it is so', () => {
   assert.equal(done(site, key(['history'], T + 1)).length, 4);
 });
 
-test('whom a simulator plays is counted as long as they are here, and not once they are heard for real', () => {
+test('simulated people are counted while they are here, and no longer after a real reading', () => {
   const site = createSite(createBuilding(smallBuilding()), T);
   const { simulated } = site;
   const here = [{ staff_id: '0', state: 'present' }, { staff_id: '1', state: 'present' }, { staff_id: '2', state: 'present' }];

@@ -25,13 +25,13 @@ function faultsOf(tuning) {
   }
 }
 
-test('a building may set each number of the locator, and the schema knows its default', () => {
+test('a building may set each number of the locator, and the schema has its default', () => {
   const defaults = Object.fromEntries(Object.entries(PROPERTIES).map(([key, property]) => [key, property.default]));
   assert.deepEqual(tuningOf(defaults), TUNING);
   assert.deepEqual(faultsOf(defaults), []);
 });
 
-test('either end of each range makes a locator that works', () => {
+test('the locator works at both ends of each range', () => {
   for (const [key, { minimum, maximum }] of Object.entries(PROPERTIES)) {
     for (const value of [minimum, maximum]) {
       const locator = createLocator(createBuilding({ ...smallBuilding(), tuning: { [key]: value } }));
@@ -45,7 +45,7 @@ test('either end of each range makes a locator that works', () => {
   }
 });
 
-test('what is unknown, out of range or no number is refused by name, place and reason', () => {
+test('unknown names, values out of range and non-numbers are refused with name, pointer and reason', () => {
   const faults = faultsOf({ wall_dB: 5, wall_db: -1, stale_ms: 5000, looks: null, spread_db: '5' });
   for (const part of ['/tuning must NOT have additional properties: wall_dB', '/tuning/wall_db must be >= 0, not -1',
     '/tuning must NOT have additional properties: stale_ms',
@@ -55,13 +55,13 @@ test('what is unknown, out of range or no number is refused by name, place and r
   assert.deepEqual(faultsOf([]).length > 0, true);
 });
 
-test('a dozen numbers at most, and all of them are finite and above 0', () => {
+test('there are a dozen numbers at most, all finite and above 0', () => {
   const numbers = Object.entries(TUNING);
   assert.ok(numbers.length <= 12, `${numbers.length}`);
   for (const [key, value] of numbers) assert.ok(Number.isFinite(value) && value > 0, key);
 });
 
-test('a locator takes another tuning over with the building', () => {
+test('a locator applies another tuning with the building', () => {
   const building = (tuning) => createBuilding({ ...smallBuilding(), tuning });
   const changedAfter = (tuning) => {
     const locator = createLocator(building({}));

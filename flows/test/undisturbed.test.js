@@ -37,9 +37,9 @@ test('a wall is moved in a running Node-RED: readings are located all the while,
   ends.push(() => client.endAsync(true));
   const database = await createDatabase(client);
   ends.push(() => { database.server.closeAllConnections(); database.server.close(); });
-  const longest = path.join(folder, 'longest-turn');
+  const longest = path.join(folder, 'long-task');
   const env = { ...await environment(folder, { mqttPort: broker.port, influxUrl: database.url }),
-    NODE_OPTIONS: `--require ${path.join(__dirname, 'support', 'longest-turn.js')}`, LONGEST_TURN_FILE: longest };
+    NODE_OPTIONS: `--require ${path.join(__dirname, 'support', 'long-task-preload.js')}`, LONG_TASK_FILE: longest };
   const file = house();
   fs.writeFileSync(env.SDA_BUILDING, JSON.stringify(file));
   const red = nodeRed(env);

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createUniqueTimestamps } = require('../lib/shared/unique-timestamps');
 
-test('moments of one key differ, and none is far from the clock', () => {
+test('timestamps of one key are unique, and none is far from the clock', () => {
   let now = 1000;
   const moment = createUniqueTimestamps(() => now);
   const all = Array.from({ length: 900 }, () => moment('a'));

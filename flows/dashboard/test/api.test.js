@@ -17,17 +17,17 @@ before(async () => {
   globalThis.location = { origin: `http://127.0.0.1:${server.address().port}` };
 });
 
-test('an answer that breaks off is none, whatever had begun', async () => {
+test('a broken answer is an error, whatever its beginning', async () => {
   await assert.rejects(api('/200/broken'), { name: 'Error', message: 'the answer of the server broke off', status: 0 });
   await assert.rejects(api('/503/broken'), { message: 'the answer of the server broke off', status: 0 });
 });
 
-test('an answer of somebody else, as of a proxy, is none', async () => {
+test('an answer that is not JSON, as of a proxy, is an error', async () => {
   await assert.rejects(api('/200/page'), { message: 'the answer of the server is no JSON', status: 200 });
   await assert.rejects(api('/502/page'), { message: 'the server answered 502', status: 502 });
 });
 
-test('who does not want the answer any more gets none of it', async () => {
+test('an aborted request gets no answer', async () => {
   for (const status of [200, 503]) {
     const aborter = new AbortController();
     const asked = api(`/${status}/held`, {}, { signal: aborter.signal });
@@ -36,7 +36,7 @@ test('who does not want the answer any more gets none of it', async () => {
   }
 });
 
-test('a server that is not there is said not to answer', async () => {
+test('an absent server is reported so', async () => {
   server.close().closeAllConnections();
   await assert.rejects(api('/200/held'), { message: 'the server does not answer', status: 0 });
 });

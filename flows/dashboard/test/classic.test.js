@@ -8,7 +8,7 @@ test('a row of the classic view, its time in the zone of the browser', () => {
   assert.equal(cells(record, 'Asia/Singapore')[3], '2026-03-02 07:30:05');
 });
 
-test('it says when something does not work, and when nothing new came', () => {
+test('the status reports parts that are down, and missing readings', () => {
   const NOW = 1_800_000_000_000;
   const rows = [{ timestamp: NOW / 1000 - 3 }, { timestamp: NOW / 1000 - 300 }];
   const health = (broken) => ({ parts: Object.fromEntries(['broker', 'influxdb'].map((id) => [id, { status: id === broken ? 'degraded' : 'up' }])) });

@@ -7,7 +7,7 @@ const building = { levels: [{ id: 'L1', name: 'Level 1', rooms: [{ id: 'hall', n
 const gateway = (id, more = {}) => ({ id, listed: true, level: 'L1', room: 'hall', state: 'online', since: 1, version: '1', reading_ms: 5, readings_per_s: 1,
   health_ms: 5, queued: 0, dropped: 0, scan_restarts: 0, clock_offset_ms: 2, clock_synchronised: 1, ...more });
 
-test('gateways have the names of their rooms, and what does not work comes first', () => {
+test('gateways have room names, and those with a problem come first', () => {
   const rows = gatewayRows(building, [gateway('a'), gateway('b', { state: 'unknown' }), gateway('c', { state: 'offline' }),
     gateway('d', { listed: false, level: null, room: null, state: 'silent' })]);
   assert.deepEqual(rows.map(({ place }) => place), ['Hall', 'Hall', 'Hall', null]);
@@ -21,7 +21,7 @@ test('a clock is in step, off, or not set', () => {
   assert.equal(clockOf(gateway('a', { clock_offset_ms: null, clock_synchronised: null })), null);
 });
 
-test('a beacon is in a room, a tag somebody\'s; what was never heard comes last', () => {
+test('beacons have a room, tags a person; those without a reading come last', () => {
   const rows = beaconRows(building, [
     { beacon: 'B1', kind: 'fixed', level: 'L1', room: 'hall', staff_id: null, heard: null, measured: null },
     { beacon: 'B2', kind: 'tag', level: null, room: null, staff_id: '7', heard: { ts: 9, receiver: 'gw', rssi: -60 }, measured: { ts: 9, battery_mv: 2900 } },
@@ -31,7 +31,7 @@ test('a beacon is in a room, a tag somebody\'s; what was never heard comes last'
   for (const order of ['heard', '-heard']) assert.equal(sorted(rows, BEACON_COLUMNS, order).at(-1).id, 'B1');
 });
 
-test('alerts are to be looked at, seen, or over', () => {
+test('alerts are new, acknowledged or ended', () => {
   const alerts = [{ ended_ms: null, acknowledged: null }, { ended_ms: null, acknowledged: { by: 'ann' } }, { ended_ms: 5, acknowledged: null }];
   const { open, seen, ended } = byState(alerts);
   assert.deepEqual([open, seen, ended], alerts.map((one) => [one]));

@@ -19,13 +19,13 @@ test('time since the last patrol', () => {
   assert.deepEqual(steps, ['0', '1', '1', '2', '3', '4', '5']);
 });
 
-test('every step is in its legend, with other words for each', () => {
+test('every step is in its legend, with a text of its own', () => {
   for (const legend of Object.values(LEGENDS)) assert.equal(new Set(legend.map(({ text }) => text)).size, legend.length);
   assert.ok(LEGENDS.occupancy.some(({ step }) => step === byOccupancy(5, 4).step));
   assert.ok(LEGENDS.patrol.some(({ step }) => step === byPatrol(null).step));
 });
 
-test('a room says its number, limit and patrol in words', () => {
+test('the note of a room has number, limit and patrol', () => {
   const rooms = ['a', 'b', 'c'].map((id) => ({ id, name: id.toUpperCase(), limit: id === 'c' ? null : 1 }));
   const people = new Map([['a', [1, 2]]]);
   const [a, b, c] = shadedRooms(rooms, people, 'patrol', new Map([['b', NOW - 20 * MINUTE]]), NOW);
@@ -35,14 +35,14 @@ test('a room says its number, limit and patrol in words', () => {
   assert.equal(shadedRooms(rooms, people, 'occupancy', new Map(), NOW)[0].shade.step, 'occupancy-4');
 });
 
-test('gateways with their state, in words too', () => {
+test('gateways have their state as text too', () => {
   const level = { height_m: 10, gateways: [{ id: 'g', x_m: 2, y_m: 3 }, { id: 'h', x_m: 0, y_m: 0 }] };
   const [g, h] = drawnGateways(level, { g: 'silent' });
   assert.deepEqual([g.x, g.y, g.note], [2, 7, 'Gateway g: silent: nothing comes from it']);
   assert.deepEqual([h.state, h.note], ['unknown', 'Gateway h: not heard from yet']);
 });
 
-test('a person in words', () => {
+test('the note of a person', () => {
   const one = { id: '7', since: NOW - 3 * MINUTE, ts: NOW - 40_000, state: 'stale' };
   assert.equal(personNote(one, 'Aisha', NOW), '7 Aisha: here for 3 min, heard 40 s ago, stale');
   assert.equal(personNote({ ...one, state: 'present' }, undefined, NOW), '7: here for 3 min, heard 40 s ago');
@@ -62,7 +62,7 @@ test('the sign of a room: what fits', () => {
   assert.deepEqual(texts(14, { count: 0, limit: null }), ['Meeting Room']);
 });
 
-test('the whole level in the middle, and how far it may be zoomed', () => {
+test('the whole level is centred, and zoom has a range', () => {
   const view = fit({ width_m: 60, height_m: 36 }, { width: 628, height: 500 });
   assert.deepEqual(view, { k: 10, x: 14, y: 53 });
   assert.deepEqual(visible(view, { width: 628, height: 500 }), { x: -1.4, y: -5.3, width: 62.8, height: 50 });
@@ -70,7 +70,7 @@ test('the whole level in the middle, and how far it may be zoomed', () => {
   assert.ok(least < 10 && most >= 120);
 });
 
-test('keys move and zoom the plan; others are left alone', () => {
+test('keys move and zoom the plan; others are ignored', () => {
   assert.deepEqual(keyMove('ArrowLeft'), { pan: [60, 0] });
   assert.ok(keyMove('+').zoom > 1 && keyMove('-').zoom < 1 && keyMove('0').fit);
   assert.equal(keyMove('Tab'), null);

@@ -10,7 +10,7 @@ test('north is up on the drawing', () => {
   assert.deepEqual(drawn([[1, 2], [3, 36]], 36), [[1, 34], [3, 0]]);
 });
 
-test('a path to the centimetre', () => {
+test('a path is rounded to the centimetre', () => {
   assert.equal(pathOf([[0, 0], [1.234, 5], [0, 2]]), 'M0,0L1.23,5L0,2Z');
 });
 
@@ -19,31 +19,31 @@ test('edges without a wall, the last one back to the first corner', () => {
   assert.equal(edgesOf(SQUARE, [4]), '');
 });
 
-test('bounds, inside, distance to the wall', () => {
+test('bounds, inside, distance to the border', () => {
   assert.deepEqual(bounds(ELL), { x: 0, y: 0, width: 12, height: 10 });
   assert.deepEqual([[2, 2], [8, 2], [8, 8]].map((point) => inside(ELL, point)), [true, false, true]);
   assert.equal(borderDistance(SQUARE, [3, 5]), 3);
 });
 
-test('the centre lies inside, far from the walls', () => {
+test('the centre is inside, far from the walls', () => {
   const point = centre(ELL);
   assert.ok(inside(ELL, point));
   assert.ok(borderDistance(ELL, point) >= 2);
 });
 
-test('a name stands along the top, and where there it is too narrow in the widest strip', () => {
+test('a name is along the top, or in the widest strip where the top is too narrow', () => {
   assert.deepEqual(signBox(SQUARE, [2, 1]), { x: 0, y: 0, width: 10, height: 2 });
   assert.deepEqual(signBox(ELL, [2, 1]), { x: 0, y: 6, width: 12, height: 2 });
 });
 
-test('a low strip takes the lower sign, and where none fits there is one around the centre', () => {
+test('a low strip gets the lower sign; where none fits it is around the centre', () => {
   const corridor = [[0, 0], [30, 0], [30, 1.5], [0, 1.5]];
   assert.equal(signBox(corridor, [2, 1]).height, 1);
   const box = signBox(corridor, [3, 2]);
   assert.ok(box.height <= 1.5 && box.width <= 1.5 + 1e-9);
 });
 
-test('a round room with many corners has a place for its name', { timeout: 1000 }, () => {
+test('a round room with many corners has space for its name', { timeout: 1000 }, () => {
   const round = Array.from({ length: 200 }, (_, i) => [10 + 10 * Math.cos(i / 31.83), 10 + 10 * Math.sin(i / 31.83)]);
   const box = signBox(round, [2, 1]);
   assert.ok(box.width > 8, JSON.stringify(box));

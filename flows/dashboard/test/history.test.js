@@ -18,7 +18,7 @@ const building = { levels: [
   { id: 'L2', name: 'Level 2', rooms: [{ id: 'up', name: 'Upper hall' }] },
 ] };
 
-test('who was where: in the next room at the very instant of the change, nowhere in a gap', () => {
+test('people at an instant: in the next room at the instant of a change, nowhere in a gap', () => {
   const trails = staysByStaff([stay('b', 'mail', 20, 30), stay('a', 'cafe', 10, 20), stay('a', 'mail', 20, 30), stay('a', 'up', 50, 60)]);
   assert.deepEqual([...trails.keys()], ['a', 'b']);
   const where = (ms) => peopleAt(trails, NOW + ms).map(({ id, room, since }) => [id, room, since - NOW]);
@@ -31,7 +31,7 @@ test('who was where: in the next room at the very instant of the change, nowhere
   assert.deepEqual(where(99), []);
 });
 
-test('the stay of an instant is what looking at each of them finds', () => {
+test('property: the stay at an instant equals a linear search', () => {
   const lengths = fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 6 })), { maxLength: 12 });
   fc.assert(fc.property(lengths, fc.nat(60), (parts, ms) => {
     let at = 0;
@@ -45,7 +45,7 @@ test('the stay of an instant is what looking at each of them finds', () => {
   }));
 });
 
-test('levels: how many are where, and which one to show', () => {
+test('people by level, and the level to show', () => {
   const counts = countLevels([{ level: 'L1' }, { level: 'L2' }, { level: 'L2' }]);
   assert.deepEqual(counts, { L1: 1, L2: 2 });
   assert.equal(busiest(counts, ['L1', 'L2'], 'L1'), 'L2');
@@ -53,7 +53,7 @@ test('levels: how many are where, and which one to show', () => {
   assert.equal(busiest({}, ['L1', 'L2'], 'gone'), 'L1');
 });
 
-test('playing goes on at its speed and ends with the window', () => {
+test('playback advances at its speed and ends with the window', () => {
   assert.deepEqual(advance(NOW, 5, 10, WINDOW), { atMs: NOW + 50, ended: false });
   assert.deepEqual(advance(NOW + 60, 5, 10, WINDOW), { atMs: NOW + 100, ended: true });
   assert.equal(clamp(NOW - 5, WINDOW), NOW);
@@ -77,7 +77,7 @@ test('figures of rooms: cut to the window, gaps between and around, rooms that a
   assert.deepEqual(summary([cafe, mail, up, gone]), { rooms: 4, visited: 2, visits: 4, ms: 70 });
 });
 
-test('covered time and the longest gap are what an observer of each instant counts', () => {
+test('property: covered time and longest gap equal a count of each instant', () => {
   const parts = fc.array(fc.tuple(fc.integer({ min: -20, max: 120 }), fc.integer({ min: 1, max: 40 })), { maxLength: 8 });
   fc.assert(fc.property(parts, (list) => {
     const stays = list.map(([enter, length], i) => stay(String(i), 'cafe', enter, enter + length));
@@ -93,12 +93,12 @@ test('covered time and the longest gap are what an observer of each instant coun
   }));
 });
 
-test('tables tell what they are titled, and sort by it', () => {
+test('columns have the values of their titles, and sort by them', () => {
   const [cafe] = roomFigures(building, [stay('a', 'cafe', 10, 20)], WINDOW, null);
   for (const columns of Object.values(COLUMNS)) assert.equal(columns.map(({ value }) => value(cafe)).includes(undefined), false);
 });
 
-test('colours: time against the room with the most, and how long a room was left alone', () => {
+test('colours: time by the largest of all rooms, and longest gap', () => {
   assert.deepEqual([0, 1, 20, 21, 40, 60, 80, 81, 100].map((ms) => byPresence(ms, 100).step.at(-1)), ['0', '1', '1', '2', '2', '3', '4', '5', '5']);
   assert.equal(byPresence(0, 0).step, 'heat-0');
   assert.deepEqual(heatScale(100 * MINUTE).map(({ text }) => text), ['nobody', 'up to 20 min', 'up to 40 min', 'up to 1 h', 'up to 1 h 20 min', 'up to 1 h 40 min']);
@@ -107,14 +107,14 @@ test('colours: time against the room with the most, and how long a room was left
   assert.ok(LEGENDS.gap.some(({ text }) => text === byGap(0, false).text));
 });
 
-test('a choice goes into the address and comes out of it', () => {
+test('a choice survives the address', () => {
   const byStaff = { staff: ['7', 'walk-1'], level: '', fromMs: NOW, toMs: NOW + 30 * MINUTE };
   assert.deepEqual(queryOf(byStaff), { staff: '7,walk-1', from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:30:00Z' });
   const byLevel = { staff: [], level: 'L2', fromMs: NOW + 1, toMs: NOW + MINUTE };
   for (const choice of [byStaff, byLevel]) assert.deepEqual(choiceOf(queryOf(choice), ['L1', 'L2']), choice);
 });
 
-test('an address that makes no sense chooses nothing', () => {
+test('an invalid address chooses nothing', () => {
   const good = { level: 'L1', from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:30:00Z' };
   assert.notEqual(choiceOf(good, ['L1']), null);
   for (const change of [{ level: 'L9' }, { from: 'x' }, { to: undefined }, { to: good.from }, { from: '2026-01-01T12:00:00Z' }]) {

@@ -13,7 +13,7 @@ const cases = [
   ['the login has ended', { loggedOut: true, connected: false }, 'down', 'Not live: the login has ended'],
   ['no connection', { connected: false }, 'down', 'Not live: no connection to the server'],
   ['silence', { heardAtMs: NOW - 3600 }, 'down', 'Not live: the server does not answer'],
-  ['nothing heard yet', { status: null }, 'warn', 'Connecting'],
+  ['nothing received yet', { status: null }, 'warn', 'Connecting'],
   ['no broker', { status: without('broker', 'influxdb') }, 'down', 'Not live: the message broker is away'],
   ['no database', { status: without('influxdb', 'ingest') }, 'warn', 'Live, but history is not available: the database is away'],
   ['a part nobody knows', { status: { ...good.status, parts: [{ id: 'x', status: 'degraded' }] } }, 'warn', 'Live, but x does not work'],
@@ -30,11 +30,11 @@ for (const [name, change, level, text] of cases) {
   });
 }
 
-test('all faults are told behind the first', () => {
+test('details have all problems', () => {
   assert.equal(verdict({ ...good, status: without('influxdb', 'building') }).details.length, 2);
 });
 
-test('without a server nothing is known of its parts; without a broker everything else is', () => {
+test('without a server its parts are unknown; without a broker they are known', () => {
   for (const change of [{ loggedOut: true }, { connected: false }, { heardAtMs: NOW - 3600 }, { status: null }]) {
     assert.equal(verdict({ ...good, ...change }).reached, false);
   }

@@ -13,7 +13,7 @@ const crowd = (count, room = 'hall', from = 0) => Array.from({ length: count }, 
   { id: String(from + i), room, since: 0, ts: 0, state: i % 10 ? 'present' : 'stale' }));
 const ids = (count) => Array.from({ length: count }, (_, i) => `sda-${i}`);
 
-test('seats lie inside, apart from each other, and off the name', () => {
+test('seats are inside, apart from each other, and off the name', () => {
   for (const room of rooms) {
     for (const step of [3.2, 1.1, 0.35]) {
       const seats = seatsOf(room, step, 1.3);
@@ -29,7 +29,7 @@ test('seats lie inside, apart from each other, and off the name', () => {
   }
 });
 
-test('nobody sits on a gateway', () => {
+test('no seat is on a gateway', () => {
   const [hall] = drawnRooms({ ...level, gateways: [{ room: 'hall', x_m: 10, y_m: 6 }] });
   assert.deepEqual(hall.avoid, [[10, 30]]);
   assert.ok(seatsOf(hall, 2, 1.3).every(([x, y]) => Math.hypot(x - 10, y - 30) >= 1.2));
@@ -37,7 +37,7 @@ test('nobody sits on a gateway', () => {
   assert.ok(ages.every(([x, y]) => Math.hypot(x - 10, y - 30) >= 1.2), 'nor is the age below somebody');
 });
 
-test('who stays keeps the seat while others come and go', () => {
+test('people keep their seats while others come and go', () => {
   const seating = createSeating(new Map(rooms.map((room) => [room.id, room])), 1.3);
   const before = seating.seat('hall', ids(12)).places;
   const without = ids(12).filter((id) => id !== 'sda-3');
@@ -47,7 +47,7 @@ test('who stays keeps the seat while others come and go', () => {
   assert.equal(new Set(seats).size, seats.length, 'nobody shares a seat');
 });
 
-test('the grid gets narrower with the number of people, and wider again only when there is plenty of space', () => {
+test('the grid narrows with the number of people, and widens only with plenty of space', () => {
   const seating = createSeating(new Map(rooms.map((room) => [room.id, room])), 1.3);
   const steps = [5, 60, 300].map((count) => seating.seat('hall', ids(count)).step_m);
   assert.ok(steps[0] > steps[1] && steps[1] > steps[2], String(steps));
@@ -58,13 +58,13 @@ test('the grid gets narrower with the number of people, and wider again only whe
   assert.equal(fresh.seat('hall', ids(5)).step_m, steps[0]);
 });
 
-test('a room as small as a cupboard seats as many as it can', () => {
+test('a tiny room has as many seats as fit', () => {
   const tiny = { polygon: [[0, 0], [0.3, 0], [0.3, 0.3], [0, 0.3]], taken: { x: 0, y: 0, width: 0, height: 0 } };
   const { places } = createSeating(new Map([['tiny', tiny]]), 1.3).seat('tiny', ids(50));
   assert.ok(places.size <= 50);
 });
 
-test('at the scale of a laptop a dozen are shown one by one, a hundred as a number, and a close-up shows them all', () => {
+test('at the scale of a laptop a dozen are markers, a hundred a cluster, and a close-up shows them all', () => {
   const { place } = createMarkers(rooms, 3);
   assert.equal(place(crowd(12), 14).markers.length, 12);
   const { markers, clusters } = place([...crowd(100), ...crowd(3, 'ell', 500)], 14);
@@ -73,7 +73,7 @@ test('at the scale of a laptop a dozen are shown one by one, a hundred as a numb
   assert.equal(place(crowd(100), 60).markers.length, 100);
 });
 
-test('who is off the screen is not drawn, but keeps the seat', () => {
+test('people off the screen are not drawn, but keep their seats', () => {
   const { place } = createMarkers(rooms, 3);
   const all = place(crowd(100), 60).markers;
   const { markers } = place(crowd(100), 60, { x: 0, y: 24, width: 10, height: 6 });
@@ -81,11 +81,11 @@ test('who is off the screen is not drawn, but keeps the seat', () => {
   for (const { id, x, y } of markers) assert.deepEqual(all.find((one) => one.id === id)?.x, x, String(y));
 });
 
-test('one alone is always shown, however small the room', () => {
+test('a single person is always shown, however small the room', () => {
   assert.equal(createMarkers(rooms, 3).place(crowd(1), 1).markers.length, 1);
 });
 
-test('in a small room the number stands below the name', () => {
+test('in a small room the number is below the name', () => {
   const { place } = createMarkers(rooms, 3);
   const [hall] = rooms;
   const { clusters: [low] } = place(crowd(60), 5);
@@ -94,7 +94,7 @@ test('in a small room the number stands below the name', () => {
   assert.equal(place(crowd(60), 9).clusters[0].y, hall.centre[1], 'and in the middle where there is space');
 });
 
-test('who is in a room that the plan does not have is not drawn', () => {
+test('people in unknown rooms are not drawn', () => {
   assert.deepEqual(createMarkers(rooms, 3).place(crowd(2, 'gone'), 14), { markers: [], clusters: [] });
 });
 

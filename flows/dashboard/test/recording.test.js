@@ -6,14 +6,14 @@ import { counted } from '../src/lib/words.js';
 const tap = (name, room = 'r1', atMs = 1000) => ({ kind: 'tap', recording: 'rec', tap: name, room, atMs });
 const names = (changes) => changes.map(({ tap: name }) => name);
 
-test('what waits to be sent is shown as if it were', () => {
+test('waiting changes are shown as if sent', () => {
   const taps = [{ tap: 'a', ts: 1, room: 'r1' }, { tap: 'b', ts: 2, room: 'r2' }];
   const waiting = [tap('c', 'r3'), { kind: 'undo', recording: 'rec', tap: 'b' }, tap('d', null)];
   assert.deepEqual(withChanges(taps, waiting).map(({ tap: name, room }) => [name, room]), [['a', 'r1'], ['c', 'r3'], ['d', null]]);
   assert.deepEqual(names(withChanges(taps, [tap('b', 'r2')])), ['a', 'b'], 'one that was taken while its answer was lost is there once');
 });
 
-test('a tap that was not sent yet is just not sent, one on its way is taken back after it', () => {
+test('undo removes a tap that was not sent, and follows one that is being sent', () => {
   const waiting = [tap('a'), tap('b')];
   assert.deepEqual(names(undone(waiting, 'rec', 'b', true)), ['a']);
   assert.deepEqual(names(undone(waiting, 'rec', 'a', false)), ['b']);
@@ -29,7 +29,7 @@ test('a tap is sent with its age, whatever the clock of the phone did', () => {
   assert.deepEqual(requestOf({ kind: 'undo', recording: 'rec', tap: 'a' }, 0), { path: '/recordings/rec/taps/a', method: 'DELETE' });
 });
 
-test('what passes is tried again, what is refused is not', () => {
+test('temporary errors are retried, refusals are not', () => {
   assert.deepEqual([0, 401, 429, 500, 503].map(isTemporary), Array(5).fill(true));
   assert.deepEqual([400, 403, 404, 409].map(isTemporary), Array(4).fill(false));
 });
@@ -39,14 +39,14 @@ test('times and figures for people', () => {
   assert.deepEqual([counted(1, 'tap'), counted(2480, 'reading')], ['1 tap', '2,480 readings']);
 });
 
-test('silence is told after some seconds, from the start on', () => {
+test('silence is reported after some seconds, from the start on', () => {
   const recording = { started_ms: 1000, last_reading_ms: null };
   assert.equal(silentMs(recording, 9000), null);
   assert.equal(silentMs(recording, 9001), 8001);
   assert.equal(silentMs({ ...recording, last_reading_ms: 9000 }, 9001), null);
 });
 
-test('what is wrong with a walk is said', () => {
+test('flaws of a walk are listed', () => {
   const good = { gateway_readings: 5, phone_readings: 0, taps_count: 1, lost_readings: 0, outside_readings: 0 };
   assert.deepEqual(flawsOf(good), []);
   assert.equal(flawsOf({ ...good, gateway_readings: 0, taps_count: 0, lost_readings: 1, outside_readings: 2 }).length, 4);

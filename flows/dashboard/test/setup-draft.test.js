@@ -35,7 +35,7 @@ test('a pointer leads to a thing and into it', () => {
   }
 });
 
-test('what no form shows stays: the power of tags and the open edges of a room', () => {
+test('fields without a form stay: the power of tags and the open edges of a room', () => {
   const file = house();
   Object.assign(file.staff[0], { tag_tx: -52 });
   Object.assign(file.levels[0].rooms[0], { open_edges: [1, 3] });
@@ -64,7 +64,7 @@ test('a draft is never changed in place', () => {
   assert.equal(at(put(file, '/levels/0/rooms/1/polygon/2/0', 12), '/levels/0/rooms/1/polygon/2/0'), 12);
 });
 
-test('what stands in a room follows when it gets another id, unless two rooms have it', () => {
+test('devices follow a new id of their room, unless two rooms have it', () => {
   const renamed = change(frozen(house()), '/levels/0/rooms/0', { id: 'lobby' });
   assert.deepEqual([renamed.beacons[0].room, renamed.beacons[1].room, renamed.gateways[0].room], ['lobby', 'cafe', 'lobby']);
   assert.ok(change(house(), '/levels/0', { id: 'EG' }).beacons.every(({ level }) => level === 'EG'));
@@ -72,14 +72,14 @@ test('what stands in a room follows when it gets another id, unless two rooms ha
   assert.equal(change(twice, '/levels/0/rooms/1', { id: 'bar' }).beacons[0].room, 'hall');
 });
 
-test('a new id is free, and a thing has a name', () => {
+test('a new id is unused, and a thing has a name', () => {
   assert.equal(freeId(demo, 'level', 'L'), 'L8');
   assert.equal(freeId(house(), 'staff', ''), '3');
   assert.equal(called('room', { id: 'hall', name: 'Hall' }), 'Room hall Hall');
   assert.equal(called('beacon', {}), 'Beacon (without an id)');
 });
 
-test('a tag has one holder', () => {
+test('a tag has one owner', () => {
   const file = giveTag(frozen(house()), '/staff/1', 'T1');
   assert.deepEqual(file.staff.map(({ tags }) => tags), [[], ['T1']]);
   assert.equal(holderOf(file, 'T1').pointer, '/staff/1');
@@ -87,7 +87,7 @@ test('a tag has one holder', () => {
   assert.equal(holderOf(file, 'T9'), null);
 });
 
-test('a link puts on the plan what is not there, and finds what is', () => {
+test('a link adds a missing thing to the plan, and finds an existing one', () => {
   const file = frozen(house());
   const { file: next, pointer, isNew } = applyLink(file, { add: 'beacon', id: 'AB' });
   assert.deepEqual([at(next, pointer), isNew], [{ id: 'AB' }, true]);
@@ -96,7 +96,7 @@ test('a link puts on the plan what is not there, and finds what is', () => {
   for (const query of [{}, { add: 'beacon' }, { id: 'X' }, { add: 'door', id: 'X' }]) assert.equal(applyLink(file, query), null);
 });
 
-test('steps are undone and done again, with what was chosen', () => {
+test('steps are undone and redone with their chosen thing', () => {
   const [first, second, third] = [house(), house(), house()];
   let steps = step(step(begin(first), second, '/beacons/1'), second, '/beacons/0');
   steps = step(steps, third);
@@ -124,7 +124,7 @@ test('differences name each thing and its fields', () => {
   assert.deepEqual(differences(before, turned).map(differenceText), ['The order of something changed']);
 });
 
-test('changes are counted in words', () => {
+test('changes are counted as text', () => {
   const none = { added: 0, removed: 0, changed: 0 };
   const changes = { levels: none, rooms: { ...none, changed: 1 }, beacons: { ...none, added: 2 }, gateways: none,
     staff: { ...none, removed: 3 }, other: false };
@@ -134,7 +134,7 @@ test('changes are counted in words', () => {
   assert.equal(changesText({ ...nothing, other: true }), 'name or order changed');
 });
 
-test('two changes come together: what only one has changed is that one’s', () => {
+test('a merge takes each change that only one side made', () => {
   const [base, mine, theirs] = [house(), house(), house()];
   mine.beacons[0].x_m = 9;
   mine.staff.push({ id: '3', name: 'Cem' });
@@ -148,7 +148,7 @@ test('two changes come together: what only one has changed is that one’s', () 
   assert.deepEqual([file.gateways, file.staff, file.levels[0].rooms[0].name], [[], mine.staff, 'Great Hall']);
 });
 
-test('where both have changed the same, mine stands and is told', () => {
+test('where both have changed a value, mine is kept and reported', () => {
   const [base, mine, theirs] = [house(), house(), house()];
   mine.levels[0].rooms[0].name = 'Mine';
   theirs.levels[0].rooms[0].name = 'Theirs';
@@ -161,7 +161,7 @@ test('where both have changed the same, mine stands and is told', () => {
   assert.deepEqual([file.levels[0].rooms[0].name, file.beacons.length, file.staff[0].tags], ['Mine', 1, ['T1', 'T2']]);
 });
 
-test('a merge keeps the order of who has changed it, and nothing is merged twice', () => {
+test('a merge keeps the order of the side that changed it, and merges nothing twice', () => {
   const [base, mine, theirs] = [house(), house(), house()];
   mine.staff.reverse();
   theirs.staff.push({ id: '3', name: 'Cem' });
@@ -175,7 +175,7 @@ test('the draft as text is what it was read from', () => {
   assert.deepEqual(JSON.parse(layout(demo)), demo);
 });
 
-test('people have rows of their own even where two have one id', () => {
+test('people have rows of their own even with equal ids', () => {
   const file = { ...house(), staff: [{ id: '1', name: 'Ann' }, { id: '1', name: 'Ben', tags: ['T1'] }, {}] };
   const rows = peopleRows(file, [{ thing: '/staff/1', kind: 'staff', field: 'id', index: null, reason: 'twice' }]);
   assert.deepEqual(rows.map(({ id, staff_id: staff, tags, faults }) => [id, staff, tags.length, faults]),

@@ -13,11 +13,11 @@ import { clicked, corners, deviceCounts, devicesOn, drawable, withoutLevel, inRo
 import { change } from '../src/lib/setup/things.js';
 
 const demo = JSON.parse(readFileSync(new URL('../../building/demo.json', import.meta.url), 'utf8'));
-/** The faults that the server would tell. */
+/** The faults that the server would return. */
 const faultsIn = (file) => faults.faultDetails(checks.buildingFaults(file));
 const field = (kind, key) => FIELDS[kind].find((one) => one.key === key);
 
-test('every fault is told at its field, in words', () => {
+test('every fault is at its field, with a readable text', () => {
   const file = structuredClone(demo);
   file.beacons.push({ id: 'AB' });
   file.beacons[0].id = demo.beacons[1].id;
@@ -56,7 +56,7 @@ test('a text shows its faults on the lines where they are', () => {
   assert.deepEqual(faultLines('{}', [{ pointer: '/levels/3/rooms', reason: 'r' }, { pointer: '', reason: 's' }]).map(({ line }) => line), [1, 1]);
 });
 
-test('a text that is no JSON says on which line it breaks', () => {
+test('a text that is not JSON has a fault on its line', () => {
   assert.deepEqual(readJson('{"a": 1}'), { data: { a: 1 }, fault: null });
   for (const [text, line] of [['{\n"a": 1,\n"b" 2\n}', 3], ['', 1], ['{\n"a": [1,\n', 3], ['{\n// no\n}', 2]]) {
     const { fault } = readJson(text);
@@ -64,7 +64,7 @@ test('a text that is no JSON says on which line it breaks', () => {
   }
 });
 
-test('what is typed becomes a value, and stands there again as it was meant', () => {
+test('typed text becomes a value and is shown again', () => {
   const cases = [['beacon', 'id', ' c2:a6:28:38:4b:08 ', 'C2A628384B08'], ['beacon', 'id', 'oops', 'oops'], ['gateway', 'min_rssi', '-85', -85],
     ['gateway', 'min_rssi', '', undefined], ['level', 'width_m', '12.5', 12.5], ['level', 'width_m', 'wide', 'wide'], ['staff', 'name', '  ', undefined],
     ['beacon', 'approximate', true, true], ['beacon', 'approximate', false, undefined],
@@ -90,7 +90,7 @@ test('every field that the schema knows has a form', () => {
   }
 });
 
-test('a device stands in the room of the point where it is put', () => {
+test('a device is in the room of its point', () => {
   const [level] = demo.levels;
   assert.deepEqual(clicked(demo, '/beacons/0', level, 5.04, 3.96), { level: 'L1', room: 'l1-cafe', x_m: 5, y_m: 4, approximate: undefined });
   assert.equal(placedAt(level, { level: 'L1', room: 'l1-cafe' }, -3, -3).room, 'l1-cafe', 'outside of all rooms it is in the one of before');
@@ -100,7 +100,7 @@ test('a device stands in the room of the point where it is put', () => {
   assert.deepEqual(typedPlace(demo, 'L1', { id: 'new', y_m: 4 }, { x_m: undefined }), { x_m: undefined });
 });
 
-test('a chosen room is where a device stands, or it goes to the middle', () => {
+test('a device moves to the middle of a chosen room unless it is there', () => {
   const room = demo.beacons[0].room;
   assert.deepEqual(inRoom(demo, demo.beacons[0], room), { room });
   const moved = inRoom(demo, { id: 'new' }, 'l2-hall-a');
@@ -110,7 +110,7 @@ test('a chosen room is where a device stands, or it goes to the middle', () => {
   assert.deepEqual(inRoom(demo, { id: 'new' }, 'attic'), { level: undefined, room: undefined });
 });
 
-test('a click gives a room a corner, the one of its neighbour where that is near', () => {
+test('a click adds a corner, snapped to a near one of a neighbour', () => {
   const [level] = demo.levels;
   const file = { ...demo, levels: [{ ...level, rooms: [...level.rooms, { id: 'r', name: 'R' }] }] };
   const pointer = `/levels/0/rooms/${level.rooms.length}`;
@@ -123,7 +123,7 @@ test('arrows move by half a metre, or finely', () => {
   assert.equal(toStep(0.1 + 0.2), 0.3);
 });
 
-test('what is being made is drawn as far as it can be', () => {
+test('unfinished things are drawn as far as possible', () => {
   const rooms = [{ id: 'a', polygon: [[0, 0], [1, 0]] }, { id: 'b', polygon: [[0, 0], [1, 0], ['x', 1]] }, { polygon: [[0, 0], [1, 0], [1, 1]] },
     { id: 'd', polygon: [[0, 0], [1, 0], [1, 1]] }];
   const drawing = drawable({ id: 'L9', rooms, width_m: 'wide' });
@@ -140,7 +140,7 @@ test('devices are counted by level, and those without one are found', () => {
   assert.deepEqual([onFirst[0].x, onFirst[0].y], [23, 20]);
 });
 
-test('a list is read as spreadsheets save it, and its outcome is told', () => {
+test('a list is decoded as spreadsheets save it, and has a summary', () => {
   assert.equal(decoding.decodeText(new TextEncoder().encode('a,é')), 'a,é');
   assert.equal(decoding.decodeText(new Uint8Array([0xff, 0xfe, 0x61, 0, 0x2c, 0])), 'a,');
   assert.equal(decoding.decodeText(new Uint8Array([0xc3, 0x28])), null);

@@ -19,7 +19,7 @@ const rows = staffRows(building, [heard('2', 'cafe', { rssi: -80 }), heard('10',
 const ids = (list) => list.map(({ id }) => id);
 const searchTexts = ({ id, name, roomName, levelName }) => [id, name, roomName, levelName];
 
-test('everybody of the building file is in the table, and whoever was heard beside', () => {
+test('the table has everybody of the building file, and other located people', () => {
   assert.deepEqual(ids(rows), ['2', '10', 'guest', '1']);
   const [ben, , guest, aisha] = rows;
   assert.deepEqual([ben.name, ben.roomName, ben.levelName], ['Ben Lim', 'Café', 'Level 1']);
@@ -88,7 +88,7 @@ test('marks at full hours of local time, not too many', () => {
   assert.ok(times(-720, 720, 0).length <= 15);
 });
 
-test('the way through a level: legs end where it leads over another level', () => {
+test('the path through a level: legs end at stays on other levels', () => {
   const centres = new Map([['a', [1, 1]], ['b', [5, 1]], ['c', [5, 9]]]);
   const { legs, stops } = path([stay('a', 0, 5), stay('b', 5, 6), stay('x', 6, 9, 'L2'), stay('c', 9, 10), stay('b', 10, 20), stay('gone', 20, 21)],
     'L1', centres);
@@ -96,7 +96,7 @@ test('the way through a level: legs end where it leads over another level', () =
   assert.deepEqual(stops.map(({ room, visits, ms }) => [room, visits, ms / MINUTE]), [['a', 1, 5], ['b', 2, 11], ['c', 1, 1]]);
 });
 
-test('the last patrol is the later of what is stored and what was seen', () => {
+test('the last patrol is the later of stored and live visits', () => {
   const seen = new Map();
   addSeen(seen, [{ room: 'a', ts: 5 }, { room: 'a', ts: 3 }, { room: 'b', ts: 2 }]);
   const known = lastPatrols([{ room: 'a', last_ms: 1 }, { room: 'b', last_ms: 9 }, { room: 'c', last_ms: null }], seen);

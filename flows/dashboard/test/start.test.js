@@ -26,7 +26,7 @@ test('two points and a distance set the scale: all of the level is stretched, ot
   }
 });
 
-test('a picture gives its shape to a level that nobody has measured, and is stretched to one that is', () => {
+test('a picture gives its shape to an unmeasured level, and is stretched to a measured one', () => {
   const size = { width: 400, height: 400 };
   const tiles = withPicture(house({ schematic: true }), 0, 'p.png', size);
   assert.deepEqual([tiles.stretched, tiles.file.levels[0].plan, tiles.file.levels[0].height_m, tiles.file.beacons[0].y_m], [false, 'p.png', 20, 8]);
@@ -37,12 +37,12 @@ test('a picture gives its shape to a level that nobody has measured, and is stre
   assert.deepEqual([empty.file.levels[0].width_m, empty.file.levels[0].height_m], [50, 25]);
 });
 
-test('on a level of tiles no place is measured, wherever somebody puts a device', () => {
+test('devices on a level of tiles are approximate, wherever they are put', () => {
   const [tiles, measured] = [house({ schematic: true }), house()].map(({ levels: [level] }) => placedAt(level, {}, 5, 5));
   assert.deepEqual([tiles.approximate, measured.approximate, tiles.room], [true, undefined, 'a']);
 });
 
-test('a picture is asked for where it is', () => {
+test('URLs of pictures', () => {
   const used = [{ id: 'L1', plan: 'mine.svg' }];
   assert.equal(pictureLink({ id: 'L1', plan: 'plan-0123456789abcdef.png' }, []), '/pages/pictures/plan-0123456789abcdef.png');
   assert.equal(pictureLink({ id: 'L1', plan: 'mine.svg' }, used), '/pages/plans/L1');
@@ -51,7 +51,7 @@ test('a picture is asked for where it is', () => {
   assert.equal(pictureLink({ id: 'L1' }, used), null);
 });
 
-test('a list is told in words, its storeys as one sees them', () => {
+test('a preview has a summary, and levels from the top', () => {
   const room = (id, beacons) => ({ id, name: id, fresh: true, beacons });
   const preview = { building: 'M', new: true, added: ['A', 'B'], unchanged: [], notes: [], refused_count: 1, refused: [],
     levels: [{ id: 'G', name: 'G', rooms: [room('a', 2), room('b', 0)] }, { id: '1', name: '1', rooms: [room('c', 1)] }] };
@@ -60,7 +60,7 @@ test('a list is told in words, its storeys as one sees them', () => {
   assert.deepEqual(storeys(preview).map(({ id, beacons }) => [id, beacons]), [['1', 1], ['G', 2]]);
 });
 
-test('steps keep their order; who is played is said', () => {
+test('steps keep their order; simulated people are announced', () => {
   const done = { building: true, receivers: false, staff: true, hacs: false };
   assert.deepEqual(steps(done).map((step) => [step.id, step.done]), [['building', true], ['receivers', false], ['staff', true], ['hacs', false]]);
   assert.match(simulatedText(50, 50, true), /^Simulated: all 50 people shown in this building are played .* They leave/);

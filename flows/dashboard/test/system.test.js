@@ -6,7 +6,7 @@ import { ceiling, latest, pathOf, pointsOf, WINDOW_MS } from '../src/lib/trend.j
 const NOW = 1_800_000_000_000;
 const FIELD = { toMs: NOW, max: 10, width: 300, height: 100 };
 
-test('what is not known is no point, and an old value is not the present one', () => {
+test('unknown values are no points, and an old value is not current', () => {
   const points = pointsOf([NOW - 40_000, NOW - 35_000, NOW - 30_000], [1, null, 3]);
   assert.deepEqual(points, [[NOW - 40_000, 1], [NOW - 30_000, 3]]);
   assert.equal(latest(points, NOW), 3);
@@ -29,17 +29,17 @@ test('a line is drawn from left to right over a quarter of an hour, with gaps wh
 const UP = ['broker', 'influxdb', 'ingest', 'rebuild', 'new-one'].map((id) => ({ id, status: 'up' }));
 const words = (rows) => Object.fromEntries(rows.map(({ id, word }) => [id, word]));
 
-test('parts stand in the order of a reading\'s way, with their memory, and what the flows do behind them', () => {
+test('parts are in the order of the data flow with their memory, then the parts of the flows', () => {
   const rows = partRows(UP, { flows: 91_000_000, ingest: 60_400_000, influxdb: 8_250_000 }, true);
   assert.deepEqual(rows.map(({ id, memory }) => [id, memory]),
     [['broker', 'not known'], ['ingest', '60 MB'], ['influxdb', '8.3 MB'], ['flows', '91 MB'], ['rebuild', null], ['new-one', null]]);
-  assert.ok(rows.every(({ word, look }) => word === 'up' && look === 'good'));
+  assert.ok(rows.every(({ word, tone }) => word === 'up' && tone === 'good'));
 });
 
-test('a degraded part says why and what to do; without a server nothing is said of what is behind it', () => {
+test('a degraded part has reason and remedy; without a server other parts are unknown', () => {
   const parts = UP.map((part) => (part.id === 'influxdb' ? { ...part, status: 'degraded', reason: 'refused', remedy: 'look' } : part));
   const [, , database] = partRows(parts, {}, true);
-  assert.deepEqual([database.word, database.look, database.reason, database.remedy], ['degraded', 'bad', 'refused', 'look']);
+  assert.deepEqual([database.word, database.tone, database.reason, database.remedy], ['degraded', 'bad', 'refused', 'look']);
   const rows = partRows(parts, { flows: 1 }, false);
   assert.deepEqual(words(rows), { broker: 'not known', ingest: 'not known', influxdb: 'not known', flows: 'does not answer', rebuild: 'not known',
     'new-one': 'not known' });
@@ -47,7 +47,7 @@ test('a degraded part says why and what to do; without a server nothing is said 
   assert.equal(words(partRows([], {}, true)).broker, 'not known');
 });
 
-test('refusals and losses by reason: what happened lately first, what never happened not at all', () => {
+test('refusals and losses by reason: recent ones first, without those that never happened', () => {
   const { refused, lost, unknown } = countRows([
     { name: 'refused_not_json', total: 3, lately: 0 }, { name: 'refused_ts_ahead', total: 1, lately: 1 }, { name: 'refused_version', total: 0, lately: 0 },
     { name: 'outbox_dropped', total: 7, lately: 0 }, { name: 'broker_dropped', total: 0, lately: 0 }, { name: 'constructor', total: 9, lately: 9 }]);

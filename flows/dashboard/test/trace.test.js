@@ -12,12 +12,12 @@ const trace = {
 const names = { hall: 'Hall', cafe: 'Café' };
 const nameOf = (room) => names[room] ?? room;
 
-test('the belief by room, the one that is shown marked', () => {
+test('probabilities by room, with the current one marked', () => {
   assert.deepEqual(beliefBars(trace, nameOf), [
     { room: 'cafe', name: 'Café', percent: 60, isCurrent: false }, { room: 'hall', name: 'Hall', percent: 40, isCurrent: true }]);
 });
 
-test('each receiver beside what it should hear here and there', () => {
+test('each receiver with its expected RSSI in both rooms', () => {
   assert.deepEqual(heardRows(trace, nameOf, 2005), [
     { id: 'gw-1', place: 'Café', rssi: -61, here: -71, there: -60, age: '2 s' },
     { id: 'gw-2', place: '', rssi: -80, here: -79, there: -85, age: '16 s' }]);
@@ -25,14 +25,14 @@ test('each receiver beside what it should hear here and there', () => {
   assert.deepEqual(withoutRoom.map(({ here, there }) => [here, there]), [[null, null], [null, null]]);
 });
 
-test('what a change still lacks', () => {
+test('the lead that a change needs', () => {
   assert.equal(changeText(trace, nameOf), 'Café leads by 0.4, needs a lead of 1.6');
   assert.equal(changeText({ ...trace, change: { ...trace.change, lead_nats: -2.31 } }, nameOf), 'Café is behind by 2.3, needs a lead of 1.6');
   assert.equal(changeText({ ...trace, change: null }, nameOf), '');
   assert.equal(changeText({ ...trace, room: null }, nameOf), '');
 });
 
-test('strengths in words, and what to do where they are far off', () => {
+test('texts of strengths, with advice for large deviations', () => {
   assert.equal(levelText(7.2, 1.8), '7 dB stronger than calibrated (±2)');
   assert.equal(levelText(-12.4, 0.3), '12 dB weaker than calibrated (±1)');
   assert.equal(levelText(0.4, 8), 'as strong as calibrated (±8)');
@@ -47,7 +47,7 @@ test('strengths in words, and what to do where they are far off', () => {
   assert.equal(biasHint('gateway', 3.9), '');
 });
 
-test('who has no tag carries a phone', () => {
+test('people without a tag carry a phone', () => {
   const staff = [{ staff_id: '1', name: null, tags: [], level_db: null, level_sd_db: null },
     { staff_id: '2', name: 'Ann', tags: ['A', 'B'], level_db: 1, level_sd_db: 1 }];
   assert.deepEqual(strengthRows(staff).map(({ id, carries }) => [id, carries]), [['1', 'phone'], ['2', 'A, B']]);

@@ -4,6 +4,7 @@
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
+const { replaceFileSync } = require('../shared/whole-file');
 
 /**
  * The two registry files of ingest: `beacons.json`, the lookup table of registered beacons, and `registry.conf`, a comment with
@@ -32,8 +33,7 @@ function writeRegistry(building, folder) {
   return registryFiles(building).filter(({ name, text }) => {
     const target = path.join(folder, name);
     if (fs.existsSync(target) && fs.readFileSync(target, 'utf8') === text) return false;
-    fs.writeFileSync(`${target}.new`, text);
-    fs.renameSync(`${target}.new`, target);
+    replaceFileSync(target, text);
     return true;
   }).map(({ name }) => name);
 }

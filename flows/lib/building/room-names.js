@@ -3,6 +3,7 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
+const { replaceFileSync } = require('../shared/whole-file');
 
 /**
  * Names of rooms that the building file no longer lists, persisted over restarts. History holds room ids; a record of a former
@@ -53,8 +54,7 @@ function createRoomNames(file, warn) {
     known = next;
     try {
       fs.mkdirSync(path.dirname(file), { recursive: true });
-      fs.writeFileSync(`${file}.new`, `${JSON.stringify(next, null, 1)}\n`);
-      fs.renameSync(`${file}.new`, file);
+      replaceFileSync(file, `${JSON.stringify(next, null, 1)}\n`);
     } catch (error) {
       warn(`${file}: names of rooms will not survive a restart: ${error}`);
     }

@@ -82,7 +82,7 @@ function calibrate(walk) {
   const gains = visits.map((_, v) => Number(after[v]) - Number(before[v]));
   const isBetter = proposals.length > 0 && isGain(gains, seconds) && result.same_walk > result.before;
   return isBetter ? { verdict: 'better', reason: 'Rooms that were left out of the learning were found more often with it.', ...result, proposals }
-    : { verdict: 'no_gain', reason: proposals.length === 0 ? 'Nothing is off by 2 dB or more, as far as this walk tells.'
+    : { verdict: 'no_gain', reason: proposals.length === 0 ? 'Nothing is off by 2 dB or more, as far as this walk shows.'
       : 'What could be changed would not make rooms that were left out more often right.', ...result, proposals: [] };
 }
 

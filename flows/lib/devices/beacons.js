@@ -112,4 +112,4 @@ function measure(sighting, { battery_mv: battery, temperature_c: temperature, hu
   if (humidity !== undefined) sighting.humidity_pct = humidity;
 }
 
-module.exports = { createBeacons, UNREGISTERED_MAX };
+module.exports = { createBeacons };

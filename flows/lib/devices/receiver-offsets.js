@@ -25,7 +25,7 @@ function createReceiverOffsets(file, site, warn) {
       written = text;
       hasWarned = false;
     } catch (error) {
-      if (!hasWarned) warn(`${file}: how strongly receivers hear people is not kept over a restart: ${error}`);
+      if (!hasWarned) warn(`${file}: learned signal offsets will not survive a restart: ${error}`);
       hasWarned = true;
     }
   }
@@ -40,7 +40,7 @@ function createReceiverOffsets(file, site, warn) {
         site.restoreReceivers(receivers.filter(isReceiver));
       } catch (error) {
         if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return;
-        warn(`${file}: how strongly receivers hear people is learned anew: ${error}`);
+        warn(`${file}: signal offsets are learned again: ${error}`);
       }
     },
     /** Called once a minute and at the end. */

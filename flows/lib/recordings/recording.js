@@ -129,7 +129,7 @@ function modeOf({ gateway_readings: gateway, phone_readings: phone }, { staff })
 /** Notes for readers of the files. @param {Recording} recording @param {Mode} mode */
 function notesOf(recording, mode) {
   const { taps, lost_readings: lost, outside_readings: outside, gateway_readings: gateway, phone_readings: phone } = recording;
-  const other = mode === 'gateway' ? [phone, "the person's phone"] : [gateway, "gateways that heard the person's tags"];
+  const other = mode === 'gateway' ? [phone, "the person's phone"] : [gateway, "gateways that received the person's tags"];
   return [
     'Readings are windows of the receivers as they were sent (ts_ms: the end of the window on the receiver\'s clock), not single adverts; ' +
       'rssi_offset of the building is not added.',

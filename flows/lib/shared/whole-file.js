@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { existsSync, realpathSync, renameSync, statSync, writeFileSync } = require('node:fs');
 const fs = require('node:fs/promises');
 const path = require('node:path');
 
@@ -26,6 +27,19 @@ async function replaceFile(file, text, mode = 0o644) {
   await moveFile(fresh, target);
 }
 
+/**
+ * Replaces a file atomically, at once: readers see the old or the new content. It may be lost in a power cut. A link stays a link,
+ * the mode stays.
+ * @param {string} file @param {string} text
+ * @throws {NodeJS.ErrnoException}
+ */
+function replaceFileSync(file, text) {
+  const target = existsSync(file) ? realpathSync(file) : file;
+  const mode = existsSync(target) ? statSync(target).mode : 0o644;
+  writeFileSync(`${target}.new`, text, { mode });
+  renameSync(`${target}.new`, target);
+}
+
 /** Renames durably. @param {string} from @param {string} to */
 async function moveFile(from, to) {
   await fs.rename(from, to);
@@ -33,4 +47,4 @@ async function moveFile(from, to) {
   await folder.sync().finally(() => folder.close());
 }
 
-module.exports = { replaceFile, moveFile };
+module.exports = { replaceFile, replaceFileSync, moveFile };

@@ -29,12 +29,12 @@ export function gatewayRows(building, gateways) {
 }
 
 const STATES = ['offline', 'silent', 'unknown', 'online'];
-/** Text and style of a state. @type {Record<string, {word: string, look: string}>} */
+/** Text and style of a state. @type {Record<string, {word: string, tone: string}>} */
 export const GATEWAY_STATES = {
-  online: { word: 'online', look: 'good' },
-  offline: { word: 'offline', look: 'bad' },
-  silent: { word: 'silent', look: 'bad' },
-  unknown: { word: 'not heard', look: '' },
+  online: { word: 'online', tone: 'good' },
+  offline: { word: 'offline', tone: 'bad' },
+  silent: { word: 'silent', tone: 'bad' },
+  unknown: { word: 'not heard', tone: '' },
 };
 
 /** @type {import('./table.js').Column<GatewayRow>[]} */

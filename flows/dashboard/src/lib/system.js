@@ -4,7 +4,7 @@ import { duration } from './times.js';
  * Texts of the system page: figures, parts, refusals and losses.
  * @typedef {{id: string, status: string, reason?: string, remedy?: string}} Part of the status of every snapshot
  * @typedef {{name: string, total: number, lately: number}} Count of the topic `system`
- * @typedef {{id: string, title: string, program: string, look: string, word: string, reason: string, remedy: string,
+ * @typedef {{id: string, title: string, program: string, tone: string, word: string, reason: string, remedy: string,
  *   memory: string|null}} PartRow memory null: not a process of its own
  * @typedef {{id: string, what: string, why: string, total: number, lately: number}} CountRow
  */
@@ -30,16 +30,16 @@ export function partRows(parts, memory, reached) {
   const known = new Map(parts.map((part) => [part.id, part]));
   const state = (/** @type {string} */ id) => {
     const { status, reason = '', remedy = '' } = id === 'flows' ? { status: 'up' } : known.get(id) ?? { status: 'unknown' };
-    if (!reached) return id === 'flows' ? { look: 'bad', word: 'does not answer', reason: '', remedy: '' } : UNKNOWN;
-    if (status === 'up') return { look: 'good', word: 'up', reason: '', remedy: '' };
-    return status === 'degraded' ? { look: 'bad', word: 'degraded', reason, remedy } : UNKNOWN;
+    if (!reached) return id === 'flows' ? { tone: 'bad', word: 'does not answer', reason: '', remedy: '' } : UNKNOWN;
+    if (status === 'up') return { tone: 'good', word: 'up', reason: '', remedy: '' };
+    return status === 'degraded' ? { tone: 'bad', word: 'degraded', reason, remedy } : UNKNOWN;
   };
   const programs = PROGRAMS.map((one) => ({ ...one, ...state(one.id), memory: reached ? bytes(memory[one.id] ?? null) : 'not known' }));
   const others = parts.filter(({ id }) => !PROGRAMS.some((one) => one.id === id))
     .map(({ id }) => ({ id, title: DUTIES[id] ?? id, program: 'Node-RED', ...state(id), memory: null }));
   return [...programs, ...others];
 }
-const UNKNOWN = { look: '', word: 'not known', reason: '', remedy: '' };
+const UNKNOWN = { tone: '', word: 'not known', reason: '', remedy: '' };
 
 /** @type {Record<string, [what: string, why: string]>} */
 const REFUSED = {

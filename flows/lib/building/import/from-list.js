@@ -3,7 +3,7 @@
 
 const { isDemo } = require('../demo');
 const { importWork } = require('./beacons');
-const { fold, foldMore, idFrom, uniqueId } = require('./names');
+const { createNameIndex, foldMore, idFrom, uniqueId } = require('./names');
 const { decode, readRows } = require('./rows');
 const { inOrder, storeyOf } = require('./storeys');
 const { isTiled, spreadDevices, withTiles } = require('./tiles');
@@ -70,26 +70,6 @@ function* fromListWork(bytes, base) {
 }
 
 /**
- * An index by id and name that grows with its list.
- * @template T
- * @param {T[]} all @param {(one: T) => {id: string, name: string}} of
- */
-function createNameIndex(all, of) {
-  /** @type {Map<string, Set<T>>} */
-  const names = new Map();
-  /** @param {T} one */
-  const add = (one) => {
-    for (const key of [fold(of(one).id), fold(of(one).name)]) names.set(key, (names.get(key) ?? new Set()).add(one));
-  };
-  all.forEach(add);
-  return {
-    add,
-    /** @param {string} written */
-    find: (written) => [...names.get(fold(written)) ?? []],
-  };
-}
-
-/**
  * Adds levels and rooms that the rows name for the first time. A level that was drawn or has a picture gets no rooms, since a tile
  * has no place on its plan.
  * @param {Level[]} before @param {import('./rows').Row[]} rows
@@ -111,8 +91,8 @@ function withListedRooms(before, rows) {
   for (const { level: levelName, location } of rows) {
     if (![levelName, location].every((name) => name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
     const known = levelNames.find(levelName);
-    let one = known.find(({ level }) => level.id === levelName) ?? known[0];
-    if (known.length > 1 && one?.level.id !== levelName) continue; // each row is reported as a fault
+    if (known.length > 1) continue; // each row is reported as a fault
+    let [one] = known;
     if (!one) {
       if (all.length >= LEVELS_MAX) continue;
       const id = uniqueId(idFrom(levelName) || `level-${all.length + 1}`, levelIds);

@@ -33,4 +33,31 @@ function uniqueId(wanted, taken) {
   return id;
 }
 
-module.exports = { fold, foldMore, idFrom, uniqueId };
+/**
+ * An index of things by id and name, which may grow.
+ * @template T
+ * @param {readonly T[]} things @param {(thing: T) => {id: string, name: string}} keysOf
+ */
+function createNameIndex(things, keysOf) {
+  /** @type {Map<string, T>} */
+  const byId = new Map();
+  /** @type {Map<string, Set<T>>} */
+  const byFolded = new Map();
+  /** @param {T} thing */
+  const add = (thing) => {
+    const { id, name } = keysOf(thing);
+    byId.set(id, thing);
+    for (const key of [fold(id), fold(name)]) byFolded.set(key, (byFolded.get(key) ?? new Set()).add(thing));
+  };
+  things.forEach(add);
+  return {
+    add,
+    /** @param {string} written @returns {T[]} the one of that exact id, else all of that id or name */
+    find(written) {
+      const exact = byId.get(written);
+      return exact ? [exact] : [...byFolded.get(fold(written)) ?? []];
+    },
+  };
+}
+
+module.exports = { createNameIndex, fold, foldMore, idFrom, uniqueId };

@@ -2,7 +2,7 @@
 'use strict';
 
 const { borderDistance, covers } = require('../geometry');
-const { fold } = require('./names');
+const { createNameIndex } = require('./names');
 
 /**
  * Finds levels and rooms by the names that people write. Case and spaces do not count; an ambiguous name is refused.
@@ -16,22 +16,10 @@ const LISTED_MAX = 12;
 const STEPS = 24;
 
 /**
- * Indexes of lists by id and name; lists are never changed in place.
- * @type {WeakMap<object, {ids: Map<string, any>, folded: Map<string, Set<any>>}>}
+ * Indexes of lists, which are never changed in place.
+ * @type {WeakMap<object, ReturnType<typeof createNameIndex<any>>>}
  */
 const indexes = new WeakMap();
-
-/** @param {{id: string, name: string}[]} all */
-function indexOf(all) {
-  const known = indexes.get(all);
-  if (known) return known;
-  const index = { ids: new Map(all.map((one) => [one.id, one])), folded: new Map() };
-  for (const one of all) {
-    for (const key of [fold(one.id), fold(one.name)]) index.folded.set(key, (index.folded.get(key) ?? new Set()).add(one));
-  }
-  indexes.set(all, index);
-  return index;
-}
 
 /**
  * @template {{id: string, name: string}} T
@@ -40,9 +28,9 @@ function indexOf(all) {
  * @returns {T[]} the one of that exact id, else all of that id or name
  */
 function named(all, written) {
-  const { ids, folded } = indexOf(all);
-  const exact = ids.get(written);
-  return exact ? [exact] : [...folded.get(fold(written)) ?? []];
+  const index = indexes.get(all) ?? createNameIndex(all, (one) => one);
+  indexes.set(all, index);
+  return index.find(written);
 }
 
 /**

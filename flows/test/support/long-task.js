@@ -1,0 +1,22 @@
+'use strict';
+
+/**
+ * Measures the longest task of the event loop, ms of the processor, since a busy machine would add its own time. `sample` is called
+ * at each turn of the loop.
+ */
+function createLongTaskProbe() {
+  const cpuMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000; };
+  let [longest, last] = [0, cpuMs()];
+  return {
+    sample() {
+      const now = cpuMs();
+      [longest, last] = [Math.max(longest, now - last), now];
+    },
+    /** Does not count what ran since the last sample. */
+    skip: () => { last = cpuMs(); },
+    reset: () => { longest = 0; },
+    longestMs: () => longest,
+  };
+}
+
+module.exports = { createLongTaskProbe };
