@@ -3,13 +3,14 @@
 const { gatherWrites } = require('../lib/outbox/gather-writes');
 const { isKind } = require('../lib/outbox/messages');
 const { Rate, showBadge } = require('../lib/shared/badge');
+const { configNode } = require('../lib/shared/config-node');
 const { waitForClock } = require('../lib/intake/wait-for-clock');
 
 module.exports = function register(RED) {
   /** Keeps what is to be published until the broker has acknowledged it; connects with the broker. */
   function SdaPublish(definition) {
     RED.nodes.createNode(this, definition);
-    const { site: { outbox, results }, knownTime } = RED.nodes.getNode(definition.site);
+    const { site: { outbox, results }, knownTime } = configNode(RED, definition.site, 'site');
     const rate = new Rate(Date.now());
     const connected = () => {
       const { client, connected: isUp } = RED.nodes.getNode(definition.broker) ?? {};
@@ -17,7 +18,7 @@ module.exports = function register(RED) {
       return isUp === true;
     };
     const connect = () => this.send({ action: 'connect' });
-    const stopWaiting = waitForClock(knownTime, this);
+    const stopWaiting = knownTime && waitForClock(knownTime, this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 
     outbox.attach({

@@ -145,4 +145,4 @@ function nodeRed(env) {
   return program;
 }
 
-module.exports = { freePort, until, Broker, createDatabase, environment, nodeRed };
+module.exports = { freePort, until, Program, Broker, createDatabase, environment, nodeRed };
