@@ -9,6 +9,8 @@ export const state = shallowReactive({
   view: '',
   /** the parameters of the address, `?level=L1` */
   query: {},
+  /** pages that users have added with the dashboard's own widgets, as lib/own-pages.js says */
+  ownPages: [],
   /** who is logged in, {user, role}: an admin may change things, a viewer may not; null: not heard yet */
   you: null,
   /** the building as lib/live/building-view.js tells it, null: not heard yet */
