@@ -1,5 +1,6 @@
 """A page that a user adds in the editor, with the dashboard's own widgets: it is in the menu, and leads back to ours."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -58,6 +59,9 @@ def deploy(stack: RunningStack) -> None:
 def test_a_page_of_a_user_is_in_the_menu_and_leads_back(page: Page, editable: RunningStack) -> None:
     page.goto(f"{editable.http_url}/dashboard/floor")
     menu = page.get_by_role("navigation", name="Pages")
+    expect(page.get_by_role("heading", name=re.compile("Level"), level=1).first).to_be_visible()
+    covered = "document.elementFromPoint(innerWidth / 2, 20).closest('.sda') === null"
+    assert not page.evaluate(covered), "the dashboard's own bar covers our menu"
     menu.get_by_role("link", name="Cleaning").click()
     expect(page).to_have_url(f"{editable.http_url}/dashboard/cleaning")
     expect(page.get_by_text("Lobby is clean")).to_be_visible()
