@@ -1,4 +1,4 @@
-"""A page that a user adds in the editor, with the dashboard's own widgets: it is in the menu, and leads back to ours."""
+"""A page that a user adds in the editor, with the dashboard's own widgets, is in the menu and leads back to ours."""
 
 import re
 from collections.abc import Iterator
