@@ -28,7 +28,7 @@ module.exports = function register(RED) {
     let looking = false;
     let lookedMs = 0;
 
-    /** What sda-heartbeat publishes. */
+    this.sendBeat = () => {}; // sda-heartbeat puts its own here, and publishes what `beat` makes
     this.beat = () => {
       const payload = heartbeat(figures, rebuild, Date.now());
       this.trend.add(payload);

@@ -7,8 +7,10 @@ module.exports = function register(RED) {
   /** Sends the flows' figures every five seconds; that they come back from the database proves all that lies between. */
   function SdaHeartbeat(definition) {
     RED.nodes.createNode(this, definition);
-    const { health, beat } = RED.nodes.getNode(definition.health);
+    const healthNode = RED.nodes.getNode(definition.health);
+    const { health, beat } = healthNode;
     const send = () => this.send({ topic: 'heartbeat', payload: [beat()] });
+    healthNode.sendBeat = send; // also when one is asked for before its time
     const timer = setInterval(send, HEARTBEAT_MS);
     const hide = showBadge(this, (nowMs) => {
       const degraded = Object.entries(health.report(nowMs).parts).filter(([, { status }]) => status !== 'up').map(([name]) => name);
@@ -18,6 +20,7 @@ module.exports = function register(RED) {
 
     this.on('close', () => {
       clearInterval(timer);
+      if (healthNode.sendBeat === send) healthNode.sendBeat = () => {};
       RED.events.off('flows:started', send);
       hide();
     });
