@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { buildingOfNode } = require('./building/of-node');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { eventOf } = require('./outbox/messages');
@@ -146,4 +147,25 @@ function createSite(building, startedMs) {
   };
 }
 
-module.exports = { createSite };
+const FLUSH_MS = 250;
+const TICK_MS = 1000;
+
+/**
+ * A site in any Node-RED, without database and installation: readings in, locations out.
+ * @param {any} node of Node-RED, which gets it
+ * @param {{building?: string}} definition building: path of a building file, or its content
+ */
+function standAlone(node, definition) {
+  let site;
+  try {
+    site = createSite(buildingOfNode(definition.building), Date.now());
+  } catch (error) {
+    node.error(error instanceof Error ? error.message : error);
+    return;
+  }
+  const timers = [setInterval(() => site.flush(Date.now()), FLUSH_MS), setInterval(() => site.tick(Date.now()), TICK_MS)];
+  Object.assign(node, { site, inboxes: new Set(), knownTime: null });
+  node.on('close', () => timers.forEach(clearInterval));
+}
+
+module.exports = { createSite, standAlone };

@@ -3,12 +3,13 @@
 const { createInbox } = require('../lib/intake/inbox');
 const { bytesOf } = require('../lib/intake/input');
 const { Rate, showBadge } = require('../lib/shared/badge');
+const { configNode } = require('../lib/shared/config-node');
 
 module.exports = function register(RED) {
   /** Checks messages of readings; sends what is good of those that came together as one message, and what is refused as another. */
   function SdaCheck(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, inboxes } = RED.nodes.getNode(definition.site);
+    const { site, inboxes } = configNode(RED, definition.site, 'site');
     const [messages, refusals] = [new Rate(Date.now()), new Rate(Date.now())];
     let [batches, refused, finished] = [[], [], []];
 

@@ -29,7 +29,7 @@ module.exports = function register(RED) {
     let polledMs = 0;
     let sentMs = 0;
 
-    /** What sda-heartbeat publishes. */
+    this.sendBeat = () => {}; // sda-heartbeat puts its own here, and publishes what `beat` makes
     this.beat = () => {
       const payload = heartbeat(figures, coverage, Date.now());
       this.trend.add(payload);

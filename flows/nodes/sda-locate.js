@@ -2,12 +2,13 @@
 
 const { batchesFault } = require('../lib/intake/input');
 const { Rate, showBadge } = require('../lib/shared/badge');
+const { configNode } = require('../lib/shared/config-node');
 
 module.exports = function register(RED) {
   /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
-    const { site } = RED.nodes.getNode(definition.site);
+    const { site } = configNode(RED, definition.site, 'site');
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload ? { topic, payload } : null);
 

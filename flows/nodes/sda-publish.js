@@ -1,15 +1,17 @@
 'use strict';
 
+const { carryOver, forget } = require('../lib/outbox/carry-over');
 const { gatherWrites } = require('../lib/outbox/gather-writes');
 const { isKind } = require('../lib/outbox/messages');
 const { Rate, showBadge } = require('../lib/shared/badge');
+const { configNode } = require('../lib/shared/config-node');
 const { waitForClock } = require('../lib/intake/wait-for-clock');
 
 module.exports = function register(RED) {
   /** Keeps what is to be published until the broker has acknowledged it; connects with the broker. */
   function SdaPublish(definition) {
     RED.nodes.createNode(this, definition);
-    const { site: { outbox, results }, knownTime } = RED.nodes.getNode(definition.site);
+    const { site: { outbox, results }, knownTime } = configNode(RED, definition.site, 'site');
     const rate = new Rate(Date.now());
     const connected = () => {
       const { client, connected: isUp } = RED.nodes.getNode(definition.broker) ?? {};
@@ -17,38 +19,38 @@ module.exports = function register(RED) {
       return isUp === true;
     };
     const connect = () => this.send({ action: 'connect' });
-    const stopWaiting = waitForClock(knownTime, this);
+    const stopWaiting = knownTime && waitForClock(knownTime, this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 
     outbox.attach({
-      send: (message) => {
-        rate.add(1);
-        this.send({ ...message, qos: 1 });
-      },
+      send: (message) => this.send({ ...message, qos: 1 }),
       connected,
       connection: () => RED.nodes.getNode(definition.broker)?.client?.stream,
     });
+    carryOver(this.id, outbox, Date.now());
     const hide = showBadge(this, (nowMs) => {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
       const kept = waiting + inFlight;
-      const text = `${rate.perSecond(nowMs)} msg/s${kept > 0 ? `, ${kept} waiting` : ''}${dropped > 0 ? `, ${dropped} lost` : ''}`;
+      const text = `${rate.perSecond(nowMs)} items/s${kept > 0 ? `, ${kept} waiting` : ''}${dropped > 0 ? `, ${dropped} lost` : ''}`;
       return connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
     });
 
     this.on('input', ({ topic, payload, sda_id: id }, _send, done) => {
       try {
         if (id !== undefined && !isKind(topic)) outbox.acknowledge(id, Date.now());
-        else results.publish(topic, payload, Date.now());
+        else rate.add(results.publish(topic, payload, Date.now()));
         done();
       } catch (error) {
         done(error);
       }
     });
-    this.on('close', () => {
+    this.on('close', (removed, done) => {
+      if (removed) forget(this.id);
       stopWaiting?.();
       RED.events.off('flows:started', connect);
       outbox.attach(null);
       hide();
+      done();
     });
   }
 

@@ -16,16 +16,16 @@ const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
 const { inboxFigure } = require('../lib/intake/inbox');
-const { createSite } = require('../lib/site');
+const { createSite, standAlone } = require('../lib/site');
 const { createStore } = require('../lib/store');
 
-const FLUSH_MS = 250; // derived locations wait this long for company: fewer, larger messages
-const [TICK_MS, SAVE_MS] = [1000, 60_000];
+const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
 
 module.exports = function register(RED) {
   /** One building at work; the other nodes of the flows refer to it. */
   function SdaSite(definition) {
     RED.nodes.createNode(this, definition);
+    if (!RED.settings.sda) return standAlone(this, definition);
     const { config, building, secure } = RED.settings.sda;
     const influx = createInflux({ url: config.influxUrl, token: config.influxToken });
     this.site = createSite(building, Date.now());

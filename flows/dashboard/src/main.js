@@ -1,5 +1,6 @@
 import { createApp } from 'vue';
 import App from './app.vue';
+import { followOwnPages } from './io/own-pages.js';
 import { keepConnected, receiveFrom } from './io/socket.js';
 import { follow } from './io/route.js';
 import { state } from './state.js';
@@ -35,6 +36,7 @@ const SdaPage = {
       receiveFrom(this.$socket);
       keepConnected(this.$socket);
       follow(this.$router);
+      followOwnPages(this.$store, this.$router, show);
       createApp(App).mount(host);
     }
     state.view = this.props.view;
@@ -42,11 +44,21 @@ const SdaPage = {
   render: () => window.Vue.h('div'),
 };
 
+/** Whether our pages are shown, or one that a user has added, which the dashboard draws. */
+let isShown = true;
+
+/** @param {boolean} ours */
+function show(ours) {
+  isShown = ours;
+  host.style.display = ours ? '' : 'none';
+  hideDashboard();
+}
+
 function hideDashboard() {
   for (const other of document.body.children) {
-    if (other === host || other.inert) continue;
-    other.inert = true;
-    other.ariaHidden = 'true';
+    if (other === host || other.inert === isShown) continue;
+    other.inert = isShown;
+    other.ariaHidden = isShown ? 'true' : null;
   }
 }
 

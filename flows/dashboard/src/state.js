@@ -9,6 +9,8 @@ export const state = shallowReactive({
   view: '',
   /** query parameters of the address, `?level=L1` */
   query: {},
+  /** pages that users have added with the dashboard's own widgets, as lib/own-pages.js has them */
+  ownPages: [],
   /** who is logged in, {user, role}: an admin may change things, a viewer may not; null: not received yet */
   you: null,
   /** the building of flows/lib/dashboard/building-view.js; null: not received yet */

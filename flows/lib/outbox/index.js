@@ -24,15 +24,10 @@ const BOUNDS = Object.freeze({
   resendMs: 30_000, // a message handed over in the moment the connection broke is never acknowledged: send it again
 });
 
-/** Stands for no connection. */
-const BROKEN = {};
+const BROKEN = {}; // stands for no connection
 
 class BrokerAway extends Error {
-  /** @param {string} reason */
-  constructor(reason) {
-    super(reason);
-    this.name = 'BrokerAway';
-  }
+  name = 'BrokerAway';
 }
 
 /** @param {Partial<typeof BOUNDS>} [overrides] */
@@ -50,12 +45,10 @@ function createOutbox(overrides = {}) {
   const counters = { sent: 0, acknowledged: 0, dropped: 0, resent: 0, replayed: 0 };
   let nextId = 1;
   let bytes = 0;
-  /** The connection of before, whatever stands for it; null: there was none yet. */
-  let lastConnection = /** @type {unknown} */ (null);
+  let lastConnection = /** @type {unknown} */ (null); // null: there was none yet
   /** Since when there is a new connection through which nothing has got into the database yet; null: it is proven. @type {number|null} */
   let unprovenMs = null;
-  /** @type {(nowMs: number) => void} */
-  let onReconnect = () => {};
+  let onReconnect = (/** @type {number} */ _nowMs) => {};
   /** @type {Line|null} */
   let line = null;
 
@@ -194,6 +187,8 @@ function createOutbox(overrides = {}) {
     /** Connect the outbox with what sends; null takes it off again. @param {typeof line} next */
     attach: (next) => { line = next; },
     connected: () => line?.connected() ?? false,
+    /** What the broker has not acknowledged yet, in the order of sending. @returns {Message[]} */
+    unacknowledged: () => [...inFlight.values(), ...again, ...waiting.values()].filter(isFirst).map(asMessage),
     /**
      * A message of this time has got into the database. When that is the first one since a reconnect, all is published once more: a
      * broker that forgot the session of ingest, too, had nobody to keep it for.
@@ -213,7 +208,8 @@ function createOutbox(overrides = {}) {
   };
 }
 
-/** @param {Entry} entry */
-const isFirst = ({ replayed }) => !replayed;
+const isFirst = (/** @type {Entry} */ { replayed }) => !replayed;
+/** @param {Entry} entry @returns {Message} */
+const asMessage = ({ topic, payload, retain = false }) => ({ topic, payload, retain });
 
 module.exports = { createOutbox, BrokerAway };

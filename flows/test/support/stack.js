@@ -155,4 +155,4 @@ function ownFlows(folder) {
   return settings;
 }
 
-module.exports = { ownFlows, freePort, until, Broker, createDatabase, environment, nodeRed };
+module.exports = { ownFlows, freePort, until, Program, Broker, createDatabase, environment, nodeRed };

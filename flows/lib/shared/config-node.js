@@ -1,0 +1,15 @@
+// @ts-check
+'use strict';
+
+/**
+ * A config node that another node needs.
+ * @param {{nodes: {getNode: (id: string) => any}}} RED @param {string} id @param {string} what for the message
+ * @throws {Error} there is none
+ */
+function configNode(RED, id, what) {
+  const node = RED.nodes.getNode(id);
+  if (!node?.[what]) throw new Error(`no ${what} is chosen, or it could not start: look at its own message, and choose one in this node`);
+  return node;
+}
+
+module.exports = { configNode };
