@@ -19,7 +19,7 @@ module.exports = function register(RED) {
   /** Answers `/api`, the login and the pages; offers `access` and `hacs` to the nodes of the HACS routes and of a user's own. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, archive, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, arrival, stayArrival } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, pictures, reloader } = RED.nodes.getNode(definition.building);
@@ -32,8 +32,8 @@ module.exports = function register(RED) {
     const recordings = attachRecordings(site, config, guards.audit, (text) => this.warn(text));
     const context = {
       ...refuseHalves({ arrival, stayArrival, rebuild }), ...guards, ...config,
-      site, store, archive, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
-      telemetry: createTelemetry(archive, Date.now),
+      site, store, archive: store, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
+      telemetry: createTelemetry(store, Date.now),
       reload: reloader.lookNow,
       clientOf: clients.clientOf,
       clock: Date.now,

@@ -1,11 +1,8 @@
 'use strict';
 
 const path = require('node:path');
-const { createArchive } = require('../lib/store/archive');
 const { ALIVE_MS, createArrival } = require('../lib/history/arrival');
-const { createCalm } = require('../lib/store/store-guard');
 const { createKnownTime } = require('../lib/intake/known-time');
-const { createInflux } = require('../lib/store/influx');
 const { createLossLedger } = require('../lib/health/loss-ledger');
 const { createCertificate } = require('../lib/health/metrics/certificate');
 const { createFigures } = require('../lib/health/metrics/figures');
@@ -15,7 +12,7 @@ const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
 const { createSite } = require('../lib/site');
-const { createStore } = require('../lib/store');
+const { createInflux, createStore, createStoreGuard } = require('../lib/store');
 
 const FLUSH_MS = 250; // derived locations wait this long for company: fewer, larger messages
 const [TICK_MS, SAVE_MS] = [1000, 60_000];
@@ -29,15 +26,15 @@ module.exports = function register(RED) {
     this.site = createSite(building, Date.now());
     const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, (text) => this.warn(text));
     offsets.restore();
-    const calm = createCalm(influx);
-    Object.assign(this, { store: createStore(calm), archive: createArchive(calm) });
+    const storeGuard = createStoreGuard(influx);
+    this.store = createStore(storeGuard);
     this.figures = createFigures();
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
-    this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
+    this.parts = createParts({ query: storeGuard.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn: (text) => this.warn(text) });
-    for (const some of [storeFigures({ calm, history: this.site.history }), this.parts.figures, this.certificate.figures,
+    for (const some of [storeFigures({ storeGuard, history: this.site.history }), this.parts.figures, this.certificate.figures,
       lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, (text) => this.warn(text));
     const told = { newestStored: this.store.newestLocation, newestTold: this.site.newestToldMs };

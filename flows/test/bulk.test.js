@@ -6,14 +6,13 @@ const http = require('node:http');
 const { test } = require('node:test');
 const express = require('express');
 const { createBuilding } = require('../lib/building');
-const { StoreBusy } = require('../lib/store/store-guard');
+const { StoreBusy, StoreUnavailable } = require('../lib/store');
 const { PiecedJson } = require('../lib/http/answer');
 const { deliver } = require('../lib/http/flow');
 const { createBodyCheck } = require('../lib/http/checks');
 const { extractBeacon } = require('../lib/http/hacs');
 const { createRecords } = require('../lib/http/records');
 const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
-const { StoreUnavailable } = require('../lib/store/influx');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 

@@ -3,14 +3,14 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { createCalm } = require('../lib/store/store-guard');
+const { createStoreGuard } = require('../lib/store/store-guard');
 const { createInflux, StoreUnavailable } = require('../lib/store/influx');
 const { createStore } = require('../lib/store');
 const { fault, piece, playInflux, rows } = require('./support/influx');
 
 const LIMIT_MS = 1000; // an answer at once is within it on a busy machine
 const QUICK = { timeLimitMs: LIMIT_MS };
-const storeOf = (influx) => createStore(createCalm(influx));
+const storeOf = (influx) => createStore(createStoreGuard(influx));
 const all = async (pieces) => (await Array.fromAsync(pieces)).flat();
 
 test('values are bound, never written into the statement', async (t) => {

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('../store/influx');
+const { StoreUnavailable } = require('../store');
 
 /**
  * Where people were, from memory and database together, newest first, piece by piece: what memory holds completely is never

@@ -1,9 +1,8 @@
 // @ts-check
 'use strict';
 
-const { StoreBusy } = require('../store/store-guard');
+const { StoreBusy, StoreUnavailable } = require('../store');
 const { normaliseBeacon } = require('../building/ids');
-const { StoreUnavailable } = require('../store/influx');
 const { BrokerAway } = require('../outbox');
 const { AHEAD_MS, trailOf, trailsOf } = require('../history/lookup');
 const { PiecedJson } = require('./answer');

@@ -11,7 +11,7 @@ const { atMost, between, BETWEEN } = require('./influxql');
 const EVENT_FIELDS = /** @type {const} */ (['level', 'room', 'count', 'limit', 'reason', 'battery_mv']);
 const PATIENT_MS = 3000;
 
-/** @param {import('./archive').Influx} influx */
+/** @param {import('.').Influx} influx */
 function createDevices(influx) {
   /**
    * What a gateway told of itself.

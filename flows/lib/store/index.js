@@ -1,8 +1,15 @@
 // @ts-check
 'use strict';
 
+const { createDevices } = require('./devices');
+const { createInflux, StoreUnavailable } = require('./influx');
+const { createPeople } = require('./people');
+const { createStays } = require('./stays');
+const { createStoreGuard, StoreBusy } = require('./store-guard');
+const { createMeasured } = require('./telemetry');
+
 /**
- * The questions the flows ask the database.
+ * Every question that the flows ask the database: everything bound, windows of `/api/v1` half-open and with at most `count` rows.
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay
  */
@@ -21,7 +28,8 @@ const LONG_RECORDS = 20_000;
  * @typedef {import('../history').Trail & {staffId: string}} TrailOf
  * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
  * @typedef {ReturnType<typeof createStore>} Store
- * @param {Pick<import('./store-guard').Calm, 'query'|'pieces'|'probe'>} influx
+ * @typedef {Pick<import('./store-guard').StoreGuard, 'query'|'pieces'>} Influx
+ * @param {Influx & Pick<import('./store-guard').StoreGuard, 'probe'>} influx
  */
 function createStore(influx) {
   /**
@@ -174,6 +182,7 @@ function createStore(influx) {
   return {
     trails, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
     readings, firstReading, hasReading, lastHeard, stays, lastStay, firstLocation,
+    ...createPeople(influx), ...createStays(influx), ...createDevices(influx), ...createMeasured(influx),
   };
 }
 
@@ -211,4 +220,4 @@ const toStay = (staffId, [ts, level, room, enterMs, leaveMs, durationS]) => ({
   ts, staff_id: staffId, level, room, enter_ms: enterMs, leave_ms: leaveMs, duration_s: durationS,
 });
 
-module.exports = { createStore };
+module.exports = { createStore, createStoreGuard, createInflux, StoreUnavailable, StoreBusy };

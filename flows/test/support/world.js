@@ -3,7 +3,7 @@
 const { createBuilding } = require('../../lib/building');
 const { createRebuild } = require('../../lib/rebuild');
 const { createSite } = require('../../lib/site');
-const { StoreUnavailable } = require('../../lib/store/influx');
+const { StoreUnavailable } = require('../../lib/store');
 const { house } = require('../locator/house');
 const { createEther, PLACES } = require('../locator/radio');
 const { smallBuilding, BEACONS } = require('./building');

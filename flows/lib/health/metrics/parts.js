@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('../../store/influx');
+const { StoreUnavailable } = require('../../store');
 
 /**
  * What the parts beside us tell of themselves, where each is sure to tell it: the broker under `$SYS`, Telegraf in the

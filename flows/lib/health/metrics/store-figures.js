@@ -4,12 +4,12 @@
 /**
  * What is asked of memory and of the database, and what was refused because too much was.
  * @typedef {import('./figures').Figure} Figure
- * @param {{calm: Pick<import('../../store/store-guard').Calm, 'counters'>, history: Pick<import('../../history').History,
+ * @param {{storeGuard: Pick<import('../../store/store-guard').StoreGuard, 'counters'>, history: Pick<import('../../history').History,
  *   'counters'>}} means
  * @returns {Figure[]}
  */
-function storeFigures({ calm, history }) {
-  const asked = () => calm.counters();
+function storeFigures({ storeGuard, history }) {
+  const asked = () => storeGuard.counters();
   return [
     { name: 'store_questions', kind: 'counter', help: 'Questions to InfluxDB for callers', read: () => asked().asked },
     { name: 'store_refused', kind: 'counter', label: 'reason', flat: 'sum', help: 'Questions that got no answer: too many asked at once (busy), '
