@@ -10,7 +10,7 @@ const { createWords } = require('./interned');
  * every direction; what does not fit makes memory complete from a later time on, so that the database is asked for it.
  * @typedef {import('../locator').Location} Location
  * @typedef {{level: string, room: string}} Place
- * @typedef {{ms: number[], places: Place[]}} Trail where one person was: newest first, times in epoch ms
+ * @typedef {{ms: number[], places: Place[]}} LocationList where one person was: newest first, times in epoch ms
  * @typedef {ReturnType<typeof createHistory>} History
  */
 
@@ -100,10 +100,10 @@ function createHistory(startedMs, overrides = {}) {
 
   /**
    * @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive
-   * @returns {Trail}
+   * @returns {LocationList}
    */
-  function trail(staffId, fromMs, toMs) {
-    /** @type {Trail} */
+  function locations(staffId, fromMs, toMs) {
+    /** @type {LocationList} */
     const found = { ms: [], places: [] };
     const track = people.get(staffId);
     if (!track) return found;
@@ -187,7 +187,7 @@ function createHistory(startedMs, overrides = {}) {
     add,
     correct,
     completeFrom,
-    trail,
+    locations,
     between,
     knowsSecond,
     latestSince,

@@ -4,7 +4,7 @@
 const { StoreBusy, StoreUnavailable } = require('../store');
 const { normaliseBeacon } = require('../building/ids');
 const { BrokerAway } = require('../outbox');
-const { AHEAD_MS, trailOf, trailsOf } = require('../history/lookup');
+const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { createLatest } = require('../history/latest');
@@ -50,11 +50,11 @@ function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp)
     const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);
     lookUp(staffIds ?? '*', fromMs, toMs);
-    return records(texts(trailsOf(means, staffIds, fromMs, toMs), (trail) => textOf(site.building(), trail, trail.staffId)));
+    return records(texts(locationsOfSeveral(means, staffIds, fromMs, toMs), (list) => textOf(site.building(), list, list.staffId)));
   }
   lookUp(staffIds, fromMs, toMs);
-  const { recent, older } = trailOf(means, staffIds, fromMs, toMs);
-  return records(older ? texts(older, (trail) => textOf(site.building(), trail)) : [textOf(site.building(), recent)]);
+  const { recent, older } = locationsOf(means, staffIds, fromMs, toMs);
+  return records(older ? texts(older, (list) => textOf(site.building(), list)) : [textOf(site.building(), recent)]);
 }
 
 /** One id, several, or null for everybody. @param {Params} params @returns {string|string[]|null} */
@@ -74,10 +74,10 @@ function refuseTooMuch(people, seconds) {
 /** @param {Iterable<string>|AsyncIterable<string>} items */
 const records = (items) => new PiecedJson('{"location":[', items, ']}');
 
-/** @template T @param {AsyncIterable<T>} trails @param {(trail: T) => string} write */
-async function* texts(trails, write) {
+/** @template T @param {AsyncIterable<T>} lists @param {(list: T) => string} write */
+async function* texts(lists, write) {
   try {
-    for await (const trail of trails) yield write(trail);
+    for await (const list of lists) yield write(list);
   } catch (error) {
     throw asApiError(error);
   }

@@ -25,7 +25,7 @@ const EVERYBODY_MS = 8000;
 const LONG_RECORDS = 20_000;
 
 /**
- * @typedef {import('../history').Trail & {staffId: string}} TrailOf
+ * @typedef {import('../history').LocationList & {staffId: string}} StaffLocations
  * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
  * @typedef {ReturnType<typeof createStore>} Store
  * @typedef {Pick<import('./store-guard').StoreGuard, 'query'|'pieces'>} Influx
@@ -38,15 +38,15 @@ function createStore(influx) {
    * @param {number} fromMs inclusive
    * @param {number} toMs inclusive
    * @param {number} records so many there may be
-   * @returns {AsyncGenerator<TrailOf, void, void>}
+   * @returns {AsyncGenerator<StaffLocations, void, void>}
    */
-  async function* trails(staffIds, fromMs, toMs, records) {
+  async function* locations(staffIds, fromMs, toMs, records) {
     const who = staffIds?.map((_, i) => `"staff_id" = $staff${i}`).join(' OR ');
     const bound = Object.fromEntries(staffIds?.map((id, i) => [`staff${i}`, id]) ?? []);
     const found = influx.pieces('locations',
       `SELECT "level", "room" FROM "location" WHERE ${who ? `(${who}) AND ` : ''}time >= $from AND time <= $to GROUP BY "staff_id" ORDER BY time DESC`,
       { ...bound, from: time(fromMs), to: time(toMs) }, { long: records > LONG_RECORDS });
-    for await (const piece of found) for (const { tags, rows } of piece) yield { staffId: tags.staff_id ?? '', ...toTrail(rows) };
+    for await (const piece of found) for (const { tags, rows } of piece) yield { staffId: tags.staff_id ?? '', ...toLocationList(rows) };
   }
 
   /**
@@ -180,7 +180,7 @@ function createStore(influx) {
   }
 
   return {
-    trails, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
+    locations, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
     readings, firstReading, hasReading, lastHeard, stays, lastStay, firstLocation,
     ...createPeople(influx), ...createStays(influx), ...createDevices(influx), ...createMeasured(influx),
   };
@@ -199,17 +199,17 @@ const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`pho
 /** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
 const time = (ms) => new Date(ms).toISOString();
 
-/** @param {any[][]} rows @returns {import('../history').Trail} */
-function toTrail(rows) {
-  /** @type {import('../history').Trail} */
-  const trail = { ms: [], places: [] };
+/** @param {any[][]} rows @returns {import('../history').LocationList} */
+function toLocationList(rows) {
+  /** @type {import('../history').LocationList} */
+  const list = { ms: [], places: [] };
   let place = { level: '', room: '' };
   for (const [ms, level, room] of rows) {
     if (room !== place.room || level !== place.level) place = { level, room };
-    trail.ms.push(ms);
-    trail.places.push(place);
+    list.ms.push(ms);
+    list.places.push(place);
   }
-  return trail;
+  return list;
 }
 
 /** @param {string} staffId @param {any[]} row @returns {Location} */
