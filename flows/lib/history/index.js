@@ -133,7 +133,7 @@ function createHistory(startedMs, overrides = {}) {
     return found;
   }
 
-  /** Whether the second of `ts` is already told. @param {string} staffId @param {number} ts */
+  /** Whether there is a location of the second of `ts` already. @param {string} staffId @param {number} ts */
   function knowsSecond(staffId, ts) {
     const track = people.get(staffId);
     const secondMs = Math.floor(ts / 1000) * 1000;
@@ -201,7 +201,7 @@ function createHistory(startedMs, overrides = {}) {
   };
 }
 
-/** Sweeping looks at everybody; the bounds hold without it. */
+/** Sweeping visits everybody; the bounds hold without it. */
 const SWEEP_MS = 60_000;
 
 module.exports = { createHistory, BOUNDS, LATEST_MS };

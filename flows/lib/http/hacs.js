@@ -109,7 +109,7 @@ async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
   if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
   if (!unlisted.admit(staffId)) {
-    throw new ApiError(403, `${unlisted.most} people are known already whom the building file does not list: add "${staffId}" to its staff`);
+    throw new ApiError(403, `${unlisted.most} people are known already who are not in the building file: add "${staffId}" to its staff`);
   }
   const ts = moment(`${staffId} ${beacon}`);
   const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });
