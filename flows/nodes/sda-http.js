@@ -18,7 +18,7 @@ module.exports = function register(RED) {
   /** Answers `/api`, the login and the pages; offers `access` and `hacs` to the nodes of the HACS routes and of a user's own. */
   function SdaHttp(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, archive, figures, coverage } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, coverage } = RED.nodes.getNode(definition.site);
     const { health } = RED.nodes.getNode(definition.health);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const { editor, pictures, reloader } = RED.nodes.getNode(definition.building);
@@ -32,8 +32,8 @@ module.exports = function register(RED) {
     const context = {
       refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
       completeUntil: coverage.completeUntil, ...guards, ...config,
-      site, store, archive, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
-      telemetry: createTelemetry(archive, Date.now),
+      site, store, archive: store, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
+      telemetry: createTelemetry(store, Date.now),
       reload: reloader.checkNow,
       clientOf: clients.clientOf,
       clock: Date.now,

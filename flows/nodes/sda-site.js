@@ -1,12 +1,9 @@
 'use strict';
 
 const path = require('node:path');
-const { createArchive } = require('../lib/store/archive');
 const { createCoverage } = require('../lib/coverage');
 const { createRecord } = require('../lib/coverage/record');
-const { createCalm } = require('../lib/store/store-guard');
 const { createKnownTime } = require('../lib/intake/known-time');
-const { createInflux } = require('../lib/store/influx');
 const { createLossLedger } = require('../lib/health/loss-ledger');
 const { createCertificate } = require('../lib/health/metrics/certificate');
 const { createFigures } = require('../lib/health/metrics/figures');
@@ -17,7 +14,7 @@ const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
 const { inboxFigure } = require('../lib/intake/inbox');
 const { createSite, standAlone } = require('../lib/site');
-const { createStore } = require('../lib/store');
+const { createInflux, createStore, createStoreGuard } = require('../lib/store');
 
 const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
 
@@ -32,16 +29,16 @@ module.exports = function register(RED) {
     const warn = (text) => this.warn(text);
     const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, warn);
     offsets.restore();
-    const calm = createCalm(influx);
-    Object.assign(this, { store: createStore(calm), archive: createArchive(calm) });
+    const storeGuard = createStoreGuard(influx);
+    this.store = createStore(storeGuard);
     this.figures = createFigures();
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
-    this.parts = createParts({ query: calm.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
+    this.parts = createParts({ query: storeGuard.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn });
     this.inboxes = new Set();
-    for (const some of [[inboxFigure(this.inboxes)], storeFigures({ calm, history: this.site.history }), this.parts.figures,
+    for (const some of [[inboxFigure(this.inboxes)], storeFigures({ storeGuard, history: this.site.history }), this.parts.figures,
       this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,

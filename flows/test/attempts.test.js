@@ -15,20 +15,20 @@ function failing(address, count, bounds = {}) {
 
 test('below the limit nobody waits, above it checks take turns, and others are not touched', () => {
   const attempts = failing('192.0.2.1', 9);
-  assert.equal(attempts.turn('192.0.2.1', T), 0);
+  assert.equal(attempts.delayMs('192.0.2.1', T), 0);
   attempts.failed('192.0.2.1', T);
-  assert.deepEqual([1, 2, 3].map(() => attempts.turn('192.0.2.1', T)), [1000, 2000, 3000]);
+  assert.deepEqual([1, 2, 3].map(() => attempts.delayMs('192.0.2.1', T)), [1000, 2000, 3000]);
   assert.equal(attempts.waitS('192.0.2.1', T), 300);
-  assert.deepEqual([attempts.turn('192.0.2.2', T), attempts.waitS('192.0.2.2', T)], [0, 0]);
-  assert.equal(attempts.turn('192.0.2.1', T + 300_000), 0);
+  assert.deepEqual([attempts.delayMs('192.0.2.2', T), attempts.waitS('192.0.2.2', T)], [0, 0]);
+  assert.equal(attempts.delayMs('192.0.2.1', T + 300_000), 0);
 });
 
 test('only so many wait, and turns that were not used are gone', () => {
   const attempts = failing('192.0.2.1', 10, { waiting: 3 });
-  assert.deepEqual([1, 2, 3, 4].map(() => attempts.turn('192.0.2.1', T)), [1000, 2000, 3000, null]);
-  assert.equal(attempts.turn('192.0.2.1', T + 1000), 3000);
-  assert.equal(attempts.turn('192.0.2.1', T + 60_000), 0);
-  assert.equal(attempts.turn('192.0.2.1', T + 60_000), 1000);
+  assert.deepEqual([1, 2, 3, 4].map(() => attempts.delayMs('192.0.2.1', T)), [1000, 2000, 3000, null]);
+  assert.equal(attempts.delayMs('192.0.2.1', T + 1000), 3000);
+  assert.equal(attempts.delayMs('192.0.2.1', T + 60_000), 0);
+  assert.equal(attempts.delayMs('192.0.2.1', T + 60_000), 1000);
 });
 
 test('an IPv6 caller is its /64, an IPv4 one its address, mapped or not', () => {

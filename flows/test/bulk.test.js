@@ -6,14 +6,13 @@ const http = require('node:http');
 const { test } = require('node:test');
 const express = require('express');
 const { createBuilding } = require('../lib/building');
-const { StoreBusy } = require('../lib/store/store-guard');
+const { StoreBusy, StoreUnavailable } = require('../lib/store');
 const { PiecedJson } = require('../lib/http/answer');
 const { deliver } = require('../lib/http/flow');
 const { createBodyCheck } = require('../lib/http/checks');
 const { extractBeacon } = require('../lib/http/hacs');
 const { createRecords } = require('../lib/http/records');
 const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
-const { StoreUnavailable } = require('../lib/store/influx');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 
@@ -21,9 +20,9 @@ const S = 1_700_000_000;
 const check = createBodyCheck(HACS_ROUTES.find(({ path }) => path === '/extractbeacon').body);
 const LEVELS = { a: 'L1', b: 'L1', c: 'L2' };
 
-function rig({ startedMs = 0, trails = async function* none() {} } = {}) {
+function rig({ startedMs = 0, locations = async function* none() {} } = {}) {
   const site = createSite(createBuilding(smallBuilding()), startedMs);
-  const context = { site, store: { trails }, clock: () => S * 1000 };
+  const context = { site, store: { locations }, clock: () => S * 1000 };
   const looked = [];
   return {
     site,
@@ -53,7 +52,7 @@ test('several at once, one staff member after the other, each newest first', asy
 
 test('what is older comes in between', async () => {
   const asked = [];
-  const { tell, ask } = rig({ startedMs: (S - 5) * 1000, async* trails(...args) {
+  const { tell, ask } = rig({ startedMs: (S - 5) * 1000, async* locations(...args) {
     asked.push(args);
     yield { staffId: '5', ms: [(S - 50) * 1000], places: [{ level: 'L1', room: 'a' }] };
     yield { staffId: '0', ms: [(S - 50) * 1000], places: [{ level: 'L9', room: 'gone' }] };
@@ -81,19 +80,19 @@ test('what asks too much is refused by name, with what is allowed', async () => 
 
 test('a store that is away is 503, one that is asked too much says to come again soon', async () => {
   for (const [error, wait] of [[new StoreUnavailable('sleeps'), 5], [new StoreBusy('busy'), 1]]) {
-    const trails = () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) });
-    const { ask } = rig({ startedMs: S * 1000, trails });
+    const locations = () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) });
+    const { ask } = rig({ startedMs: S * 1000, locations });
     for (const staff of ['0', '*']) await assert.rejects(ask(staff, S - 10, S), { status: 503, retryAfterS: wait });
   }
 });
 
 test('names with quotes, and a building that changes, in the pieces of a record', () => {
   const textOf = createRecords();
-  const trail = { ms: [1999, 1000], places: [{ level: 'L"1', room: 'a' }, { level: 'L2', room: 'b' }] };
+  const list = { ms: [1999, 1000], places: [{ level: 'L"1', room: 'a' }, { level: 'L2', room: 'b' }] };
   const parse = (text) => JSON.parse(`[${text.slice(0, -1)}]`);
   const first = { roomName: (room) => `"${room}\\` };
-  assert.deepEqual(parse(textOf(first, trail)), [{ level: 'L"1', location: '"a\\', timestamp: 1 }, { level: 'L2', location: '"b\\', timestamp: 1 }]);
-  assert.deepEqual(parse(textOf({ roomName: () => 'new' }, trail, 'x"')).map(({ staff_id: id, location }) => [id, location]), [['x"', 'new'], ['x"', 'new']]);
+  assert.deepEqual(parse(textOf(first, list)), [{ level: 'L"1', location: '"a\\', timestamp: 1 }, { level: 'L2', location: '"b\\', timestamp: 1 }]);
+  assert.deepEqual(parse(textOf({ roomName: () => 'new' }, list, 'x"')).map(({ staff_id: id, location }) => [id, location]), [['x"', 'new'], ['x"', 'new']]);
   assert.equal(textOf(first, { ms: [], places: [] }), '');
 });
 

@@ -21,7 +21,7 @@ for (let s = 0; s < 420; s += 1) {
 }
 global.gc();
 const now = T + 419_000;
-const held = ids.every((id) => history.trail(id, history.completeFrom(id, now), now).ms.length >= 299);
+const held = ids.every((id) => history.locations(id, history.completeFrom(id, now), now).ms.length >= 299);
 console.log(JSON.stringify({ grown: process.memoryUsage.rss() - before, held, left_out: history.counters().left_out }));
 `;
 

@@ -15,7 +15,7 @@ test('locations come back in order, one a millisecond, the later told counts', (
   assert.deepEqual(history.between('0', T, T + 9), [{ ...at(T + 1, 'b'), rssi: -167 }, at(T + 2), at(T + 3)]);
   assert.deepEqual(history.between('0', T + 2, T + 2), [at(T + 2)]);
   assert.deepEqual(history.between('9', T, T + 9), []);
-  assert.deepEqual(history.trail('0', T + 1, T + 2), { ms: [T + 2, T + 1], places: [{ level: 'L1', room: 'a' }, { level: 'L1', room: 'b' }] });
+  assert.deepEqual(history.locations('0', T + 1, T + 2), { ms: [T + 2, T + 1], places: [{ level: 'L1', room: 'a' }, { level: 'L1', room: 'b' }] });
   assert.ok(history.knowsSecond('0', T + 999) && !history.knowsSecond('0', T + 1000));
 });
 
@@ -119,7 +119,7 @@ test('whatever is told: complete is complete, nothing is made up, and every boun
         const held = history.between(id, 0, Infinity);
         const known = new Map(model.between(id, 0, Infinity).map((one) => [one.ts, one]));
         for (const one of held) assert.deepEqual(one, known.get(one.ts));
-        assert.deepEqual(history.trail(id, 0, Infinity).ms, held.map(({ ts }) => ts).reverse());
+        assert.deepEqual(history.locations(id, 0, Infinity).ms, held.map(({ ts }) => ts).reverse());
         assert.ok(held.length <= bounds.points);
       }
       assert.ok(history.counters().people <= bounds.people && history.counters().pages <= bounds.pages);

@@ -5,7 +5,7 @@ const { test } = require('node:test');
 const { createAttempts } = require('../lib/access/attempts');
 const { createBuilding } = require('../lib/building');
 const { createClients } = require('../lib/access/clients');
-const { StoreUnavailable } = require('../lib/store/influx');
+const { StoreUnavailable } = require('../lib/store');
 const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
@@ -28,12 +28,12 @@ async function api(t, { trusted = () => true, store = {}, startedMs = 0, ...othe
     rig.asked.push([name, ...args]);
     return (store[name] ?? fallback)(...args);
   };
-  async function* trails(...args) {
-    yield* await asked('trails', () => [])(...args);
+  async function* locations(...args) {
+    yield* await asked('locations', () => [])(...args);
   }
   const base = await serve(t, {
     site: rig.site, clock: () => rig.now, trusted, apiKey: KEY, dashboardPath: '/dashboard/floor', ...guards(), buildingFile: '/nowhere/building.json',
-    store: { trails, latest: asked('latest', () => []) },
+    store: { locations, latest: asked('latest', () => []) },
     sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }), health: () => ({ status: 'up' }), log: () => {}, ...others,
   });
   rig.call = async (path, options) => {
@@ -134,17 +134,17 @@ test('400: repeated, of the wrong type, no object, no JSON, of a type nobody rea
 test('older history comes from the database, once, and only what memory lacks', async (t) => {
   const place = (room) => ({ level: 'L1', room });
   const stored = [{ staffId: '0', ms: [(S - 10) * 1000, (S - 20) * 1000], places: [place('gone'), place('a')] }];
-  const rig = await api(t, { startedMs: (S - 5) * 1000, store: { trails: () => stored } });
+  const rig = await api(t, { startedMs: (S - 5) * 1000, store: { locations: () => stored } });
   rig.hear('0', (S - 10) * 1000, -60, 'b'); // a backlog of the time before the start
   rig.hear('0', (S - 3) * 1000, -60, 'b');
   const answer = await rig.call(get('/extractbeacon', { staff_id: '0', start_time: S - 100, end_time: S }));
   assert.deepEqual(answer.body.location.map((record) => [record.location, record.timestamp - S]), [['Room B', -3], ['Room B', -10], ['Room A', -20]]);
-  assert.deepEqual(rig.asked, [['trails', ['0'], (S - 100) * 1000, (S - 5) * 1000 - 1, 94.999]]);
+  assert.deepEqual(rig.asked, [['locations', ['0'], (S - 100) * 1000, (S - 5) * 1000 - 1, 94.999]]);
 });
 
 test('503 with Retry-After for what only the database knows, memory is answered all the same', async (t) => {
   const away = () => { throw new StoreUnavailable('InfluxDB sleeps'); };
-  const rig = await api(t, { startedMs: (S - 100) * 1000, store: { trails: away, latest: away } });
+  const rig = await api(t, { startedMs: (S - 100) * 1000, store: { locations: away, latest: away } });
   rig.hear('0', (S - 3) * 1000, -60);
   assert.equal((await rig.call(get('/extractbeacon', { staff_id: '0', start_time: S - 100, end_time: S }))).body.location.length, 1);
   for (const path of [get('/extractbeacon', { staff_id: '0', start_time: S - 101, end_time: S }), '/retrieveformonitoring']) {

@@ -3,14 +3,14 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { createCalm } = require('../lib/store/store-guard');
+const { createStoreGuard } = require('../lib/store/store-guard');
 const { createInflux, StoreUnavailable } = require('../lib/store/influx');
 const { createStore } = require('../lib/store');
 const { fault, piece, playInflux, rows } = require('./support/influx');
 
 const LIMIT_MS = 1000; // an answer at once is within it on a busy machine
 const QUICK = { timeLimitMs: LIMIT_MS };
-const storeOf = (influx) => createStore(createCalm(influx));
+const storeOf = (influx) => createStore(createStoreGuard(influx));
 const all = async (pieces) => (await Array.fromAsync(pieces)).flat();
 
 test('values are bound, never written into the statement', async (t) => {
@@ -25,13 +25,13 @@ test('values are bound, never written into the statement', async (t) => {
     response.end(piece([series(evil, [[6, 'L1', 'a'], [5, 'L1', 'a']]), series('1', [[5, 'L2', 'b']])]));
   }));
   const [a, b] = [{ level: 'L1', room: 'a' }, { level: 'L2', room: 'b' }];
-  assert.deepEqual(await all(store.trails([evil, '1'], 1637396919123, 1637396920000, 1)),
+  assert.deepEqual(await all(store.locations([evil, '1'], 1637396919123, 1637396920000, 1)),
     [{ staffId: evil, ms: [6, 5], places: [a, a] }, { staffId: '1', ms: [5], places: [b] }]);
 });
 
 test('no rows are an empty list', async (t) => {
   const store = storeOf(await playInflux(t, (_request, response) => response.end(rows([]))));
-  assert.deepEqual(await all(store.trails(['0'], 0, 1, 1)), []);
+  assert.deepEqual(await all(store.locations(['0'], 0, 1, 1)), []);
   assert.deepEqual(await store.latest(0, 1), []);
   assert.equal(await store.newestHeartbeat(0), null);
 });

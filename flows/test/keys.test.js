@@ -104,13 +104,13 @@ test('keys are made and revoked while everything runs, by the API and by hand', 
     return { records: [...records, other.record], result: other };
   });
   assert.equal(keys.find(made.key), null);
-  keys.look();
+  keys.follow();
   assert.equal(keys.find(made.key).name, 'wall');
   assert.equal((await keys.revoke(record.id)).name, 'hacs');
   assert.equal(await keys.revoke(record.id), null);
   assert.equal(keys.find(key), null);
   fs.rmSync(file);
-  keys.look();
+  keys.follow();
   assert.equal(keys.find(made.key), null);
   assert.deepEqual(told.changed, [[['wall'], []], [[], ['wall']]]);
 });
@@ -122,7 +122,7 @@ test('what the API and others change at the same moment is told of the others al
   const real = fs.promises.rename;
   t.mock.method(fs.promises, 'rename', async (...args) => {
     await real(...args);
-    keys.look(); // the file is there, and its folder is not on the disk yet
+    keys.follow(); // the file is there, and its folder is not on the disk yet
   });
   const { record } = await keys.add(wanted);
   await keys.revoke(record.id);
@@ -138,8 +138,8 @@ test('a damaged file is refused, the keys of before stay, and nothing is written
     [() => fs.chmodSync(file, 0o662), /can be written by others/]]) {
     damage();
     const before = fs.readFileSync(file, 'utf8');
-    keys.look();
-    keys.look();
+    keys.follow();
+    keys.follow();
     assert.equal(keys.find(key).name, 'hacs');
     assert.equal(keys.part().status, 'degraded');
     assert.match(keys.part().reason, message);
@@ -148,7 +148,7 @@ test('a damaged file is refused, the keys of before stay, and nothing is written
     assert.equal(fs.readFileSync(file, 'utf8'), before);
     fs.chmodSync(file, 0o600);
     fs.writeFileSync(file, good);
-    keys.look();
+    keys.follow();
     assert.deepEqual(keys.part(), { status: 'up', count: 1 });
   }
   assert.equal(told.warn.length, 2, 'each is told once');
@@ -204,7 +204,7 @@ test('the command: help that teaches, a key shown once, faults in words', (t) =>
   }
   const added = run('add', 'hacs', '--right', 'history', '--right', 'presence', '--expires', '90d', '--rate', '50');
   assert.equal(added.status, 0, added.stderr);
-  keys.look();
+  keys.follow();
   const record = keys.find(added.stdout.trim());
   assert.deepEqual([record.name, record.rights, record.rate_per_s], ['hacs', ['history', 'presence'], 50]);
   const listed = execFileSync(process.execPath, [path.join(__dirname, '..', 'bin', 'key.js'), 'list'], { env, encoding: 'utf8' });
@@ -219,7 +219,7 @@ test('the command: help that teaches, a key shown once, faults in words', (t) =>
     assert.match(stderr, message);
   }
   assert.equal(run('revoke', 'hacs').status, 0);
-  keys.look();
+  keys.follow();
   assert.equal(keys.find(added.stdout.trim()), null);
   assert.match(run('list').stdout, /there are no keys yet/);
 });

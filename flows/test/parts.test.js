@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { StoreUnavailable } = require('../lib/store/influx');
+const { StoreUnavailable } = require('../lib/store');
 const { createFigures } = require('../lib/health/metrics/figures');
 const { createParts } = require('../lib/health/metrics/parts');
 const { createTrend, growth, KEPT_MS, percentile, rates } = require('../lib/health/metrics/trend');

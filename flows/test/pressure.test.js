@@ -8,7 +8,7 @@ const shedOf = (pressure, count) => Array.from({ length: count }, () => pressure
 
 test('nothing is refused while turns are short', () => {
   const pressure = createPressure();
-  for (let i = 0; i < 100; i += 1) pressure.look(i % 10 === 0 ? 200 : 5);
+  for (let i = 0; i < 100; i += 1) pressure.measured(i % 10 === 0 ? 200 : 5);
   assert.equal(shedOf(pressure, 1000), 0);
 });
 
@@ -17,11 +17,11 @@ test('under pressure a growing share is refused, never all, and none any more wh
   const shares = [];
   assert.equal(shedOf(pressure, 1000), 0);
   for (let i = 0; i < 6; i += 1) {
-    pressure.look(400);
+    pressure.measured(400);
     shares.push(shedOf(pressure, 1000));
   }
   shares.forEach((count, i) => assert.ok(Math.abs(count - [250, 500, 750, 900, 900, 900][i]) <= 1, shares.join()));
-  for (let i = 0; i < 10; i += 1) pressure.look(0);
+  for (let i = 0; i < 10; i += 1) pressure.measured(0);
   assert.equal(shedOf(pressure, 1000), 0);
   assert.ok(pressure.figures[0].read() > 4000);
 });
@@ -30,7 +30,7 @@ test('long turns are nothing that a few requests could help', () => {
   const pressure = createPressure();
   for (let i = 0; i < 10; i += 1) {
     assert.equal(shedOf(pressure, 100), 0);
-    pressure.look(400);
+    pressure.measured(400);
   }
 });
 

@@ -3,11 +3,11 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createCalm } = require('../lib/store/store-guard');
+const { createStoreGuard } = require('../lib/store/store-guard');
 const { createBodyCheck } = require('../lib/http/checks');
 const { requestRebuild } = require('../lib/http/rebuild');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { StoreUnavailable } = require('../lib/store/influx');
+const { StoreUnavailable } = require('../lib/store');
 const { emptyOutcome } = require('../lib/locator');
 const { createGrouping } = require('../lib/intake/batches');
 const { toBuilding, toGateway } = require('../lib/intake/changes');
@@ -187,7 +187,7 @@ test('work in the background retries, and stops', async () => {
 
 test('what the taker of readings throws comes out as it is', async (t) => {
   const influx = await playInflux(t, (_request, response) => response.end(answerRows([[1]])));
-  await assert.rejects(createStore(createCalm(influx)).readings(0, 1, async () => { throw new Stopped('stopped'); }), Stopped);
+  await assert.rejects(createStore(createStoreGuard(influx)).readings(0, 1, async () => { throw new Stopped('stopped'); }), Stopped);
 });
 
 test('times are epoch seconds or RFC 3339', () => {

@@ -48,9 +48,9 @@ async function house(t, { port = null, first = pair() } = {}) {
     server.close();
     server.closeAllConnections();
   });
-  const look = () => secure.look(server, (text) => said.push(text));
+  const check = () => secure.check(server, (text) => said.push(text));
   const status = () => secure.part().status;
-  return { ...means, secure, look, put, said, status, clock, plainPort: server.address().port };
+  return { ...means, secure, check, put, said, status, clock, plainPort: server.address().port };
 }
 
 /** What a caller gets who trusts that certificate. */
@@ -64,9 +64,9 @@ async function ask(port, ca, agent = new https.Agent()) {
 
 test('what comes over TLS reaches the same server, as encrypted and under the caller\'s address; HTTP stays', async (t) => {
   const first = pair();
-  const { port, look, plainPort, status } = await house(t, { first });
+  const { port, check, plainPort, status } = await house(t, { first });
   assert.equal(status(), 'degraded', 'nothing was read yet');
-  await look();
+  await check();
   assert.equal(status(), 'up');
   const { encrypted, from } = await ask(port, first.cert);
   assert.deepEqual({ encrypted, from }, { encrypted: true, from: '127.0.0.1' });
@@ -75,8 +75,8 @@ test('what comes over TLS reaches the same server, as encrypted and under the ca
 
 test('so do sockets that ask for an upgrade', async (t) => {
   const first = pair();
-  const { port, look } = await house(t, { first });
-  await look();
+  const { port, check } = await house(t, { first });
+  await check();
   const socket = tls.connect({ host: '127.0.0.1', port, ca: first.cert, servername: 'localhost' });
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
   assert.match((await socket.toArray()).join(''), /101 Switching Protocols[^]*hello$/);
@@ -84,14 +84,14 @@ test('so do sockets that ask for an upgrade', async (t) => {
 
 test('a new pair is shown to who connects from then on; who is connected stays so', async (t) => {
   const [first, second] = [pair(), pair(30)];
-  const { port, look, put, secure, said } = await house(t, { first });
-  await look();
+  const { port, check, put, secure, said } = await house(t, { first });
+  await check();
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   const earlier = await ask(port, first.cert, agent);
   const endsMs = secure.life().endsMs;
   put(second);
-  await look();
+  await check();
   assert.match(said.at(-1), /shows its new certificate/);
   assert.ok(secure.life().endsMs < endsMs);
   const kept = await ask(port, first.cert, agent);
@@ -102,32 +102,32 @@ test('a new pair is shown to who connects from then on; who is connected stays s
 
 test('a pair that does not fit, or is none, is not taken; the one of before stays, and that is said once', async (t) => {
   const [first, second] = [pair(), pair()];
-  const { port, look, put, said, status, secure } = await house(t, { first });
-  await look();
+  const { port, check, put, said, status, secure } = await house(t, { first });
+  await check();
   for (const wrong of [{ cert: second.cert, key: first.key }, { cert: 'none', key: 'none' }]) {
     put(wrong);
-    await look();
+    await check();
     const lines = said.length;
-    await look();
+    await check();
     assert.equal(said.length, lines);
     assert.equal(status(), 'degraded');
     assert.match(secure.part().reason, /server\.crt and .*server\.key cannot be used/);
     await ask(port, first.cert);
   }
   put(second);
-  await look();
+  await check();
   assert.equal(status(), 'up');
   await ask(port, second.cert);
 });
 
 test('without a certificate nothing listens, until there is one', async (t) => {
-  const { port, look, put, status, secure } = await house(t, { first: null });
-  await look();
+  const { port, check, put, status, secure } = await house(t, { first: null });
+  await check();
   assert.match(secure.part().reason, /ENOENT/);
   await assert.rejects(once(net.connect(port, '127.0.0.1'), 'connect'), /ECONNREFUSED/);
   const first = pair();
   put(first);
-  await look();
+  await check();
   assert.equal(status(), 'up');
   await ask(port, first.cert);
 });
@@ -135,19 +135,19 @@ test('without a certificate nothing listens, until there is one', async (t) => {
 test('a port that is taken is named with what to do, and opened when it is free', async (t) => {
   const other = net.createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
-  const { look, secure, status } = await house(t, { port: other.address().port });
-  await look();
+  const { check, secure, status } = await house(t, { port: other.address().port });
+  await check();
   assert.match(secure.part().reason, /port \d+ is not open: .*EADDRINUSE.*choose another HTTPS_PORT/);
   other.close();
   await once(other, 'close');
-  await look();
+  await check();
   assert.equal(status(), 'up');
 });
 
 test('an end that is past is said; who speaks no TLS is counted and harms nobody', async (t) => {
   const first = pair(2);
-  const { port, look, secure, clock, status } = await house(t, { first });
-  await look();
+  const { port, check, secure, clock, status } = await house(t, { first });
+  await check();
   const failed = () => secure.figures.find(({ name }) => name === 'https_handshakes_failed').read();
   const socket = net.connect(port, '127.0.0.1').on('error', () => {});
   socket.end('GET / HTTP/1.1\r\n\r\n');

@@ -5,12 +5,12 @@ const { isIP } = require('node:net');
 
 /**
  * Bounds how often somebody may guess. After `limit` failures within `windowMs` an address is slow: what is checked from
- * there takes its turn, one in `paceMs`, so that a right password only waits, whoever else guesses behind the same address.
+ * there waits in line, one in `paceMs`, so that a right password only waits, whoever else guesses behind the same address.
  * @param {{limit?: number, windowMs?: number, addresses?: number, paceMs?: number, waiting?: number}} [bounds] addresses: how many
- *   are remembered; waiting: how many checks of one address may wait for their turn
+ *   are remembered; waiting: how many checks of one address may wait
  */
 function createAttempts({ limit = 10, windowMs = 5 * 60_000, addresses = 10_000, paceMs = 1000, waiting = 60 } = {}) {
-  /** @type {Map<string, {count: number, untilMs: number, turnMs: number}>} by network */
+  /** @type {Map<string, {count: number, untilMs: number, nextMs: number}>} by network */
   const failures = new Map();
 
   /** Who is slow now. @param {string} address @param {number} nowMs */
@@ -27,17 +27,17 @@ function createAttempts({ limit = 10, windowMs = 5 * 60_000, addresses = 10_000,
     },
 
     /**
-     * A turn for one check.
+     * When one check may begin.
      * @param {string} address @param {number} nowMs
-     * @returns {number|null} ms until it; null: too many are waiting
+     * @returns {number|null} ms until then; null: too many are waiting
      */
-    turn(address, nowMs) {
+    delayMs(address, nowMs) {
       const known = slow(address, nowMs);
       if (!known) return 0;
-      const turnMs = Math.max(nowMs, known.turnMs + paceMs);
-      if (turnMs - nowMs > waiting * paceMs) return null;
-      known.turnMs = turnMs;
-      return turnMs - nowMs;
+      const nextMs = Math.max(nowMs, known.nextMs + paceMs);
+      if (nextMs - nowMs > waiting * paceMs) return null;
+      known.nextMs = nextMs;
+      return nextMs - nowMs;
     },
 
     /** @param {string} address @param {number} nowMs */
@@ -46,7 +46,7 @@ function createAttempts({ limit = 10, windowMs = 5 * 60_000, addresses = 10_000,
       const known = failures.get(network);
       const count = known && known.untilMs > nowMs ? known.count + 1 : 1;
       failures.delete(network);
-      failures.set(network, { count, untilMs: nowMs + windowMs, turnMs: known?.turnMs ?? nowMs });
+      failures.set(network, { count, untilMs: nowMs + windowMs, nextMs: known?.nextMs ?? nowMs });
       if (failures.size > addresses) failures.delete(/** @type {string} */ (failures.keys().next().value));
     },
   };

@@ -44,7 +44,7 @@ function createGuards(config, { site, figures, health, hosts, version, clock, lo
     guards: { keys, limits, audit, unlisted, pressure, metrics: { ...prometheus, watch: http.watch } },
     /** About once a second. */
     tick() {
-      keys.look();
+      keys.follow();
       audit.tick();
       unlisted.tick();
     },

@@ -20,7 +20,7 @@ module.exports = {
   /** 8. Rights, and the guard that each route begins with. */
   ...require('./rights'),
   ...require('./guard'),
-  /** 11. Who looked up whom: reading it back. */
+  /** 11. Who looked up whose history: reading it back. */
   readAudit: require('./audit/read').readAudit,
   sizeOfSubjects: require('./audit/subjects').size,
   /** 4., 6., 7. and 11. together, with their parts of /health and their figures. */

@@ -5,18 +5,18 @@ const { monitorEventLoopDelay } = require('node:perf_hooks');
 
 /**
  * Whether requests come faster than they can be answered. All work shares one event loop with the readings that come in; when
- * its turns grow long, a growing share of the requests is refused, which costs little, until they are short again.
+ * it is held up, a growing share of the requests is refused, which costs little, until it no longer is.
  * @typedef {{sheds: () => boolean}} Pressure sheds: whether the next request is one to refuse
  */
 
 const RESOLUTION_MS = 20;
-const LOOK_MS = 1000;
+const MEASURE_MS = 1000;
 /** In the mean of a second: what one busy moment or one pause of the garbage collector costs is far below. */
-const LONG_TURN_MS = 250;
+const LONG_DELAY_MS = 250;
 const MORE_SHARE = 0.25;
 const LESS_SHARE = 0.1;
 const MOST_SHARE = 0.9;
-/** So few requests in a second are not what makes turns long: to refuse them would help nobody. */
+/** So few requests in a second are not what holds the loop up: to refuse them would help nobody. */
 const FEW = 100;
 
 function createPressure() {
@@ -25,11 +25,11 @@ function createPressure() {
   let shed = 0;
   let asked = 0;
   return {
-    /** @param {number} meanTurnMs of the last second */
-    look(meanTurnMs) {
+    /** @param {number} meanDelayMs of the last second */
+    measured(meanDelayMs) {
       const many = asked > FEW;
       asked = 0;
-      share = meanTurnMs > LONG_TURN_MS && many ? Math.min(MOST_SHARE, share + MORE_SHARE) : Math.max(0, share - LESS_SHARE);
+      share = meanDelayMs > LONG_DELAY_MS && many ? Math.min(MOST_SHARE, share + MORE_SHARE) : Math.max(0, share - LESS_SHARE);
     },
     sheds() {
       asked += 1;
@@ -54,9 +54,9 @@ function watchPressure() {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   const timer = setInterval(() => {
-    pressure.look(delay.count > 0 ? delay.mean / 1e6 - RESOLUTION_MS : 0);
+    pressure.measured(delay.count > 0 ? delay.mean / 1e6 - RESOLUTION_MS : 0);
     delay.reset();
-  }, LOOK_MS);
+  }, MEASURE_MS);
   timer.unref();
   return { ...pressure, stop: () => { clearInterval(timer); delay.disable(); } };
 }

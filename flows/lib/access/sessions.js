@@ -54,19 +54,19 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   }
 
   /**
-   * Passwords are what people choose, and can be guessed: from an address with many wrong ones each check waits for its turn.
+   * Passwords are what people choose, and can be guessed: from an address with many wrong ones each check waits in line.
    * @param {import('node:http').IncomingMessage} request
    * @param {string} user
    * @param {string} password
    * @returns {Promise<{role: Role|null, waitS: number, checked: boolean}>} null: neither of them; waitS: for how long checks from there
-   *   take turns; checked: false, too many wait
+   *   wait in line; checked: false, too many wait
    */
   async function check(request, user, password) {
     const { address } = clientOf(request);
-    const turnMs = attempts.turn(address, clock());
+    const waitMs = attempts.delayMs(address, clock());
     const waitS = attempts.waitS(address, clock());
-    if (turnMs === null) return { role: null, waitS, checked: false };
-    if (turnMs > 0) await sleep(turnMs);
+    if (waitMs === null) return { role: null, waitS, checked: false };
+    if (waitMs > 0) await sleep(waitMs);
     const admin = [sameSecret(user, adminUser), sameSecret(password, adminPassword)].every(Boolean);
     const viewer = [viewerUser !== '', sameSecret(user, viewerUser), sameSecret(password, viewerPassword)].every(Boolean);
     const role = admin ? 'admin' : viewer ? 'viewer' : null;
@@ -77,7 +77,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   /** @param {Role} role */
   const userOf = (role) => (role === 'admin' ? adminUser : viewerUser);
 
-  /** As whom the request comes, by cookie or by Basic credentials. @param {any} request @returns {Promise<Role|null>} */
+  /** Who sends the request, by cookie or by Basic credentials. @param {any} request @returns {Promise<Role|null>} */
   async function roleOf(request) {
     const session = sessionOf(request);
     if (session) return session.role;
@@ -138,7 +138,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   }
 
   /**
-   * Express middleware for pages: people are led to the login, programs are told.
+   * Express middleware for pages: people are led to the login, programs get 401.
    * @type {import('express').RequestHandler}
    */
   function guard(request, response, next) {

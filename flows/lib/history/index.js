@@ -10,7 +10,7 @@ const { createWords } = require('./interned');
  * every direction; what does not fit makes memory complete from a later time on, so that the database is asked for it.
  * @typedef {import('../locator').Location} Location
  * @typedef {{level: string, room: string}} Place
- * @typedef {{ms: number[], places: Place[]}} Trail where one person was: newest first, times in epoch ms
+ * @typedef {{ms: number[], places: Place[]}} LocationList where one person was: newest first, times in epoch ms
  * @typedef {ReturnType<typeof createHistory>} History
  */
 
@@ -100,10 +100,10 @@ function createHistory(startedMs, overrides = {}) {
 
   /**
    * @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive
-   * @returns {Trail}
+   * @returns {LocationList}
    */
-  function trail(staffId, fromMs, toMs) {
-    /** @type {Trail} */
+  function locations(staffId, fromMs, toMs) {
+    /** @type {LocationList} */
     const found = { ms: [], places: [] };
     const track = people.get(staffId);
     if (!track) return found;
@@ -133,7 +133,7 @@ function createHistory(startedMs, overrides = {}) {
     return found;
   }
 
-  /** Whether the second of `ts` is already told. @param {string} staffId @param {number} ts */
+  /** Whether there is a location of the second of `ts` already. @param {string} staffId @param {number} ts */
   function knowsSecond(staffId, ts) {
     const track = people.get(staffId);
     const secondMs = Math.floor(ts / 1000) * 1000;
@@ -187,7 +187,7 @@ function createHistory(startedMs, overrides = {}) {
     add,
     correct,
     completeFrom,
-    trail,
+    locations,
     between,
     knowsSecond,
     latestSince,
@@ -201,7 +201,7 @@ function createHistory(startedMs, overrides = {}) {
   };
 }
 
-/** Sweeping looks at everybody; the bounds hold without it. */
+/** Sweeping visits everybody; the bounds hold without it. */
 const SWEEP_MS = 60_000;
 
 module.exports = { createHistory, BOUNDS, LATEST_MS };

@@ -2,13 +2,13 @@
 'use strict';
 
 /**
- * Numbers for things that are told again and again, so that each is kept once.
+ * Numbers for things that come again and again, so that each is kept once.
  * @template T
  * @typedef {{of: (key: string, value: T) => number, at: (number: number) => T, keyAt: (number: number) => string,
  *   isFilling: () => boolean}} Words of: −1 when there are too many
  */
 
-/** From here on a look for unused ones pays. */
+/** From here on it pays to search for unused ones. */
 const FILLING_SHARE = 0.75;
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const { isTaskCancelledError, timeout, TimeoutStrategy } = require('cockatiel');
-const { StoreBusy } = require('../store/store-guard');
+const { StoreBusy } = require('../store');
 const { LATEST_MS } = require('./index');
 
 /**

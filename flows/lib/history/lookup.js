@@ -1,15 +1,15 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('../store/influx');
+const { StoreUnavailable } = require('../store');
 
 /**
  * Where people were, from memory and database together, newest first, piece by piece: what memory holds completely is never
  * asked for, and where both know a millisecond memory counts.
- * @typedef {import('./index').Trail} Trail
- * @typedef {import('../store').TrailOf} TrailOf
- * @typedef {{history: Pick<import('./index').History, 'completeFrom'|'trail'|'staffIds'>,
- *   store: Pick<import('../store').Store, 'trails'>, clock: () => number,
+ * @typedef {import('./index').LocationList} LocationList
+ * @typedef {import('../store').StaffLocations} StaffLocations
+ * @typedef {{history: Pick<import('./index').History, 'completeFrom'|'locations'|'staffIds'>,
+ *   store: Pick<import('../store').Store, 'locations'>, clock: () => number,
  *   refuseIncomplete?: import('../coverage').RefuseIncomplete}} Means
  */
 
@@ -23,19 +23,19 @@ const TAKEN_WITHIN_MS = 4 * 60_000;
  * @param {string} staffId
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
- * @returns {{recent: Trail, older: AsyncGenerator<Trail, void, void>|null}} older: where memory does not reach; it takes
+ * @returns {{recent: LocationList, older: AsyncGenerator<LocationList, void, void>|null}} older: where memory does not reach; it takes
  *   `recent` in
  */
-function trailOf({ history, store, clock, refuseIncomplete = () => {} }, staffId, fromMs, toMs) {
+function locationsOf({ history, store, clock, refuseIncomplete = () => {} }, staffId, fromMs, toMs) {
   const nowMs = clock();
   const olderToMs = Math.min(toMs, history.completeFrom(staffId, nowMs) - 1, nowMs + AHEAD_MS);
-  const recent = history.trail(staffId, fromMs, toMs);
+  const recent = history.locations(staffId, fromMs, toMs);
   return { recent, older: fromMs <= olderToMs ? older() : null };
 
   async function* older() {
     refuseIncomplete(fromMs, olderToMs + 1, [staffId], nowMs);
     const merge = createMerge(recent);
-    for await (const piece of store.trails([staffId], fromMs, olderToMs, (olderToMs - fromMs) / 1000)) yield merge.with(piece);
+    for await (const piece of store.locations([staffId], fromMs, olderToMs, (olderToMs - fromMs) / 1000)) yield merge.with(piece);
     yield merge.rest();
   }
 }
@@ -46,12 +46,12 @@ function trailOf({ history, store, clock, refuseIncomplete = () => {} }, staffId
  * @param {string[]|null} staffIds null: everybody
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
- * @returns {AsyncGenerator<TrailOf, void, void>} pieces of the same person follow each other
+ * @returns {AsyncGenerator<StaffLocations, void, void>} pieces of the same person follow each other
  */
-async function* trailsOf({ history, store, clock, refuseIncomplete = () => {} }, staffIds, fromMs, toMs) {
+async function* locationsOfSeveral({ history, store, clock, refuseIncomplete = () => {} }, staffIds, fromMs, toMs) {
   const askedMs = clock();
   const known = [...new Set(staffIds ?? history.staffIds())].sort().reverse();
-  const whole = (staffId = '') => ({ staffId, ...history.trail(staffId, fromMs, toMs) });
+  const whole = (staffId = '') => ({ staffId, ...history.locations(staffId, fromMs, toMs) });
   const lacks = (/** @type {string} */ staffId) => history.completeFrom(staffId, askedMs) > fromMs;
   // nobody has an empty id: what memory says of it holds for everybody it does not know
   const asked = staffIds === null && lacks('') ? null : known.filter(lacks);
@@ -63,14 +63,14 @@ async function* trailsOf({ history, store, clock, refuseIncomplete = () => {} },
     let merge = createMerge({ ms: [], places: [] });
     let staffId = '';
     const records = ((asked ?? known).length * (olderToMs - fromMs)) / 1000;
-    for await (const piece of store.trails(asked, fromMs, olderToMs, records)) {
+    for await (const piece of store.locations(asked, fromMs, olderToMs, records)) {
       if (piece.staffId !== staffId) {
         yield { staffId, ...merge.rest() };
         for (; next < known.length && /** @type {string} */ (known[next]) > piece.staffId; next += 1) yield whole(known[next]);
         if (known[next] === piece.staffId) next += 1;
         if (clock() - askedMs > TAKEN_WITHIN_MS) throw new StoreUnavailable('the answer was taken too slowly');
         staffId = piece.staffId;
-        merge = createMerge(history.trail(staffId, fromMs, toMs), history.completeFrom(staffId, clock()));
+        merge = createMerge(history.locations(staffId, fromMs, toMs), history.completeFrom(staffId, clock()));
       }
       yield { staffId, ...merge.with(piece) };
     }
@@ -80,19 +80,19 @@ async function* trailsOf({ history, store, clock, refuseIncomplete = () => {} },
 }
 
 /**
- * Takes one person's recent trail into the pieces of the older one.
- * @param {Trail} recent
+ * Takes one person's recent locations into the pieces of the older ones.
+ * @param {LocationList} recent
  * @param {number} [completeFromMs] from here on the recent one has everything
  */
 function createMerge(recent, completeFromMs = Infinity) {
   let at = 0;
   return {
-    /** @param {Trail} piece newest first, and so all that follow @returns {Trail} */
+    /** @param {LocationList} piece newest first, and so all that follow @returns {LocationList} */
     with(piece) {
       if (at === recent.ms.length && (piece.ms[0] ?? 0) < completeFromMs) return piece;
-      /** @type {Trail} */
+      /** @type {LocationList} */
       const merged = { ms: [], places: [] };
-      const take = (/** @type {Trail} */ from, /** @type {number} */ index) => {
+      const take = (/** @type {LocationList} */ from, /** @type {number} */ index) => {
         merged.ms.push(/** @type {number} */ (from.ms[index]));
         merged.places.push(/** @type {import('./index').Place} */ (from.places[index]));
       };
@@ -103,7 +103,7 @@ function createMerge(recent, completeFromMs = Infinity) {
       }
       return merged;
     },
-    /** @returns {Trail} what no piece was old enough for */
+    /** @returns {LocationList} what no piece was old enough for */
     rest() {
       const rest = { ms: recent.ms.slice(at), places: recent.places.slice(at) };
       at = recent.ms.length;
@@ -112,4 +112,4 @@ function createMerge(recent, completeFromMs = Infinity) {
   };
 }
 
-module.exports = { AHEAD_MS, trailOf, trailsOf };
+module.exports = { AHEAD_MS, locationsOf, locationsOfSeveral };

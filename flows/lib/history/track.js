@@ -5,7 +5,7 @@ const { PAGE_POINTS, POINT_WORDS } = require('./pages');
 
 /**
  * One person's last minutes, ascending by time, three 32-bit words a point. No two points of a track may lie 49 days apart:
- * of a time only the lower 32 bits are kept, the newest tells the rest.
+ * of a time only the lower 32 bits are kept, the newest gives the rest.
  */
 
 /** Only a clock that was wrong by weeks puts points so far apart: what is on its far side is given up. */

@@ -81,7 +81,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
  * @param {{by: string, how: import('../building/editing/versions').How, of: number|null}} what
  */
 async function writeOver(context, file, digest, what) {
-  const written = await context.editor.write(file, digest, what).catch((error) => { throw told(error); });
+  const written = await context.editor.write(file, digest, what).catch((error) => { throw asApiError(error); });
   await context.reload();
   const now = await context.editor.current();
   const { version, set_aside: aside } = written;
@@ -92,7 +92,7 @@ async function writeOver(context, file, digest, what) {
 }
 
 /** @param {unknown} error */
-function told(error) {
+function asApiError(error) {
   if (error instanceof NotWritable) return new ApiError(503, `${error.message}: ${WRITABLE}`, 60);
   if (!(error instanceof Conflict)) return error;
   const { version, by, how } = error.version ?? {};
@@ -163,7 +163,7 @@ async function fromList(context, bytes, who, { dryRun, name, how }) {
 async function putPicture({ pictures }, bytes) {
   const plan = await pictures.put(bytes).catch((error) => {
     if (error instanceof PictureError) throw badRequest(error.message);
-    throw error.code === undefined ? error : told(new NotWritable(error));
+    throw error.code === undefined ? error : asApiError(new NotWritable(error));
   });
   return { plan };
 }
@@ -171,14 +171,14 @@ async function putPicture({ pictures }, bytes) {
 /** @param {Context} context */
 async function listVersions({ editor }) {
   const { digest, faults } = await editor.current();
-  const versions = await editor.versions().catch((error) => { throw told(new NotWritable(error)); });
+  const versions = await editor.versions().catch((error) => { throw asApiError(new NotWritable(error)); });
   const list = versions.list();
   return { current: list.find((one) => one.digest === digest)?.version ?? null, dropped: versions.dropped(),
-    faults_count: faults.length, faults: faultDetails(faults), versions: list.map(toldVersion) };
+    faults_count: faults.length, faults: faultDetails(faults), versions: list.map(versionAnswer) };
 }
 
 /** @param {import('../building/editing/versions').Version} version */
-const toldVersion = ({ digest: _, ...version }) => version;
+const versionAnswer = ({ digest: _, ...version }) => version;
 
 /** @param {Context} context @param {number} number */
 async function versionOf({ editor }, number) {
@@ -190,7 +190,7 @@ async function versionOf({ editor }, number) {
 /** With what would change by going back to it. @param {Context} context @param {number} number */
 async function getVersion(context, number) {
   const { version, building } = await versionOf(context, number);
-  return { ...toldVersion(version), restoring: changesBetween((await context.editor.current()).file, building), building };
+  return { ...versionAnswer(version), restoring: changesBetween((await context.editor.current()).file, building), building };
 }
 
 /** @param {Context} context @param {number} number @param {Who} who */

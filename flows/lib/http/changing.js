@@ -17,7 +17,7 @@ const { sendJson } = require('./v1/send');
  *   send: (response: import('express').Response, status: number, body: object|string) => void}} plumbing
  */
 function addChanging(router, context, requireRight, { oneOf, send }) {
-  const look = requireRight(['presence', 'admin']);
+  const read = requireRight(['presence', 'admin']);
   const change = requireRight('admin', { changes: true });
   /** @param {number} limit */
   const bytes = (limit) => express.raw({ limit, type: () => true });
@@ -48,10 +48,10 @@ function addChanging(router, context, requireRight, { oneOf, send }) {
   const numberOf = (request) => Number(/^[1-9]\d{0,8}$/.exec(request.params.version ?? '')?.[0] ?? 0);
 
   const whole = bytes(building.BUILDING_BYTES);
-  router.get('/api/v1/building', look, answering(() => building.getBuilding(context)));
+  router.get('/api/v1/building', read, answering(() => building.getBuilding(context)));
   router.put('/api/v1/building', change, whole, answering((request, response) =>
     building.replaceBuilding(context, bodyOf(request), who(request, response))));
-  router.all('/api/v1/building', look, oneOf('GET', 'HEAD', 'PUT'));
+  router.all('/api/v1/building', read, oneOf('GET', 'HEAD', 'PUT'));
   router.all('/api/v1/building/validate', requireRight('admin'), oneOf('POST'), whole, answering((request) =>
     plain(() => building.validateBuilding(bodyOf(request)))));
   router.all('/api/v1/building/import', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
@@ -61,13 +61,13 @@ function addChanging(router, context, requireRight, { oneOf, send }) {
       name: String(request.query.name ?? '').trim(), how: String(request.query.how ?? '') })));
   router.all('/api/v1/building/pictures', change, oneOf('POST'), bytes(PICTURE_BYTES), answering((request) =>
     plain(() => building.putPicture(context, bodyOf(request)))));
-  router.all('/api/v1/building/versions', look, oneOf('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
-  router.all('/api/v1/building/versions/:version', look, oneOf('GET', 'HEAD'),
+  router.all('/api/v1/building/versions', read, oneOf('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
+  router.all('/api/v1/building/versions/:version', read, oneOf('GET', 'HEAD'),
     answering((request) => plain(() => building.getVersion(context, numberOf(request)))));
   router.all('/api/v1/building/versions/:version/restore', change, oneOf('POST'),
     answering((request, response) => building.restoreVersion(context, numberOf(request), who(request, response))));
 
-  router.all('/api/v1/alerts', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listAlerts(context))));
+  router.all('/api/v1/alerts', read, oneOf('GET', 'HEAD'), answering(() => plain(() => listAlerts(context))));
   router.all('/api/v1/alerts/:alert/acknowledge', change, oneOf('POST'), answering((request, response) =>
     plain(() => acknowledgeAlert(context, request.params.alert ?? '', callerOf(response).name))));
   router.all('/api/v1/alerts/kinds/:kind/acknowledge', change, oneOf('POST'), answering((request, response) =>
@@ -76,7 +76,7 @@ function addChanging(router, context, requireRight, { oneOf, send }) {
     const { name, kind, rights, readOnly = false } = callerOf(response);
     return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };
   }));
-  router.all('/api/v1/strangers', look, oneOf('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
+  router.all('/api/v1/strangers', read, oneOf('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
 }
 
 /** A little more than is taken, for its own message. */

@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-/** Something the caller is told, with its status and, where it helps, when to come back. */
+/** A refusal: its status, what and why and, where it helps, when to try again. */
 class ApiError extends Error {
   /**
    * @param {number} status @param {string} message @param {number} [retryAfterS]
-   * @param {{more?: object, headers?: Record<string, string>}} [told] beside the message
+   * @param {{more?: object, headers?: Record<string, string>}} [beside] the message
    */
   constructor(status, message, retryAfterS, { more = {}, headers = {} } = {}) {
     super(message);

@@ -1,11 +1,10 @@
 // @ts-check
 'use strict';
 
-const { StoreBusy } = require('../store/store-guard');
+const { StoreBusy, StoreUnavailable } = require('../store');
 const { normaliseBeacon } = require('../building/ids');
-const { StoreUnavailable } = require('../store/influx');
 const { BrokerAway } = require('../outbox');
-const { AHEAD_MS, trailOf, trailsOf } = require('../history/lookup');
+const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { createLatest } = require('../history/latest');
@@ -51,11 +50,11 @@ function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp)
     const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);
     lookUp(staffIds ?? '*', fromMs, toMs);
-    return records(texts(trailsOf(means, staffIds, fromMs, toMs), (trail) => textOf(site.building(), trail, trail.staffId)));
+    return records(texts(locationsOfSeveral(means, staffIds, fromMs, toMs), (list) => textOf(site.building(), list, list.staffId)));
   }
   lookUp(staffIds, fromMs, toMs);
-  const { recent, older } = trailOf(means, staffIds, fromMs, toMs);
-  return records(older ? texts(older, (trail) => textOf(site.building(), trail)) : [textOf(site.building(), recent)]);
+  const { recent, older } = locationsOf(means, staffIds, fromMs, toMs);
+  return records(older ? texts(older, (list) => textOf(site.building(), list)) : [textOf(site.building(), recent)]);
 }
 
 /** One id, several, or null for everybody. @param {Params} params @returns {string|string[]|null} */
@@ -75,10 +74,10 @@ function refuseTooMuch(people, seconds) {
 /** @param {Iterable<string>|AsyncIterable<string>} items */
 const records = (items) => new PiecedJson('{"location":[', items, ']}');
 
-/** @template T @param {AsyncIterable<T>} trails @param {(trail: T) => string} write */
-async function* texts(trails, write) {
+/** @template T @param {AsyncIterable<T>} lists @param {(list: T) => string} write */
+async function* texts(lists, write) {
   try {
-    for await (const trail of trails) yield write(trail);
+    for await (const list of lists) yield write(list);
   } catch (error) {
     throw asApiError(error);
   }
@@ -110,7 +109,7 @@ async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
   if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
   if (!unlisted.admit(staffId)) {
-    throw new ApiError(403, `${unlisted.most} people are known already whom the building file does not list: add "${staffId}" to its staff`);
+    throw new ApiError(403, `${unlisted.most} people are known already who are not in the building file: add "${staffId}" to its staff`);
   }
   const ts = moment(`${staffId} ${beacon}`);
   const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });

@@ -2,9 +2,9 @@
 'use strict';
 
 /**
- * Trails as the records of HACS-era answers. What all records of one room have in common is written once: a poll of the last
+ * Lists of locations as the records of HACS-era answers. What all records of one room have in common is written once: a poll of the last
  * seconds is joined from pieces, a fifth of the time that making objects and stringifying them takes.
- * @typedef {import('../history').Trail} Trail
+ * @typedef {import('../history').LocationList} LocationList
  * @typedef {import('../building').Building} Building
  */
 
@@ -30,7 +30,7 @@ function createRecords() {
 
   /**
    * @param {Building} its as it is now
-   * @param {Trail} trail
+   * @param {LocationList} list
    * @param {string} [staffId] where the records shall say whose they are
    * @returns {string} records, each followed by a comma
    */

@@ -7,14 +7,14 @@ const tls = require('node:tls');
 
 /**
  * HTTPS beside Node-RED's own HTTP: what comes over TLS is handed to the same server as a connection, so pages, API and sockets
- * are the same. The certificate's files are looked at again and again; a new pair is shown to who connects from then on, and
- * nobody who is connected notices. What cannot be used is not taken: the pair of before stays, and `part` says why.
+ * are the same. The certificate's files are checked every few seconds; a new pair is shown to who connects from then on, and
+ * nobody who is connected notices. A pair that cannot be used is refused: the pair of before stays, and `part` says why.
  * @typedef {ReturnType<typeof createSecure>} Secure
  * @typedef {{cert: string, key: string}} Pair PEM
  */
 
 /** A renewal shows within that, and a port that was taken is tried again. */
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 /** Who does not finish a handshake holds a connection no longer. */
 const HANDSHAKE_MS = 10_000;
 const REMEDIES = Object.freeze(/** @type {Record<string, string>} */ ({
@@ -73,7 +73,7 @@ function createSecure({ host, port, certFile, keyFile, clock }) {
   }
 
   /** Bring everything to how it should be. @param {import('node:http').Server} server @param {(text: string) => void} log */
-  async function look(server, log) {
+  async function check(server, log) {
     const before = fault();
     await readFiles(log);
     if (!listener && shown) await open(server, log);
@@ -83,13 +83,13 @@ function createSecure({ host, port, certFile, keyFile, clock }) {
   const fault = () => portFault || fileFault;
 
   return {
-    look,
+    check,
     /** Listen from now on, as long as the process lives. @param {import('node:http').Server} server @param {(text: string) => void} log */
     serve(server, log) {
-      let looking = look(server, log);
-      const timer = setInterval(() => { looking = looking.then(() => look(server, log)); }, LOOK_MS);
+      let checking = check(server, log);
+      const timer = setInterval(() => { checking = checking.then(() => check(server, log)); }, CHECK_MS);
       timer.unref();
-      return looking;
+      return checking;
     },
     /** Stop listening; who is connected stays so. */
     close: () => listener?.close(),
@@ -108,7 +108,7 @@ function createSecure({ host, port, certFile, keyFile, clock }) {
     figures: [
       { name: 'https_certificate_expiry_timestamp_s', kind: 'gauge', help: 'Until when the certificate of HTTPS is good, epoch seconds',
         read: () => (life === null ? null : life.endsMs / 1000) },
-      { name: 'https_handshakes_failed', kind: 'counter', help: 'Callers of HTTPS with whom no TLS came about', read: () => refused },
+      { name: 'https_handshakes_failed', kind: 'counter', help: 'Callers of HTTPS whose TLS handshake failed', read: () => refused },
     ],
   };
 }

@@ -11,20 +11,20 @@ const { atMost, between, BETWEEN } = require('./influxql');
 const EVENT_FIELDS = /** @type {const} */ (['level', 'room', 'count', 'limit', 'reason', 'battery_mv']);
 const PATIENT_MS = 3000;
 
-/** @param {import('./archive').Influx} influx */
+/** @param {import('.').Influx} influx */
 function createDevices(influx) {
   /**
-   * What a gateway told of itself.
+   * What a gateway reported of itself.
    * @param {string} gateway @param {number} fromMs @param {number} toMs exclusive @param {number} count
-   * @returns {Promise<({ts: number} & Record<string, number|string>)[]>} ascending; what was not told is left out
+   * @returns {Promise<({ts: number} & Record<string, number|string>)[]>} ascending; what was not reported is left out
    */
   async function figuresOf(gateway, fromMs, toMs, count) {
     const [series] = await influx.query('health',
       `SELECT * FROM "gateway_health" WHERE "gateway" = $gateway AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
       { gateway, ...between(fromMs, toMs) });
     return (series?.rows ?? []).map((row) => {
-      const told = series?.columns.map((name, i) => [name === 'time' ? 'ts' : name, row[i]]) ?? [];
-      return Object.fromEntries(told.filter(([name, value]) => value !== null && name !== 'gateway'));
+      const reported = series?.columns.map((name, i) => [name === 'time' ? 'ts' : name, row[i]]) ?? [];
+      return Object.fromEntries(reported.filter(([name, value]) => value !== null && name !== 'gateway'));
     });
   }
 

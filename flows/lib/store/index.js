@@ -1,8 +1,15 @@
 // @ts-check
 'use strict';
 
+const { createDevices } = require('./devices');
+const { createInflux, StoreUnavailable } = require('./influx');
+const { createPeople } = require('./people');
+const { createStays } = require('./stays');
+const { createStoreGuard, StoreBusy } = require('./store-guard');
+const { createMeasured } = require('./telemetry');
+
 /**
- * The questions the flows ask the database.
+ * Every question that the flows ask the database: everything bound, windows of `/api/v1` half-open and with at most `count` rows.
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay
  */
@@ -18,10 +25,11 @@ const EVERYBODY_MS = 8000;
 const LONG_RECORDS = 20_000;
 
 /**
- * @typedef {import('../history').Trail & {staffId: string}} TrailOf
+ * @typedef {import('../history').LocationList & {staffId: string}} StaffLocations
  * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
  * @typedef {ReturnType<typeof createStore>} Store
- * @param {Pick<import('./store-guard').Calm, 'query'|'pieces'|'probe'>} influx
+ * @typedef {Pick<import('./store-guard').StoreGuard, 'query'|'pieces'>} Influx
+ * @param {Influx & Pick<import('./store-guard').StoreGuard, 'probe'>} influx
  */
 function createStore(influx) {
   /**
@@ -30,15 +38,15 @@ function createStore(influx) {
    * @param {number} fromMs inclusive
    * @param {number} toMs inclusive
    * @param {number} records so many there may be
-   * @returns {AsyncGenerator<TrailOf, void, void>}
+   * @returns {AsyncGenerator<StaffLocations, void, void>}
    */
-  async function* trails(staffIds, fromMs, toMs, records) {
+  async function* locations(staffIds, fromMs, toMs, records) {
     const who = staffIds?.map((_, i) => `"staff_id" = $staff${i}`).join(' OR ');
     const bound = Object.fromEntries(staffIds?.map((id, i) => [`staff${i}`, id]) ?? []);
     const found = influx.pieces('locations',
       `SELECT "level", "room" FROM "location" WHERE ${who ? `(${who}) AND ` : ''}time >= $from AND time <= $to GROUP BY "staff_id" ORDER BY time DESC`,
       { ...bound, from: time(fromMs), to: time(toMs) }, { long: records > LONG_RECORDS });
-    for await (const piece of found) for (const { tags, rows } of piece) yield { staffId: tags.staff_id ?? '', ...toTrail(rows) };
+    for await (const piece of found) for (const { tags, rows } of piece) yield { staffId: tags.staff_id ?? '', ...toLocationList(rows) };
   }
 
   /**
@@ -172,8 +180,9 @@ function createStore(influx) {
   }
 
   return {
-    trails, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
+    locations, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
     readings, firstReading, hasReading, lastHeard, stays, lastStay, firstLocation,
+    ...createPeople(influx), ...createStays(influx), ...createDevices(influx), ...createMeasured(influx),
   };
 }
 
@@ -190,17 +199,17 @@ const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`pho
 /** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
 const time = (ms) => new Date(ms).toISOString();
 
-/** @param {any[][]} rows @returns {import('../history').Trail} */
-function toTrail(rows) {
-  /** @type {import('../history').Trail} */
-  const trail = { ms: [], places: [] };
+/** @param {any[][]} rows @returns {import('../history').LocationList} */
+function toLocationList(rows) {
+  /** @type {import('../history').LocationList} */
+  const list = { ms: [], places: [] };
   let place = { level: '', room: '' };
   for (const [ms, level, room] of rows) {
     if (room !== place.room || level !== place.level) place = { level, room };
-    trail.ms.push(ms);
-    trail.places.push(place);
+    list.ms.push(ms);
+    list.places.push(place);
   }
-  return trail;
+  return list;
 }
 
 /** @param {string} staffId @param {any[]} row @returns {Location} */
@@ -211,4 +220,4 @@ const toStay = (staffId, [ts, level, room, enterMs, leaveMs, durationS]) => ({
   ts, staff_id: staffId, level, room, enter_ms: enterMs, leave_ms: leaveMs, duration_s: durationS,
 });
 
-module.exports = { createStore };
+module.exports = { createStore, createStoreGuard, createInflux, StoreUnavailable, StoreBusy };

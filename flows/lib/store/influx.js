@@ -24,7 +24,7 @@ class StoreUnavailable extends Error {
  * @property {(bucket: string, statement: string, params: Record<string, string|number>, limits?: Limits) => Pieces} pieces
  *   a long answer in order; the next piece is read when it is asked for
  * @property {(limitMs: number) => Promise<void>} ping whether it is there at all
- * @property {(limitMs: number) => Promise<string>} metrics what it tells of itself, in Prometheus' text format
+ * @property {(limitMs: number) => Promise<string>} metrics its own figures, in Prometheus' text format
  * @typedef {{firstMs?: number, pauseMs?: number}} Limits so long InfluxDB may take for the first piece, and for each after it
  */
 

@@ -7,7 +7,7 @@ const { atMost, between, BETWEEN, time } = require('./influxql');
 
 const FIELDS = '"level", "room", "beacon", "rssi"';
 
-/** @param {import('./archive').Influx} influx */
+/** @param {import('.').Influx} influx */
 function createPeople(influx) {
   /**
    * Where somebody was.

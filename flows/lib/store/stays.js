@@ -17,7 +17,7 @@ const LOOK_BACK_MS = 30 * 86_400_000;
 /** Questions about everybody may take longer than those about one. */
 const PATIENT_MS = 3000;
 
-/** @param {import('./archive').Influx} influx */
+/** @param {import('.').Influx} influx */
 function createStays(influx) {
   /**
    * The stays that began within a time, of some people (null: everybody), on one level where one is named.

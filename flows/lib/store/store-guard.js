@@ -5,19 +5,19 @@ const { bulkhead, circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen }
 const { StoreUnavailable } = require('./influx');
 
 /**
- * Keeps calm before the database: so many questions at a time, so many more waiting, and no answer that begins later than a
- * caller waits. While the database is away nobody waits at all: only the heartbeat goes on asking, and when that is
- * answered everybody may again.
+ * Bounds what is asked of the database: so many questions at a time, so many more waiting, and no answer that begins later than a
+ * caller waits. While the database is away no question waits: only the heartbeat goes on asking, and when it is answered all
+ * questions are let through again.
  * @typedef {import('./influx').Influx} Influx
  * @typedef {import('./influx').Series} Series
- * @typedef {ReturnType<typeof createCalm>} Calm
+ * @typedef {ReturnType<typeof createStoreGuard>} StoreGuard
  */
 
 const BOUNDS = Object.freeze({
   firstMs: 800, // to the first row, waiting included: with the rest of an answer's way, beside others, that is below a second
   pauseMs: 5000, // between the pieces of a long answer, which is on its way already
   shortPauseMs: 300, // between those of a short one, which begins when it is whole: or what is left of firstMs
-  patientMs: 10_000, // what may take longer works in the background and is not calmed
+  patientMs: 10_000, // what may take longer works in the background and is not bounded
   asking: 8, // more at a time makes each slower, not all faster: two cores
   waiting: 64,
   longAsking: 2, // those who read long answers hold their place for as long as their caller takes
@@ -39,7 +39,7 @@ class StoreBusy extends StoreUnavailable {
  * @param {Influx} influx
  * @param {Partial<typeof BOUNDS>} [overrides]
  */
-function createCalm(influx, overrides = {}) {
+function createStoreGuard(influx, overrides = {}) {
   const bounds = { ...BOUNDS, ...overrides };
   const lanes = { short: bulkhead(bounds.asking, bounds.waiting), long: bulkhead(bounds.longAsking, bounds.longWaiting) };
   const breaker = circuitBreaker(handleWhen((error) => error instanceof StoreUnavailable && !error.answered),
@@ -78,7 +78,7 @@ function createCalm(influx, overrides = {}) {
    * @param {(leftMs: number) => Promise<T>} work up to its first row
    * @returns {Promise<{result: T, giveBack: () => void}>} the place is the caller's to give back
    */
-  async function calmly(lane, work) {
+  async function bounded(lane, work) {
     refuseWhileAway();
     counters.asked += 1;
     const arrivedMs = performance.now();
@@ -126,7 +126,7 @@ function createCalm(influx, overrides = {}) {
   async function query(bucket, statement, params = {}, limitMs = 0) {
     if (limitMs >= bounds.patientMs) return influx.query(bucket, statement, params, limitMs);
     const long = limitMs > bounds.firstMs;
-    const { result, giveBack } = await calmly(long ? lanes.long : lanes.short, (leftMs) => (long
+    const { result, giveBack } = await bounded(long ? lanes.long : lanes.short, (leftMs) => (long
       ? ifThere(leftMs, () => influx.query(bucket, statement, params, limitMs))
       : influx.query(bucket, statement, params, leftMs)));
     giveBack();
@@ -145,7 +145,7 @@ function createCalm(influx, overrides = {}) {
       return;
     }
     const patient = firstMs > bounds.firstMs;
-    const { result: { first, rest }, giveBack } = await calmly(long || patient ? lanes.long : lanes.short, async (leftMs) => {
+    const { result: { first, rest }, giveBack } = await bounded(long || patient ? lanes.long : lanes.short, async (leftMs) => {
       const pauseMs = long || patient ? bounds.pauseMs : Math.max(bounds.shortPauseMs, leftMs);
       const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs });
       return { first: await (long || patient ? ifThere(leftMs, () => all.next()) : all.next()), rest: all };
@@ -180,4 +180,4 @@ function createCalm(influx, overrides = {}) {
   };
 }
 
-module.exports = { createCalm, StoreBusy, BOUNDS };
+module.exports = { createStoreGuard, StoreBusy, BOUNDS };

@@ -13,7 +13,7 @@ const NAMED = FIELDS.map((name) => `"${name}"`).join(', ');
 /** A month of minutes is 44,640 rows. */
 const PATIENT_MS = 3000;
 
-/** @param {import('./archive').Influx} influx */
+/** @param {import('.').Influx} influx */
 function createMeasured(influx) {
   /**
    * Each minute, as the task of `influx/` has worked it out, piece by piece.

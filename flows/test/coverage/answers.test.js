@@ -43,7 +43,7 @@ async function routes(t, { gaps = [], change = () => {} } = {}) {
   const archive = new Proxy({}, { get: (_target, name) => (name === 'everyStay' ? () => nothing : async () => []) });
   const url = await serve(t, {
     site, archive, clock: () => NOW, trusted: () => true, apiKey: 'key', dashboardPath: '/', ...guards(), buildingFile: '/nowhere',
-    store: { trails: async function* trails() {}, latest: async () => [] }, health: () => ({}), log: () => {},
+    store: { locations: async function* none() {}, latest: async () => [] }, health: () => ({}), log: () => {},
     sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
     completeUntil: coverage.completeUntil,

@@ -3,60 +3,60 @@
 
 /**
  * Look-ups that are too many for a line each: polls of the present, and whoever asks for the past faster than any person
- * reads. Those of one caller, address and route within a minute become one entry: whom all together, over which time, how many.
+ * reads. Those of one caller, address and route within a minute become one entry: whose history, over which time, how many.
  * @typedef {{name: string, keyId: string|null, address: string}} Who
- * @typedef {{who: Who, route: string, whom: Set<string>|null, fromMs: number, toMs: number, count: number, sinceMs: number}} Gathered
- *   whom null: everybody
+ * @typedef {{who: Who, route: string, subjects: Set<string>|null, fromMs: number, toMs: number, count: number, sinceMs: number}} Gathered
+ *   subjects null: everybody
  */
 
 const GATHER_MS = 60_000;
 /** Entries that are open at a time; one more ends the oldest early. */
 const OPEN_MAX = 2000;
 
-/** @param {(entry: Gathered) => void} tell takes each entry when its minute is over */
-function createGather(tell) {
+/** @param {(entry: Gathered) => void} take takes each entry when its minute is over */
+function createGather(take) {
   /** @type {Map<string, Gathered>} in the order of their beginning */
   const open = new Map();
 
   /** @param {string} mark @param {Gathered} entry */
   function end(mark, entry) {
     open.delete(mark);
-    tell(entry);
+    take(entry);
   }
 
   return {
     /**
      * @param {Who} who
      * @param {string} route
-     * @param {string|readonly string[]} whom '*' is everybody
+     * @param {string|readonly string[]} subjects '*' is everybody
      * @param {number} fromMs @param {number} toMs the time it asks about
      * @param {number} nowMs
      * @param {number} distinct more people than this are written as everybody
      */
-    add(who, route, whom, fromMs, toMs, nowMs, distinct) {
+    add(who, route, subjects, fromMs, toMs, nowMs, distinct) {
       const mark = `${who.name} ${who.address} ${route}`;
       let entry = open.get(mark);
       if (!entry) {
-        entry = { who, route, whom: new Set(), fromMs, toMs, count: 0, sinceMs: nowMs };
+        entry = { who, route, subjects: new Set(), fromMs, toMs, count: 0, sinceMs: nowMs };
         open.set(mark, entry);
       }
       entry.count += 1;
       if (fromMs < entry.fromMs) entry.fromMs = fromMs;
       if (toMs > entry.toMs) entry.toMs = toMs;
-      if (whom === '*') entry.whom = null;
-      else if (typeof whom === 'string') entry.whom?.add(whom);
-      else for (const id of whom) entry.whom?.add(id);
-      if (entry.whom && entry.whom.size > distinct) entry.whom = null;
+      if (subjects === '*') entry.subjects = null;
+      else if (typeof subjects === 'string') entry.subjects?.add(subjects);
+      else for (const id of subjects) entry.subjects?.add(id);
+      if (entry.subjects && entry.subjects.size > distinct) entry.subjects = null;
       if (open.size > OPEN_MAX) for (const [oldest, one] of open) { end(oldest, one); break; }
     },
-    /** Tell those whose minute is over. @param {number} nowMs */
+    /** Pass on the entries whose minute is over. @param {number} nowMs */
     tick(nowMs) {
       for (const [mark, entry] of open) {
         if (nowMs >= entry.sinceMs && nowMs - entry.sinceMs < GATHER_MS) break; // in the order of their beginning
         end(mark, entry);
       }
     },
-    /** Tell all of them, because we stop. */
+    /** Pass on all entries, because we stop. */
     flush: () => { for (const [mark, entry] of open) end(mark, entry); },
   };
 }

@@ -7,11 +7,11 @@ const { createLines } = require('./lines');
 const { createWriter } = require('./writer');
 
 /**
- * Who looked up whom, over which time, when: one line for each look-up of the past, one a minute for polls of the present.
+ * Who looked up whose history, over which time, when: one line for each look-up of the past, one a minute for polls of the present.
  *
  * "The present" is a window that begins within the last ten minutes. What begins before it is written at once, up to
  * SINGLE_MAX a minute for each caller; who asks faster is a program, and what it asks beyond that is gathered by the minute
- * as polls are: whom and when is kept, the order is not. A kill loses what is being gathered, the last minute at most. The
+ * as polls are: whose history and when is kept, the order is not. A kill loses what is being gathered, the last minute at most. The
  * answer to what is written at once waits until its line is with the operating system, so that no kill costs it.
  * @typedef {ReturnType<typeof createAudit>} Audit
  * @typedef {import('./gather').Who} Who
@@ -55,24 +55,24 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
 
   return {
     /**
-     * Somebody looks somebody up.
+     * A caller looks up the history of others.
      * @param {Who} who
      * @param {string} route as it is described: `/extractbeacon`, `/api/v1/staff/{staff_id}/stays`
-     * @param {string|readonly string[]} whom staff ids; `*` is everybody
+     * @param {string|readonly string[]} subjects staff ids; `*` is everybody
      * @param {number} fromMs @param {number} toMs the time it is about
      * @returns {Promise<void>|undefined} when it may be answered: undefined is at once
      */
-    lookedUp(who, route, whom, fromMs, toMs) {
+    lookedUp(who, route, subjects, fromMs, toMs) {
       const nowMs = clock();
       counters.lookups += 1;
       const large = writer.isLarge(nowMs);
       if (fromMs >= nowMs - PRESENT_MS || large || !among(who, nowMs)) {
-        gather.add(who, route, whom, fromMs, toMs, nowMs, large ? DISTINCT_WHEN_LARGE : DISTINCT_MAX);
+        gather.add(who, route, subjects, fromMs, toMs, nowMs, large ? DISTINCT_WHEN_LARGE : DISTINCT_MAX);
         return undefined;
       }
       counters.single += 1;
-      const ids = whom === '*' ? null : new Set(typeof whom === 'string' ? [whom] : whom);
-      writer.put((ts) => lines.lookup({ who, route, whom: ids, fromMs, toMs, count: 1, sinceMs: nowMs }, ts), nowMs);
+      const ids = subjects === '*' ? null : new Set(typeof subjects === 'string' ? [subjects] : subjects);
+      writer.put((ts) => lines.lookup({ who, route, subjects: ids, fromMs, toMs, count: 1, sinceMs: nowMs }, ts), nowMs);
       return written();
     },
     /**

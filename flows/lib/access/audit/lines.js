@@ -25,28 +25,28 @@ function createLines() {
    * @param {Gathered} entry
    * @returns {{fields: object, set: string}} set: the line to be written before, if any
    */
-  function whomOf({ who, route, whom }) {
-    if (whom === null) return { fields: { whom: '*' }, set: '' };
+  function fieldsOf({ who, route, subjects }) {
+    if (subjects === null) return { fields: { whom: '*' }, set: '' };
     const mark = `${who.name} ${route}`;
     const known = last.get(mark);
-    if (known && same(known.ids, whom)) return { fields: { whom_set: known.name, whom_count: whom.size }, set: '' };
-    const entries = compact(whom);
+    if (known && same(known.ids, subjects)) return { fields: { whom_set: known.name, whom_count: subjects.size }, set: '' };
+    const entries = compact(subjects);
     if (entries.length <= INLINE) return { fields: { whom: entries }, set: '' };
     const text = JSON.stringify(entries);
     const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
     last.delete(mark);
-    last.set(mark, { ids: whom, name });
+    last.set(mark, { ids: subjects, name });
     if (last.size > SETS_MAX) last.delete(/** @type {string} */ (last.keys().next().value));
     const fresh = !written.has(name);
     written.add(name);
-    return { fields: { whom_set: name, whom_count: whom.size }, set: fresh ? `{"set":"${name}","whom":${text}}\n` : '' };
+    return { fields: { whom_set: name, whom_count: subjects.size }, set: fresh ? `{"set":"${name}","whom":${text}}\n` : '' };
   }
 
   return {
     /** One look-up, or many that were gathered. @param {Gathered} entry @param {number} ts */
     lookup(entry, ts) {
       const { who, route, fromMs, toMs, count, sinceMs } = entry;
-      const { fields, set } = whomOf(entry);
+      const { fields, set } = fieldsOf(entry);
       return set + line({ ts, kind: 'lookup', who: who.name, key: who.keyId, address: who.address, route, ...fields,
         from_ms: fromMs, to_ms: toMs, count, ...(count > 1 ? { since_ms: sinceMs } : {}) });
     },

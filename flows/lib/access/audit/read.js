@@ -7,7 +7,7 @@ const { covers } = require('./subjects');
 
 /**
  * Reads the audit log back, oldest first, a page at a time.
- * @typedef {{day: string, offset: number}} Place behind the last line that was told
+ * @typedef {{day: string, offset: number}} Place behind the last line that was read
  * @typedef {Record<string, any> & {ts: number, kind: string}} Entry
  * @typedef {{fromMs: number, toMs: number, who?: string|undefined, whom?: string|undefined}} Question
  */
@@ -20,7 +20,7 @@ const CHUNK_BYTES = 64 * 1024;
  * The lines of a file.
  * @param {string} file
  * @param {number} from offset of a line's beginning
- * @returns {AsyncGenerator<{text: string, end: number}>} end: offset behind the line; a last line without an end is not told
+ * @returns {AsyncGenerator<{text: string, end: number}>} end: offset behind the line; a last line without an end is left out
  */
 async function* linesOf(file, from) {
   let rest = Buffer.alloc(0);
@@ -76,7 +76,7 @@ function isAsked(entry, { fromMs, toMs, who, whom }) {
  * @param {Question} question [fromMs, toMs) of the time of writing
  * @param {Place|null} after
  * @param {number} limit
- * @returns {Promise<{entries: Entry[], next: Place|null}>} whom in full; next null: that was all. A page may be shorter, even
+ * @returns {Promise<{entries: Entry[], next: Place|null}>} people in full; next null: that was all. A page may be shorter, even
  *   empty, and still have a next
  */
 async function readAudit(folder, question, after, limit) {

@@ -6,7 +6,7 @@
  * written `["0",["2","4"]]`. Numbers with a leading zero range among those of the same width, `["007","012"]`, the others
  * among themselves. Everybody is `"*"`.
  * @typedef {string | [string, string]} Entry an id, or the first and last of a range
- * @typedef {'*' | Entry[]} Whom
+ * @typedef {'*' | Entry[]} Subjects whose history was looked up
  */
 
 /** Up to fifteen digits, which a number holds exactly. */
@@ -63,19 +63,19 @@ function ranges(members) {
 /** @template T @param {T[]} list @param {number} i @returns {T} */
 const at = (list, i) => /** @type {T} */ (list[i]);
 
-/** Whether somebody is among them. @param {Whom} whom @param {string} id */
-function covers(whom, id) {
-  if (whom === '*') return true;
+/** Whether somebody is among them. @param {Subjects} subjects @param {string} id */
+function covers(subjects, id) {
+  if (subjects === '*') return true;
   const wanted = numbered(id);
-  return whom.some((entry) => {
+  return subjects.some((entry) => {
     if (typeof entry === 'string') return entry === id;
     const [first, last] = entry.map(numbered);
     return wanted !== null && first?.group === wanted.group && first.number <= wanted.number && wanted.number <= (last?.number ?? -1);
   });
 }
 
-/** How many people; null is everybody. @param {Whom} whom */
-const size = (whom) => (whom === '*' ? null : whom.reduce((sum, entry) => {
+/** How many people; null is everybody. @param {Subjects} subjects */
+const size = (subjects) => (subjects === '*' ? null : subjects.reduce((sum, entry) => {
   if (typeof entry === 'string') return sum + 1;
   const [first, last] = entry.map(numbered);
   return sum + (last?.number ?? 0) - (first?.number ?? 0) + 1;

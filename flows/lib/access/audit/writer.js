@@ -4,7 +4,7 @@
 const { dayOf, openDay, prune } = require('./day-files');
 
 /**
- * Appends lines to the file of the day, in their order, beside the work: a turn's lines in one write. What cannot be written
+ * Appends lines to the file of the day, in their order, beside the work: lines that come together in one write. What cannot be written
  * waits, bounded; what does not fit is dropped and counted.
  *
  * Lines are handed to the operating system within milliseconds, which a kill of ours does not undo, and to the disk once a

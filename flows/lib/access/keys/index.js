@@ -12,7 +12,7 @@ const { createKeyRing, ENV_NAME, KeyError, KeyFileError, makeKey, NameTaken } = 
  * @typedef {import('./ring').KeyRecord} KeyRecord
  * @typedef {ReturnType<typeof createKeys>} Keys
  * @param {{file: string, clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void},
- *   changed?: (added: KeyRecord[], gone: KeyRecord[]) => void}} edge changed: told of what others change in the file
+ *   changed?: (added: KeyRecord[], gone: KeyRecord[]) => void}} edge changed: gets what others change in the file
  */
 function createKeys({ file, clock, logger, changed = () => {} }) {
   const ring = createKeyRing();
@@ -20,7 +20,7 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
   let judged;
   let fault = '';
   let first = true;
-  /** Keys that we make or revoke at this moment, by id: whoever looks sees them before their caller has his answer. */
+  /** Keys that we make or revoke at this moment, by id: whoever reads the file sees them before their caller has his answer. */
   const ours = new Set();
 
   /** @param {KeyRecord[]} records */
@@ -43,7 +43,7 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
   }
 
   /** Look whether the file has changed; about once a second. */
-  function look() {
+  function follow() {
     try {
       const { text, records } = readKeys(file);
       if (text === judged && fault === '') return;
@@ -65,14 +65,14 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
         return done;
       });
     } finally {
-      look(); // as it is by now, whoever else has changed it meanwhile
+      follow(); // as it is by now, whoever else has changed it meanwhile
       ours.delete(id);
     }
   }
 
-  look();
+  follow();
   return {
-    look,
+    follow,
     find: ring.find,
     records: ring.records,
     /**
@@ -88,7 +88,7 @@ function createKeys({ file, clock, logger, changed = () => {} }) {
     revoke: (id) => change((records) => ({
       id, records: records.filter((one) => one.id !== id), result: records.find((one) => one.id === id) ?? null,
     })),
-    /** What /health tells. @returns {import('../../health').Part} */
+    /** The part of /health. @returns {import('../../health').Part} */
     part: () => (fault === '' ? { status: 'up', count: ring.records().length } : {
       status: 'degraded', count: ring.records().length, reason: `the file of keys is refused: it ${fault}`,
       remedy: `mend ${file} (it is read again by itself), or remove it, which revokes every key in it`,

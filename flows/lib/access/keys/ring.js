@@ -52,7 +52,7 @@ class KeyFileError extends KeyError {
   }
 }
 
-/** What each value of a record must be, in the order of being told. @type {[string, (value: any) => boolean, string][]} */
+/** What each value of a record must be, in the order of being reported. @type {[string, (value: any) => boolean, string][]} */
 const RULES = [
   ['id', (id) => typeof id === 'string' && /^[0-9a-f]{8}$/.test(id), 'must be eight hex digits'],
   ['name', (name) => typeof name === 'string' && ID.test(name), 'must be 1 to 64 letters, digits, "_", "." or "-", a letter or digit first'],
@@ -135,7 +135,7 @@ function createKeyRing() {
     /** @returns {KeyRecord[]} */
     records: () => [...byId.values()].map(({ digest: _digest, ...record }) => record),
     /**
-     * Whose key this is, expired or not. The time it takes tells nothing about any key.
+     * Whose key this is, expired or not. The time it takes does not depend on any key.
      * @param {string} presented
      * @returns {KeyRecord|null}
      */

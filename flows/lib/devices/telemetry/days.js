@@ -21,7 +21,7 @@ const TASK_LAG_MS = 5 * MINUTE_MS;
 const READING_BYTES = 64 * 1024;
 
 /**
- * @param {Pick<import('../../store/archive').Archive, 'minutes'|'freshMinutes'>} archive
+ * @param {Pick<import('../../store').Store, 'minutes'|'freshMinutes'>} archive
  * @param {() => number} clock
  * @param {number} [cacheBytes]
  */

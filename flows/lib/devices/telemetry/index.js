@@ -15,7 +15,7 @@ const { encode, MINUTE_MS } = require('./day');
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * @param {Pick<import('../../store/archive').Archive, 'minutes'|'freshMinutes'>} archive
+ * @param {Pick<import('../../store').Store, 'minutes'|'freshMinutes'>} archive
  * @param {() => number} clock
  */
 function createTelemetry(archive, clock) {

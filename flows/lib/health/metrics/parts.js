@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('../../store/influx');
+const { StoreUnavailable } = require('../../store');
 
 /**
  * Figures of the other services, each from its most reliable source: the broker under `$SYS`, Telegraf in the bucket `health`,

@@ -4,12 +4,12 @@
 /**
  * Figures of queries to the database and of the history in memory.
  * @typedef {import('./figures').Figure} Figure
- * @param {{calm: Pick<import('../../store/store-guard').Calm, 'counters'>, history: Pick<import('../../history').History,
+ * @param {{storeGuard: Pick<import('../../store/store-guard').StoreGuard, 'counters'>, history: Pick<import('../../history').History,
  *   'counters'>}} options
  * @returns {Figure[]}
  */
-function storeFigures({ calm, history }) {
-  const counters = () => calm.counters();
+function storeFigures({ storeGuard, history }) {
+  const counters = () => storeGuard.counters();
   return [
     { name: 'store_questions', kind: 'counter', help: 'Queries to InfluxDB for callers', read: () => counters().asked },
     { name: 'store_refused', kind: 'counter', label: 'reason', flat: 'sum', help: 'Queries that got no answer: too many at once (busy), '

@@ -8,8 +8,8 @@ const { badRequest } = require('../errors');
 /**
  * Where an answer ended, so that the next one goes on behind it whatever has been written meanwhile. For callers it is opaque,
  * and signed: `same` of a forged one could make us read without bound.
- * `ts` and `id` are those of the last item told; `same`: how many items of that very `ts` were told, which bounds how many to
- * skip. Where order has no time, `ts` is 0.
+ * `ts` and `id` are those of the last item of the page; `same`: how many items of that very `ts` were on pages so
+ * far, which bounds how many to skip. Where order has no time, `ts` is 0.
  * @typedef {{fromMs: number, toMs: number, ts: number, id: string, same: number}} Cursor
  */
 

@@ -23,15 +23,15 @@
 async function readPage(read, window, after, limit, order) {
   const { ts, id, newestFirst = false } = order;
   const { from, to } = behind(window, after, newestFirst);
-  const told = (/** @type {T} */ item) => after !== null && ts(item) === after.ts && compare(id(item), after.id) <= 0;
-  const { found, more } = to > from ? await readEnough((count) => read(from, to, count), told, limit + 1, after?.same ?? 0) : NOTHING;
+  const isPast = (/** @type {T} */ item) => after !== null && ts(item) === after.ts && compare(id(item), after.id) <= 0;
+  const { found, more } = to > from ? await readEnough((count) => read(from, to, count), isPast, limit + 1, after?.same ?? 0) : NOTHING;
   if (more) { // the last millisecond may have more than was read
     const edge = ts(/** @type {T} */ (found.at(-1)));
     while (found.length > 0 && ts(/** @type {T} */ (found.at(-1))) === edge) found.pop();
-    if (found.filter((item) => !told(item)).length <= limit) found.push(...await read(edge, edge + 1, Number.MAX_SAFE_INTEGER));
+    if (found.filter((item) => !isPast(item)).length <= limit) found.push(...await read(edge, edge + 1, Number.MAX_SAFE_INTEGER));
   }
   const sign = newestFirst ? -1 : 1;
-  const fresh = found.sort((a, b) => sign * (ts(a) - ts(b)) || compare(id(a), id(b))).filter((item) => !told(item));
+  const fresh = found.sort((a, b) => sign * (ts(a) - ts(b)) || compare(id(a), id(b))).filter((item) => !isPast(item));
   const items = fresh.slice(0, limit);
   const last = items.at(-1);
   if (!last || (!more && fresh.length <= limit)) return { items, last: null };
@@ -43,18 +43,19 @@ async function readPage(read, window, after, limit, order) {
 const NOTHING = { found: [], more: false };
 
 /**
- * So many that are not told yet: of the moment where the page before ended there may be more by now.
+ * So many that are not on a page yet: of the moment where the page before ended there may be more by now.
  * @template T
- * @param {(count: number) => Promise<T[]>} read @param {(item: T) => boolean} told @param {number} fresh @param {number} known told ones
+ * @param {(count: number) => Promise<T[]>} read @param {(item: T) => boolean} isPast on a page already
+ * @param {number} fresh @param {number} known of those that are
  * @returns {Promise<{found: T[], more: boolean}>}
  */
-async function readEnough(read, told, fresh, known) {
+async function readEnough(read, isPast, fresh, known) {
   for (let skipped = known; ;) {
     const found = await read(fresh + skipped);
     const more = found.length >= fresh + skipped;
-    const toldNow = found.filter(told).length;
-    if (!more || toldNow <= skipped) return { found, more };
-    skipped = toldNow;
+    const pastNow = found.filter(isPast).length;
+    if (!more || pastNow <= skipped) return { found, more };
+    skipped = pastNow;
   }
 }
 

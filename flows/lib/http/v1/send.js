@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-/** A body that is encoded already, with its ETag: what is told often is encoded once. */
+/** A body that is encoded already, with its ETag: what is asked often is encoded once. */
 class Encoded {
   /** @param {() => Buffer} body made only when it is sent @param {string} etag strong, in its quotes */
   constructor(body, etag) {

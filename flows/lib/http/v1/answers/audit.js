@@ -5,12 +5,12 @@ const { readAudit, sizeOfSubjects: size } = require('../../../access');
 const { badRequest } = require('../../errors');
 
 /**
- * `/api/v1/audit`: who looked up whom, for admins. Reading it is written down too.
+ * `/api/v1/audit`: who looked up whose history, for admins. Reading it is written down too.
  * @typedef {import('../../../access/audit').Audit} Audit
  */
 
-/** Of a look-up of many so many people are told, with their number; the file has all of them. */
-const WHOM_TOLD = 100;
+/** Of a look-up of many so many people are listed, with their number; the file has all of them. */
+const LISTED = 100;
 
 /**
  * @param {{audit: Pick<Audit, 'folder'|'settle'|'deed'>}} context
@@ -27,16 +27,16 @@ const createAuditAnswers = ({ audit }) => ({
     }
     const { entries, next: further } = await readAudit(audit.folder, { ...window, who, whom }, place, limit);
     return {
-      start_ms: window.fromMs, end_ms: window.toMs, entries: entries.map(told),
+      start_ms: window.fromMs, end_ms: window.toMs, entries: entries.map(answerOf),
       next: next(further && { ts: 0, id: `${further.day} ${further.offset}`, same: 0 }),
     };
   },
 });
 
 /** @param {import('../../../access/audit/read').Entry} entry */
-function told({ whom, whom_count: _count, ...rest }) {
+function answerOf({ whom, whom_count: _count, ...rest }) {
   if (whom === undefined) return rest;
-  return { ...rest, whom: whom === '*' ? whom : whom.slice(0, WHOM_TOLD), whom_count: size(whom) };
+  return { ...rest, whom: whom === '*' ? whom : whom.slice(0, LISTED), whom_count: size(whom) };
 }
 
 /** @param {string} id of a cursor @returns {import('../../../access/audit/read').Place} */

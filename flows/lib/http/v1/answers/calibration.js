@@ -9,7 +9,7 @@ const { ApiError } = require('../../errors');
 
 /**
  * `/api/v1/recordings/{recording}/calibration`: what a walk with known rooms teaches about the devices, and taking it over into the
- * building file, as a version like any other change. For admins; reading it is in the audit log, for it tells where somebody was.
+ * building file, as a version like any other change. For admins; reading it is in the audit log, for it shows where somebody was.
  * @typedef {Pick<import('../../building').Context, 'editor'|'reload'|'site'> & {recordings: import('../../../recordings').Recordings,
  *   clock: () => number, audit: Pick<import('../../../access/audit').Audit, 'lookedUp'>}} Context
  */

@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreBusy } = require('../../../store/store-guard');
-const { StoreUnavailable } = require('../../../store/influx');
+const { StoreBusy, StoreUnavailable } = require('../../../store');
 const { ApiError, unavailable } = require('../../errors');
 
 /** What the answers share. */

@@ -33,7 +33,7 @@ function createRecordingAnswers(context) {
     return { ...recording, taps_count: taps.length, expires_ms: context.recordings.expiresMs({ taps, ...recording }) };
   }
   /** @param {Recording} recording */
-  const told = (recording) => ({ ...summary(recording), taps: recording.taps });
+  const answerOf = (recording) => ({ ...summary(recording), taps: recording.taps });
   /** @param {Record<string, string>} params @returns {Recording} */
   function known({ recording = '' }) {
     const found = context.recordings.get(recording);
@@ -56,13 +56,13 @@ function createRecordingAnswers(context) {
       const wanted = { staffId, name: body.name || nameOf(nowMs), by: caller.name };
       const recording = await possible(context.recordings.start(wanted, building.file));
       await deed(caller, 'recording_started', recording);
-      return told(recording);
+      return answerOf(recording);
     },
     /** Of one that runs it is the present, which is not written down. */
     async getRecording({ params, caller }) {
       const recording = known(params);
       if (recording.stopped_ms !== null) await lookedUp(caller, ROUTE, recording);
-      return told(recording);
+      return answerOf(recording);
     },
     async addTap({ params, body = {} }) {
       const recording = known(params);
@@ -70,12 +70,12 @@ function createRecordingAnswers(context) {
       if (room !== null && !context.recordings.hasRoom(recording, room)) throw new ApiError(404, `the recording has no room ${room}`);
       const { tap = randomUUID(), age_ms: ageMs } = body;
       await possible(context.recordings.addTap(recording, { tap, room, ageMs }));
-      return told(recording);
+      return answerOf(recording);
     },
     async removeTap({ params }) {
       const recording = known(params);
       await context.recordings.removeTap(recording, params.tap);
-      return told(recording);
+      return answerOf(recording);
     },
     async stopRecording({ params, caller }) {
       const recording = known(params);
@@ -83,7 +83,7 @@ function createRecordingAnswers(context) {
         await context.recordings.stop(recording);
         await deed(caller, 'recording_stopped', recording);
       }
-      return told(recording);
+      return answerOf(recording);
     },
     async getRecordingFiles({ params, caller }) {
       const recording = known(params);

@@ -27,7 +27,7 @@ const path = (name, description, pattern = ID) => ({
 });
 
 /** @param {number} fallback @param {number} maximum */
-const limit = (fallback, maximum) => query('limit', 'At most so many are told; `next` leads to the others.',
+const limit = (fallback, maximum) => query('limit', 'At most so many; `next` leads to the others.',
   { type: 'integer', minimum: 1, maximum, default: fallback });
 
 const parameters = {

@@ -10,7 +10,7 @@ const BUILDING = ['Building'];
 const LOOK = ['presence', 'admin'];
 
 /** @param {string} description @param {string} schema @param {string[]} errors names of responses, by status */
-const told = (description, schema, errors = []) => ({
+const answered = (description, schema, errors = []) => ({
   200: { description, content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } },
   ...COMMON, ...Object.fromEntries(errors.map((status) => [status, ERRORS[status]])),
 });
@@ -33,19 +33,19 @@ const CHANGED = ['412', '413', '422', '428'];
 
 module.exports = {
   '/api/v1/building': {
-    get: { operationId: 'getBuilding', tags: BUILDING, 'x-right': LOOK, summary: 'The building file', responses: { 304: NOT_MODIFIED, ...tagged(told('The file, with its ETag.', 'Building')) } },
+    get: { operationId: 'getBuilding', tags: BUILDING, 'x-right': LOOK, summary: 'The building file', responses: { 304: NOT_MODIFIED, ...tagged(answered('The file, with its ETag.', 'Building')) } },
     put: { operationId: 'replaceBuilding', tags: BUILDING, 'x-right': 'admin', summary: 'Replace the building file', parameters: [IF_MATCH], requestBody: file,
-      responses: tagged(told('It is written, and in use unless something else says so.', 'BuildingChange', CHANGED)) },
+      responses: tagged(answered('It is written, and in use unless something else says so.', 'BuildingChange', CHANGED)) },
   },
   '/api/v1/building/validate': {
     post: { operationId: 'validateBuilding', tags: BUILDING, 'x-right': 'admin', summary: 'Check a building file', requestBody: file,
-      responses: told('What is wrong with it.', 'BuildingCheck', ['413']) },
+      responses: answered('What is wrong with it.', 'BuildingCheck', ['413']) },
   },
   '/api/v1/building/import': {
     post: { operationId: 'importBeacons', tags: BUILDING, 'x-right': 'admin', summary: 'Take a list of beacons in',
       description: 'A table `mac,location,level` or lines `MAC:location:level`. Rows that cannot be taken are listed, the others are taken.',
       parameters: OF_LIST, requestBody: LIST,
-      responses: tagged(told('What was taken and what was not.', 'BeaconImport', CHANGED)) },
+      responses: tagged(answered('What was taken and what was not.', 'BeaconImport', CHANGED)) },
   },
   '/api/v1/building/from-list': {
     post: { operationId: 'buildingFromList', tags: BUILDING, 'x-right': 'admin', summary: 'Make a building of a list of beacons',
@@ -54,14 +54,14 @@ module.exports = {
         { name: 'how', in: 'query', schema: { type: 'string', enum: ['new', 'add'] },
           description: '`new`: what is there goes, but for the staff; `add`: it stays. Unless it says, the demo goes and an own building stays.' }],
       requestBody: LIST,
-      responses: tagged(told('What was made, taken, and not taken.', 'BuildingFromList', CHANGED)) },
+      responses: tagged(answered('What was made, taken, and not taken.', 'BuildingFromList', CHANGED)) },
   },
   '/api/v1/building/pictures': {
     post: { operationId: 'addPlanPicture', tags: BUILDING, 'x-right': 'admin', summary: 'Keep a plan picture beside the building',
       description: 'PNG, JPEG or SVG, 8 MiB and 8,000 pixels a side at most. A level shows it when its `plan` names it.',
       requestBody: { required: true, content: Object.fromEntries(['image/png', 'image/jpeg', 'image/svg+xml']
         .map((type) => [type, { schema: { type: 'string', format: 'binary' } }])) },
-      responses: told('Its name, which comes from its content.', 'PlanPicture', ['413']) },
+      responses: answered('Its name, which comes from its content.', 'PlanPicture', ['413']) },
   },
   '/api/v1/building/versions': {
     get: { operationId: 'listBuildingVersions', tags: BUILDING, 'x-right': LOOK, summary: 'Earlier buildings', responses: answers('The newest first.', 'BuildingVersions') },
@@ -72,7 +72,7 @@ module.exports = {
   },
   '/api/v1/building/versions/{version}/restore': {
     post: { operationId: 'restoreBuildingVersion', tags: BUILDING, 'x-right': 'admin', summary: 'Go back to an earlier building', parameters: [VERSION, IF_MATCH],
-      responses: tagged(told('It is written.', 'BuildingChange', ['404', ...CHANGED])) },
+      responses: tagged(answered('It is written.', 'BuildingChange', ['404', ...CHANGED])) },
   },
   '/api/v1/alerts': {
     get: { operationId: 'listAlerts', tags: ['Alerts'], 'x-right': LOOK, summary: 'What is amiss', responses: answers('What goes on first, then what is critical, then the newest.', 'Alerts') },
@@ -80,12 +80,12 @@ module.exports = {
   '/api/v1/alerts/{alert}/acknowledge': {
     post: { operationId: 'acknowledgeAlert', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen it',
       parameters: [{ name: 'alert', in: 'path', required: true, description: 'Its id, `<kind>:<subject>`.', schema: { type: 'string', pattern: `^[a-z_]+:${ID.source.slice(1)}` } }],
-      responses: told('The alert.', 'Alert', ['404']) },
+      responses: answered('The alert.', 'Alert', ['404']) },
   },
   '/api/v1/alerts/kinds/{kind}/acknowledge': {
     post: { operationId: 'acknowledgeAlerts', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen all of a kind',
       parameters: [{ name: 'kind', in: 'path', required: true, description: 'Such as `sda_lost`.', schema: { type: 'string', pattern: '^[a-z_]+$' } }],
-      responses: told('How many nobody had acknowledged before.', 'AlertsAcknowledged', ['404']) },
+      responses: answered('How many nobody had acknowledged before.', 'AlertsAcknowledged', ['404']) },
   },
   '/api/v1/me': {
     get: { operationId: 'getMe', tags: ['Keys'], 'x-right': 'any', summary: 'Who is asking, and what they may', responses: answers('You.', 'Me') },

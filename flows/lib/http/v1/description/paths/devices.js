@@ -27,7 +27,7 @@ module.exports = {
     get: {
       operationId: 'listTelemetry', tags: BEACONS, 'x-right': 'presence', summary: 'Battery, temperature and humidity over a time',
       description: 'Raw values are kept for 7 days, those of each minute for 400. A minute is the mean of what each receiver heard in it (its '
-        + 'own mean), an hour the mean of its minutes; both are told when they are over, if their beginning lies in the window. What '
+        + 'own mean), an hour the mean of its minutes; both are there when they are over, if their beginning lies in the window. What '
         + 'arrives late moves a minute: within a quarter of an hour for the last two hours, within a day for the last seven days.',
       parameters: [use('beacon'), ...window,
         query('every', 'One point for each reading, minute or hour.', { type: 'string', enum: ['raw', 'minute', 'hour'], default: 'minute' }),

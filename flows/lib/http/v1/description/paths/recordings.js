@@ -24,7 +24,7 @@ const body = (properties, required) => {
   return { required: true, content: { 'application/json': media, 'application/x-www-form-urlencoded': media } };
 };
 /** @param {string} description @param {string} schema @param {object} [errors] */
-const told = (description, schema, errors = {}) => ({
+const answered = (description, schema, errors = {}) => ({
   200: { description, content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } },
   ...COMMON, 404: use('NotFound'), ...errors,
 });
@@ -43,19 +43,19 @@ module.exports = {
     get: { operationId: 'getRecording', tags: TAGS, 'x-right': 'admin', summary: 'One recording with its taps', parameters: [RECORDING],
       responses: answers('How it goes, or went.', 'Recording', { known: true }) },
     delete: { operationId: 'deleteRecording', tags: TAGS, 'x-right': 'admin', summary: 'Delete a recording, running or not', parameters: [RECORDING],
-      responses: told('It is gone.', 'RecordingSummary', { 413: use('TooLarge') }) },
+      responses: answered('It is gone.', 'RecordingSummary', { 413: use('TooLarge') }) },
   },
   '/api/v1/recordings/{recording}/taps': {
     post: { operationId: 'addTap', tags: TAGS, 'x-right': 'admin', summary: 'Say in which room the person is from now on', parameters: [RECORDING],
-      requestBody: body({ room: ROOM, age_ms: AGE, tap: TAP_ID }, ['room']), responses: told('With the tap.', 'Recording', PRESENT) },
+      requestBody: body({ room: ROOM, age_ms: AGE, tap: TAP_ID }, ['room']), responses: answered('With the tap.', 'Recording', PRESENT) },
   },
   '/api/v1/recordings/{recording}/taps/{tap}': {
     delete: { operationId: 'removeTap', tags: TAGS, 'x-right': 'admin', summary: 'Take a tap back', parameters: [RECORDING, TAP],
-      responses: told('Without the tap, whether or not there was one.', 'Recording', { 413: use('TooLarge') }) },
+      responses: answered('Without the tap, whether or not there was one.', 'Recording', { 413: use('TooLarge') }) },
   },
   '/api/v1/recordings/{recording}/stop': {
     post: { operationId: 'stopRecording', tags: TAGS, 'x-right': 'admin', summary: 'End a recording', parameters: [RECORDING],
-      responses: told('It is over, or was before.', 'Recording', { 413: use('TooLarge') }) },
+      responses: answered('It is over, or was before.', 'Recording', { 413: use('TooLarge') }) },
   },
   '/api/v1/recordings/{recording}/calibration': {
     get: { operationId: 'getCalibration', tags: TAGS, 'x-right': 'admin', summary: 'What the walk teaches about the devices', parameters: [RECORDING],
@@ -64,7 +64,7 @@ module.exports = {
       responses: { ...answers('What would be changed, and what becomes of the rooms.', 'Calibration', { known: true }), 409: use('Conflict') } },
     post: { operationId: 'applyCalibration', tags: TAGS, 'x-right': 'admin', summary: 'Take over what the walk teaches', parameters: [RECORDING],
       description: 'Into the building file, as a version. 409 where nothing is proposed, or where the building was changed since the walk.',
-      responses: told('It is written.', 'BuildingChange', { 409: use('Conflict'), 412: use('Changed'), 413: use('TooLarge'), 422: use('Faulty') }) },
+      responses: answered('It is written.', 'BuildingChange', { 409: use('Conflict'), 412: use('Changed'), 413: use('TooLarge'), 422: use('Faulty') }) },
   },
   '/api/v1/recordings/{recording}/files': {
     get: { operationId: 'getRecordingFiles', tags: TAGS, 'x-right': 'admin', summary: 'The files that `make accuracy DATA=…` reads', parameters: [RECORDING],

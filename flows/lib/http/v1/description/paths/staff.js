@@ -45,7 +45,7 @@ module.exports = {
   '/api/v1/staff/{staff_id}/stays': {
     get: {
       operationId: 'listStays', tags: TAG, 'x-right': 'history', summary: 'The stays of somebody that touch a time',
-      description: 'Oldest first, whole: a stay that began before the window is told with its true beginning.',
+      description: 'Oldest first, whole: a stay that began before the window has its true beginning.',
       parameters: [use('staff_id'), ...window, limit(1000, 10_000), use('cursor')],
       responses: answers('The stays.', 'Stays', { known: true }),
     },

@@ -39,7 +39,7 @@ module.exports = {
     get: { operationId: 'listKeys', tags: ['Keys'], 'x-right': 'admin', summary: 'The named keys', responses: answers('The keys, without themselves.', 'KeyList') },
     post: { operationId: 'createKey', tags: ['Keys'], 'x-right': 'admin', summary: 'Make a key',
       requestBody: { required: true, content: { 'application/json': key, 'application/x-www-form-urlencoded': keyForm } },
-      responses: { 201: { description: 'The key, which is told only here.', content: { 'application/json': { schema: { $ref: '#/components/schemas/NewKey' } } } },
+      responses: { 201: { description: 'The key, which is shown only here.', content: { 'application/json': { schema: { $ref: '#/components/schemas/NewKey' } } } },
         ...COMMON, 409: use('Conflict'), 413: use('TooLarge') } },
   },
   '/api/v1/keys/{id}': {
@@ -49,7 +49,7 @@ module.exports = {
         ...COMMON, 404: use('NotFound') } },
   },
   '/api/v1/audit': {
-    get: { operationId: 'listAudit', tags: ['Audit'], 'x-right': 'admin', summary: 'Who looked up whom, over which time, when',
+    get: { operationId: 'listAudit', tags: ['Audit'], 'x-right': 'admin', summary: 'Who looked up whose history, over which time, when',
       description: 'Oldest first, by the time of writing: look-ups of the past are written at once, polls of the present once a minute, ' +
         'together. A page may hold fewer than `limit`, even none, and still have a `next`. Reading the log is written down too.',
       parameters: [...window, limit(25, 1000), shared('cursor'),

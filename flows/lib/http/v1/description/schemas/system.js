@@ -29,7 +29,7 @@ module.exports = {
     readings: count, locations: count, stays: count, took_s: orNull(seconds), reason: text }),
   Key: object(key),
   KeyList: object({ keys: list(ref('Key')) }),
-  NewKey: object({ ...key, key: { ...text, description: 'The key itself: keep it, it is told only once.' } }),
+  NewKey: object({ ...key, key: { ...text, description: 'The key itself: keep it, it is shown only once.' } }),
   Rebuilds: object({ jobs: list(ref('Rebuild')) }),
   HacsRecord: object({ level: { ...text, description: "The level's id." }, location: { ...text, description: "The room's name." },
     timestamp: { ...whole, description: 'Epoch seconds.' }, staff_id: { ...text, description: 'Where several were asked for.' } }, ['staff_id']),

@@ -6,7 +6,7 @@ const fc = require('./support/fast-check');
 const { createIntervals, WAITING } = require('../lib/coverage/intervals');
 const { StoreUnavailable } = require('../lib/store/influx');
 const { createHistory } = require('../lib/history');
-const { trailOf, trailsOf } = require('../lib/history/lookup');
+const { locationsOf, locationsOfSeveral } = require('../lib/history/lookup');
 
 const T = 1_700_000_000_000;
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];
@@ -17,7 +17,7 @@ function rig(told, { keptMs, nowMs, stored, pieceRows = 2, points = 600, people 
   for (const location of told) history.add(location, nowMs);
   const asked = [];
   const store = {
-    async* trails(staffIds, fromMs, toMs) {
+    async* locations(staffIds, fromMs, toMs) {
       asked.push([staffIds, fromMs, toMs]);
       for (const id of [...PEOPLE].sort().reverse().filter((one) => staffIds?.includes(one) ?? true)) {
         const found = stored.filter(({ staff_id: who, ts }) => who === id && ts >= fromMs && ts <= toMs).sort((a, b) => b.ts - a.ts);
@@ -58,9 +58,10 @@ test('memory and database together neither double nor lose, wherever the seam li
     const stored = [...new Map(told.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()]
       .filter(({ staff_id: id, ts }) => ts < means.history.completeFrom(id, nowMs) || ts < nowMs - lag);
     means.store = rig([], { ...bounds, nowMs, stored }).means.store;
-    assert.deepEqual(flat(await Array.fromAsync(trailsOf(means, who, fromMs, toMs))), expected(told, who ?? PEOPLE, fromMs, toMs));
+    const found = flat(await Array.fromAsync(locationsOfSeveral(means, who, fromMs, toMs)));
+    assert.deepEqual(found, expected(told, who ?? PEOPLE, fromMs, toMs));
     for (const id of PEOPLE) {
-      const { recent, older } = trailOf(means, id, fromMs, toMs);
+      const { recent, older } = locationsOf(means, id, fromMs, toMs);
       const pieces = older ? await Array.fromAsync(older) : [recent];
       assert.deepEqual(flat(pieces.map((piece) => ({ ...piece, staffId: id }))), expected(told, [id], fromMs, toMs));
     }
@@ -71,20 +72,20 @@ test('memory and database together neither double nor lose, wherever the seam li
 test('a window that memory holds completely never asks the database, one that it does not asks once', async () => {
   const told = PEOPLE.map((id, i) => ({ staff_id: id, ts: T + i, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }));
   const { means, asked } = rig(told, { keptMs: 50, nowMs: T + 40, stored: told });
-  assert.equal(trailOf(means, '0', T - 10, T + 40).older, null);
-  assert.equal(flat(await Array.fromAsync(trailsOf(means, null, T - 10, T + 40))).length, PEOPLE.length);
+  assert.equal(locationsOf(means, '0', T - 10, T + 40).older, null);
+  assert.equal(flat(await Array.fromAsync(locationsOfSeveral(means, null, T - 10, T + 40))).length, PEOPLE.length);
   assert.deepEqual(asked, []);
-  await Array.fromAsync(trailOf(means, '0', T - 11, T + 40).older);
-  await Array.fromAsync(trailsOf(means, null, T - 11, T + 40));
-  await Array.fromAsync(trailsOf(means, ['1', 'Z'], T - 11, T + 40));
+  await Array.fromAsync(locationsOf(means, '0', T - 11, T + 40).older);
+  await Array.fromAsync(locationsOfSeveral(means, null, T - 11, T + 40));
+  await Array.fromAsync(locationsOfSeveral(means, ['1', 'Z'], T - 11, T + 40));
   assert.deepEqual(asked, [[['0'], T - 11, T - 11], [null, T - 11, T + 40], [['Z', '1'], T - 11, T + 40]]);
 });
 
 test('nobody is answered about a time that is on its way to the database', async () => {
   const told = [{ staff_id: '0', ts: T + 30, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }];
   const { means } = rig(told, { keptMs: 50, nowMs: T + 100, stored: [] });
-  const ask = (from, to) => [Array.fromAsync(trailsOf(means, null, T + from, T + to)), (async () => {
-    const { recent, older } = trailOf(means, '0', T + from, T + to);
+  const ask = (from, to) => [Array.fromAsync(locationsOfSeveral(means, null, T + from, T + to)), (async () => {
+    const { recent, older } = locationsOf(means, '0', T + from, T + to);
     return older ? Array.fromAsync(older) : [recent];
   })()];
   let gaps = createIntervals();
@@ -111,6 +112,6 @@ test('nobody is answered about a time that is on its way to the database', async
 test('only those are asked for whose memory does not reach', async () => {
   const told = Array.from({ length: 20 }, (_, i) => ({ staff_id: '1', ts: T + i, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }));
   const { means, asked } = rig([...told, { ...told[0], staff_id: '0' }], { keptMs: 50, points: 5, nowMs: T + 40, stored: told });
-  assert.equal(flat(await Array.fromAsync(trailsOf(means, null, T, T + 40))).length, 21);
+  assert.equal(flat(await Array.fromAsync(locationsOfSeveral(means, null, T, T + 40))).length, 21);
   assert.deepEqual(asked, [[['1'], T, T + 40]]);
 });
