@@ -129,7 +129,7 @@ test('a damaged file is warned of and learning starts again; a write error is wa
   fs.writeFileSync(file, JSON.stringify({ v: 1, receivers: [null, { kind: 'gateway', id: 'g0', place: 'x', offset_db: 'much', readings: 3 }] }));
   offsets.restore();
   assert.deepEqual(site.receivers(), []);
-  assert.match(warned.join(), /learned anew/);
+  assert.match(warned.join(), /learned again/);
   const nowhere = createReceiverOffsets(path.join(folder, 'none', 'receivers.json'), site, (text) => warned.push(text));
   await nowhere.save();
   await nowhere.save();
