@@ -413,6 +413,41 @@ for (const [when, awayMs, backMs] of [['while Node-RED is away', T + 8 * MIN, 20
   });
 }
 
+test('a backlog that comes while the past is located again, and a kill before that is through: it is located', async () => {
+  const known = walks(25, { people: 4, fromMs: T, toMs: END });
+  const strange = walks(26, { people: 1, fromMs: T + 4 * MIN, toMs: T + 6 * MIN }).map((one) => ({ ...one, receiver: 'new' }));
+  const late = strange.map((one) => ({ ...one, atMs: T + 9 * MIN + 300 + (one.ms - T) / 1000 }));
+  const world = new World([...known, ...late].sort((a, b) => a.atMs - b.atMs), T).start();
+  await world.until(() => world.now >= T + 8 * MIN);
+  world.kill();
+  while (world.now < T + 9 * MIN) world.pass(1000);
+  world.start();
+  await world.until(() => world.now >= T + 9 * MIN + 1500);
+  assert.equal(world.rebuild.part().state, 'running');
+  world.kill();
+  world.start();
+  await world.until(() => world.now >= END);
+  assert.deepEqual(compared(world), compared(await undisturbed([...known, ...strange].sort((a, b) => a.ms - b.ms))));
+});
+
+test('a kill in the middle of locating the past: what was found there, and is little, is published after the next start', async () => {
+  const sent = walks(27, { people: 1, fromMs: T, toMs: END });
+  const world = new World(sent, T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  while (world.now < T + 9 * MIN) world.pass(1000);
+  let isFirst = true;
+  world.away = () => isFirst && (world.rebuild?.jobs()[0]?.at_ms ?? 0) > T + 7 * MIN; // InfluxDB goes away there
+  world.start();
+  await world.until(() => world.rebuild.part().status === 'degraded', MIN);
+  world.pass(20_000);
+  world.kill();
+  isFirst = false;
+  world.start();
+  await world.until(() => world.now >= END);
+  assert.deepEqual(compared(world), compared(await undisturbed(sent)));
+});
+
 /** A run in which a batch of the time after the start never gets into the database. @param endsMs when nobody sends any more */
 async function withOneNeverStored(endsMs = END) {
   const sent = walks(16, { people: 3, fromMs: T, toMs: endsMs });
