@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 'use strict';
 
-// For who develops these flows: takes what was deployed in the editor into flows.json. node bin/adopt-flows.js DATA_FOLDER
+// For who develops these flows: takes what was deployed in the editor into flows.json. node bin/adopt-flows.js DATA_FOLDER [FLOWS_FILE]
 const fs = require('node:fs');
 const path = require('node:path');
 const { FLOWS } = require('../lib/flow-storage');
 const { merged } = require('../lib/flow-storage/own');
 
-const [folder] = process.argv.slice(2);
+const [folder, flowFile] = process.argv.slice(2);
 if (!folder) {
   console.error(`the folder with ${FLOWS} is missing: node bin/adopt-flows.js ../.data/node-red`);
   process.exit(2);
 }
-const [ours, own] = [path.join(__dirname, '..', 'flows.json'), path.join(folder, FLOWS)];
+const [ours, own] = [path.resolve(flowFile ?? path.join(__dirname, '..', 'flows.json')), path.join(folder, FLOWS)];
 const flows = merged(JSON.parse(fs.readFileSync(ours, 'utf8')), JSON.parse(fs.readFileSync(own, 'utf8')));
 fs.writeFileSync(ours, `${JSON.stringify(flows, null, 4)}\n`);
 fs.rmSync(own);

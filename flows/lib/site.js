@@ -110,7 +110,7 @@ function createSite(building, startedMs) {
     flush,
     tick,
     /** @type {(event: Parameters<typeof publishEvents>[0][0], nowMs: number) => void} */
-    tell: (event, nowMs) => publishEvents([event], nowMs),
+    publishEvent: (event, nowMs) => publishEvents([event], nowMs),
     /** @param {string} id @param {string} room @param {number} sinceMs @param {number} nowMs */
     began(id, room, sinceMs, nowMs) {
       whereabouts.began(id, room, sinceMs);

@@ -1,6 +1,7 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -96,4 +97,15 @@ test('in files: ours are never written, theirs are readable by the owner alone, 
     await storage.saveFlows([...OURS, ...MINE]);
     assert.deepEqual([fs.readFileSync(`${file}.damaged`, 'utf8'), await storage.getFlows()], [text, [...OURS, ...MINE]]);
   }
+});
+
+test('what was deployed is taken into the flow file by hand', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'adopt-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const flowFile = path.join(folder, 'flows.json');
+  fs.writeFileSync(flowFile, JSON.stringify(OURS));
+  fs.writeFileSync(path.join(folder, FLOWS), JSON.stringify(ownOf(OURS, [...OURS, ...MINE])));
+  execFileSync(process.execPath, [path.join(__dirname, '..', 'bin', 'adopt-flows.js'), folder, flowFile]);
+  assert.deepEqual(JSON.parse(fs.readFileSync(flowFile, 'utf8')), [...OURS, ...MINE]);
+  assert.ok(!fs.existsSync(path.join(folder, FLOWS)));
 });

@@ -22,7 +22,7 @@ const { KINDS } = require('./kinds');
 function createAlerts({ site, parts, certificates = () => [], file, clock, warn }) {
   const list = createAlertList(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
-    if (event) site.tell(event, nowMs);
+    if (event) site.publishEvent(event, nowMs);
   });
   let savedVersion = list.version();
   let watchedMs = site.startedMs;
