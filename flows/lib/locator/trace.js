@@ -5,7 +5,7 @@ const { leadOf, neededOf } = require('./choose');
 const { expectedIn } = require('./source');
 
 /**
- * Why somebody is said to be where they are: for people who look into it, not for the locator. Pure.
+ * Why somebody is said to be where they are: for people who examine it, not for the locator. Pure.
  * @typedef {import('../locator').Trace} Trace
  * @param {import('./person').Person} person
  * @param {import('./model').Model} model
