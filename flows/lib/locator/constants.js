@@ -47,7 +47,8 @@ const CONSTANTS = Object.freeze({
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone
   least: 1e-4, // no room is less likely than this
 
-  // History
+  // Live and history
+  liveShare: 0.5, // live takes so much of changeNats: what it says too early, history corrects some seconds later
   lookaheadS: 5, // the room of a second is chosen with so many more known: as long as it takes to walk through a small room
   lookaheadRooms: 4, // … by so many likeliest rooms of each
 

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { leadOf, neededOf } = require('./choose');
+const { leadOf, neededLiveOf } = require('./choose');
 const { expectedIn } = require('./source');
 
 /**
@@ -43,7 +43,7 @@ function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, h
     level_db: round(level.meanDb), level_sd_db: round(Math.sqrt(level.variance)),
     change: rival === undefined || room < 0 ? null : {
       room: rooms[rival].id, lead_nats: round(leadOf(chances, rival, room, settings)),
-      needed_nats: round(neededOf(person, ms, settings)),
+      needed_nats: round(neededLiveOf(person, ms, settings)),
     },
   };
 }
