@@ -74,7 +74,7 @@ test('a locator applies another tuning with the building', () => {
     return locator.presences()[0].room;
   };
   assert.equal(changedAfter({}), 'b');
-  assert.equal(changedAfter({ change_nats: 20 }), 'a', 'nothing is so likely');
+  assert.equal(changedAfter({ change_nats: 20, settled_nats: 10 }), 'a', 'nothing is so likely');
 });
 
 test('another tuning is a change of the building', () => {

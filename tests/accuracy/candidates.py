@@ -1,4 +1,5 @@
-"""Candidate tunings: the numbers of flows/lib/locator/tuning.js and small steps from them."""
+"""Tunings to choose from: the numbers of flows/lib/locator/tuning.js, the share that live takes of one of them, and
+small steps away from them."""
 
 import json
 import subprocess
@@ -6,13 +7,17 @@ from collections.abc import Mapping
 
 from stack.layout import ROOT, node_folder
 
-PROGRAM = "process.stdout.write(JSON.stringify(require('./flows/lib/locator/tuning').TUNING))"
+PROGRAM = """
+const { TUNING } = require('./flows/lib/locator/tuning');
+const { liveShare } = require('./flows/lib/locator/constants').CONSTANTS;
+process.stdout.write(JSON.stringify({ ...TUNING, liveShare }));
+"""
 STEPS = (0.7, 1.4)
 Tuning = Mapping[str, float]
 
 
 def numbers() -> dict[str, float]:
-    """The locator's present numbers."""
+    """The locator's numbers as they are, with the derived one that was chosen like them."""
     command = (node_folder() / "node", "-e", PROGRAM)
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return {name: float(value) for name, value in json.loads(done.stdout).items()}

@@ -30,7 +30,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
   const possible = { rooms: new Int32Array(kept), count: 0 };
   const evidence = createEvidence(radio, settings, mass, listening, cells.room);
 
-  /** A slot for somebody of whom nothing is known. @returns {number} */
+  /** A slot for somebody about whose place nothing is known. @returns {number} */
   function open() {
     const slot = free.pop() ?? opened++;
     if (slot >= held.length) {

@@ -29,7 +29,7 @@ function choose(choice, chances, best, ms, touched, settings) {
   }
   if (best !== choice.rival) Object.assign(choice, { rival: best, rivalAfterMs: Math.round(ms - choice.sinceMs) });
   if (best === choice.room) return 'none';
-  if (!touched && leadOf(chances, best, choice.room, settings) <= neededOf(choice, ms, settings)) return 'none';
+  if (!touched && leadOf(chances, best, choice.room, settings) <= neededLiveOf(choice, ms, settings)) return 'none';
   const { room, sinceMs, guess } = choice;
   if (guess) { // the first readings named a wrong room: they were here all along
     choice.room = best;
@@ -46,13 +46,20 @@ function choose(choice, chances, best, ms, touched, settings) {
 }
 
 /**
- * By how much another room must lead: the longer somebody stayed, the less likely they leave within the next second (stays are
- * log-normal), and the more often chance had an opportunity to name another room.
+ * By how much another room must lead in history: the longer somebody stayed, the less likely they leave within the next second
+ * (stays are log-normal), and the more often chance had an opportunity to name another room.
  * @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
  */
-function neededOf({ sinceMs }, ms, { changeNats, settledNats }) {
-  return changeNats + settledNats * Math.log1p(Math.max(0, ms - sinceMs) / 60_000);
-}
+const neededOf = (stay, ms, settings) => settings.changeNats + settledOf(stay, ms, settings);
+
+/**
+ * By how much it must lead live: history corrects what live says too early, so live waits for less.
+ * @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
+ */
+const neededLiveOf = (stay, ms, settings) => settings.liveShare * settings.changeNats + settledOf(stay, ms, settings);
+
+/** @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats */
+const settledOf = ({ sinceMs }, ms, { settledNats }) => settledNats * Math.log1p(Math.max(0, ms - sinceMs) / 60_000);
 
 /** By how much one room is likelier than another, nats. @param {Float64Array} chances @param {number} room @param {number} other
  * @param {import('./constants').Settings} settings */
@@ -64,4 +71,4 @@ const leadOf = (chances, room, other, { least }) => Math.log((chances[room] + le
  */
 const delayOf = ({ windowMs, hearingS }) => Math.round(windowMs / 2 + 1000 * hearingS);
 
-module.exports = { choose, delayOf, leadOf, neededOf };
+module.exports = { choose, delayOf, leadOf, neededLiveOf, neededOf };

@@ -17,7 +17,7 @@ const CONSTANTS = Object.freeze({
   liftShare: 0.05, // of a second in a lift lobby, people change level
 
   // Evidence
-  remembered: 12, // so many devices of each person; further ones hardly tell more
+  remembered: 12, // so many devices of each person; further ones add little
   gaps: 4, // a device that is heard rarely is averaged over so many of its gaps
   fadesOut: 10 / 3, // … and forgotten after so many averaging times
   lastingAtMost: 30, // what is heard while somebody stands evens out over so many readings at most
@@ -30,7 +30,7 @@ const CONSTANTS = Object.freeze({
   hearableDbm: -94, // weaker ones are received by half at most
   quietSources: 6, // so many strongest devices of a cell are asked for
   wholeReadings: 4, // a phone with so many readings may have left out weaker ones
-  levelS: 5, // readings nearer in time than this tell the same about the level of a tag
+  levelS: 5, // readings nearer in time than this say the same about the level of a tag
   levelDriftDb: 0.03, // a level changes by so much in a second (a random walk): batteries and pockets
   aliveMs: 10 * 60_000, // a gateway of unknown status that delivered nothing for so long may be out
   beaconDeadMs: 24 * 3_600_000, // a fixed beacon nobody heard for a day has an empty battery
@@ -47,12 +47,13 @@ const CONSTANTS = Object.freeze({
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone
   least: 1e-4, // no room is less likely than this
 
-  // History
+  // Live and history
+  liveShare: 0.5, // live takes so much of changeNats: what it says too early, history corrects some seconds later
   lookaheadS: 5, // the room of a second is chosen with so many more known: as long as it takes to walk through a small room
   lookaheadRooms: 4, // … by so many likeliest rooms of each
 
   // Time
-  windowMs: 1000, // a reading tells of the middle of its window: a gateway's default, and the shortest of a phone
+  windowMs: 1000, // a reading belongs to the middle of its window: a gateway's default, and the shortest of a phone
   arriveMs: 2000, // whoever appears is shown after this: each gateway has said by then what it heard
   tickMs: 500, // readings of several gateways are taken together in steps of this event time: half a gateway's window, so that
   //   several have their say, and nobody waits long for it
@@ -62,7 +63,7 @@ const CONSTANTS = Object.freeze({
   lateMs: 5000, // gateway clocks differ by 2 s, so readings 4 s apart may belong together; older ones are late
   staleMs: 30_000, // contract
   lostMs: 60_000, // contract
-  goneMs: 15 * 60_000, // people are forgotten: as long as /retrieveformonitoring looks back
+  goneMs: 15 * 60_000, // people are forgotten: as long as /retrieveformonitoring reaches back
 });
 
 /** @typedef {typeof CONSTANTS & import('./tuning').Tuning} Settings all numbers a locator works with */

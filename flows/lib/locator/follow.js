@@ -2,7 +2,7 @@
 'use strict';
 
 const { choose } = require('./choose');
-const { beganAt, isHere, presenceOf, stateAt, tellEvent, tellStay } = require('./person');
+const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = require('./person');
 
 /**
  * What readings and the passing of time do to one person.
@@ -39,18 +39,18 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     const state = stateAt(nowMs - ms, settings);
     const arriving = !isHere(person) && state !== 'lost';
     const moved = change !== 'none';
-    if (moved && room >= 0) tellMove(person, { id: person.id, room, sinceMs }, change, arriving && person.guess, ms, outcome);
+    if (moved && room >= 0) reportMove(person, { id: person.id, room, sinceMs }, change, arriving && person.guess, ms, outcome);
     person.ms = ms;
-    person.told = false;
-    tellLocation(person, moved, heard, outcome);
+    person.reported = false;
+    reportLocation(person, moved, heard, outcome);
     history.note(person.slot, beliefs.possible, chances);
     beliefs.clear(chances);
     if (arriving && !touched && isEarly(person)) return;
-    if (moved || arriving) tellEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
-    if (person.state !== state || moved) tellPresence(person, state, outcome);
+    if (moved || arriving) reportEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
+    if (person.state !== state || moved) reportPresence(person, state, outcome);
   }
 
-  /** What comes may say nothing about before. @param {Person} person @param {number} ms @param {boolean} touched
+  /** The next reading may say nothing about before. @param {Person} person @param {number} ms @param {boolean} touched
    * @param {Outcome} outcome */
   function endBefore(person, ms, touched, outcome) {
     if (person.room >= 0 && ms - person.ms > settings.lostMs) part(person, outcome);
@@ -61,7 +61,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
    * One location a second, and again when the room changed within it.
    * @param {Person} person @param {boolean} moved @param {Heard} heard @param {Outcome} outcome
    */
-  function tellLocation(person, moved, { sources, rssis, tag }, outcome) {
+  function reportLocation(person, moved, { sources, rssis, tag }, outcome) {
     const { id, slot, ms, room } = person;
     const second = Math.floor(ms / 1000);
     if (second === history.secondOf(slot) && !moved) return;
@@ -76,24 +76,24 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     { ts: second * 1000, staff_id: id, level: rooms[room].level, room: rooms[room].id, beacon, rssi });
 
   /**
-   * What history says of a second, where that is something else than was told of it.
+   * What history says of a second, where that is another room than was reported.
    * @param {Person} person @param {import('./history').Decision} decision @param {Outcome} outcome
    */
   function correct(person, decision, outcome) {
     const { id, slot } = person;
-    const { second, room, told, before, beforeMs } = decision;
-    if (room !== told) outcome.locations.push(locationOf(id, decision, room));
+    const { second, room, reported, before, beforeMs } = decision;
+    if (room !== reported) outcome.locations.push(locationOf(id, decision, room));
     const agrees = room === person.room && person.sinceMs < (second + 1) * 1000;
     // live knows it to the millisecond
     if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) history.began(slot, person.sinceMs);
     const sinceMs = history.sinceOf(slot);
     if (before >= 0) {
-      tellStay({ id, room: before, sinceMs: beforeMs }, sinceMs, rooms, outcome);
+      reportStay({ id, room: before, sinceMs: beforeMs }, sinceMs, rooms, outcome);
       person.first = false;
     }
     if (!agrees || person.sinceMs === sinceMs) return;
     beganAt(person, sinceMs);
-    if (person.state === 'present' || person.state === 'stale') outcome.presences.push(presenceOf(person, person.state, rooms));
+    if (isHere(person)) outcome.presences.push(presenceOf(person, person.state, rooms));
   }
 
   /** Nothing more is to be heard for now: what is open of history is decided. @param {Person} person @param {Outcome} outcome */
@@ -105,7 +105,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
   const stayingOf = ({ id, slot }) => ({ id, room: history.roomOf(slot), sinceMs: history.sinceOf(slot) });
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
-  function tellPresence(person, state, outcome) {
+  function reportPresence(person, state, outcome) {
     const unseen = !isHere(person);
     person.state = state;
     // a drained backlog moves a lost person's history, which nobody watches live
@@ -115,18 +115,18 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
 
   /**
    * @param {Person} person @param {import('./person').Staying} before @param {import('./choose').Change} change
-   * @param {boolean} unseen whether nobody was told that they were there @param {number} ms @param {Outcome} outcome
+   * @param {boolean} unseen whether it was not reported that they were there @param {number} ms @param {Outcome} outcome
    */
-  function tellMove(person, before, change, unseen, ms, outcome) {
+  function reportMove(person, before, change, unseen, ms, outcome) {
     if (change === 'returned') { // the stay goes on; the other room was a mistake
-      if (!unseen) tellEvent(before, 'leave', ms, rooms, outcome);
+      if (!unseen) reportEvent(before, 'leave', ms, rooms, outcome);
       return;
     }
-    if (!unseen) tellEvent(before, 'leave', person.sinceMs, rooms, outcome);
+    if (!unseen) reportEvent(before, 'leave', person.sinceMs, rooms, outcome);
   }
 
   /**
-   * The first readings may name a wrong room: gateways tell of a tag one after the other. Who was lost and is back does not wait.
+   * The first readings may name a wrong room: gateways report a tag one after the other. Who was lost and is back does not wait.
    * @param {Person} person
    */
   function isEarly(person) {
@@ -152,8 +152,8 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */
   function part(person, outcome) {
     finish(person, outcome);
-    if (!person.told) tellStay(stayingOf(person), person.ms, rooms, outcome);
-    if (isHere(person)) tellEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
+    if (!person.reported) reportStay(stayingOf(person), person.ms, rooms, outcome);
+    if (isHere(person)) reportEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
     Object.assign(person, { room: -1, state: 'lost', first: false });
     history.open(person.slot);
   }
@@ -164,13 +164,13 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
    */
   function age(person, nowMs, outcome) {
     const state = stateAt(nowMs - person.ms, settings);
-    if (state === 'lost' && !person.told && nowMs - person.heardS * 1000 > settings.lateMs) rest(person, outcome);
+    if (state === 'lost' && !person.reported && nowMs - person.heardS * 1000 > settings.lateMs) rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
     const unseen = !isHere(person); // a tag that was heard only once as yet
     if (unseen ? nowMs - person.ms < settings.arriveMs : state === 'present') return;
-    if (unseen && state !== 'lost') tellEvent(person, 'enter', person.sinceMs, rooms, outcome);
-    tellPresence(person, state, outcome);
-    if (!unseen && state === 'lost') tellEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
+    if (unseen && state !== 'lost') reportEvent(person, 'enter', person.sinceMs, rooms, outcome);
+    reportPresence(person, state, outcome);
+    if (!unseen && state === 'lost') reportEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
   }
 
   /**
@@ -179,8 +179,8 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
    */
   function rest(person, outcome) {
     finish(person, outcome);
-    tellStay(stayingOf(person), person.ms, rooms, outcome);
-    person.told = true;
+    reportStay(stayingOf(person), person.ms, rooms, outcome);
+    person.reported = true;
   }
 
   return { take, age, finish, stayingOf };

@@ -7,10 +7,10 @@ const { longer, slotsFor } = require('./slots');
 /**
  * The room of each second as history tells it: chosen once `lookaheadS` more seconds are known, by the mean of the log
  * probabilities of each room over the second and those that follow it. Live locations cannot wait so long, so a second may be
- * told twice: when it is heard, and when history says another room. People live in slots of shared arrays.
+ * reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createHistory>} History
- * @typedef {{second: number, beacon: string, rssi: number, told: number, room: number, sinceMs: number, before: number,
- *   beforeMs: number}} Decision one second of history; told: the room that was told of it; room: the room of history, and
+ * @typedef {{second: number, beacon: string, rssi: number, reported: number, room: number, sinceMs: number, before: number,
+ *   beforeMs: number}} Decision one second of history; reported: the room that was reported for it; room: the room of history, and
  *   sinceMs: when it was entered; before: the room that they left with this second, -1 when it is the same one or none is
  *   known, and beforeMs: when that was entered
  * @param {import('./constants').Settings} settings
@@ -25,7 +25,7 @@ function createHistory(settings) {
   let second = new Uint32Array(0); // from here on: `kept` to a slot, oldest first
   let beacon = new Uint32Array(0); // index into `beacons`
   let rssi = new Int8Array(0);
-  let told = new Int16Array(0);
+  let reported = new Int16Array(0);
   let likely = new Int16Array(0); // from here on: `lookaheadRooms` to a second, -1: no more
   let share = new Uint8Array(0); // log probability above the least, in 1 / PARTS nats
   /** @type {string[]} */
@@ -46,7 +46,7 @@ function createHistory(settings) {
   function drop(slot) {
     const first = slot * kept;
     const end = first + held[slot];
-    for (const array of [second, beacon, rssi, told]) array.copyWithin(first, first + 1, end);
+    for (const array of [second, beacon, rssi, reported]) array.copyWithin(first, first + 1, end);
     for (const array of [likely, share]) array.copyWithin(first * lookaheadRooms, (first + 1) * lookaheadRooms, end * lookaheadRooms);
     held[slot] -= 1;
   }
@@ -74,7 +74,7 @@ function createHistory(settings) {
       if (before >= 0) sinceMs[slot] = ms;
     }
     const decision = {
-      second: second[first], beacon: beacons[beacon[first]], rssi: rssi[first], told: told[first], room: room[slot],
+      second: second[first], beacon: beacons[beacon[first]], rssi: rssi[first], reported: reported[first], room: room[slot],
       sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
     };
     drop(slot);
@@ -92,7 +92,7 @@ function createHistory(settings) {
         second = longer(second, new Uint32Array(slots * kept));
         beacon = longer(beacon, new Uint32Array(slots * kept));
         rssi = longer(rssi, new Int8Array(slots * kept));
-        told = longer(told, new Int16Array(slots * kept));
+        reported = longer(reported, new Int16Array(slots * kept));
         likely = longer(likely, new Int16Array(slots * kept * lookaheadRooms));
         share = longer(share, new Uint8Array(slots * kept * lookaheadRooms));
       }
@@ -119,7 +119,7 @@ function createHistory(settings) {
     add(slot, location, ms) {
       const last = slot * kept + held[slot] - 1;
       if (held[slot] > 0 && second[last] === location.second) {
-        told[last] = location.room;
+        reported[last] = location.room;
         beacon[last] = intern(location.beacon);
         rssi[last] = location.rssi;
         return [];
@@ -132,7 +132,7 @@ function createHistory(settings) {
       second[k] = location.second;
       beacon[k] = intern(location.beacon);
       rssi[k] = location.rssi;
-      told[k] = location.room;
+      reported[k] = location.room;
       likely[k * lookaheadRooms] = -1;
       return decided;
     },

@@ -54,7 +54,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
   const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
 
-  /** @param {string} id @param {number} nowMs of whom something came in @param {Outcome} outcome */
+  /** @param {string} id @param {number} nowMs when something of them arrived @param {Outcome} outcome */
   function personOf(id, nowMs, outcome) {
     let person = people.get(id);
     if (person) follow(person, nowMs, outcome);
@@ -188,7 +188,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
       const person = people.get(id);
       return person ? siteOf(person).history.openFromMs(person.slot) : Infinity;
     },
-    /** Everybody heard within the last quarter of an hour of whom it was told where they are. @returns {Presence[]} */
+    /** Everybody heard within the last quarter of an hour whose room was reported. @returns {Presence[]} */
     presences: () => everybody((person) => person),
     /** The same people as history has them: who changed the room just now may still be in the one before. @returns {Presence[]} */
     openStays: () => everybody(stayOf),
@@ -217,7 +217,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
       const person = people.get(id);
       if (r < 0) return;
       if (!person) {
-        const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, told: state === 'lost' };
+        const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost' };
         people.set(id, Object.assign(newPerson(id, site.open(undefined, r, since)), known));
       } else if (person.first && since < stayOf(person).sinceMs) begin(person, room, since);
     },

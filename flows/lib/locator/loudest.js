@@ -10,7 +10,7 @@
 const UNHEARD_DBM = -999;
 
 /**
- * @param {number[]} which ascending; of equals the first comes first
+ * @param {number[]} which ascending; of equals the first is first
  * @param {import('./source').Source[]} sources
  * @param {import('./model').Levels} building
  * @returns {import('../shared/pieces').Work<Loudest>}

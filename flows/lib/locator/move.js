@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { isHere, tellEvent, tellStay } = require('./person');
+const { isHere, reportEvent, reportStay } = require('./person');
 const { keyOf } = require('./plan');
 
 /**
@@ -30,10 +30,10 @@ function move(person, from, into, cellOf, outcome) {
   const staying = from.following.stayingOf(person);
   const room = roomIn(person, from, into);
   const stays = roomIn(staying, from, into);
-  if (stays < 0 && staying.room >= 0 && !person.told) tellStay(staying, person.ms, rooms, outcome);
+  if (stays < 0 && staying.room >= 0 && !person.reported) reportStay(staying, person.ms, rooms, outcome);
   if (room < 0 && person.room >= 0) {
-    if (isHere(person)) tellEvent(person, 'leave', person.ms, rooms, outcome);
-    person.told = true;
+    if (isHere(person)) reportEvent(person, 'leave', person.ms, rooms, outcome);
+    person.reported = true;
   }
   const [known, sinceMs] = stays < 0 ? [room, person.sinceMs] : [stays, staying.sinceMs];
   const slot = into.open(from.levels.of(person.slot), known, sinceMs);

@@ -2,16 +2,16 @@
 'use strict';
 
 /**
- * One staff member's state, and what is told about its changes. Pure.
+ * One staff member's state, and what is reported about its changes. Pure.
  * @typedef {import('../locator').State} State
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').LocationEvent} LocationEvent
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, heardS: number,
- *   state: State|'new', told: boolean, first: boolean}} Person
- *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was told, new until then;
- *   told: the stay so far was handed out; first: history knows no other room before
+ *   state: State|'new', reported: boolean, first: boolean}} Person
+ *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was reported, new until then;
+ *   reported: the stay so far was handed out; first: history knows no other room before
  */
 
 /** @returns {Outcome} */
@@ -20,7 +20,7 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 /** @param {string} id @param {number} slot @returns {Person} */
 const newPerson = (id, slot) => ({
   id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
-  state: 'new', told: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
+  state: 'new', reported: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
 });
 
 /**
@@ -39,8 +39,11 @@ function beganAt(person, sinceMs) {
 /** @param {Staying & {ms: number}} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
 const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state });
 
-/** Whether everybody was told that they are there. @param {Person} person */
-const isHere = ({ state }) => state === 'present' || state === 'stale';
+/**
+ * Whether it was reported that they are there.
+ * @param {Person} person @returns {person is Person & {state: 'present'|'stale'}}
+ */
+const isHere = (person) => person.state === 'present' || person.state === 'stale';
 
 /** @param {number} ageMs @param {import('./constants').Settings} settings @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
@@ -48,7 +51,7 @@ const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageM
 /** @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying */
 
 /** @param {Staying} person @param {number} leaveMs @param {import('./plan').Room[]} rooms @param {Outcome} outcome */
-function tellStay(person, leaveMs, rooms, outcome) {
+function reportStay(person, leaveMs, rooms, outcome) {
   const enterMs = person.sinceMs;
   if (leaveMs <= enterMs) return; // passed by, did not stay
   const times = { enter_ms: enterMs, leave_ms: leaveMs, duration_s: (leaveMs - enterMs) / 1000 };
@@ -59,8 +62,8 @@ function tellStay(person, leaveMs, rooms, outcome) {
  * @param {Staying} person @param {LocationEvent['type']} type @param {number} ts
  * @param {import('./plan').Room[]} rooms @param {Outcome} outcome
  */
-function tellEvent(person, type, ts, rooms, outcome) {
+function reportEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, newPerson, presenceOf, stateAt, tellEvent, tellStay };
+module.exports = { beganAt, emptyOutcome, isHere, newPerson, presenceOf, stateAt, reportEvent, reportStay };

@@ -1,11 +1,8 @@
 // @ts-check
 'use strict';
 
-const { inOneGo } = require('../shared/pieces');
-const { storeyOf, wallsBetween } = require('./storey');
-
 /**
- * What the polygons say about walking and about walls. Pure.
+ * What the polygons say about walking. Pure.
  * @typedef {import('./storey').Room & {storey: number}} Room storey: index of its level
  * @typedef {object} Plan
  * @property {Room[]} rooms by storey
@@ -13,12 +10,9 @@ const { storeyOf, wallsBetween } = require('./storey');
  * @property {string[]} levels ids, lowest first
  * @property {import('./storey').Storey[]} storeys
  * @property {number[]} firstRoom index of the first room of each storey
- * @property {(a: number, b: number) => boolean} passable whether there is a way from room a straight into room b
- * @property {(storey: number, ax: number, ay: number, bx: number, by: number) => number} walls how many walls lie
- *   between two points of a level, metres
  */
 
-const MOST_ROOMS = 32767; // what a raster can tell apart
+const MOST_ROOMS = 32767; // what a raster can number
 
 /**
  * @param {string[]} levels ids, lowest first
@@ -34,11 +28,6 @@ function joinStoreys(levels, storeys) {
     levels,
     storeys,
     firstRoom,
-    passable: (a, b) => {
-      const { storey } = rooms[a];
-      return storey === rooms[b].storey && isPassable(storeys[storey], a - firstRoom[storey], b - firstRoom[storey]);
-    },
-    walls: (storey, ax, ay, bx, by) => wallsBetween(storeys[storey], ax, ay, bx, by),
   };
 }
 
@@ -55,10 +44,4 @@ function checkSize({ levels }) {
   if (count > MOST_ROOMS) throw new RangeError(`${count} rooms; the locator takes ${MOST_ROOMS} at most`);
 }
 
-/** @param {Pick<import('../building').Building, 'levels'>} building @returns {Plan} */
-function createPlan(building) {
-  checkSize(building);
-  return joinStoreys(building.levels.map(({ id }) => id), building.levels.map((level) => inOneGo(storeyOf(level))));
-}
-
-module.exports = { createPlan, joinStoreys, isPassable, checkSize, keyOf };
+module.exports = { joinStoreys, isPassable, checkSize, keyOf };

@@ -15,7 +15,7 @@ const { reachOf, sourceOf } = require('./source');
  * @property {Map<string, number>} beacons index into sources by id
  * @property {Map<string, number>} gateways
  * @property {{phone: Loudest, gateway: Loudest}} loudest
- * @property {Int16Array} leastDbm of each source: what is weaker is not told
+ * @property {Int16Array} leastDbm of each source: what is weaker is not reported
  */
 
 /**

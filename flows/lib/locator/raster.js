@@ -2,13 +2,13 @@
 'use strict';
 
 /**
- * The rooms of one level as a raster, and what is told from that. Pure; in pieces of a line.
+ * The rooms of one level as a raster, and what follows from that. Pure; in pieces of a line.
  * @typedef {import('./storey').Room} Room
  */
 
 const RASTER_M = 0.5;
 const DOOR_M = 0.9; // a door needs that much common wall
-const FAR = 255; // what is further away than this is not told apart
+const FAR = 255; // what is further away than this is all the same
 
 /** @param {{width: number, height: number}} storey @param {number} x metres @param {number} y */
 const placeAt = ({ width, height }, x, y) => clamp(Math.floor(y / RASTER_M), height) * width + clamp(Math.floor(x / RASTER_M), width);
@@ -72,8 +72,8 @@ function* neighbours(raster, width, count) {
 function* distancesIn(raster, width, rooms) {
   const zones = [-1, ...rooms.map(({ open }, r) => (open ? rooms.length : r))];
   const far = new Uint8Array(raster.length).fill(FAR);
-  /** @param {number} k @param {number} row where it begins @param {number} back -1 or 1: towards what was looked at */
-  const look = (k, row, back) => {
+  /** @param {number} k @param {number} row where it begins @param {number} back -1 or 1: towards what was visited */
+  const relax = (k, row, back) => {
     const zone = zones[raster[k] + 1];
     let least = far[k];
     for (const behind of [row, row + back * width]) {
@@ -86,11 +86,11 @@ function* distancesIn(raster, width, rooms) {
     far[k] = least;
   };
   for (let row = 0; row < raster.length; row += width) {
-    for (let k = row; k < row + width; k += 1) look(k, row, -1);
+    for (let k = row; k < row + width; k += 1) relax(k, row, -1);
     yield;
   }
   for (let row = raster.length - width; row >= 0; row -= width) {
-    for (let k = row + width - 1; k >= row; k -= 1) look(k, row, 1);
+    for (let k = row + width - 1; k >= row; k -= 1) relax(k, row, 1);
     yield;
   }
   return far;

@@ -67,7 +67,7 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, level
         const source = sources[remembered.sources[k]];
         let wanted = meanDb;
         for (const [cell, probability] of cells) wanted += probability * expectedIn(source, cell, weakestDbm);
-        if (wanted < hearableDbm) continue; // only the strongest of such readings come through: they would tell too much
+        if (wanted < hearableDbm) continue; // only the strongest of such readings arrive: they would say too much
         add(learned[remembered.sources[k]], remembered.levels[k] - wanted, ms);
       }
     },

@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-const { leadOf, neededOf } = require('./choose');
+const { leadOf, neededLiveOf } = require('./choose');
 const { expectedIn } = require('./source');
 
 /**
- * Why somebody is said to be where they are: for people who look into it, not for the locator. Pure.
+ * Why somebody is said to be where they are: for people who examine it, not for the locator. Pure.
  * @typedef {import('../locator').Trace} Trace
  * @param {import('./person').Person} person
  * @param {import('./model').Model} model
@@ -43,7 +43,7 @@ function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, h
     level_db: round(level.meanDb), level_sd_db: round(Math.sqrt(level.variance)),
     change: rival === undefined || room < 0 ? null : {
       room: rooms[rival].id, lead_nats: round(leadOf(chances, rival, room, settings)),
-      needed_nats: round(neededOf(person, ms, settings)),
+      needed_nats: round(neededLiveOf(person, ms, settings)),
     },
   };
 }

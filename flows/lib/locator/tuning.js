@@ -17,7 +17,8 @@ const TUNING = Object.freeze({
   hearingS: 1.2, // readings of a device are averaged over so long, a window of 1 s each
   memoryS: 3, // evidence for a place fades with this time: about as long as it takes to walk through a door and be behind it
   looks: 4, // all evidence at hand counts as so many independent looks: furniture does the same to this reading and to the next
-  changeNats: 1.6, // another room must be so much likelier (natural log of the odds) before somebody is said to be there …
+  changeNats: 1.6, // another room must be so much likelier (natural log of the odds) before history says that somebody is there;
+  //   live takes a part of it (`liveShare`, constants.js) …
   settledNats: 1.2, // … and so much more for each factor of e in the minutes they stayed: stays are log-normal
 });
 

@@ -3,7 +3,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { choose, delayOf, leadOf, neededOf } = require('../../lib/locator/choose');
+const { choose, delayOf, leadOf, neededLiveOf, neededOf } = require('../../lib/locator/choose');
 const { DEFAULTS } = require('../../lib/locator/constants');
 const fc = require('../support/fast-check');
 
@@ -43,14 +43,22 @@ test('a clear challenger wins at once, one that leads by less than it takes neve
 test('it takes exactly the lead that is asked for, and more of who is settled', () => {
   for (const minutes of [0, 1, 10]) {
     const ms = minutes * MINUTE;
-    const needed = neededOf(somebody(), ms, DEFAULTS);
+    const needed = neededLiveOf(somebody(), ms, DEFAULTS);
     assert.equal(decide(somebody(), leading(needed - 0.02), ms), 'none', `${minutes} min`);
     assert.equal(decide(somebody(), leading(needed + 0.02), ms), 'moved', `${minutes} min`);
   }
+});
+
+test('history and live ask for a lead of their own, who is settled for as much more in both', () => {
   assert.equal(neededOf(somebody(), 0, DEFAULTS), DEFAULTS.changeNats);
-  const [one, ten] = [MINUTE, 10 * MINUTE].map((ms) => neededOf(somebody(), ms, DEFAULTS));
-  assert.ok(ten > one + DEFAULTS.settledNats);
-  assert.equal(neededOf(somebody(5000), 0, DEFAULTS), DEFAULTS.changeNats, 'a clock that went back settles nobody');
+  assert.equal(neededLiveOf(somebody(), 0, DEFAULTS), DEFAULTS.liveShare * DEFAULTS.changeNats);
+  const apart = DEFAULTS.changeNats * (1 - DEFAULTS.liveShare);
+  for (const needed of [neededOf, neededLiveOf]) {
+    const [none, one, ten] = [0, MINUTE, 10 * MINUTE].map((ms) => needed(somebody(), ms, DEFAULTS));
+    assert.ok(ten > one + DEFAULTS.settledNats && one > none);
+    assert.equal(needed(somebody(5000), 0, DEFAULTS), none, 'a clock that went back settles nobody');
+    assert.ok(Math.abs(neededOf(somebody(), MINUTE, DEFAULTS) - neededLiveOf(somebody(), MINUTE, DEFAULTS) - apart) < 1e-9);
+  }
 });
 
 test('a lead is bounded: a room that is nearly impossible is not infinitely far behind', () => {
@@ -133,7 +141,7 @@ test('who is back later was away, and a third room is no return', () => {
 test('two rooms that are hard to tell apart do not alternate: leads below what it takes change nothing', () => {
   const choice = somebody();
   for (let s = 0; s < 3600; s += 1) { // in turn for ten seconds each, as when standing at a thin wall
-    const nats = Math.floor(s / 10) % 2 ? DEFAULTS.changeNats - 0.1 : -2;
+    const nats = Math.floor(s / 10) % 2 ? DEFAULTS.liveShare * DEFAULTS.changeNats - 0.1 : -2;
     assert.equal(decide(choice, leading(nats), s * 1000), 'none');
   }
 });

@@ -11,7 +11,7 @@ const ROOMS = 9;
 const START_S = 1_700_000_000;
 
 /**
- * One person's history, told a second after the other.
+ * One person's history, one second after the other.
  * @param {{settings?: any, slot?: number, history?: any}} [how]
  */
 function scene({ settings = DEFAULTS, slot = 0, history = createHistory(settings) } = {}) {
@@ -68,7 +68,7 @@ test('a room that is likelier for two seconds only was never entered', () => {
   one.hear({ 1: 0.9, 2: 0.1 }, 20);
   one.finish();
   assert.deepEqual([...new Set(one.rooms())], [1]);
-  assert.deepEqual(one.decided.filter(({ told }) => told === 2).map(({ second }) => second - START_S), [20, 21], 'live said so');
+  assert.deepEqual(one.decided.filter(({ reported }) => reported === 2).map(({ second }) => second - START_S), [20, 21], 'live said so');
 });
 
 test('a change lies where the room became likelier, and ends the stay of before there', () => {
@@ -83,7 +83,7 @@ test('a change lies where the room became likelier, and ends the stay of before 
   assert.deepEqual([one.history.roomOf(0), one.history.sinceOf(0)], [2, change.sinceMs]);
 });
 
-test('what comes after `finish` says nothing about before', () => {
+test('what follows `finish` says nothing about before', () => {
   const one = scene();
   one.hear({ 1: 0.6, 2: 0.4 }, 4);
   one.finish();
@@ -100,8 +100,8 @@ test('of more possible rooms than are kept the likeliest count, whatever their o
     one.finish();
     const ranks = [...shares].sort((a, b) => b - a);
     // a quantum apart is all the same
-    const told = one.rooms().map((room) => shares[room]);
-    assert.ok(told.every((share) => Math.log(ranks[0] / share) < 0.1), `${told} of ${ranks}`);
+    const found = one.rooms().map((room) => shares[room]);
+    assert.ok(found.every((share) => Math.log(ranks[0] / share) < 0.1), `${found} of ${ranks}`);
   }));
 });
 

@@ -5,14 +5,31 @@ const assert = require('node:assert/strict');
 const { describe, test } = require('node:test');
 const { createCells } = require('../../lib/locator/cells');
 const { createModel } = require('../../lib/locator/model');
-const { createPlan } = require('../../lib/locator/plan');
-const { fewestWalls, roomAt, wallsBetween } = require('../../lib/locator/storey');
+const { isPassable, joinStoreys } = require('../../lib/locator/plan');
+const { fewestWalls, roomAt, storeyOf, wallsBetween } = require('../../lib/locator/storey');
+const { inOneGo } = require('../../lib/pieces');
 const { DEFAULTS } = require('../../lib/locator/constants');
 const { expectedIn } = require('../../lib/locator/source');
 const fc = require('../support/fast-check');
 const { house, houseFile } = require('./house');
 
-const plan = createPlan(house());
+/** The plan of a building, with two questions to it. @param {Pick<import('../../lib/building').Building, 'levels'>} building */
+function planOf(building) {
+  const plan = joinStoreys(building.levels.map(({ id }) => id), building.levels.map((level) => inOneGo(storeyOf(level))));
+  return {
+    ...plan,
+    /** Whether one gets from one room straight into the other. @param {number} a @param {number} b */
+    passable(a, b) {
+      const { storey } = plan.rooms[a];
+      const first = plan.firstRoom[storey];
+      return storey === plan.rooms[b].storey && isPassable(plan.storeys[storey], a - first, b - first);
+    },
+    /** Walls between two points of a level. @param {number} storey @param {[number, number, number, number]} line metres */
+    walls: (storey, ...line) => wallsBetween(plan.storeys[storey], ...line),
+  };
+}
+
+const plan = planOf(house());
 const at = (/** @type {string} */ id) => plan.rooms.findIndex((room) => room.id === id);
 
 describe('plan', () => {
@@ -34,7 +51,7 @@ describe('plan', () => {
   test('rooms without a passage beside them are one open area without walls', () => {
     const file = houseFile();
     for (const room of file.levels[0].rooms) delete room.kind;
-    const open = createPlan(file);
+    const open = planOf(file);
     assert.equal(open.walls(0, 5, 11, 25, 11), 0);
     assert.ok(open.passable(at('G-a'), at('G-b')));
     assert.equal(open.walls(1, 5, 11, 25, 11), 2);
@@ -45,7 +62,7 @@ describe('edges without a wall', () => {
   /** @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
   const box = (x0, y0, x1, y1) => [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
   /** Rooms a and b beside each other, joined at x, and a corridor. @param {number} x @param {Record<string, object>} [changes] */
-  const flat = (x, changes = {}) => createPlan(/** @type {any} */ ({ levels: [{ id: 'L', name: 'L', width_m: 20, height_m: 10, rooms: [
+  const flat = (x, changes = {}) => planOf(/** @type {any} */ ({ levels: [{ id: 'L', name: 'L', width_m: 20, height_m: 10, rooms: [
     { id: 'a', name: 'A', polygon: box(0, 0, x, 8), ...changes.a }, { id: 'b', name: 'B', polygon: box(x, 0, 20, 8), ...changes.b },
     { id: 'hall', name: 'Hall', kind: 'corridor', polygon: box(0, 8, 20, 10) }] }] }));
   const EAST = 1;
@@ -101,7 +118,7 @@ describe('cells', () => {
   test('every room has cells, however odd its shape', () => {
     const file = houseFile();
     file.levels[0].rooms[0].polygon = [[0, 6], [10, 6], [10, 6.01]];
-    const odd = createCells(createPlan(file), DEFAULTS);
+    const odd = createCells(planOf(file), DEFAULTS);
     assert.equal(new Set(odd.room).size, plan.rooms.length);
   });
 });
@@ -203,9 +220,9 @@ describe('short cuts', () => {
   }
 
   const metres = fc.double({ min: 0, max: 48, noNaN: true });
-  test('walls are counted as sample by sample, and no room is behind fewer than are told', () => {
+  test('walls are counted as sample by sample, and no room is behind fewer than `fewestWalls` says', () => {
     fc.assert(fc.property(randomBuilding, fc.array(fc.tuple(metres, metres, metres, metres), { minLength: 20 }), (building, lines) => {
-      for (const [k, storey] of createPlan(building).storeys.entries()) {
+      for (const [k, storey] of planOf(building).storeys.entries()) {
         for (const line of lines) {
           const walls = wallsOneByOne(storey, line);
           if (Number.isNaN(walls)) continue;
@@ -237,7 +254,7 @@ describe('short cuts', () => {
           }
           const losses = places.map(({ x, y }) => 10 * settings.exponent
             * Math.log10(Math.max(settings.nearestM, Math.hypot(cell.x - x, cell.y - y, floors * settings.storeyM + settings.aboveM)))
-            + (floors > 0 ? floors * settings.floorDb : its.walls(storey, cell.x, cell.y, x, y) * settings.wallDb));
+            + (floors > 0 ? floors * settings.floorDb : wallsBetween(its.storeys[storey], cell.x, cell.y, x, y) * settings.wallDb));
           const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
           levels[c] = Math.max(settings.weakestDbm, (device.tx ?? settings.txDbm) - mean);
           assert.ok(Math.abs(expectedIn(source, c, settings.weakestDbm) - levels[c]) < 1e-4, `${device.id} in cell ${c}`);

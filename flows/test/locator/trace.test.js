@@ -42,7 +42,7 @@ function check(trace) {
   assert.ok(trace.level_sd_db > 0 && trace.level_sd_db <= DEFAULTS.levelDb);
   if (change) {
     assert.notEqual(change.room, trace.room);
-    assert.ok(change.needed_nats >= DEFAULTS.changeNats - 0.05 && Number.isFinite(change.lead_nats));
+    assert.ok(change.needed_nats >= DEFAULTS.liveShare * DEFAULTS.changeNats - 0.05 && Number.isFinite(change.lead_nats));
   }
   assert.deepEqual(JSON.parse(JSON.stringify(trace)), trace, 'all of it can be sent');
   return trace;
