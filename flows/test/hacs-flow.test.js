@@ -87,6 +87,17 @@ for (const [what, definitions] of [
   });
 }
 
+test('what a route of a user\'s own passes on unchecked is checked by the node that asks', async (t) => {
+  const { call } = await hacs(t, { definitions: HACS.map((node) => (node.type === 'sda-access' ? { ...node, route: '' } : node)) });
+  const detection = new URLSearchParams({ staff_id: 'a/b', beacon_address: BEACONS.a, rssi: '-20' });
+  for (const [path, message] of [[`/newbeacondetect?${detection}`, /staff_id must be 1 to 64/], ['/extractbeacon?staff_id=3', /start_time is missing/],
+    [`/extractbeacon?staff_id=3&start_time=x&end_time=${S}`, /start_time is not a number/]]) {
+    const answer = await call(path);
+    assert.equal(answer.status, 400, path);
+    assert.match((await answer.json()).error, message);
+  }
+});
+
 test('under pressure the routes are 503 with Retry-After, and no node is asked', async (t) => {
   const lines = [];
   const { call } = await hacs(t, { pressure: { sheds: () => true }, audit: { lookedUp: () => lines.push('asked') } });
