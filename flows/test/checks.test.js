@@ -39,7 +39,7 @@ test('refused in words, with the name of the parameter', () => {
   for (const [change, message] of [
     [{ start_time: true }, 'start_time is not a number'], [{ start_time: [1] }, 'start_time must be given once'],
     [{ start_time: -1 }, 'start_time must not be negative'], [{ end_time: 1e11 }, 'end_time looks like milliseconds'],
-    [{ staff_id: `${'7,'.repeat(1000)}7` }, 'staff_id must be 1 to 64 letters, digits, "_", "." or "-", or up to 1000 of such ids'],
+    [{ staff_id: `${'7,'.repeat(1000)}7` }, 'staff_id must be 1 to 64 letters, digits, "_", "." or "-", or the ids of 1000 staff members'],
     [{ staff_id: null }, 'staff_id is missing']]) refused(() => extract(none, { ...good, ...change }), message);
   const tap = bodyOf('addTap');
   assert.deepEqual({ ...tap(none, { room: '' }) }, { room: '', age_ms: 0 });

@@ -87,6 +87,30 @@ for (const [what, definitions] of [
   });
 }
 
+test('what a route of a user\'s own passes on unchecked is checked by the node that asks', async (t) => {
+  const { call } = await hacs(t, { definitions: HACS.map((node) => (node.type === 'sda-access' ? { ...node, route: '' } : node)) });
+  const detection = new URLSearchParams({ staff_id: 'a/b', beacon_address: BEACONS.a, rssi: '-20' });
+  for (const [path, message] of [[`/newbeacondetect?${detection}`, /staff_id must be 1 to 64/], ['/extractbeacon?staff_id=3', /start_time is missing/],
+    [`/extractbeacon?staff_id=3&start_time=x&end_time=${S}`, /start_time is not a number/]]) {
+    const answer = await call(path);
+    assert.equal(answer.status, 400, path);
+    assert.match((await answer.json()).error, message);
+  }
+});
+
+test('a path of a user\'s own with the parameters of a described route: query, form and JSON', async (t) => {
+  const { call } = await hacs(t, { locations: 1, definitions: HACS.map((node) => (node.url ? { ...node, url: `/own${node.url}` } : node)) });
+  const asked = { staff_id: '3', start_time: String(S - 100), end_time: String(S) };
+  for (const options of [{ method: 'POST', body: new URLSearchParams(asked) },
+    { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) }]) {
+    const answer = await call('/own/extractbeacon', options);
+    assert.equal(answer.status, 200);
+    assert.equal((await answer.json()).location.length, 1);
+  }
+  assert.equal((await call(`/own${POLL}`)).status, 200);
+  assert.equal((await call('/own/extractbeacon', { method: 'POST' })).status, 400);
+});
+
 test('under pressure the routes are 503 with Retry-After, and no node is asked', async (t) => {
   const lines = [];
   const { call } = await hacs(t, { pressure: { sheds: () => true }, audit: { lookedUp: () => lines.push('asked') } });

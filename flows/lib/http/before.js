@@ -46,8 +46,9 @@ function createBefore({ metrics, corsOrigins = [], pressure, log }) {
       next(pressure.sheds() ? unavailable('requests come faster than they can be answered', SHED_AGAIN_S) : undefined);
     });
   }
-  router.use(HACS_PATHS, (request, _response, next) => {
+  router.use(HACS_PATHS, (request, response, next) => {
     /** @type {any} */ (request)._body = true; // `http in` leaves the body alone: `sda-access` reads it, after it knows who sends it
+    response.locals.isBodyUnread = true;
     next();
   });
   router.use(failing(log));

@@ -41,8 +41,7 @@ const run = (handler, request, response) => new Promise((resolve, reject) => {
 /**
  * Who may ask: the check of one `sda-access` node.
  * @param {{right: Right|'any', changes: boolean, described?: {methods: readonly string[], body: import('./checks').BodySchema}}} wanted
- *   changes: the route is more than a question; described: query, form and JSON, which `http in` has left alone, become one checked
- *   `msg.payload`
+ *   changes: the route is more than a question; described: query, form and JSON become one checked `msg.payload`
  * @returns {(msg: Message, http: Http) => Promise<void>} which throws ApiError where it is refused
  */
 function createAdmission({ right, changes, described }) {
@@ -62,9 +61,11 @@ function createAdmission({ right, changes, described }) {
     const { name, kind, rights } = callerOf(response);
     msg.caller = { name, kind, rights: [...rights] };
     if (!check) return;
-    /** @type {any} */ (request)._body = false;
-    await run(json, request, response);
-    await run(form, request, response);
+    if (response.locals.isBodyUnread) { // else `http in` has read it
+      /** @type {any} */ (request)._body = false;
+      await run(json, request, response);
+      await run(form, request, response);
+    }
     msg.payload = check(queryOf(request), bodyOf(request));
   };
 }

@@ -6,11 +6,13 @@ const { normaliseBeacon } = require('../building/ids');
 const { BrokerAway } = require('../outbox');
 const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
+const { createBodyCheck } = require('./checks');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { createLatest } = require('../history/latest');
 const { createUnlisted } = require('../intake/unlisted');
 const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
+const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
  * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
@@ -133,8 +135,13 @@ const asApiError = (error) => (error instanceof StoreUnavailable
 /** @template T @param {Promise<T>} answer @returns {Promise<T>} */
 const fromStore = (answer) => answer.catch((error) => { throw asApiError(error); });
 
+const NO_QUERY = new URLSearchParams();
+/** @param {string} path */
+const checkOf = (path) => createBodyCheck(/** @type {typeof HACS_ROUTES[number]} */ (HACS_ROUTES.find((one) => one.path === path)).body);
+
 /**
- * What the nodes `sda-history`, `sda-latest` and `sda-detection` ask.
+ * What the nodes `sda-history`, `sda-latest` and `sda-detection` ask. Parameters are checked here too: between `sda-access` and these
+ * nodes a flow may change them, and a route of a user's own may have no check at all.
  * @typedef {ReturnType<typeof createHacs>} Hacs
  * @param {Omit<Context, 'latest'|'moment'|'unlisted'> & Partial<Pick<Context, 'unlisted'>>} context unlisted: without it nothing is
  *   kept over a restart
@@ -142,12 +149,13 @@ const fromStore = (answer) => answer.catch((error) => { throw asApiError(error);
 function createHacs(context) {
   const whole = { ...context, latest: createLatest(context), moment: createUniqueTimestamps(context.clock),
     unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
+  const [checkWindow, checkDetection] = [checkOf('/extractbeacon'), checkOf('/newbeacondetect')];
   return {
-    /** @param {Params} params @param {import('../access/guard').LookUp} lookUp */
-    history: (params, lookUp) => extractBeacon(whole, params, lookUp),
+    /** @param {unknown} params @param {import('../access/guard').LookUp} lookUp */
+    history: (params, lookUp) => extractBeacon(whole, checkWindow(NO_QUERY, params), lookUp),
     latest: () => retrieveForMonitoring(whole),
-    /** @param {Params} params */
-    detect: (params) => newBeaconDetect(whole, params),
+    /** @param {unknown} params */
+    detect: (params) => newBeaconDetect(whole, checkDetection(NO_QUERY, params)),
   };
 }
 
