@@ -11,6 +11,7 @@ from gateway_agent.window import Window
 from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building
+from simulator.faults import Faults
 from simulator.gateway import PlayedGateway
 from simulator.play import People, Play
 from simulator.scan_settings import ScanSettings
@@ -185,6 +186,27 @@ def test_gateways_fail_for_minutes_and_come_back(demo: Building) -> None:
     assert len({outage.sender for outage in outages}) == 2
     assert all(60 < outage.end_s - outage.start_s < 300 for outage in outages)
     assert list(itertools.islice(play.mixed(demo, People(50)).outages, 1)) == []
+
+
+def test_faults_come_at_their_rates_and_change_nothing_else(demo: Building) -> None:
+    faults = Faults(duplicates=0.1, late=0.2, malformed=0.05)
+    clean = sent(play.mixed(demo, People(50, duration_s=40)))
+    faulty, again = (sent(play.mixed(demo, People(50, duration_s=40, faults=faults))) for _ in range(2))
+    assert faulty == again
+    assert [item.due_s for item in faulty] == sorted(item.due_s for item in faulty)
+    assert sorted((item.sender, item.offset_ms, item.readings) for item in faulty) == sorted(
+        (item.sender, item.offset_ms, item.readings) for item in clean
+    )
+    for share, count in (
+        (0.1, sum(item.copies - 1 for item in faulty)),
+        (0.2, sum(item.late for item in faulty)),
+        (0.05, sum(item.malformed for item in faulty)),
+    ):
+        assert count == pytest.approx(share * len(faulty), rel=0.2)
+    end_s = faulty[-1].due_s
+    late_s = [item.due_s - item.offset_ms / 1000 for item in faulty if item.late and item.due_s < end_s]
+    assert late_s
+    assert all(4.999 < one < 60.001 for one in late_s)
 
 
 def test_the_truth_is_each_change_of_room(demo: Building) -> None:

@@ -159,6 +159,27 @@ def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: B
         assert said == ["online", "offline", "online", "offline"]
 
 
+def test_faulty_batches_are_sent_and_counted(broker: RealBroker) -> None:
+    shares = ("--duplicates", 20, "--malformed", 20, "--late", 20)
+    with (
+        broker.listener(*EVERYTHING) as listener,
+        running("mixed", "--duration", 4, *shares, "--json", **broker.environment) as process,
+    ):
+        code, summary = finished(process)
+
+        def received() -> int:
+            return listener.batches().total() + len(listener.malformed)
+
+        wait_for(lambda: received() >= summary["sent"], "all batches arrive", broker.log)
+    assert code == 0
+    assert received() == summary["sent"] == summary["acknowledged"]
+    once = summary["sent"] - summary["duplicates"]
+    assert all(0.1 * once < summary[fault] < 0.35 * once for fault in ("duplicates", "malformed", "late"))
+    assert len(listener.malformed) == summary["malformed"]
+    twice = sum(times == 2 for times in listener.batches().values())
+    assert summary["duplicates"] == twice + len(listener.malformed) - len(set(listener.malformed))
+
+
 def test_accounts_of_which_some_are_missing(broker: RealBroker, tmp_path: Path) -> None:
     accounts = tmp_path / "accounts.tsv"
     accounts.write_text("gw-l1-core\tsecret\n")

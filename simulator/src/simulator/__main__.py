@@ -20,6 +20,7 @@ from dotenv import dotenv_values
 from simulator import arguments, play, replay, settings
 from simulator.building import Building, BuildingError, load
 from simulator.building_watch import BuildingWatch
+from simulator.faults import Faults
 from simulator.fleet import Fleet
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
@@ -76,7 +77,8 @@ def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], w
 def _people_options(options: argparse.Namespace) -> play.People:
     given = vars(options)
     known = {name: given[name] for name in ("interval_s", "readings", "low_batteries", "failing") if name in given}
-    return play.People(options.count, options.first, options.seed, options.duration, **known)
+    faults = Faults(options.duplicates / 100, options.late / 100, options.malformed / 100)
+    return play.People(options.count, options.first, options.seed, options.duration, faults=faults, **known)
 
 
 def _description(played: play.Play) -> str:

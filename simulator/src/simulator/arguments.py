@@ -201,6 +201,12 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="each receiver under its own account: lines of id<tab>password, as `make account` prints them",
     )
+    for fault, meaning in {
+        "duplicates": "of the batches are sent twice",
+        "late": "of the batches are sent 5 to 60 s late",
+        "malformed": "of the batches are no JSON",
+    }.items():
+        add(f"--{fault}", metavar="PCT", type=_real(0, 100), default=0.0, help=f"PCT %% {meaning} (0)")
     add("--ca", metavar="FILE", type=Path, help="over TLS, to MQTTS_PORT, trusting this CA alone")
 
 

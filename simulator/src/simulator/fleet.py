@@ -10,7 +10,16 @@ from importlib.metadata import version
 
 from simulator.gateway import PlayedGateway
 from simulator.link import Link, Subscription
-from simulator.message import batch, config_topic, health, health_topic, readings_topic, status, status_topic
+from simulator.message import (
+    batch,
+    config_topic,
+    health,
+    health_topic,
+    malformed,
+    readings_topic,
+    status,
+    status_topic,
+)
 from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
@@ -153,18 +162,28 @@ class Fleet:
                 self._publish_batch(item, origin_ms + item.offset_ms)
 
     def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
-        tally, sender = self.tally, item.sender
+        sender = item.sender
+        self._seqs[sender] += 1
+        payload = batch(ts_ms, self._seqs[sender], item.readings)
+        if item.malformed:
+            payload = malformed(payload)
+        self.tally.duplicates += item.copies - 1
+        self.tally.late += item.late
+        self.tally.malformed += item.malformed * item.copies
+        for _ in range(item.copies):
+            self._publish_payload(sender, payload, len(item.readings))
+
+    def _publish_payload(self, sender: int, payload: bytes, readings: int) -> None:
+        tally = self.tally
         full = tally.waiting >= self._options.queue
         tally.made += 1
-        tally.readings += len(item.readings)
-        self._made[sender] += len(item.readings)
-        self._seqs[sender] += 1
+        tally.readings += readings
+        self._made[sender] += readings
         if full:
             tally.dropped += 1
-            self._dropped[sender] += len(item.readings)
+            self._dropped[sender] += readings
             return
-        payload = batch(ts_ms, self._seqs[sender], item.readings)
-        self._links[sender].publish(self._topics[sender], payload, len(item.readings))
+        self._links[sender].publish(self._topics[sender], payload, readings)
 
     def _clock_step_ms(self, origin_ms: int, started_s: float) -> int:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)

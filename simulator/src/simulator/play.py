@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from simulator.building import Building
+from simulator.faults import Faults
 from simulator.gateway import PlayedGateway, gateways_of
 from simulator.message import Receiver
 from simulator.scenario import Phones, ScheduledBatch
@@ -39,6 +40,7 @@ class People:
     readings: int = 4
     low_batteries: int = 0
     failing: int = 0
+    faults: Faults = field(default_factory=Faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def phones(building: Building, people: People) -> Play:
         raise ValueError(f"{building.name} has no beacons: phones receive nothing there")
     scenario = _phones(building, people, None)
     receivers = scenario.receivers(building)
-    return Play(receivers, scenario.scheduled_batches(building), staff=tuple(one.id for one in receivers))
+    batches = people.faults.apply(scenario.scheduled_batches(building), people.seed)
+    return Play(receivers, batches, staff=tuple(one.id for one in receivers))
 
 
 def gateways(building: Building, people: People) -> Play:
@@ -108,7 +111,8 @@ def _with_gateways(building: Building, people: People, tagged: tuple[str, ...], 
         sent = heapq.merge(sent, theirs, key=_due)
         receivers += carried.receivers(building)
     outages = _outages(people, [one.id for one in played])
-    return Play(receivers, sent, dict(enumerate(played)), outages, (*tagged, *with_phones))
+    batches = people.faults.apply(sent, people.seed)
+    return Play(receivers, batches, dict(enumerate(played)), outages, (*tagged, *with_phones))
 
 
 def _due(item: ScheduledBatch) -> float:
