@@ -131,7 +131,7 @@ class Listener:
         try:
             payload = json.loads(message.payload)
         except ValueError:
-            self.malformed.append(message.payload)
+            self.malformed.append(bytes(message.payload))
         else:
             self.messages.append((message.topic, payload, message.retain))
 
