@@ -88,7 +88,12 @@ def test_the_building_without_tags_or_gateways_is_refused(demo: Building) -> Non
     untagged = Building("B", demo.levels, demo.rooms, demo.beacons, demo.gateways, demo.staff)
     with pytest.raises(ValueError, match="B has no staff with tags"):
         play.gateways(untagged, People(50))
-    assert {receiver.kind for receiver in play.mixed(untagged, People(5)).receivers} == {"phone"}
+    mixed = play.mixed(untagged, People(5, duration_s=5))
+    assert {mixed.receivers[item.sender].kind for item in sent(mixed)} == {"phone"}
+    assert len(mixed.gateways) == 113
+    gone = Building("B", demo.levels, demo.rooms, demo.beacons, {}, demo.staff, demo.tags)
+    assert {receiver.kind for receiver in play.mixed(gone, People(50)).receivers} == {"phone"}
+    assert len(play.mixed(gone, People(50)).receivers) == 50
 
 
 def test_the_building_without_beacons_has_no_phones(demo: Building) -> None:

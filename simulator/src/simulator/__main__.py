@@ -17,7 +17,7 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-from simulator import arguments, play, replay, settings
+from simulator import arguments, play, replay, scenario_file, settings
 from simulator.building import Building, BuildingError, load
 from simulator.building_watch import BuildingWatch
 from simulator.faults import Faults
@@ -30,7 +30,7 @@ from simulator.truth import TruthFile
 
 def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
-    options = arguments.parser().parse_args()
+    options = _options()
     values = {**dotenv_values(".env"), **os.environ}
     commands = {"replay": _replay, "hacs": _hacs, "record": _record}
     run = commands.get(options.command, _people)
@@ -48,6 +48,19 @@ def main() -> int:
             "Without the demo (SIM=0, your own building) this account does not exist: SIM=1 make up"
         )
         return REFUSED
+
+
+def _options() -> argparse.Namespace:
+    """The command line's, or those of the scenario file that it names."""
+    parser = arguments.parser()
+    options = parser.parse_args()
+    if options.command != "run":
+        return options
+    try:
+        given = scenario_file.arguments(options.file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, scenario_file.ScenarioError) as error:
+        parser.error(f"{options.file}: {error}")
+    return parser.parse_args([*given, *options.rest])
 
 
 def _people(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:

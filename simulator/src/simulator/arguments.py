@@ -32,6 +32,7 @@ examples:
   simulator phones -n 50                      50 SDAs walk the demo building until Ctrl-C
   simulator phones -n 2000 --interval 4 --duration 120 --json
   simulator mixed                             SDAs with tags for gateways, and SDAs with phones
+  simulator run rush.toml                     the command and options of a scenario file
   simulator replay walk.csv                   a recorded walk, sent by gateways, in real time
   simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
   simulator hacs --staff 0,2                  polls the locations of SDA 0 and 2 every 10 s, as HACS does
@@ -78,6 +79,22 @@ SDAs with tags are received by the building's gateways (see 'gateways'), the oth
 MIXED_EXAMPLES = """
 examples:
   simulator mixed                             the demo: 24 SDAs with tags, 26 with phones, 113 gateways
+"""
+RUN = """
+FILE is TOML: `command` (phones, gateways or mixed) and its options, with '_' for '-' in their names; `people` is -n.
+The same file gives the same messages. Options after FILE replace those in it.
+"""
+RUN_EXAMPLES = """
+example, in rush.toml:
+  command = "mixed"
+  people = 50
+  seed = 7
+  duration = 600
+  failing = 2
+  late = 1.5
+  truth = "rooms.csv"
+
+  simulator run rush.toml --duration 60 --json
 """
 REPLAY = """
 FILE is a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; others are ignored. Every gateway
@@ -153,6 +170,10 @@ def parser() -> argparse.ArgumentParser:
             _add_gateways(people)
         _add_building(people)
         _add_sending(people)
+
+    run = commands.add_parser("run", help="a scenario file: a command and its options", **_help(RUN_EXAMPLES, RUN))
+    run.add_argument("file", metavar="FILE", type=Path, help="scenario as TOML")
+    run.add_argument("rest", metavar="OPTION", nargs=argparse.REMAINDER, help="options that replace those of the file")
 
     replay = commands.add_parser("replay", help="a recorded walk, sent by gateways", **_help(REPLAY_EXAMPLES, REPLAY))
     replay.add_argument("file", metavar="FILE", type=Path, help="CSV of readings")

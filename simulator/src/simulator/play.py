@@ -81,11 +81,11 @@ def gateways(building: Building, people: People) -> Play:
 
 
 def mixed(building: Building, people: People) -> Play:
-    """Gateways receive staff with tags, the others carry phones. Without gateways or tags everybody carries a phone,
-    and without beacons nobody does."""
+    """Gateways receive staff with tags, the others carry phones. Without gateways everybody carries a phone, and
+    without beacons nobody does."""
     everybody = [one.id for one in _phones(building, people, None).receivers(building)]
     tagged = tuple(staff_id for staff_id in everybody if staff_id in building.tags)
-    if not tagged or not building.gateways:
+    if not building.gateways:
         return phones(building, people)
     others = tuple(one for one in everybody if one not in building.tags) if building.beacons else ()
     return _with_gateways(building, people, tagged, others)
