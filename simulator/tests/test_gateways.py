@@ -214,6 +214,40 @@ def test_faults_come_at_their_rates_and_change_nothing_else(demo: Building) -> N
     assert all(4.999 < one < 60.001 for one in late_s)
 
 
+def test_clocks_are_wrong_each_in_its_own_way(demo: Building) -> None:
+    played = play.mixed(demo, People(50, duration_s=10, faults=Faults(clock_skew_s=3)))
+    skews: dict[int, set[int]] = {}
+    for item in sent(played):
+        skews.setdefault(item.sender, set()).add(item.offset_ms - round(item.due_s * 1000))
+    assert all(len(one) == 1 and abs(min(one)) <= 3000 for one in skews.values())
+    assert len({min(one) for one in skews.values()}) > len(skews) / 2
+
+
+def test_phones_come_and_go(demo: Building) -> None:
+    people = People(50, duration_s=1800, away=25)
+    played = play.phones(demo, people)
+    off: dict[int, list[play.Outage]] = {}
+    for outage in itertools.takewhile(lambda one: one.start_s < 1800, played.outages):
+        assert outage.switched_off
+        off.setdefault(outage.sender, []).append(outage)
+    away_s = sum(min(1800, one.end_s) - one.start_s for outages in off.values() for one in outages)
+    assert away_s / (50 * 1800) == pytest.approx(0.25, abs=0.08)
+    for item in sent(played):
+        assert not any(one.start_s <= item.due_s < one.end_s for one in off.get(item.sender, ()))
+
+
+def test_forgotten_tags_lie_where_they_are(demo: Building) -> None:
+    carried, forgotten = (
+        play.gateways(demo, People(50, duration_s=200, forgotten=count)) for count in (0, len(demo.tags))
+    )
+    rooms = [Counter[str](), Counter[str]()]
+    for played, found in zip((carried, forgotten), rooms, strict=True):
+        for item in sent(played):
+            if max(reading.rssi for reading in item.readings) > -62:
+                found[played.receivers[item.sender].id] += 1
+    assert len(rooms[1]) < len(rooms[0]) * 0.8
+
+
 def test_the_truth_is_each_change_of_room(demo: Building) -> None:
     entered = list(itertools.islice(truth(demo, ["0", "1"], 1), 40))
     assert [one.time_s for one in entered] == sorted(one.time_s for one in entered)

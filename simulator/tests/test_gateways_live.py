@@ -86,7 +86,7 @@ def test_config_is_obeyed(broker: RealBroker, demo: Building) -> None:
     allowed = demo.tags[next(iter(demo.tags))][0]
     for gateway in demo.gateways:
         publish_config(broker, gateway, {"v": 1, "allow": [allowed], "window_ms": 500, "min_rssi": -90})
-    bad, *_ = demo.gateways
+    bad, other, *_ = demo.gateways
     publish_config(broker, bad, {"allow": 7})
     with (
         broker.listener(*EVERYTHING) as listener,
@@ -109,7 +109,7 @@ def test_config_is_obeyed(broker: RealBroker, demo: Building) -> None:
     ]
     assert later
     assert all(reading["beacon"] == allowed and reading["rssi"] >= -90 for _, reading in later)
-    health = payloads(listener, "health")[-1]
+    health = payloads(listener, "health", other)[-1]
     assert (health["window_ms"], health["min_rssi"]) == (500, -90)
 
 
@@ -140,8 +140,9 @@ def test_what_stays_retained(
 
 
 def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: Building) -> None:
-    played = play.gateways(demo, play.People(50, duration_s=7))
-    played = replace(played, outages=iter([play.Outage(2, 4, sender) for sender in range(3)]))
+    phone = 113
+    outages = [*(play.Outage(2, 4, sender) for sender in range(3)), play.Outage(2, 4, phone, switched_off=True)]
+    played = replace(play.mixed(demo, play.People(50, duration_s=7)), outages=iter(outages))
 
     async def run() -> Fleet:
         address = Broker("127.0.0.1", broker.port, PASSWORDS["simulator"])
@@ -153,7 +154,7 @@ def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: B
         tally = asyncio.run(run()).tally
         wait_for(lambda: len(listener.batches()) >= tally.made, "all batches arrive", broker.log)
     assert tally.exit_code == 0
-    assert (tally.connections, tally.connections_lost) == (113 + 3, 3)
+    assert (tally.connections, tally.connections_lost) == (139 + 4, 3)
     for sender in range(3):
         said = [one["state"] for one in payloads(listener, "status", played.receivers[sender].id)]
         assert said == ["online", "offline", "online", "offline"]

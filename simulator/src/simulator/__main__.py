@@ -89,8 +89,12 @@ def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], w
 
 def _people_options(options: argparse.Namespace) -> play.People:
     given = vars(options)
-    known = {name: given[name] for name in ("interval_s", "readings", "low_batteries", "failing") if name in given}
-    faults = Faults(options.duplicates / 100, options.late / 100, options.malformed / 100)
+    known = {
+        name: given[name]
+        for name in ("interval_s", "readings", "away", "low_batteries", "failing", "forgotten")
+        if name in given
+    }
+    faults = Faults(options.duplicates / 100, options.late / 100, options.malformed / 100, options.clock_skew)
     return play.People(options.count, options.first, options.seed, options.duration, faults=faults, **known)
 
 

@@ -228,6 +228,7 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         "malformed": "of the batches are no JSON",
     }.items():
         add(f"--{fault}", metavar="PCT", type=_real(0, 100), default=0.0, help=f"PCT %% {meaning} (0)")
+    add("--clock-skew", metavar="S", type=_real(0, 600), default=0.0, help="clocks are wrong by up to S seconds (0)")
     add("--ca", metavar="FILE", type=Path, help="over TLS, to MQTTS_PORT, trusting this CA alone")
 
 
@@ -241,6 +242,13 @@ def _add_phones(parser: argparse.ArgumentParser) -> None:
         help="a phone's batch every S seconds, walking or not",
     )
     add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most R beacons in a phone's batch (4)")
+    add(
+        "--away",
+        metavar="PCT",
+        type=_real(0, 90),
+        default=0.0,
+        help="phones come and go: each is switched off PCT %% of the time, for minutes (0)",
+    )
 
 
 def _add_gateways(parser: argparse.ArgumentParser) -> None:
@@ -254,6 +262,7 @@ def _add_gateways(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="N gateways lose their network for minutes, soon after the start and then every few hours (0)",
     )
+    add("--forgotten", metavar="N", type=_whole(0, 10_000), default=0, help="N SDAs left their tags in a drawer (0)")
     add(
         "--final-status",
         choices=("offline", "removed"),

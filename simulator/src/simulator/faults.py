@@ -1,4 +1,4 @@
-"""Faults of a run at stated rates: duplicate, late and malformed batches. Pure.
+"""Faults of a run at stated rates: duplicate, late and malformed batches, wrong clocks. Pure.
 
 The same seed gives the same faults; without faults the batches stay as they are."""
 
@@ -14,14 +14,23 @@ LATE_S = (5.0, 60.0)
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Shares of all batches, 0 … 1. A late batch is sent LATE_S after its time and keeps its time stamp."""
+    """Shares of all batches, 0 … 1. A late batch is sent LATE_S after its time and keeps its time stamp. Receivers'
+    clocks are wrong by up to `clock_skew_s`, early or late."""
 
     duplicates: float = 0.0
     late: float = 0.0
     malformed: float = 0.0
+    clock_skew_s: float = 0.0
+
+    def skew_ms(self, seed: int, sender: int) -> int:
+        """By how much a receiver's clock is ahead, ms."""
+        rng = random.Random(f"{seed}/clock/{sender}")  # noqa: S311 - play, not secrets
+        return round(rng.uniform(-1, 1) * self.clock_skew_s * 1000)
 
     def apply(self, batches: Iterator[ScheduledBatch], seed: int) -> Iterator[ScheduledBatch]:
         """The batches with their faults, by due times. Late ones that are left at the end are sent then."""
+        if self.clock_skew_s:
+            batches = self._skewed(batches, seed)
         if not (self.duplicates or self.late or self.malformed):
             yield from batches
             return
@@ -44,3 +53,10 @@ class Faults:
             else:
                 yield faulty
         yield from (one._replace(due_s=end_s) for one in sorted(delayed))
+
+    def _skewed(self, batches: Iterator[ScheduledBatch], seed: int) -> Iterator[ScheduledBatch]:
+        skews: dict[int, int] = {}
+        for item in batches:
+            if item.sender not in skews:
+                skews[item.sender] = self.skew_ms(seed, item.sender)
+            yield item._replace(offset_ms=item.offset_ms + skews[item.sender])

@@ -61,7 +61,8 @@ class Fleet:
         self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
         self._links = [self._link(sender) for sender in range(len(receivers))]
         self._senders = {link: sender for sender, link in enumerate(self._links)}
-        self._cut: set[Link] = set()  # in an outage
+        self._cut: set[Link] = set()  # in an outage, also by switching off
+        self._switched_off: set[Link] = set()
         self._changed = asyncio.Event()
         self._ending = False
         self._started_s = time.monotonic()
@@ -247,12 +248,17 @@ class Fleet:
             await asyncio.sleep(max(0.0, started_s + outage.start_s - time.monotonic()))
             link = self._links[outage.sender]
             self._cut.add(link)
-            link.cut()
+            if outage.switched_off:
+                self._switched_off.add(link)
+                link.close()
+            else:
+                link.cut()
             rest_s = started_s + outage.end_s - time.monotonic()
             asyncio.get_running_loop().call_later(max(0.0, rest_s), self._end_outage, link)
 
     def _end_outage(self, link: Link) -> None:
         self._cut.discard(link)
+        self._switched_off.discard(link)
         self._open(link)
 
     async def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
@@ -294,7 +300,7 @@ class Fleet:
     def link_down(self, link: Link) -> None:
         if link.is_up:
             self.tally.connected -= 1
-            self.tally.connections_lost += not self._ending
+            self.tally.connections_lost += not self._ending and link not in self._switched_off
         self._changed.set()
         # Never faster than the ramp, even when thousands lose the broker at once.
         shortest, longest = (max(bound, len(self._links) / self._options.ramp_per_s) for bound in BACKOFF_S)
