@@ -57,7 +57,7 @@ def publish_config(broker: RealBroker, gateway: str, config: object) -> None:
 
 def test_phones_and_gateways_of_one_run(broker: RealBroker, demo: Building, tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
-    arguments = ("mixed", "-n", 50, "--duration", 8, "--health", 2, "--truth", truth, "--json")
+    arguments = ("mixed", "-n", 50, "--duration", 4, "--health", 2, "--truth", truth, "--json")
     with broker.listener(*EVERYTHING) as listener, running(*arguments, **broker.environment) as process:
         wait_for(lambda: len(states(listener)) == 113, "all gateways are online", broker.log)
         assert set(states(listener).values()) == {"online"}
@@ -90,7 +90,7 @@ def test_config_is_obeyed(broker: RealBroker, demo: Building) -> None:
     publish_config(broker, bad, {"allow": 7})
     with (
         broker.listener(*EVERYTHING) as listener,
-        running("gateways", "--health", 1, "--progress", 0, **broker.environment) as process,
+        running("gateways", "--health", 0.5, "--progress", 0, **broker.environment) as process,
     ):
         wait_for(
             lambda: sum(one["registered"] == 1 for one in payloads(listener, "health")) >= 300, "they obey", broker.log
@@ -141,8 +141,8 @@ def test_what_stays_retained(
 
 def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: Building) -> None:
     phone = 113
-    outages = [*(play.Outage(2, 4, sender) for sender in range(3)), play.Outage(2, 4, phone, switched_off=True)]
-    played = replace(play.mixed(demo, play.People(50, duration_s=7)), outages=iter(outages))
+    outages = [*(play.Outage(1, 2, sender) for sender in range(3)), play.Outage(1, 2, phone, switched_off=True)]
+    played = replace(play.mixed(demo, play.People(50, duration_s=4)), outages=iter(outages))
 
     async def run() -> Fleet:
         address = Broker("127.0.0.1", broker.port, PASSWORDS["simulator"])
@@ -164,7 +164,7 @@ def test_faulty_batches_are_sent_and_counted(broker: RealBroker) -> None:
     shares = ("--duplicates", 20, "--malformed", 20, "--late", 20)
     with (
         broker.listener(*EVERYTHING) as listener,
-        running("mixed", "--duration", 4, *shares, "--json", **broker.environment) as process,
+        running("mixed", "--duration", 3, *shares, "--json", **broker.environment) as process,
     ):
         code, summary = finished(process)
 
