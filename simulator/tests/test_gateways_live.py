@@ -141,8 +141,10 @@ def test_what_stays_retained(
 
 def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: Building) -> None:
     phone = 113
-    outages = [*(play.Outage(1, 2, sender) for sender in range(3)), play.Outage(1, 2, phone, switched_off=True)]
-    played = replace(play.mixed(demo, play.People(50, duration_s=4)), outages=iter(outages))
+    ends_s = (3, 3, 600)  # the last one is over with the run
+    outages = [play.Outage(2, end_s, sender) for sender, end_s in enumerate(ends_s)]
+    outages.append(play.Outage(2, 3, phone, switched_off=True))
+    played = replace(play.mixed(demo, play.People(50, duration_s=5)), outages=iter(outages))
 
     async def run() -> Fleet:
         address = Broker("127.0.0.1", broker.port, PASSWORDS["simulator"])
@@ -179,6 +181,12 @@ def test_faulty_batches_are_sent_and_counted(broker: RealBroker) -> None:
     assert len(listener.malformed) == summary["malformed"]
     twice = sum(times == 2 for times in listener.batches().values())
     assert summary["duplicates"] == twice + len(listener.malformed) - len(set(listener.malformed))
+
+
+def test_a_truth_file_that_cannot_be_written(broker: RealBroker, tmp_path: Path) -> None:
+    done = simulator("gateways", "--truth", tmp_path / "none" / "truth.csv", **broker.environment)
+    assert done.returncode == 2
+    assert "truth.csv: cannot be written: No such file" in done.stderr
 
 
 def test_accounts_of_which_some_are_missing(broker: RealBroker, tmp_path: Path) -> None:

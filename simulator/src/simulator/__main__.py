@@ -83,7 +83,10 @@ def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], w
     if missing := [one.id for one in played.receivers if accounts is not None and one.id not in accounts]:
         raise settings.SettingsError(f"{options.accounts} has no account of {missing[0]} (of {len(missing)} missing)")
     _log(f"{_description(played)} in {building.name}, seed {people.seed}, to {broker}")
-    truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
+    try:
+        truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
+    except OSError as error:
+        raise settings.SettingsError(f"--truth {options.truth}: cannot be written: {error.strerror}") from error
     return _send(options, broker, played, about={"seed": people.seed}, watch=watch, truth=truth)
 
 

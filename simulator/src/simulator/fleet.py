@@ -113,11 +113,15 @@ class Fleet:
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(batches, started_s))
         stopping = self._tasks.create_task(stop.wait())
-        beside = (self._ramp(), self._progress(started_s), self._publish_healths(), self._play_outages(started_s))
-        helpers += [*(self._tasks.create_task(one) for one in beside), stopping]
+        outages = self._tasks.create_task(self._play_outages(started_s))
+        beside = (self._ramp(), self._progress(started_s), self._publish_healths())
+        helpers += [*(self._tasks.create_task(one) for one in beside), outages, stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
         sending.cancel()
+        outages.cancel()
+        for link in list(self._cut):  # their batches are to be acknowledged too
+            self._end_outage(link)
         drain_s = min(self._options.drain_s, STOPPED_DRAIN_S) if stop.requested.is_set() else self._options.drain_s
         await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
         await self._shut_down()
@@ -250,11 +254,15 @@ class Fleet:
             self._cut.add(link)
             if outage.switched_off:
                 self._switched_off.add(link)
-                link.close()
-            else:
-                link.cut()
+            self._disconnect(link)
             rest_s = started_s + outage.end_s - time.monotonic()
             asyncio.get_running_loop().call_later(max(0.0, rest_s), self._end_outage, link)
+
+    def _disconnect(self, link: Link) -> None:
+        if link in self._switched_off:
+            link.close()
+        else:
+            link.cut()
 
     def _end_outage(self, link: Link) -> None:
         self._cut.discard(link)
@@ -296,6 +304,8 @@ class Fleet:
             self._publish_online(link)
         if (sender := self._senders[link]) in self._play.gateways:
             self._publish_health(sender)
+        if link in self._cut:  # it was connecting when its outage began
+            asyncio.get_running_loop().call_soon(self._disconnect, link)
 
     def link_down(self, link: Link) -> None:
         if link.is_up:

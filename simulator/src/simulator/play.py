@@ -17,7 +17,6 @@ from simulator.telemetry import sensors_of
 # A gateway that fails loses its network for minutes, soon after the start, so that somebody who has a look sees it, and
 # then every few hours. The platform raises an alert after 20 s.
 FIRST_OUTAGE_S, OUTAGE_S, OUTAGE_EVERY_S = (90.0, 150.0), (120.0, 240.0), (4 * 3600.0, 8 * 3600.0)
-
 AWAY_S = (60.0, 300.0)  # a phone is switched off for so long
 
 

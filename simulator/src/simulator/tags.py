@@ -29,14 +29,9 @@ class Tags:
     duration_s: float | None = None
     forgotten: frozenset[str] = frozenset()
 
-    def scheduled_batches(
-        self, building: Building, gateways: Sequence[PlayedGateway], first_sender: int = 0
-    ) -> Iterator[ScheduledBatch]:
+    def scheduled_batches(self, building: Building, gateways: Sequence[PlayedGateway]) -> Iterator[ScheduledBatch]:
         """All windows of all gateways, by their ends. A window without adverts has no readings. The length of a window
-        follows the gateway's settings at its start.
-
-        Args:
-            first_sender: index of the first gateway among all receivers of the run."""
+        follows the gateway's settings at its start."""
         plan = Plan(building)
         radio = TagRadio(plan, self.seed)
         by_id = {gateway.id: gateway for gateway in gateways}
@@ -55,7 +50,7 @@ class Tags:
                 heapq.heapreplace(due, (now_s + ADVERT_S + tag.rng.uniform(0, ADVERT_DELAY_S), what, number))
             else:
                 gateway = gateways[number]
-                yield ScheduledBatch(now_s, round(now_s * 1000), first_sender + number, gateway.close(now_s))
+                yield ScheduledBatch(now_s, round(now_s * 1000), number, gateway.close(now_s))
                 heapq.heapreplace(due, (now_s + gateway.settings.window_ms / 1000, what, number))
 
 
