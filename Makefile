@@ -5,7 +5,7 @@
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-up:              ## install what is missing, start everything, and a demo of 50 SDAs in the demo building (SIM=0: without)
+up:              ## install what is missing, start everything, and a demo of 50 SDAs and 113 gateways in the demo building (SIM=0: without)
 	@native/stack up
 down:            ## stop everything, keep the data
 	@native/stack down

@@ -108,6 +108,8 @@ class Listener:
     def __init__(self, port: int, topics: tuple[str, ...]) -> None:
         self.messages: list[tuple[str, dict[str, Any], bool]] = []
         """Topic, payload, retain flag."""
+        self.malformed: list[bytes] = []
+        """Payloads that are no JSON."""
         self.is_subscribed = False
         self._client = Client(CallbackAPIVersion.VERSION2, "listener", clean_session=False)
         self._client.username_pw_set("listener", PASSWORDS["listener"])
@@ -126,7 +128,12 @@ class Listener:
         self.is_subscribed = True
 
     def _on_message(self, _client: Client, _userdata: object, message: MQTTMessage) -> None:
-        self.messages.append((message.topic, json.loads(message.payload), message.retain))
+        try:
+            payload = json.loads(message.payload)
+        except ValueError:
+            self.malformed.append(bytes(message.payload))
+        else:
+            self.messages.append((message.topic, payload, message.retain))
 
     def batches(self) -> Counter[tuple[str, int]]:
         """Number of arrivals of each batch, by topic and time stamp."""

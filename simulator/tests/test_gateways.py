@@ -11,6 +11,7 @@ from gateway_agent.window import Window
 from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building
+from simulator.faults import Faults
 from simulator.gateway import PlayedGateway
 from simulator.play import People, Play
 from simulator.scan_settings import ScanSettings
@@ -87,7 +88,12 @@ def test_the_building_without_tags_or_gateways_is_refused(demo: Building) -> Non
     untagged = Building("B", demo.levels, demo.rooms, demo.beacons, demo.gateways, demo.staff)
     with pytest.raises(ValueError, match="B has no staff with tags"):
         play.gateways(untagged, People(50))
-    assert {receiver.kind for receiver in play.mixed(untagged, People(5)).receivers} == {"phone"}
+    mixed = play.mixed(untagged, People(5, duration_s=5))
+    assert {mixed.receivers[item.sender].kind for item in sent(mixed)} == {"phone"}
+    assert len(mixed.gateways) == 113
+    gone = Building("B", demo.levels, demo.rooms, demo.beacons, {}, demo.staff, demo.tags)
+    assert {receiver.kind for receiver in play.mixed(gone, People(50)).receivers} == {"phone"}
+    assert len(play.mixed(gone, People(50)).receivers) == 50
 
 
 def test_the_building_without_beacons_has_no_phones(demo: Building) -> None:
@@ -185,6 +191,61 @@ def test_gateways_fail_for_minutes_and_come_back(demo: Building) -> None:
     assert len({outage.sender for outage in outages}) == 2
     assert all(60 < outage.end_s - outage.start_s < 300 for outage in outages)
     assert list(itertools.islice(play.mixed(demo, People(50)).outages, 1)) == []
+
+
+def test_faults_come_at_their_rates_and_change_nothing_else(demo: Building) -> None:
+    faults = Faults(duplicates=0.1, late=0.2, malformed=0.05)
+    clean = sent(play.mixed(demo, People(50, duration_s=40)))
+    faulty, again = (sent(play.mixed(demo, People(50, duration_s=40, faults=faults))) for _ in range(2))
+    assert faulty == again
+    assert [item.due_s for item in faulty] == sorted(item.due_s for item in faulty)
+    assert sorted((item.sender, item.offset_ms, item.readings) for item in faulty) == sorted(
+        (item.sender, item.offset_ms, item.readings) for item in clean
+    )
+    for share, count in (
+        (0.1, sum(item.copies - 1 for item in faulty)),
+        (0.2, sum(item.late for item in faulty)),
+        (0.05, sum(item.malformed for item in faulty)),
+    ):
+        assert count == pytest.approx(share * len(faulty), rel=0.2)
+    end_s = faulty[-1].due_s
+    late_s = [item.due_s - item.offset_ms / 1000 for item in faulty if item.late and item.due_s < end_s]
+    assert late_s
+    assert all(4.999 < one < 60.001 for one in late_s)
+
+
+def test_clocks_are_wrong_each_in_its_own_way(demo: Building) -> None:
+    played = play.mixed(demo, People(50, duration_s=10, faults=Faults(clock_skew_s=3)))
+    skews: dict[int, set[int]] = {}
+    for item in sent(played):
+        skews.setdefault(item.sender, set()).add(item.offset_ms - round(item.due_s * 1000))
+    assert all(len(one) == 1 and abs(min(one)) <= 3000 for one in skews.values())
+    assert len({min(one) for one in skews.values()}) > len(skews) / 2
+
+
+def test_phones_come_and_go(demo: Building) -> None:
+    people = People(50, duration_s=1800, away=25)
+    played = play.phones(demo, people)
+    off: dict[int, list[play.Outage]] = {}
+    for outage in itertools.takewhile(lambda one: one.start_s < 1800, played.outages):
+        assert outage.switched_off
+        off.setdefault(outage.sender, []).append(outage)
+    away_s = sum(min(1800, one.end_s) - one.start_s for outages in off.values() for one in outages)
+    assert away_s / (50 * 1800) == pytest.approx(0.25, abs=0.08)
+    for item in sent(played):
+        assert not any(one.start_s <= item.due_s < one.end_s for one in off.get(item.sender, ()))
+
+
+def test_forgotten_tags_lie_where_they_are(demo: Building) -> None:
+    carried, forgotten = (
+        play.gateways(demo, People(50, duration_s=200, forgotten=count)) for count in (0, len(demo.tags))
+    )
+    rooms = [Counter[str](), Counter[str]()]
+    for played, found in zip((carried, forgotten), rooms, strict=True):
+        for item in sent(played):
+            if max(reading.rssi for reading in item.readings) > -62:
+                found[played.receivers[item.sender].id] += 1
+    assert len(rooms[1]) < len(rooms[0]) * 0.8
 
 
 def test_the_truth_is_each_change_of_room(demo: Building) -> None:

@@ -57,7 +57,7 @@ def publish_config(broker: RealBroker, gateway: str, config: object) -> None:
 
 def test_phones_and_gateways_of_one_run(broker: RealBroker, demo: Building, tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
-    arguments = ("mixed", "-n", 50, "--duration", 8, "--health", 2, "--truth", truth, "--json")
+    arguments = ("mixed", "-n", 50, "--duration", 4, "--health", 2, "--truth", truth, "--json")
     with broker.listener(*EVERYTHING) as listener, running(*arguments, **broker.environment) as process:
         wait_for(lambda: len(states(listener)) == 113, "all gateways are online", broker.log)
         assert set(states(listener).values()) == {"online"}
@@ -86,11 +86,11 @@ def test_config_is_obeyed(broker: RealBroker, demo: Building) -> None:
     allowed = demo.tags[next(iter(demo.tags))][0]
     for gateway in demo.gateways:
         publish_config(broker, gateway, {"v": 1, "allow": [allowed], "window_ms": 500, "min_rssi": -90})
-    bad, *_ = demo.gateways
+    bad, other, *_ = demo.gateways
     publish_config(broker, bad, {"allow": 7})
     with (
         broker.listener(*EVERYTHING) as listener,
-        running("gateways", "--health", 1, "--progress", 0, **broker.environment) as process,
+        running("gateways", "--health", 0.5, "--progress", 0, **broker.environment) as process,
     ):
         wait_for(
             lambda: sum(one["registered"] == 1 for one in payloads(listener, "health")) >= 300, "they obey", broker.log
@@ -109,7 +109,7 @@ def test_config_is_obeyed(broker: RealBroker, demo: Building) -> None:
     ]
     assert later
     assert all(reading["beacon"] == allowed and reading["rssi"] >= -90 for _, reading in later)
-    health = payloads(listener, "health")[-1]
+    health = payloads(listener, "health", other)[-1]
     assert (health["window_ms"], health["min_rssi"]) == (500, -90)
 
 
@@ -140,8 +140,11 @@ def test_what_stays_retained(
 
 
 def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: Building) -> None:
-    played = play.gateways(demo, play.People(50, duration_s=7))
-    played = replace(played, outages=iter([play.Outage(2, 4, sender) for sender in range(3)]))
+    phone = 113
+    ends_s = (3, 3, 600)  # the last one is over with the run
+    outages = [play.Outage(2, end_s, sender) for sender, end_s in enumerate(ends_s)]
+    outages.append(play.Outage(2, 3, phone, switched_off=True))
+    played = replace(play.mixed(demo, play.People(50, duration_s=5)), outages=iter(outages))
 
     async def run() -> Fleet:
         address = Broker("127.0.0.1", broker.port, PASSWORDS["simulator"])
@@ -153,10 +156,37 @@ def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: B
         tally = asyncio.run(run()).tally
         wait_for(lambda: len(listener.batches()) >= tally.made, "all batches arrive", broker.log)
     assert tally.exit_code == 0
-    assert (tally.connections, tally.connections_lost) == (113 + 3, 3)
+    assert (tally.connections, tally.connections_lost) == (139 + 4, 3)
     for sender in range(3):
         said = [one["state"] for one in payloads(listener, "status", played.receivers[sender].id)]
         assert said == ["online", "offline", "online", "offline"]
+
+
+def test_faulty_batches_are_sent_and_counted(broker: RealBroker) -> None:
+    shares = ("--duplicates", 20, "--malformed", 20, "--late", 20)
+    with (
+        broker.listener(*EVERYTHING) as listener,
+        running("mixed", "--duration", 3, *shares, "--json", **broker.environment) as process,
+    ):
+        code, summary = finished(process)
+
+        def received() -> int:
+            return listener.batches().total() + len(listener.malformed)
+
+        wait_for(lambda: received() >= summary["sent"], "all batches arrive", broker.log)
+    assert code == 0
+    assert received() == summary["sent"] == summary["acknowledged"]
+    once = summary["sent"] - summary["duplicates"]
+    assert all(0.1 * once < summary[fault] < 0.35 * once for fault in ("duplicates", "malformed", "late"))
+    assert len(listener.malformed) == summary["malformed"]
+    twice = sum(times == 2 for times in listener.batches().values())
+    assert summary["duplicates"] == twice + len(listener.malformed) - len(set(listener.malformed))
+
+
+def test_a_truth_file_that_cannot_be_written(broker: RealBroker, tmp_path: Path) -> None:
+    done = simulator("gateways", "--truth", tmp_path / "none" / "truth.csv", **broker.environment)
+    assert done.returncode == 2
+    assert "truth.csv: cannot be written: No such file" in done.stderr
 
 
 def test_accounts_of_which_some_are_missing(broker: RealBroker, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.talk import eventually, get, history, influx
+from support.stack_client import eventually, get, history, influx
 
 WATCHED_S = 15
 RIGHT_SHARE = 0.7  # of seconds; docs/accuracy.md has what gateways reach

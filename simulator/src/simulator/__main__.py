@@ -17,9 +17,10 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-from simulator import arguments, play, replay, settings
+from simulator import arguments, play, replay, scenario_file, settings
 from simulator.building import Building, BuildingError, load
 from simulator.building_watch import BuildingWatch
+from simulator.faults import Faults
 from simulator.fleet import Fleet
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
@@ -29,7 +30,7 @@ from simulator.truth import TruthFile
 
 def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
-    options = arguments.parser().parse_args()
+    options = _options()
     values = {**dotenv_values(".env"), **os.environ}
     commands = {"replay": _replay, "hacs": _hacs, "record": _record}
     run = commands.get(options.command, _people)
@@ -47,6 +48,19 @@ def main() -> int:
             "Without the demo (SIM=0, your own building) this account does not exist: SIM=1 make up"
         )
         return REFUSED
+
+
+def _options() -> argparse.Namespace:
+    """The command line's, or those of the scenario file that it names."""
+    parser = arguments.parser()
+    options = parser.parse_args()
+    if options.command != "run":
+        return options
+    try:
+        given = scenario_file.arguments(options.file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, scenario_file.ScenarioError) as error:
+        parser.error(f"{options.file}: {error}")
+    return parser.parse_args([*given, *options.rest])
 
 
 def _people(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
@@ -69,14 +83,22 @@ def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], w
     if missing := [one.id for one in played.receivers if accounts is not None and one.id not in accounts]:
         raise settings.SettingsError(f"{options.accounts} has no account of {missing[0]} (of {len(missing)} missing)")
     _log(f"{_description(played)} in {building.name}, seed {people.seed}, to {broker}")
-    truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
+    try:
+        truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
+    except OSError as error:
+        raise settings.SettingsError(f"--truth {options.truth}: cannot be written: {error.strerror}") from error
     return _send(options, broker, played, about={"seed": people.seed}, watch=watch, truth=truth)
 
 
 def _people_options(options: argparse.Namespace) -> play.People:
     given = vars(options)
-    known = {name: given[name] for name in ("interval_s", "readings", "low_batteries", "failing") if name in given}
-    return play.People(options.count, options.first, options.seed, options.duration, **known)
+    known = {
+        name: given[name]
+        for name in ("interval_s", "readings", "away", "low_batteries", "failing", "forgotten")
+        if name in given
+    }
+    faults = Faults(options.duplicates / 100, options.late / 100, options.malformed / 100, options.clock_skew)
+    return play.People(options.count, options.first, options.seed, options.duration, faults=faults, **known)
 
 
 def _description(played: play.Play) -> str:

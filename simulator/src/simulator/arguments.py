@@ -32,6 +32,7 @@ examples:
   simulator phones -n 50                      50 SDAs walk the demo building until Ctrl-C
   simulator phones -n 2000 --interval 4 --duration 120 --json
   simulator mixed                             SDAs with tags for gateways, and SDAs with phones
+  simulator run rush.toml                     the command and options of a scenario file
   simulator replay walk.csv                   a recorded walk, sent by gateways, in real time
   simulator replay walk.csv --speed 20        the same in a twentieth of the time, ending now
   simulator hacs --staff 0,2                  polls the locations of SDA 0 and 2 every 10 s, as HACS does
@@ -78,6 +79,22 @@ SDAs with tags are received by the building's gateways (see 'gateways'), the oth
 MIXED_EXAMPLES = """
 examples:
   simulator mixed                             the demo: 24 SDAs with tags, 26 with phones, 113 gateways
+"""
+RUN = """
+FILE is TOML: `command` (phones, gateways or mixed) and its options, with '_' for '-' in their names; `people` is -n.
+The same file gives the same messages. Options after FILE replace those in it.
+"""
+RUN_EXAMPLES = """
+example, in rush.toml:
+  command = "mixed"
+  people = 50
+  seed = 7
+  duration = 600
+  failing = 2
+  late = 1.5
+  truth = "rooms.csv"
+
+  simulator run rush.toml --duration 60 --json
 """
 REPLAY = """
 FILE is a CSV with at least the columns ts_ms, gateway (or receiver), beacon, rssi; others are ignored. Every gateway
@@ -154,6 +171,10 @@ def parser() -> argparse.ArgumentParser:
         _add_building(people)
         _add_sending(people)
 
+    run = commands.add_parser("run", help="a scenario file: a command and its options", **_help(RUN_EXAMPLES, RUN))
+    run.add_argument("file", metavar="FILE", type=Path, help="scenario as TOML")
+    run.add_argument("rest", metavar="OPTION", nargs=argparse.REMAINDER, help="options that replace those of the file")
+
     replay = commands.add_parser("replay", help="a recorded walk, sent by gateways", **_help(REPLAY_EXAMPLES, REPLAY))
     replay.add_argument("file", metavar="FILE", type=Path, help="CSV of readings")
     replay.add_argument("--speed", metavar="X", type=_real(1, 1e6), default=1.0, help="times faster, 1 or more (1)")
@@ -201,6 +222,13 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="each receiver under its own account: lines of id<tab>password, as `make account` prints them",
     )
+    for fault, meaning in {
+        "duplicates": "of the batches are sent twice",
+        "late": "of the batches are sent 5 to 60 s late",
+        "malformed": "of the batches are no JSON",
+    }.items():
+        add(f"--{fault}", metavar="PCT", type=_real(0, 100), default=0.0, help=f"PCT %% {meaning} (0)")
+    add("--clock-skew", metavar="S", type=_real(0, 600), default=0.0, help="clocks are wrong by up to S seconds (0)")
     add("--ca", metavar="FILE", type=Path, help="over TLS, to MQTTS_PORT, trusting this CA alone")
 
 
@@ -214,6 +242,13 @@ def _add_phones(parser: argparse.ArgumentParser) -> None:
         help="a phone's batch every S seconds, walking or not",
     )
     add("--readings", metavar="R", type=_whole(1, 100), default=4, help="at most R beacons in a phone's batch (4)")
+    add(
+        "--away",
+        metavar="PCT",
+        type=_real(0, 90),
+        default=0.0,
+        help="phones come and go: each is switched off PCT %% of the time, for minutes (0)",
+    )
 
 
 def _add_gateways(parser: argparse.ArgumentParser) -> None:
@@ -227,6 +262,7 @@ def _add_gateways(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="N gateways lose their network for minutes, soon after the start and then every few hours (0)",
     )
+    add("--forgotten", metavar="N", type=_whole(0, 10_000), default=0, help="N SDAs left their tags in a drawer (0)")
     add(
         "--final-status",
         choices=("offline", "removed"),

@@ -10,7 +10,16 @@ from importlib.metadata import version
 
 from simulator.gateway import PlayedGateway
 from simulator.link import Link, Subscription
-from simulator.message import batch, config_topic, health, health_topic, readings_topic, status, status_topic
+from simulator.message import (
+    batch,
+    config_topic,
+    health,
+    health_topic,
+    malformed,
+    readings_topic,
+    status,
+    status_topic,
+)
 from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
@@ -52,7 +61,8 @@ class Fleet:
         self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
         self._links = [self._link(sender) for sender in range(len(receivers))]
         self._senders = {link: sender for sender, link in enumerate(self._links)}
-        self._cut: set[Link] = set()  # in an outage
+        self._cut: set[Link] = set()  # in an outage, also by switching off
+        self._switched_off: set[Link] = set()
         self._changed = asyncio.Event()
         self._ending = False
         self._started_s = time.monotonic()
@@ -103,11 +113,15 @@ class Fleet:
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(batches, started_s))
         stopping = self._tasks.create_task(stop.wait())
-        beside = (self._ramp(), self._progress(started_s), self._publish_healths(), self._play_outages(started_s))
-        helpers += [*(self._tasks.create_task(one) for one in beside), stopping]
+        outages = self._tasks.create_task(self._play_outages(started_s))
+        beside = (self._ramp(), self._progress(started_s), self._publish_healths())
+        helpers += [*(self._tasks.create_task(one) for one in beside), outages, stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
         sending.cancel()
+        outages.cancel()
+        for link in list(self._cut):  # their batches are to be acknowledged too
+            self._end_outage(link)
         drain_s = min(self._options.drain_s, STOPPED_DRAIN_S) if stop.requested.is_set() else self._options.drain_s
         await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
         await self._shut_down()
@@ -153,18 +167,28 @@ class Fleet:
                 self._publish_batch(item, origin_ms + item.offset_ms)
 
     def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
-        tally, sender = self.tally, item.sender
+        sender = item.sender
+        self._seqs[sender] += 1
+        payload = batch(ts_ms, self._seqs[sender], item.readings)
+        if item.malformed:
+            payload = malformed(payload)
+        self.tally.duplicates += item.copies - 1
+        self.tally.late += item.late
+        self.tally.malformed += item.malformed * item.copies
+        for _ in range(item.copies):
+            self._publish_payload(sender, payload, len(item.readings))
+
+    def _publish_payload(self, sender: int, payload: bytes, readings: int) -> None:
+        tally = self.tally
         full = tally.waiting >= self._options.queue
         tally.made += 1
-        tally.readings += len(item.readings)
-        self._made[sender] += len(item.readings)
-        self._seqs[sender] += 1
+        tally.readings += readings
+        self._made[sender] += readings
         if full:
             tally.dropped += 1
-            self._dropped[sender] += len(item.readings)
+            self._dropped[sender] += readings
             return
-        payload = batch(ts_ms, self._seqs[sender], item.readings)
-        self._links[sender].publish(self._topics[sender], payload, len(item.readings))
+        self._links[sender].publish(self._topics[sender], payload, readings)
 
     def _clock_step_ms(self, origin_ms: int, started_s: float) -> int:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
@@ -228,12 +252,21 @@ class Fleet:
             await asyncio.sleep(max(0.0, started_s + outage.start_s - time.monotonic()))
             link = self._links[outage.sender]
             self._cut.add(link)
-            link.cut()
+            if outage.switched_off:
+                self._switched_off.add(link)
+            self._disconnect(link)
             rest_s = started_s + outage.end_s - time.monotonic()
             asyncio.get_running_loop().call_later(max(0.0, rest_s), self._end_outage, link)
 
+    def _disconnect(self, link: Link) -> None:
+        if link in self._switched_off:
+            link.close()
+        else:
+            link.cut()
+
     def _end_outage(self, link: Link) -> None:
         self._cut.discard(link)
+        self._switched_off.discard(link)
         self._open(link)
 
     async def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
@@ -271,11 +304,13 @@ class Fleet:
             self._publish_online(link)
         if (sender := self._senders[link]) in self._play.gateways:
             self._publish_health(sender)
+        if link in self._cut:  # it was connecting when its outage began
+            asyncio.get_running_loop().call_soon(self._disconnect, link)
 
     def link_down(self, link: Link) -> None:
         if link.is_up:
             self.tally.connected -= 1
-            self.tally.connections_lost += not self._ending
+            self.tally.connections_lost += not self._ending and link not in self._switched_off
         self._changed.set()
         # Never faster than the ramp, even when thousands lose the broker at once.
         shortest, longest = (max(bound, len(self._links) / self._options.ramp_per_s) for bound in BACKOFF_S)

@@ -18,7 +18,7 @@ class PlayedGateway:
         self.settings = base
         self.adverts = self.weak = self.unregistered = 0
         """Adverts since the start: received, left out as too weak, left out since the beacon is not registered."""
-        self.configs = self.configs_refused = 0
+        self.configs_refused = 0
         self._base, self._sensors = base, sensors
         self._repeater = Repeater()
         self._collected: dict[str, list[int]] = {}
@@ -30,7 +30,6 @@ class PlayedGateway:
         except ConfigError as error:
             self.configs_refused += 1
             return f"gateway {self.id}: config {error}"
-        self.configs += 1
         return None
 
     def add(self, beacon: str, rssi: int) -> None:

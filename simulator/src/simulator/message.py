@@ -75,6 +75,11 @@ def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:
     return f'{{"v":1,"ts":{ts_ms},"seq":{seq},"simulated":true,"readings":[{listed}]}}'.encode()
 
 
+def malformed(payload: bytes) -> bytes:
+    """The first half of a payload, which is not JSON."""
+    return payload[: len(payload) // 2]
+
+
 def health(ts_ms: int, version: str, figures: Mapping[str, float]) -> bytes:
     """The payload of a gateway's health: flat numbers, and the version."""
     return _encode({"ts": ts_ms, "version": version, **figures}).encode()

@@ -63,6 +63,9 @@ class SendStats:
     connections: int = 0
     connections_lost: int = 0
     refused_rows: int = 0
+    duplicates: int = 0
+    late: int = 0
+    malformed: int = 0
     latencies: Latencies = field(default_factory=Latencies)
 
     @property
@@ -88,6 +91,9 @@ class SendStats:
             "readings": self.readings,
             "readings_acknowledged": self.readings_acknowledged,
             "refused_rows": self.refused_rows,
+            "duplicates": self.duplicates,
+            "late": self.late,
+            "malformed": self.malformed,
             "connections": self.connections,
             "connections_lost": self.connections_lost,
             "seconds": round(seconds, 3),

@@ -24,6 +24,10 @@ class ScheduledBatch(NamedTuple):
     offset_ms: int
     sender: int
     readings: tuple[Reading, ...]
+    copies: int = 1
+    """How often it is sent; see `faults`, as for the others."""
+    malformed: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

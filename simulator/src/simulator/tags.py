@@ -12,6 +12,7 @@ from simulator.gateway import PlayedGateway
 from simulator.plan import Plan
 from simulator.radio import TagRadio
 from simulator.scenario import ScheduledBatch, walk_of
+from simulator.walk import Spot
 
 # A tag sends twice a second, a rhythm with which a coin cell lasts a year, and each time up to 10 ms late by chance
 # (advDelay; Bluetooth Core Specification, volume 6, part B, 4.4.2.2.1).
@@ -21,20 +22,16 @@ _ADVERT, _WINDOW = 0, 1  # an advert at the end of a window belongs to it
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Staff who walk with tags; `duration_s` None: without end."""
+    """Staff who walk with tags; `duration_s` None: without end. The tags of `forgotten` staff lie where they begin."""
 
     staff: tuple[str, ...]
     seed: int = 1
     duration_s: float | None = None
+    forgotten: frozenset[str] = frozenset()
 
-    def scheduled_batches(
-        self, building: Building, gateways: Sequence[PlayedGateway], first_sender: int = 0
-    ) -> Iterator[ScheduledBatch]:
+    def scheduled_batches(self, building: Building, gateways: Sequence[PlayedGateway]) -> Iterator[ScheduledBatch]:
         """All windows of all gateways, by their ends. A window without adverts has no readings. The length of a window
-        follows the gateway's settings at its start.
-
-        Args:
-            first_sender: index of the first gateway among all receivers of the run."""
+        follows the gateway's settings at its start."""
         plan = Plan(building)
         radio = TagRadio(plan, self.seed)
         by_id = {gateway.id: gateway for gateway in gateways}
@@ -48,21 +45,26 @@ class Tags:
             now_s, what, number = due[0]
             if what == _ADVERT:
                 tag = tags[number]
-                for gateway_id, rssi in radio.send(tag.walk.at(now_s), tag.rng):
+                for gateway_id, rssi in radio.send(tag.at(now_s), tag.rng):
                     by_id[gateway_id].add(tag.id, rssi)
                 heapq.heapreplace(due, (now_s + ADVERT_S + tag.rng.uniform(0, ADVERT_DELAY_S), what, number))
             else:
                 gateway = gateways[number]
-                yield ScheduledBatch(now_s, round(now_s * 1000), first_sender + number, gateway.close(now_s))
+                yield ScheduledBatch(now_s, round(now_s * 1000), number, gateway.close(now_s))
                 heapq.heapreplace(due, (now_s + gateway.settings.window_ms / 1000, what, number))
 
 
 class _Tag:
     """A tag and where it is carried."""
 
-    __slots__ = ("id", "rng", "walk")
+    __slots__ = ("_lies", "_walk", "id", "rng")
 
     def __init__(self, run: Tags, plan: Plan, staff_id: str, tag: str) -> None:
         self.id = tag
-        self.walk = walk_of(plan, run.seed, staff_id)
+        self._walk = walk_of(plan, run.seed, staff_id)
+        self._lies = self._walk.at(0.0) if staff_id in run.forgotten else None
         self.rng = random.Random(f"{run.seed}/tag/{tag}")  # noqa: S311
+
+    def at(self, time_s: float) -> Spot:
+        """Its position at a time."""
+        return self._lies or self._walk.at(time_s)
