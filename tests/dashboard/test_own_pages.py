@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from support import web
 from support.browser import session_of, whole
 from support.running import RunningStack, running_stack
-from support.talk import eventually
+from support.stack_client import eventually
 
 OWN: list[dict[str, Any]] = [
     {"id": "own-tab", "type": "tab", "label": "My own", "disabled": False, "info": ""},
