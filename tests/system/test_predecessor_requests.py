@@ -1,4 +1,4 @@
-"""The predecessor's three requests as they stand in docs/coming-from-the-predecessor.md, on a building of its own list."""
+"""The predecessor's three requests, as docs/coming-from-the-predecessor.md has them, on a building of its list."""
 
 import json
 import re
@@ -58,7 +58,10 @@ def test_a_detection_is_history_from_epoch_0_on_and_on_the_monitoring_page(moved
 def test_what_the_page_says_is_answered_differently(moved: RunningStack) -> None:
     assert _get(moved, EXTRACT).json() == {"location": []}, "older than 30 days"
     unknown = _get(moved, DETECT.replace("C2A628384B08", "C2A628384B09"))
-    assert (unknown.status_code, unknown.json()["error"]) == (404, "there is no beacon C2A628384B09 in the building file")
+    assert (unknown.status_code, unknown.json()["error"]) == (
+        404,
+        "there is no beacon C2A628384B09 in the building file",
+    )
     assert _get(moved, EXTRACT.replace("staff_id=0", "staff_id=nobody")).json() == {"location": []}
     missing = _get(moved, EXTRACT.replace("start_time=0&", ""))
     assert (missing.status_code, missing.json()) == (400, {"error": "start_time is missing", "location": []})
