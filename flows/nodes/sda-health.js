@@ -29,7 +29,6 @@ module.exports = function register(RED) {
     let polledMs = 0;
     let sentMs = 0;
 
-    this.sendBeat = () => {}; // sda-heartbeat puts its own here, and publishes what `beat` makes
     this.beat = () => {
       const payload = heartbeat(figures, coverage, Date.now());
       this.trend.add(payload);

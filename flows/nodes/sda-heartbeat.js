@@ -10,7 +10,6 @@ module.exports = function register(RED) {
     const healthNode = RED.nodes.getNode(definition.health);
     const { health, beat } = healthNode;
     const send = () => this.send({ topic: 'heartbeat', payload: [beat()] });
-    healthNode.sendBeat = send; // also when one is asked for before its time
     const timer = setInterval(send, HEARTBEAT_MS);
     const hide = showBadge(this, (nowMs) => {
       const degraded = Object.entries(health.report(nowMs).parts).filter(([, { status }]) => status !== 'up').map(([name]) => name);
@@ -21,7 +20,6 @@ module.exports = function register(RED) {
 
     this.on('close', () => {
       clearInterval(timer);
-      if (healthNode.sendBeat === send) healthNode.sendBeat = () => {};
       RED.events.off('flows:started', send);
       healthNode.off('heartbeat', send);
       hide();
