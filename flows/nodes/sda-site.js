@@ -42,7 +42,7 @@ module.exports = function register(RED) {
       this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
-      newestPublished: this.site.newestToldMs, record: createRecord(config.userDir, warn) });
+      newestPublished: this.site.newestPublishedMs, record: createRecord(config.userDir, warn) });
     const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(offsets.save, SAVE_MS),
       setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS)];
     this.on('close', (done) => {

@@ -37,7 +37,7 @@ const OPTIONAL = [
  */
 
 /**
- * Check one message at the door. Good readings are kept whatever their neighbours are.
+ * Check one message. Good readings are kept whatever their neighbours are.
  * @param {string} topic
  * @param {Buffer} payload
  * @param {number} nowMs

@@ -20,7 +20,7 @@ const WRITE_MS = 60_000;
 function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides = {} }) {
   const bounds = { ...BOUNDS, ...overrides };
   const stateFile = createStateFile(file, warn);
-  /** @type {Map<string, number>} by staff id: when they were last told of, epoch ms */
+  /** @type {Map<string, number>} by staff id: when they were last reported, epoch ms */
   const people = new Map(recordsOf(stateFile.read()));
   let refused = 0;
   let writtenMs = clock();
@@ -33,7 +33,7 @@ function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides 
 
   return {
     /**
-     * Somebody is told of.
+     * Somebody was reported.
      * @param {string} staffId
      * @returns {boolean} false: there are too many already
      */
@@ -50,7 +50,7 @@ function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides 
       return true;
     },
 
-    /** Forget who was not told of for so long that nothing of them is stored; about once a second. */
+    /** Forget people of whom nothing is stored any more; about once a second. */
     tick() {
       const nowMs = clock();
       for (const [id, lastMs] of people) {

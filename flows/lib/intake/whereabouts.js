@@ -2,7 +2,7 @@
 'use strict';
 
 const { eventOf, presenceMessage } = require('../outbox/messages');
-const { createHeard } = require('./heard');
+const { createRecentBatches } = require('./recent-batches');
 const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
 const { inPieces } = require('../shared/pieces');
@@ -35,11 +35,11 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
   let remembered = 0;
   /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
   const fresh = [];
-  const heard = createHeard();
+  const recentBatches = createRecentBatches();
   /** @type {Map<string, boolean>} gateways by what they said last */
   const online = new Map();
   const liveLag = createIntervalHistogram();
-  let newestToldMs = 0;
+  let newestPublishedMs = 0;
   let version = 0;
   let buildingSinceMs = startedMs;
   /** @type {Listener|null} while the past is rebuilt */
@@ -51,7 +51,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
 
   /** @param {import('./readings').Batch} batch @param {number} nowMs */
   function hear(batch, nowMs) {
-    const again = heard.again(batch);
+    const again = recentBatches.isRepeated(batch);
     locator.hear(inOrder(batch), nowMs, found);
     past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
@@ -75,21 +75,21 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     results.add('events', found.events.splice(0).map(eventOf));
   }
 
-  /** While the past is rebuilt what was before the start is told by the rebuild alone. @param {Location} location */
+  /** While the past is rebuilt, the rebuild alone publishes what was before the start. @param {Location} location */
   const isOurs = ({ ts }) => !past || ts >= startedMs;
 
   /** Let the locator's time pass and hand over what it found; several times a second. @param {number} nowMs */
   function flush(nowMs) {
     locator.tick(nowMs, found);
     remember(nowMs);
-    if (past) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild tells them
+    if (past) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild publishes them
       found.stays = [];
       found.locations = found.locations.filter(isOurs);
     }
     counters.locations += found.locations.length;
     counters.stays += found.stays.length;
     for (const ts of fresh.splice(0)) liveLag.add(nowMs - ts);
-    for (const { ts } of found.locations) newestToldMs = Math.max(newestToldMs, ts);
+    for (const { ts } of found.locations) newestPublishedMs = Math.max(newestPublishedMs, ts);
     results.add('stays', found.stays); // before locations: whoever sees a location in the database finds the stays before it
     results.add('locations', found.locations);
     found = emptyOutcome();
@@ -137,7 +137,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     flush(nowMs);
     past = null;
     const here = locator.presences();
-    const told = new Map(here.map((presence) => [presence.staff_id, JSON.stringify(presence)]));
+    const published = new Map(here.map((presence) => [presence.staff_id, JSON.stringify(presence)]));
     replay.pass(nowMs);
     const known = new Set(replay.locator.presences().map(({ staff_id: id }) => id));
     for (const presence of here) if (!known.has(presence.staff_id)) replay.locator.resume(presence); // of a backlog, which follows
@@ -146,7 +146,7 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     for (const [id, up] of online) locator.setGateway(id, up);
     for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
     for (const [id, presence] of replay.presences) {
-      if (told.get(id) !== JSON.stringify(presence)) results.add('presence', [presence]);
+      if (published.get(id) !== JSON.stringify(presence)) results.add('presence', [presence]);
     }
     const rest = replay.take(() => true);
     for (const location of rest.locations) history.correct(location, nowMs);
@@ -164,9 +164,9 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
       for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);
     },
     /** Forget receivers that are gone. @param {number} nowMs */
-    sweep: (nowMs) => heard.sweep(nowMs),
-    /** Until `adopt` another one hears every batch too, and tells what needs to know the past. @param {Listener} listener */
-    holdBack: (listener) => { past = listener; },
+    sweep: (nowMs) => recentBatches.sweep(nowMs),
+    /** Until `adopt` the listener gets every batch too, and publishes what depends on the past. @param {Listener} listener */
+    shareReadings: (listener) => { past = listener; },
     /** @param {typeof onLate} listener */
     onLate: (listener) => { onLate = listener; },
     /** @param {typeof onChange} listener gets other buildings, and gateways that come and go */
@@ -189,9 +189,9 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
     restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */
     version: () => version,
-    /** Time of the newest location that was told, epoch ms. */
-    newestToldMs: () => newestToldMs,
-    /** How old locations are when they are told, from the beginning of the second that they are about. */
+    /** Time of the newest location that was published, epoch ms. */
+    newestPublishedMs: () => newestPublishedMs,
+    /** Age of locations when they are published, from the beginning of their second. */
     liveLag,
   };
 }

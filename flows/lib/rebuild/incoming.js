@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createHeard } = require('../intake/heard');
+const { createRecentBatches } = require('../intake/recent-batches');
 
 /**
  * What arrives while the time before a start is located. What arrived before a batch that the database has, the database has too:
@@ -27,7 +27,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   let overflowed = false;
   let look = { fromMs: 0, fresh: 0, old: 0 };
   let drainingMs = -Infinity;
-  let heard = createHeard();
+  let recentBatches = createRecentBatches();
   let beganMs = -Infinity;
   /** What is older is read, or never will be. */
   let readMs = -Infinity;
@@ -58,14 +58,14 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
 
   /** @param {Batch} batch */
   function lateUnlessHeard(batch) {
-    if (!heard.knows(batch)) onLate(batch);
+    if (!recentBatches.knows(batch)) onLate(batch);
   }
 
   return {
     hear,
     /** From here on the past is read. @param {number} ms */
     begin(ms) {
-      heard = createHeard();
+      recentBatches = createRecentBatches();
       beganMs = readMs = readingMs = ms;
       for (const batch of open) if (batch.ts < ms) onLate(batch); // the others will be read
       open = new Set();
@@ -80,7 +80,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       }
     },
     /** One out of the past. @param {Batch} batch */
-    replayed(batch) { if (batch.ts >= beganMs) heard.again(batch); },
+    replayed(batch) { if (batch.ts >= beganMs) recentBatches.isRepeated(batch); },
     /** The past is through. */
     end() {
       open.forEach(lateUnlessHeard);

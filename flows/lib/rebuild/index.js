@@ -153,7 +153,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     },
     /** To be called once, before the first reading comes. */
     start() {
-      site.holdBack(incoming.hear);
+      site.shareReadings(incoming.hear);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
       const { fromMs, known } = coverage.beforeStart();
       if (known) incoming.begin(fromMs);

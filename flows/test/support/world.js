@@ -85,7 +85,7 @@ class World {
       load: () => this.kept ?? { gaps: {}, requests: {}, live: null },
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
-    const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestToldMs,
+    const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
       record, sleep });
     const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log: tell, warn: tell }, sleep });
     site.outbox.attach({ connected: () => true, send: (message) => {

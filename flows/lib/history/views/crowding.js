@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * Tells when more people are in a room than its `limit`: once for each time it gets crowded.
+ * Reports a room with more people than its `limit`, once for each time it gets crowded.
  * @typedef {import('../../locator').Presence} Presence
  * @typedef {import('../../building').Building} Building
  * @typedef {{ts: number, type: 'crowded', level: string, room: string, count: number, limit: number}} CrowdedEvent
@@ -13,8 +13,8 @@
 const REARM_MS = 30_000;
 
 function createCrowding() {
-  /** Rooms already told of; the value: since when they are at or below their limit. @type {Map<string, number|null>} */
-  const told = new Map();
+  /** Rooms already reported; the value: since when they are at or below their limit. @type {Map<string, number|null>} */
+  const reported = new Map();
 
   /**
    * Look at who is where; about once a second. Who is `stale` still counts, who is `lost` does not.
@@ -30,15 +30,15 @@ function createCrowding() {
     for (const [room, count] of counts) {
       const { limit, level = '' } = building.rooms.get(room) ?? {};
       if (limit === undefined || count <= limit) continue;
-      if (!told.has(room)) events.push({ ts: nowMs, type: 'crowded', level, room, count, limit });
-      told.set(room, null);
+      if (!reported.has(room)) events.push({ ts: nowMs, type: 'crowded', level, room, count, limit });
+      reported.set(room, null);
     }
-    for (const [room, belowMs] of told) {
+    for (const [room, belowMs] of reported) {
       const limit = building.rooms.get(room)?.limit;
-      if (limit === undefined) told.delete(room);
+      if (limit === undefined) reported.delete(room);
       else if ((counts.get(room) ?? 0) > limit) continue;
-      else if (belowMs === null) told.set(room, nowMs);
-      else if (nowMs - belowMs >= REARM_MS) told.delete(room);
+      else if (belowMs === null) reported.set(room, nowMs);
+      else if (nowMs - belowMs >= REARM_MS) reported.delete(room);
     }
     return events;
   }

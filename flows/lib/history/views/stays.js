@@ -11,7 +11,7 @@
  */
 
 /**
- * One list without doubles, by time of entering, then staff member. A stay told twice (it had gone on) counts as the
+ * One list without doubles, by time of entering, then staff member. A stay published twice (it had gone on) counts as the
  * longer one.
  * @param {StoredStay[]} stored
  * @param {Presence[]} presences of now; who is `lost` has left

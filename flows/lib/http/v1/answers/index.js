@@ -14,7 +14,7 @@ const { createStaffAnswers } = require('./staff');
 const { createVisitAnswers } = require('./visits');
 
 /**
- * Answers by operationId. Each takes what is asked and gives what is told, in the form of its description.
+ * Answers by operationId. Each takes checked parameters and gives the body, in the form of its description.
  * @typedef {object} Context
  * @property {import('../../../site').Site} site
  * @property {import('../../../store').Store} archive

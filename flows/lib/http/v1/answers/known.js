@@ -27,7 +27,7 @@ const createPast = ({ completeUntil = (fromMs, toMs, _who, nowMs) => Math.max(fr
 const BUSY_S = 1;
 
 /**
- * What the database says; that it is away, or has too much to do, is told as 503.
+ * What the database answers; 503 when it is away or overloaded.
  * @template T @param {Promise<T>|(() => Promise<T>)} answer @returns {Promise<T>}
  */
 const stored = (answer) => (typeof answer === 'function' ? answer() : answer).catch((error) => {

@@ -106,7 +106,7 @@ function createStaffAnswers(context) {
     const { params: { staff_id: id }, window, next } = ask;
     const { items, last } = await pageOfStays(ask, { staff: [id] });
     if (items.length === 0) await mustBeKnown(id);
-    return { staff_id: id, ...past(window, [id]), stays: items.map(told), next: next(last) };
+    return { staff_id: id, ...past(window, [id]), stays: items.map(stayAnswer), next: next(last) };
   }
 
   /** Who is not known has none: among several that is no fault. @param {Ask} ask */
@@ -114,7 +114,7 @@ function createStaffAnswers(context) {
     const { params: { staff_id: ids, level }, window, next } = ask;
     const { items, last } = await pageOfStays(ask, { staff: ids === undefined ? null : [...new Set(several(ids))], level });
     return { ...past(window, ids === undefined ? null : several(ids)), next: next(last),
-      stays: items.map((stay) => ({ staff_id: stay.staff_id, ...told(stay) })) };
+      stays: items.map((stay) => ({ staff_id: stay.staff_id, ...stayAnswer(stay) })) };
   }
 
   /** @param {Ask} ask */
@@ -135,7 +135,7 @@ function createStaffAnswers(context) {
 const round = (db) => (db === undefined ? null : Math.round(db * 10) / 10);
 
 /** @param {import('../../../history/views/stays').Stay} stay */
-const told = ({ level, room, enter_ms, leave_ms, open }) =>
+const stayAnswer = ({ level, room, enter_ms, leave_ms, open }) =>
   ({ level, room, enter_ms, leave_ms, duration_s: (leave_ms - enter_ms) / 1000, ongoing: open });
 
 module.exports = { createStaffAnswers };

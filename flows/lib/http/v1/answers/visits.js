@@ -9,7 +9,7 @@ const { DAY_MS, possible } = require('../window');
 const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
 
 /**
- * What stays tell of rooms: visits, patrols, rankings.
+ * What stays say about rooms: visits, patrols, rankings.
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */

@@ -14,7 +14,7 @@ const STEPS = 1800; // a quarter of an hour: gateways keep ten minutes of what w
  * @typedef {{newest: number, bits: Uint8Array}} Known newest: step
  */
 
-function createHeard() {
+function createRecentBatches() {
   /** @type {Map<string, Known>} by kind and receiver */
   const receivers = new Map();
 
@@ -28,7 +28,7 @@ function createHeard() {
      * Note a batch. @param {Mark} batch
      * @returns {boolean} whether it was known
      */
-    again(batch) {
+    isRepeated(batch) {
       const step = stepOf(batch);
       const key = keyOf(batch);
       let known = receivers.get(key);
@@ -71,4 +71,4 @@ function set(bits, step, on) {
   bits[index] = on ? byte | mask : byte & ~mask;
 }
 
-module.exports = { createHeard, STEP_MS, STEPS };
+module.exports = { createRecentBatches, STEP_MS, STEPS };

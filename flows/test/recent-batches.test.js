@@ -1,0 +1,40 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const fc = require('./support/fast-check');
+const { createRecentBatches, STEP_MS, STEPS } = require('../lib/intake/recent-batches');
+
+const T = 1_700_000_000_000;
+const batch = (ts, receiver = '1', kind = 'phone') => ({ kind, receiver, ts, readings: [] });
+
+test('a batch that came in already is known, of whom it came', () => {
+  const recentBatches = createRecentBatches();
+  assert.equal(recentBatches.isRepeated(batch(T)), false);
+  assert.equal(recentBatches.isRepeated(batch(T)), true);
+  assert.equal(recentBatches.isRepeated(batch(T, '2')), false);
+  assert.equal(recentBatches.isRepeated(batch(T, '1', 'gateway')), false);
+});
+
+test('for a quarter of an hour of its clock, in any order; what is older counts as new', () => {
+  const steps = fc.array(fc.integer({ min: 0, max: 3 * STEPS }), { maxLength: 60 });
+  fc.assert(fc.property(steps, (order) => {
+    const recentBatches = createRecentBatches();
+    const told = new Set();
+    let newest = -Infinity;
+    for (const step of order) {
+      newest = Math.max(newest, step);
+      assert.equal(recentBatches.isRepeated(batch(T + step * STEP_MS)), told.has(step) && step > newest - STEPS);
+      told.add(step);
+    }
+  }));
+});
+
+test('receivers that are gone are forgotten', () => {
+  const recentBatches = createRecentBatches();
+  recentBatches.isRepeated(batch(T));
+  recentBatches.sweep(T + 60_000);
+  assert.equal(recentBatches.isRepeated(batch(T)), true);
+  recentBatches.sweep(T + STEPS * STEP_MS + STEP_MS);
+  assert.equal(recentBatches.isRepeated(batch(T)), false);
+});
