@@ -13,7 +13,7 @@ export type Prepared = any;
 export type State = 'present' | 'stale' | 'lost';
 
 /**
- * ts: the second it is about, epoch ms; beacon and rssi (dBm) of the strongest reading from that room, or of all. One told
+ * ts: the second it is about, epoch ms; beacon and rssi (dBm) of the strongest reading from that room, or of all. One sent
  * again for the same second replaces the earlier one.
  */
 export type Location = { ts: number; staff_id: string; level: string; room: string; beacon: string; rssi: number };
@@ -64,13 +64,13 @@ export interface Locator {
   setBuilding(next: Building, nowMs: number, outcome: Outcome, prepared?: Prepared): void;
   /** What the broker says about a gateway; silence of one that is out means nothing. */
   setGateway(id: string, up: boolean): void;
-  /** From when on it is open where somebody is, epoch ms: locations since then may be told again. Infinity: it is not. */
+  /** From when on it is open where somebody is, epoch ms: locations since then may be sent again. Infinity: it is not. */
   doubtedSince(staffId: string): number;
   /** Everybody heard within the last quarter of an hour. */
   presences(): Presence[];
   /**
    * The same people, with the room and beginning of the stay that history has open: some seconds behind `presences`, and in
-   * agreement with the stays that were told.
+   * agreement with the stays that were sent.
    */
   openStays(): Presence[];
   /** Why somebody is said to be where they are; null where nothing is known of them. */
