@@ -8,7 +8,7 @@ module.exports = function register(RED) {
   /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
-    const { site } = configNode(RED, definition.site, 'site');
+    const { site, exchange } = configNode(RED, definition.site, 'site');
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload ? { topic, payload } : null);
 
@@ -19,6 +19,7 @@ module.exports = function register(RED) {
       if (stays) this.send([null, message('stays', stays)]);
       this.send([message('locations', located), null, message('presence', presence), message('events', events)]);
     });
+    exchange?.opened();
     const hide = showBadge(this, (nowMs) => ({ fill: 'green', shape: 'dot',
       text: `${batches.perSecond(nowMs)} in/s, ${locations.perSecond(nowMs)} located/s` }));
 
@@ -31,6 +32,7 @@ module.exports = function register(RED) {
     });
     this.on('close', () => {
       detach(); // what is found until there is another one goes to the outbox directly
+      exchange?.closed();
       hide();
     });
   }

@@ -11,7 +11,7 @@ module.exports = function register(RED) {
   /** Keeps what is to be published until the broker has acknowledged it; connects with the broker. */
   function SdaPublish(definition) {
     RED.nodes.createNode(this, definition);
-    const { site: { outbox, results }, knownTime } = configNode(RED, definition.site, 'site');
+    const { site: { outbox, results }, knownTime, exchange } = configNode(RED, definition.site, 'site');
     const rate = new Rate(Date.now());
     const connected = () => {
       const { client, connected: isUp } = RED.nodes.getNode(definition.broker) ?? {};
@@ -28,6 +28,7 @@ module.exports = function register(RED) {
       connection: () => RED.nodes.getNode(definition.broker)?.client?.stream,
     });
     carryOver(this.id, outbox, Date.now());
+    exchange?.opened();
     const hide = showBadge(this, (nowMs) => {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
       const kept = waiting + inFlight;
@@ -49,6 +50,7 @@ module.exports = function register(RED) {
       stopWaiting?.();
       RED.events.off('flows:started', connect);
       outbox.attach(null);
+      exchange?.closed();
       hide();
       done();
     });

@@ -115,7 +115,9 @@ test('a deploy in the middle of readings loses none', async () => {
   await deploy('nodes', (flows) => flows.map((node) => (node.id === 'check' ? { ...node, name: 'check, deployed again' } : node)));
   await deploy('nodes', (flows) => flows.map((node) => (node.id === 'publish' ? { ...node, name: 'publish, deployed again' } : node)));
   await sending;
-  await sawAll('52', 20);
+  // what came while a node did not exist is located again from the database, and not sent by locate
+  await until('20 seconds are history', async () => (await history('52')).length === 20, 90_000);
+  assert.equal(new Set(postedOf('52').map(({ ts }) => ts)).size, postedOf('52').length, 'each once');
 });
 
 test('the own tab and its wire survive a restart; our file is as it was shipped', async () => {

@@ -135,6 +135,9 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
       underway.push({ part, publishedMs: nowMs });
     },
 
+    /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
+    lost(fromMs, toMs) { if (gaps.mark(Math.min(fromMs, tailMs()), toMs, WAITING)) saving.changed(); },
+
     /** From when on the time before the start is not located; known: whether the record says so. */
     beforeStart: () => ({ fromMs: gaps.everybody().find(({ toMs }) => toMs >= startedMs)?.fromMs ?? startedMs, known }),
     /** That time is being located from here on; what is before that is located already. @param {number} fromMs */
