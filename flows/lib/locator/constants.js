@@ -48,8 +48,9 @@ const CONSTANTS = Object.freeze({
   least: 1e-4, // no room is less likely than this
 
   // Live and history
-  liveShare: 0.5, // live takes so much of changeNats: what it says too early, history corrects some seconds later
-  lookaheadS: 5, // the room of a second is chosen with so many more known: as long as it takes to walk through a small room
+  liveShare: 0.5, // live takes so much of changeNats: what it says too early, history corrects some seconds later …
+  liveGaps: 4, // … and as much for each window between two readings, so many at most: a single reading says little
+  lookaheadS: 8, // the room of a second is chosen with so many more known: as long as it takes to walk through a room
   lookaheadRooms: 4, // … by so many likeliest rooms of each
 
   // Time

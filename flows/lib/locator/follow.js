@@ -35,7 +35,8 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     believe(person, ms, heard, touched, nowMs);
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
-    const change = choose(person, chances, best, ms, touched, settings);
+    const gapS = history.gapOf(person.slot, Math.floor(ms / 1000));
+    const change = choose(person, chances, best, { ms, touched, gapS }, settings);
     const state = stateAt(nowMs - ms, settings);
     const arriving = !isHere(person) && state !== 'lost';
     const moved = change !== 'none';
