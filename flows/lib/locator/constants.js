@@ -55,7 +55,9 @@ const CONSTANTS = Object.freeze({
 
   // Time
   windowMs: 1000, // a reading belongs to the middle of its window: a gateway's default, and the shortest of a phone
-  arriveMs: 2000, // whoever appears is shown after this: each gateway has said by then what it heard
+  arriveMs: 2000, // whoever appears is shown after this: each gateway has said by then what it heard …
+  sureShare: 0.9, // … or at once in a room that is so likely
+  sureDevices: 3, // … by so many devices: one alone is strongest wherever it was heard first
   tickMs: 500, // readings of several gateways are taken together in steps of this event time: half a gateway's window, so that
   //   several have their say, and nobody waits long for it
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms
