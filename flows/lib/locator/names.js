@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-/** Numbers for ids, so that an id that is kept many times costs two or four bytes each time: 0, 1, 2 … in the order of their coming. */
+/** Numbers for ids, so that an id that is kept many times costs two or four bytes each time: 0, 1, 2 … as they are first seen. */
 function createNames() {
   /** @type {string[]} */
   const names = [];
