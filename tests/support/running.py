@@ -57,6 +57,18 @@ class RunningStack:
         self._supervisor.signal(name, signal.SIGKILL)
         wait_for(lambda: self._is_down(name), HEALTHY_WITHIN_S, f"the end of {name}")
 
+    def crash(self, name: str) -> None:
+        """SIGKILL a service; supervisord starts it again."""
+        self._supervisor.signal(name, signal.SIGKILL)
+
+    def suspend(self, name: str) -> None:
+        """SIGSTOP, without waiting for the threads."""
+        self._supervisor.signal(name, signal.SIGSTOP)
+
+    def works(self, name: str) -> bool:
+        """Whether a service is healthy by itself."""
+        return self._process(name).healthy().up
+
     def freeze(self, name: str) -> None:
         """SIGSTOP: the service keeps connections but does not answer until `thaw`. Returns when all threads stop."""
         self._supervisor.signal(name, signal.SIGSTOP)

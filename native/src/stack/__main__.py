@@ -144,6 +144,11 @@ def _bench(rest: list[str]) -> int:
     return checks.bench(rest)
 
 
+def _chaos(rest: list[str]) -> int:
+    install.install(install.run_parts())
+    return checks.chaos(rest)
+
+
 def _accuracy(rest: list[str]) -> int:
     install.install(install.flows_parts())
     return checks.accuracy(rest)
@@ -188,6 +193,7 @@ OWN_ARGUMENTS = {
     "test",
     "test-compose",
     "bench",
+    "chaos",
     "accuracy",
 }
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
@@ -204,6 +210,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
+    "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
     "test-compose": (_test_compose, "the containers on a real engine, its own or a private one"),
     "test": (_test, "all tests, against real services on free ports"),
