@@ -36,10 +36,10 @@ module.exports = function register(RED) {
       return connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
     });
 
-    this.on('input', ({ topic, payload, sda_id: id }, _send, done) => {
+    this.on('input', ({ topic, payload, action, sda_id: id }, _send, done) => {
       try {
         if (id !== undefined && !isKind(topic)) outbox.acknowledge(id, Date.now());
-        else rate.add(results.publish(topic, payload, Date.now()));
+        else if (action !== 'connect' || topic) rate.add(results.publish(topic, payload, Date.now()));
         done();
       } catch (error) {
         done(error);
