@@ -53,6 +53,29 @@ for (const [name, stops] of Object.entries({
   });
 }
 
+for (const [name, stop] of Object.entries({
+  'with the broker having kept the messages': { session: true },
+  'with the messages of the gap lost': { session: false },
+  'and of a broker, after which receivers send again what is minutes old': { session: true, again: true },
+})) {
+  test(`after a kill ${name} events of the time before the start are those of an undisturbed run`, async () => {
+    const sent = walks(1, { people: 6, fromMs: T, toMs: T + 8 * MIN });
+    const [fromMs, backMs] = [T + 5 * MIN + 123, T + 6 * MIN + 77];
+    const expected = await undisturbed(sent, T + 9 * MIN);
+    const world = new World(sent, T).start();
+    await world.until(() => world.now >= fromMs);
+    world.kill();
+    while (world.now < backMs) world.pass(1000);
+    if (stop.again) world.queue.unshift(...sent.filter(({ ms }) => ms > T + 4 * MIN && ms < fromMs));
+    world.start(stop);
+    await world.until(() => world.now >= T + 9 * MIN);
+    const events = expected.eventsOf(T, world.startedMs);
+    assert.ok(events.length > 100, `${events.length}`);
+    assert.deepEqual(world.eventsOf(T, world.startedMs), events);
+    assert.ok(world.eventsOf(world.startedMs, T + 9 * MIN).length > 20, 'and they go on');
+  });
+}
+
 test('whatever is not said to be missing after a start is as it stays', async () => {
   const world = new World(walks(3, { people: 6, fromMs: T, toMs: END }), T).start();
   await world.until(() => world.now >= T + 4 * MIN);
