@@ -51,7 +51,7 @@ def main() -> int:
     seconds = options.minutes * 60
     faults = plan(seed, min(FIRST_FAULT_S, seconds / 4), max(seconds - LAST_FAULT_S, seconds / 2), options.every)
     simulator = ["mixed", "-n", str(len(people)), "--seed", str(seed)]
-    scenario = Scenario(seed, simulator, seconds, faults, people, to_the_end=True)
+    scenario = Scenario(seed, simulator, seconds, faults, people, alone=True)
     print_line(f"seed {seed}: {len(faults)} faults within {options.minutes:g} minutes; all that is seen: {folder}")
     started_s = time.monotonic()
 

@@ -16,12 +16,14 @@ from support.running import RunningStack
 
 from . import answers
 
-AGO_S = (30.0, 200.0)
-"""Windows end so long ago: a location is decided and published within 15 s, and receivers are back within as much."""
+AGO_S = (16.0, 200.0)
+"""Windows end so long ago; a location is decided and published within 15 s."""
 LONG_S = (5.0, 240.0)
 EVERYBODYS_S = 20.0
 ASK_EVERY_S, LOOK_EVERY_S = 0.25, 0.5
 TIMEOUT_S = 10.0
+BY_NAME = ("extractbeacon", "locations", "stays")
+"""Routes that are about the named people alone."""
 LIMIT = 1000
 
 
@@ -61,13 +63,15 @@ class Look:
 
 
 class Asker:
-    """Threads that ask until `stop`."""
+    """Threads that ask until `stop`; `alone`: nobody else is located, so that questions may be about everybody."""
 
-    def __init__(self, stack: RunningStack, seed: int, since_ms: int, folder: Path) -> None:
+    def __init__(self, stack: RunningStack, seed: int, since_ms: int, folder: Path, *, alone: bool) -> None:
         self.looks: list[Look] = []
         self.kept = folder / "answers.jsonl.gz"
         self.counts: dict[tuple[str, int], int] = {}
         self._stack, self._since_ms = stack, since_ms
+        self._routes = answers.ROUTES if alone else BY_NAME
+        self._many = (1, 1, 5, 0) if alone else (1, 5)
         self._rng = random.Random(f"{seed}/questions")  # noqa: S311 - play, not secrets
         self._staff: list[str] = []
         self._rooms = _rooms(stack.building)
@@ -114,9 +118,10 @@ class Asker:
 
     def _question(self) -> Question | None:
         rng, now_ms = self._rng, _now_ms()
-        route = rng.choice(answers.ROUTES)
-        to_ms = now_ms - round(rng.uniform(*AGO_S) * 1000)
-        people = rng.choice((1, 1, 5, 0)) if route == "extractbeacon" else 0 if route in _ABOUT_ALL else 1
+        route = rng.choice(self._routes)
+        ago_s = min(AGO_S[1], (now_ms - self._since_ms) / 1000 - 1)
+        to_ms = now_ms - round(rng.uniform(AGO_S[0], max(ago_s, AGO_S[0])) * 1000)
+        people = rng.choice(self._many) if route == "extractbeacon" else 0 if route in _ABOUT_ALL else 1
         long_s = EVERYBODYS_S if route == "extractbeacon" and people == 0 else rng.uniform(*LONG_S)
         from_ms = max(to_ms - round(long_s * 1000), self._since_ms)
         if to_ms - from_ms < 1000:

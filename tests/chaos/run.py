@@ -25,22 +25,25 @@ SHOWN = 5
 SETTLE_S, SETTLE_SHARE = 60.0, 0.2
 """So long after its start, and for so much of it at most, a run is not compared: a locator that hears its first
 readings depends on the order in which hundreds of receivers connect."""
-LAST_MS = 20_000
+LAST_MS = 10_000
 """In a run that does not go on until everybody is lost its last so many milliseconds are not compared."""
+LACKS_MS = 30_000
+"""What is newer may still be on its way."""
 OVERDUE_S = {"is still on its way": 75.0, "is being located again": 630.0, "": 630.0}
 """`/health` may be `up` for so long while coverage lacks something for that reason (flows/lib/coverage)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`simulator`: its command and options; `staff`: who is located; `to_the_end`: wait until all are lost."""
+    """`simulator`: its command and options; `staff`: who is located; `alone`: nobody else is; then the run also waits
+    until all of them are lost."""
 
     seed: int
     simulator: list[str]
     seconds: float
     faults: list[Fault]
     staff: Sequence[str]
-    to_the_end: bool
+    alone: bool
 
 
 @dataclass(slots=True)
@@ -62,7 +65,8 @@ class Result:
 def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[[str], None]) -> Result:
     """Load, faults and questions at the same time; then wait until all is located, and compare."""
     since_ms = _now_ms() // 1000 * 1000 - 1000
-    asker = asking.Asker(stack, scenario.seed, since_ms, folder)
+    sure_ms = since_ms + round(min(SETTLE_S, SETTLE_SHARE * scenario.seconds) * 1000)
+    asker = asking.Asker(stack, scenario.seed, sure_ms, folder, alone=scenario.alone)
     injector = Injector(stack, scenario.faults, report)
     with simulating(stack, scenario.simulator, scenario.seconds, folder) as load:
         injector.start()
@@ -85,12 +89,11 @@ def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[
     readings = _readings(stack, since_ms, to_ms, receivers, acked, result)
     states = history.gateway_states(stack, since_ms, last_ms, receivers)
     expected = history.undisturbed(readings, states, stack.building)
-    settle_s = min(SETTLE_S, SETTLE_SHARE * scenario.seconds)
-    sure = Window(since_ms + round(settle_s * 1000), to_ms if scenario.to_the_end else last_ms - LAST_MS)
+    sure = Window(sure_ms, to_ms if scenario.alone else last_ms - LAST_MS)
     stored = _settled(stack, since_ms, to_ms, scenario.staff, expected, sure)
     asker.stop()
     _compare_history(stored, expected, sure, result)
-    _compare_answers(stack, asker, Known(readings, acked, _owners(stack.building)), sure.from_ms, result)
+    _compare_answers(stack, asker, Known(readings, acked, _owners(stack.building)), result)
     _check_health(asker.looks, result)
     _add_recovery(injector.done, asker.looks, result)
     _add_figures(scenario, summary, acked, readings, expected, asker, injector.done, result)
@@ -199,7 +202,6 @@ def _compare_answers(
     stack: RunningStack,
     asker: asking.Asker,
     known: Known,
-    from_ms: int,
     result: Result,
 ) -> None:
     """Every answer that was given must be that of the end, but for what nobody could know by then."""
@@ -210,11 +212,7 @@ def _compare_answers(
             question = then.question
             whole_ms = min(answers.complete_until(then.body, question.to_ms), question.to_ms)
             until_ms = min(whole_ms, known.until(question.staff, question.to_ms, then.asked_ms))
-            if (
-                question.from_ms < from_ms
-                or until_ms <= question.from_ms
-                or (question.route == "patrols" and until_ms < question.to_ms)
-            ):
+            if until_ms <= question.from_ms or (question.route == "patrols" and until_ms < question.to_ms):
                 continue
             end = asking.eventually_asked(client, question, within_s=30)
             differ = answers.differences(question.route, then.body, end.body, question.from_ms, until_ms)
@@ -233,7 +231,7 @@ def _check_health(looks: list[asking.Look], result: Result) -> None:
     longest_s = 0.0
     since: dict[str, int] = {}
     for look in looks:
-        lacks = look.until_ms is None or look.until_ms < look.at_ms - asking.AGO_S[0] * 1000
+        lacks = look.until_ms is None or look.until_ms < look.at_ms - LACKS_MS
         kind = next((one for one in OVERDUE_S if one and one in look.reason), "")
         if not lacks or look.health != "up" or kind not in since:
             since.clear()

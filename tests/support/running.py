@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 from stack.install import install, run_parts
 from stack.layout import ROOT
-from stack.lifecycle import down, up
+from stack.lifecycle import down, save_broker, up
 from stack.pipeline import wait_until_healthy
 from stack.processes import Process, processes
 from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings, load
@@ -159,6 +159,7 @@ def running_stack(
         settings = up(settings, report=lambda _: None, leave_out=("simulator",))
         stack = RunningStack(settings)
         stack.wait_until_healthy()
+        save_broker(settings)
         yield stack
     finally:
         down(settings)

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import checks, install
 from .errors import StackError
 from .layout import ROOT, node_folder
-from .lifecycle import down, restart_broker, status, up
+from .lifecycle import down, restart_broker, save_broker, status, up
 from .pipeline import wait_until_healthy, wait_until_located
 from .settings import Settings, load
 
@@ -41,6 +41,7 @@ def _up(_: list[str]) -> int:
     install.install(install.run_parts())
     settings = up(settings)
     wait_until_healthy(settings)
+    save_broker(settings)
     located = wait_until_located(settings)
     if settings.env_file == ROOT / ".env":
         (ROOT / ".native").touch()  # stay native, even if an engine is installed later
