@@ -120,6 +120,19 @@ for (const session of [true, false]) {
   });
 }
 
+test('a start whose question to the database is never answered makes health degraded', async () => {
+  const world = new World(walks(1, { people: 2, fromMs: T, toMs: T + 6 * MIN }), T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  const store = world.store();
+  world.store = () => ({ ...store, readings: () => new Promise(() => {}) });
+  world.start();
+  await world.until(() => world.now >= world.startedMs + 9 * MIN);
+  assert.equal(world.rebuild.part().status, 'up');
+  await world.until(() => world.now >= world.startedMs + 11 * MIN);
+  assert.equal(world.rebuild.part().status, 'degraded');
+});
+
 test('who vanished meanwhile is lost, and the stay has its end', async () => {
   const sent = walks(2, { people: 4, fromMs: T, toMs: END, leaves: { 0: T + 5 * MIN + 20_000, 1: T + 4 * MIN + 50_000 } });
   const world = await disturbed(sent, [{ fromMs: T + 5 * MIN, toMs: T + 8 * MIN, session: false }]);

@@ -13,7 +13,7 @@ from typing import Any
 
 from support.running import RunningStack
 
-REPLAY_S = 90
+REPLAY_S = 60
 """Receivers send again what was acknowledged so shortly before a reconnect; the broker loses at most 30 s."""
 DRAIN_S = 120
 
