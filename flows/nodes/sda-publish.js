@@ -18,7 +18,7 @@ module.exports = function register(RED) {
       if (isUp && client) gatherWrites(client.stream); // another one after each reconnect; a broker that is played has none
       return isUp === true;
     };
-    const connect = () => this.send({ action: 'connect' });
+    const connect = () => this.send({ action: 'connect', sda_id: 0 }); // acknowledged like messages, whose ids begin at 1
     const stopWaiting = knownTime && waitForClock(knownTime, this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 
@@ -36,10 +36,10 @@ module.exports = function register(RED) {
       return connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
     });
 
-    this.on('input', ({ topic, payload, action, sda_id: id }, _send, done) => {
+    this.on('input', ({ topic, payload, sda_id: id }, _send, done) => {
       try {
         if (id !== undefined && !isKind(topic)) outbox.acknowledge(id, Date.now());
-        else if (action !== 'connect' || topic) rate.add(results.publish(topic, payload, Date.now()));
+        else rate.add(results.publish(topic, payload, Date.now()));
         done();
       } catch (error) {
         done(error);

@@ -34,6 +34,28 @@ async function disturbed(sent, stops, change = () => {}) {
   return world;
 }
 
+test('whoever receives what is located, and what is located again, has all of history', async () => {
+  const world = new World(walks(5, { people: 6, fromMs: T, toMs: END }), T);
+  const seen = new Map();
+  const follow = () => {
+    const { results } = world.site;
+    results.attach((batches, late) => {
+      for (const { staff_id: id, ts, room } of batches.locations ?? []) seen.set(`${id} ${ts}`, room);
+      if (!late) for (const kind of Object.keys(batches)) results.publish(kind, batches[kind], world.now);
+    });
+  };
+  world.start();
+  follow();
+  await world.until(() => world.now >= T + 4 * MIN);
+  world.kill();
+  world.pass(2 * MIN);
+  world.start({ session: false });
+  follow();
+  await world.idle();
+  await world.until(() => world.now >= END);
+  assert.deepEqual([...seen].sort(), [...world.locations].map(([key, { room }]) => [key, room]).sort());
+});
+
 for (const [name, stops] of Object.entries({
   'with the broker having kept the messages': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: true }],
   'with the messages of the gap lost': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: false }],

@@ -1,12 +1,12 @@
 // @ts-check
 'use strict';
 
-const { locationMessages, messagesOf } = require('../outbox/messages');
+const { eventOf, locationMessages, messagesOf } = require('../outbox/messages');
 const { reconciled } = require('./stays');
 
 /**
  * What a rebuild found, on its way: corrected in memory, then by the outbox like everything else, one message after the
- * other and at a bounded rate, so that what happens now never waits behind it.
+ * other and at a bounded rate, so that what happens now never waits behind it. Users' nodes receive it when the broker has it.
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay
  */
@@ -48,6 +48,8 @@ function createPublishing(site, store, background, clock, onPublished) {
       await background.retry(() => Promise.all(some.map((event) => site.outbox.publish(event, clock(), ACKNOWLEDGE_MS))));
       await background.pause(some.length * EVENT_MS);
     }
+    site.results.again({ locations: found.locations, stays: stays.map((stay) => ({ ...stay })), // `written` keeps them
+      events: (found.events ?? []).map(eventOf) });
     onPublished(found.locations.length, found.stays.length);
   }
 
