@@ -34,8 +34,8 @@ test('beacons have a room, tags a person; those without a reading come last', ()
 test('a group of alerts says on which levels and in which rooms most of them are', () => {
   const group = { count: 1007, levels_count: 4, levels: [{ level: 'L1', count: 1000 }, { level: 'L9', count: 4 }], rooms_count: 3,
     rooms: [{ level: 'L1', room: 'hall', count: 998 }, { level: 'L9', room: 'gone', count: 4 }], alerts: [{}, {}] };
-  assert.deepEqual(spread(building, group), ['Level 1 (1,000), L9 (4) and 2 more levels', 'Most in Hall, Level 1 (998), gone, L9 (4) and 1 more room']);
-  assert.deepEqual(spread(building, { ...group, rooms_count: 1007, levels_count: 2 }), ['Level 1 (1,000), L9 (4)'], 'a room each says nothing');
+  assert.deepEqual(spread(building, group), ['On Level 1 (1,000), L9 (4) and 2 more levels', 'Most in Hall (998), gone (4) and 1 more room']);
+  assert.deepEqual(spread(building, { ...group, rooms_count: 1007, levels_count: 2 }), ['On Level 1 (1,000), L9 (4)'], 'a room each says nothing');
   assert.deepEqual(spread(building, { ...group, levels: [], levels_count: 0, rooms: [], rooms_count: 0 }), []);
   assert.deepEqual([isSingle(group), isSingle({ ...group, count: 2 }), countOf([group, group])], [false, true, 2014]);
 });

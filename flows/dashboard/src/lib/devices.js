@@ -124,22 +124,22 @@ export const isSingle = ({ count, alerts }) => count <= alerts.length;
 export const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
 
 /**
- * Where the alerts of a group are: "Level 1 (20), Level 2 (3) and 2 more levels".
+ * Where the alerts of a group are: "On Level 1 (20), Level 2 (3) and 2 more levels", "Most in Hall (9) and 4 more rooms".
  * @param {Building} building @param {AlertGroup} group
  * @returns {string[]} a line about levels, one about rooms, where they say more than nothing
  */
 export function spread(building, { count, levels, levels_count: levelCount, rooms, rooms_count: roomCount }) {
-  const place = places(building);
-  const levelName = (/** @type {string} */ id) => building.levels.find((one) => one.id === id)?.name ?? id;
+  const levelNames = new Map(building.levels.map(({ id, name }) => [id, name]));
+  const roomNames = new Map(building.levels.flatMap((level) => level.rooms.map(({ id, name }) => [id, name])));
   const line = (/** @type {[string, number][]} */ named, /** @type {number} */ all, /** @type {string} */ what) => {
     const more = all - named.length;
     const listed = named.map(([name, its]) => `${name} (${its.toLocaleString('en')})`).join(', ');
     return `${listed}${more > 0 ? ` and ${more.toLocaleString('en')} more ${what}${more > 1 ? 's' : ''}` : ''}`;
   };
   const lines = [];
-  if (levelCount > 0) lines.push(line(levels.map((one) => [levelName(one.level), one.count]), levelCount, 'level'));
+  if (levelCount > 0) lines.push(`On ${line(levels.map((one) => [levelNames.get(one.level) ?? one.level, one.count]), levelCount, 'level')}`);
   if (roomCount > 0 && roomCount < count) {
-    lines.push(`Most in ${line(rooms.map((one) => [place(one.level, one.room) ?? one.room, one.count]), roomCount, 'room')}`);
+    lines.push(`Most in ${line(rooms.map((one) => [roomNames.get(one.room) ?? one.room, one.count]), roomCount, 'room')}`);
   }
   return lines;
 }
