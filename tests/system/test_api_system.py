@@ -68,8 +68,8 @@ def test_building_alerts_and_strangers_match_their_schemas(api: Api, demo: Build
     version = api.get("listBuildingVersions")["versions"][0]["version"]
     assert api.get("getBuildingVersion", version=version)["version"] == version
     kinds = api.get("listAlertKinds")
-    listed = api.pages("listAlerts", "alerts", limit=2)
-    assert {one["kind"] for one in listed} == {one["kind"] for one in kinds["groups"]}
+    alerts = api.pages("listAlerts", "alerts", limit=2)
+    assert {one["kind"] for one in alerts} == {one["kind"] for one in kinds["groups"]}
     api.ask("listAlerts", 400, state="gone")
     assert "beacons" in api.get("listStrangers")
     api.ask("acknowledgeAlert", 404, alert="gateway_down:nobody")
