@@ -17,7 +17,8 @@ import psutil
 from stack.install import print_line
 from stack.layout import ROOT
 from support.running import RunningStack, running_stack
-from support.stack_client import eventually, influx
+from support.stack_client import eventually
+from support.stored import stored_readings
 
 from bench import locator
 
@@ -70,8 +71,7 @@ def _phones(stack: RunningStack, phones: int, interval_s: float, duration_s: flo
 
 def _stored(stack: RunningStack, expected: int) -> int:
     def count() -> int:
-        rows = influx(stack, "readings", "SELECT count(rssi) FROM reading")
-        return int(rows[0]["count"]) if rows else 0
+        return len(stored_readings(stack))
 
     try:
         return eventually(lambda: count() if count() >= expected else 0, SETTLE_WITHIN_S)

@@ -18,6 +18,7 @@ from support.building import Building
 from support.keys import admin
 from support.running import RunningStack
 from support.stack_client import batch, eventually, forget_session, get, history, influx, now_ms, publish
+from support.stored import stored_readings
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "reference_run.js"
 PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
@@ -46,9 +47,8 @@ def _walking(stack: RunningStack, seed: int) -> Iterator[subprocess.Popen[str]]:
 
 def _undisturbed(stack: RunningStack, since_ms: int) -> dict[str, list[dict[str, Any]]]:
     """Results of one uninterrupted locator on the stored readings of these phones."""
-    question = f"SELECT rssi, kind, receiver, beacon FROM reading WHERE time >= {since_ms}ms"  # noqa: S608 - our own number
     columns = ("time", "rssi", "kind", "receiver", "beacon")
-    rows = [[row[column] for column in columns] for row in influx(stack, "readings", question)]
+    rows = [[row[column] for column in columns] for row in stored_readings(stack, f"time >= {since_ms}ms")]
     rows = [row for row in rows if row[3].isdigit() and FIRST <= int(row[3]) < FIRST + PHONES]
     command = (node_folder() / "node", UNDISTURBED, stack.building)
     done = subprocess.run(command, input=json.dumps(rows), capture_output=True, text=True, check=True)
