@@ -21,6 +21,7 @@ def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
         "event": ("locations", "event", "subject", person),
         "batch": ("readings", "batch", "receiver", person),
         "heard": ("readings", "heard", "beacon", tag),
+        "measured": ("readings", "measured", "receiver", person),
         "refused": ("health", "rejected", "receiver", person),
     }
     points = {
@@ -48,7 +49,9 @@ def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Buildi
     owner, tag = demo.tagged()
     beacon = demo.beacons[0].id
     for person in ("leaver", "stayer"):
-        publish(stack, (f"phone/{person}/readings", batch((beacon, -50))), (f"phone/{person}/readings", "no json"))
+        body = batch((beacon, -50))
+        body["readings"][0] |= {"battery_mv": 2950}
+        publish(stack, (f"phone/{person}/readings", body), (f"phone/{person}/readings", "no json"))
     gateway = demo.gateways[0].id
     publish(stack, (f"gateway/{gateway}/readings", batch((tag, -50), (beacon, -61))))
     publish(stack, (f"gateway/{gateway}/readings", batch((beacon, -63), (tag, -50))))

@@ -49,7 +49,7 @@ function createMeasured(influx) {
       `SELECT "receiver", ${NAMED} FROM "${from}" WHERE "beacon" = $beacon AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
       { beacon, ...between(fromMs, toMs) }, PATIENT_MS)));
     const rows = /** @type {RawPoint[]} */ (found.flatMap(([series]) => series?.rows ?? []));
-    return rows.sort((a, b) => a[0] - b[0]).slice(0, count);
+    return rows.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1)).slice(0, count);
   }
 
   return { minutes, freshMinutes, rawPoints };
