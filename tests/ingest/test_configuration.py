@@ -67,8 +67,8 @@ def test_what_is_under_way_fits_into_the_buffer() -> None:
     """Overflow would lose; a full window fills a batch, so throughput never waits for the flush interval."""
     agent = read(INGEST / "telegraf.conf")["agent"]
     (consumer,) = read(INGEST / "telegraf.d" / "input-readings.conf")["inputs"]["mqtt_consumer"]
-    readings_a_message = 500
-    assert consumer["max_undelivered_messages"] * readings_a_message <= agent["metric_buffer_limit"]
+    points_a_message = 1 + 500
+    assert consumer["max_undelivered_messages"] * points_a_message <= agent["metric_buffer_limit"]
     assert consumer["max_undelivered_messages"] >= agent["metric_batch_size"]
 
 
