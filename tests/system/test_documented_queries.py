@@ -38,7 +38,9 @@ def test_influxql(stack: RunningStack, demo: Building, phone: str, name: str) ->
 
 
 def test_flux_unfolds_batches(stack: RunningStack, demo: Building, phone: str) -> None:
-    with web.Client(base_url=stack.influx_url, headers={"Authorization": f"Token {stack.secrets['INFLUX_READ_TOKEN']}"}) as client:
+    with web.Client(
+        base_url=stack.influx_url, headers={"Authorization": f"Token {stack.secrets['INFLUX_READ_TOKEN']}"}
+    ) as client:
         headers = {"Content-Type": "application/vnd.flux", "Accept": "application/csv"}
         answer = client.post("/api/v2/query", params={"org": "sda"}, content=QUERIES["unfolded"], headers=headers)
     answer.raise_for_status()

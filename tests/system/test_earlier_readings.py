@@ -1,4 +1,4 @@
-"""Readings that an earlier version stored, one point each, are located and shown until they are past their retention."""
+"""Readings that an earlier version stored, one point each, are located and shown while they are kept."""
 
 from support.api import Api
 from support.building import Building
