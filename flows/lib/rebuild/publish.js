@@ -6,7 +6,7 @@ const { reconciled } = require('./stays');
 
 /**
  * What a rebuild found, on its way: corrected in memory, then by the outbox like everything else, one message after the
- * other and at a bounded rate, so that what happens now never waits behind it.
+ * other and at a bounded rate, so that what happens now never waits behind it. Users' nodes receive it when the broker has it.
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay
  */
@@ -37,6 +37,7 @@ function createPublishing(site, store, background, clock, onPublished) {
       await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
       await background.pause(message.payload.length / BYTES_A_MS);
     }
+    site.results.again({ locations: found.locations, stays: stays.map((stay) => ({ ...stay })) }); // `written` keeps them
     onPublished(found.locations.length, found.stays.length);
   }
 
