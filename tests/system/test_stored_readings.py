@@ -1,13 +1,28 @@
-"""Readings that an earlier version stored, one point each, are located and shown while they are kept."""
+"""What is stored of readings: batches of one millisecond, and the points of earlier versions while they are kept."""
 
 from support.api import Api
 from support.building import Building
 from support.influx_writer import store
 from support.running import RunningStack
-from support.stack_client import batch, eventually, history, now_ms, publish
+from support.stack_client import at_least, batch, eventually, history, influx, now_ms, publish
 from support.stored import stored_readings
 
 DAY_MS = 86_400_000
+
+
+def test_batches_of_one_millisecond_are_all_stored_and_one_sent_again_is_one_point(
+    stack: RunningStack, demo: Building
+) -> None:
+    first, second, third = (beacon.id for beacon in demo.beacons[:3])
+    now = now_ms()
+    one, other = batch((first, -50), (second, -60), ts=now), batch((third, -70), ts=now)
+    end = batch((first, -50), ts=now + 1)
+    publish(stack, *(("phone/millisecond/readings", body) for body in (one, other, one, other, end)))
+    where = "receiver = 'millisecond'"
+    points = eventually(lambda: at_least(3, influx(stack, "readings", f"SELECT readings FROM batch WHERE {where}")))  # noqa: S608 - our own
+    assert [point["time"] for point in points] == [now, now, now + 1]
+    stored = stored_readings(stack, f"{where} AND time < {now + 1}ms")
+    assert {(row["beacon"], row["rssi"]) for row in stored} == {(first, -50), (second, -60), (third, -70)}
 
 
 def test_both_schemas_are_located_again_as_one_walk(stack: RunningStack, demo: Building, api: Api) -> None:
