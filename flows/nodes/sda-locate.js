@@ -21,7 +21,7 @@ module.exports = function register(RED) {
       this.send([message('locations', located), null, message('presence', presence), message('events', events)]);
     };
     const detach = site.results.attach((found, late) => {
-      if (late) for (const kind of ['stays', 'locations']) sendLate(message(kind, found[kind]));
+      if (late) for (const kind of ['stays', 'locations', 'events']) sendLate(message(kind, found[kind]));
       else sendNew(found);
     });
     exchange?.opened();

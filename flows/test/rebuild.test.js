@@ -75,6 +75,29 @@ for (const [name, stops] of Object.entries({
   });
 }
 
+for (const [name, stop] of Object.entries({
+  'with the broker having kept the messages': { session: true },
+  'with the messages of the gap lost': { session: false },
+  'and of a broker, after which receivers send again what is minutes old': { session: true, again: true },
+})) {
+  test(`after a kill ${name} events of the time before the start are those of an undisturbed run`, async () => {
+    const sent = walks(1, { people: 6, fromMs: T, toMs: T + 8 * MIN });
+    const [fromMs, backMs] = [T + 5 * MIN + 123, T + 6 * MIN + 77];
+    const expected = await undisturbed(sent, T + 9 * MIN);
+    const world = new World(sent, T).start();
+    await world.until(() => world.now >= fromMs);
+    world.kill();
+    while (world.now < backMs) world.pass(1000);
+    if (stop.again) world.queue.unshift(...sent.filter(({ ms }) => ms > T + 4 * MIN && ms < fromMs));
+    world.start(stop);
+    await world.until(() => world.now >= T + 9 * MIN);
+    const events = expected.eventsOf(T, world.startedMs);
+    assert.ok(events.length > 100, `${events.length}`);
+    assert.deepEqual(world.eventsOf(T, world.startedMs), events);
+    assert.ok(world.eventsOf(world.startedMs, T + 9 * MIN).length > 20, 'and they go on');
+  });
+}
+
 test('whatever is not said to be missing after a start is as it stays', async () => {
   const world = new World(walks(3, { people: 6, fromMs: T, toMs: END }), T).start();
   await world.until(() => world.now >= T + 4 * MIN);
@@ -118,6 +141,19 @@ for (const session of [true, false]) {
     assert.deepEqual(await run(true), expected);
   });
 }
+
+test('a start whose question to the database is never answered makes health degraded', async () => {
+  const world = new World(walks(1, { people: 2, fromMs: T, toMs: T + 6 * MIN }), T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  const store = world.store();
+  world.store = () => ({ ...store, readings: () => new Promise(() => {}) });
+  world.start();
+  await world.until(() => world.now >= world.startedMs + 9 * MIN);
+  assert.equal(world.rebuild.part().status, 'up');
+  await world.until(() => world.now >= world.startedMs + 11 * MIN);
+  assert.equal(world.rebuild.part().status, 'degraded');
+});
 
 test('who vanished meanwhile is lost, and the stay has its end', async () => {
   const sent = walks(2, { people: 4, fromMs: T, toMs: END, leaves: { 0: T + 5 * MIN + 20_000, 1: T + 4 * MIN + 50_000 } });
