@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import functools
 import random
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
+from gateway_agent.endpoint import Endpoint
+
 from simulator.gateway import PlayedGateway
-from simulator.link import Link, Subscription
+from simulator.link import Link, Receiver, Subscription
 from simulator.message import (
     batch,
     config_topic,
@@ -20,6 +24,7 @@ from simulator.message import (
     status,
     status_topic,
 )
+from simulator.outbox import Batch, Limits
 from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
@@ -29,13 +34,13 @@ from simulator.truth import TruthFile
 
 TICK_S = 0.005  # batches due within this time are sent together: 200 wake-ups per second instead of one per message
 YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
-SWEEP_S, SWEEP_PARTS = 5.0, 50  # each connection's keep-alive is checked that often, in this many parts
+SWEEP_S, SWEEP_PARTS = 7.5, 50  # each connection's keep-alive is checked that often, in this many parts
+OPENING = 200  # connections that are opened at a time, so that those that wait do not time out
 BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
 SHUT_DOWN_S = 2.0
 CPU_C = 45.0  # of a Raspberry Pi that does little
-NO_BATCH = -1  # instead of a number of readings: the message is a status
 VERSION = f"simulator/{version('sda-simulator')}"
 
 
@@ -53,10 +58,12 @@ class Fleet:
         receivers = play.receivers
         self.tally = SendStats(receivers=len(receivers))
         self._broker, self._play, self._options, self._log, self._truth = broker, play, options, log, truth
-        self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
         self._made = [0] * len(receivers)  # readings of each receiver
-        self._dropped = [0] * len(receivers)
+        self._dropped = [Counter[str]() for _ in play.gateways]  # readings of each gateway, by reason
+        self._endpoint = Endpoint(broker.host, broker.port, broker.tls_context())
+        self._limits = Limits(options.max_age_s, options.replay_s, max(1, options.held // max(1, len(receivers))))
+        self._opening = asyncio.Semaphore(OPENING)
         self._statuses: dict[Link, str] = {}
         self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
         self._links = [self._link(sender) for sender in range(len(receivers))]
@@ -74,18 +81,20 @@ class Fleet:
         broker, client_id = self._broker, f"sim-{self._run_id}-{kind}-{its_id}"
         if broker.accounts is not None:
             broker, client_id = broker.as_account(its_id), its_id
+        receiver = Receiver(client_id, broker.username, broker.password, readings_topic(self._play.receivers[sender]))
         if kind == "phone":
-            return Link(broker, client_id, self)
-        gateway = self._play.gateways.get(sender)
-        config = Subscription(config_topic(its_id), lambda payload: self._configure(gateway, payload))
+            return Link(self._endpoint, receiver, self, self._limits)
         topic = status_topic(its_id)
-        will = (topic, status("offline", _now_ms(), VERSION))
-        link = Link(broker, client_id, self, will, config if gateway else None)
+        receiver = receiver._replace(will=(topic, status("offline", _now_ms(), VERSION)))
+        if gateway := self._play.gateways.get(sender):
+            config = Subscription(config_topic(its_id), functools.partial(self._configure, gateway))
+            receiver = receiver._replace(subscription=config, reads_uptime=True)
+        link = Link(self._endpoint, receiver, self, self._limits)
         self._statuses[link] = topic
         return link
 
-    def _configure(self, gateway: PlayedGateway | None, payload: bytes) -> None:
-        if gateway is not None and (fault := gateway.configure(payload)):
+    def _configure(self, gateway: PlayedGateway, payload: bytes) -> None:
+        if fault := gateway.configure(payload):
             self._log(fault)
 
     async def run(self, stop: Stop) -> float:
@@ -179,16 +188,19 @@ class Fleet:
             self._publish_payload(sender, payload, len(item.readings))
 
     def _publish_payload(self, sender: int, payload: bytes, readings: int) -> None:
-        tally = self.tally
-        full = tally.waiting >= self._options.queue
+        tally, link = self.tally, self._links[sender]
         tally.made += 1
         tally.readings += readings
         self._made[sender] += readings
-        if full:
-            tally.dropped += 1
-            self._dropped[sender] += readings
-            return
-        self._links[sender].publish(self._topics[sender], payload, readings)
+        link.publish(payload, readings)
+        if tally.waiting > self._options.queue and (oldest := link.outbox.drop_oldest()):
+            self._count_dropped(sender, oldest, "size")
+
+    def _count_dropped(self, sender: int, batch: Batch, reason: str) -> None:
+        if batch.first_acked_s is None:
+            self.tally.dropped += 1
+            if sender in self._play.gateways:
+                self._dropped[sender][reason] += batch.readings
 
     def _clock_step_ms(self, origin_ms: int, started_s: float) -> int:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
@@ -203,7 +215,7 @@ class Fleet:
         for link, topic in self._statuses.items():
             if via := self._link_for(link):
                 final = status(self._options.final_status, _now_ms(), VERSION)
-                via.publish(topic, final, NO_BATCH, retain=True)
+                via.publish_other(topic, final, retain=True)
         await self._wait_until(
             lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
         )
@@ -211,7 +223,7 @@ class Fleet:
             link.close()
 
     def _publish_online(self, link: Link) -> None:
-        link.publish(self._statuses[link], status("online", _now_ms(), VERSION), NO_BATCH, retain=True)
+        link.publish_other(self._statuses[link], status("online", _now_ms(), VERSION), retain=True)
 
     def _link_for(self, link: Link) -> Link | None:
         """A link that is up and may publish in place of this one; None: there is none."""
@@ -221,7 +233,8 @@ class Fleet:
 
     def _publish_health(self, sender: int) -> None:
         link, gateway = self._links[sender], self._play.gateways[sender]
-        dropped, acknowledged = self._dropped[sender], link.readings_acknowledged
+        reasons, acknowledged = self._dropped[sender], link.readings_acknowledged
+        dropped = reasons.total()
         published = self._made[sender] - dropped
         figures = {
             "uptime_s": round(time.monotonic() - self._started_s),
@@ -230,14 +243,16 @@ class Fleet:
             "acked": acknowledged,
             "queued": published - acknowledged,
             "dropped": dropped,
-            "dropped_size": dropped,
+            "dropped_size": reasons["size"],
+            "dropped_age": reasons["age"],
+            "replayed": link.replayed,
             "scan_restarts": 0,
             "connects": link.connections,
             "cpu_temperature_c": CPU_C + sender % 12,
             "clock_synchronised": 1,
             "clock_offset_ms": 0,
         }
-        link.publish(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH)
+        link.publish_other(health_topic(gateway.id), health(_now_ms(), VERSION, figures))
 
     async def _publish_healths(self) -> None:
         """Each connected gateway's health every `health_s`, evenly spread."""
@@ -282,8 +297,12 @@ class Fleet:
         while True:
             for part in range(SWEEP_PARTS):
                 await asyncio.sleep(SWEEP_S / SWEEP_PARTS)
-                for link in self._links[part::SWEEP_PARTS]:
-                    link.keep_alive()
+                now_s = time.monotonic()
+                for sender in range(part, len(self._links), SWEEP_PARTS):
+                    link = self._links[sender]
+                    link.keep_alive(now_s)
+                    for batch in link.outbox.drop_old(now_s):
+                        self._count_dropped(sender, batch, "age")
 
     async def _progress(self, started_s: float) -> None:
         while self._options.progress_s:
@@ -292,7 +311,11 @@ class Fleet:
 
     def _open(self, link: Link) -> None:
         if not self._ending and link not in self._cut and not link.is_up:
-            self._tasks.create_task(link.open())
+            self._tasks.create_task(self._open_one(link))
+
+    async def _open_one(self, link: Link) -> None:
+        async with self._opening:
+            await link.open()
 
     # Callbacks of links.
 
@@ -317,12 +340,17 @@ class Fleet:
         delay = min(longest, shortest * 2 ** min(link.failures, 10)) * self._jitter.uniform(0.1, 1)
         asyncio.get_running_loop().call_later(delay, self._open, link)
 
-    def link_acknowledged(self, readings: int, latency_s: float) -> None:
-        self._changed.set()
-        if readings != NO_BATCH:
-            self.tally.acknowledged += 1
-            self.tally.readings_acknowledged += readings
-            self.tally.latencies.add(latency_s)
+    def link_acknowledged(self, link: Link, batch: Batch, latency_s: float) -> None:
+        tally = self.tally
+        if batch.first_acked_s is not None:
+            tally.replayed += 1
+            return
+        link.readings_acknowledged += batch.readings
+        tally.acknowledged += 1
+        tally.readings_acknowledged += batch.readings
+        tally.latencies.add(latency_s)
+        if not tally.waiting:
+            self._changed.set()
 
 
 def _now_ms() -> int:

@@ -57,6 +57,8 @@ class SendStats:
     made: int = 0
     acknowledged: int = 0
     dropped: int = 0
+    replayed: int = 0
+    """Acknowledged again after the broker may have lost them."""
     readings: int = 0
     readings_acknowledged: int = 0
     connected: int = 0
@@ -88,6 +90,7 @@ class SendStats:
             "acknowledged": self.acknowledged,
             "failed": self.failed,
             "dropped": self.dropped,
+            "replayed": self.replayed,
             "readings": self.readings,
             "readings_acknowledged": self.readings_acknowledged,
             "refused_rows": self.refused_rows,
