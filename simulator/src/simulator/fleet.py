@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import random
 import secrets
 import time
@@ -40,6 +41,7 @@ BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
 SHUT_DOWN_S = 2.0
+LEAST_HELD = 10  # batches of a receiver: fewer are no replay window worth its memory
 CPU_C = 45.0  # of a Raspberry Pi that does little
 VERSION = f"simulator/{version('sda-simulator')}"
 
@@ -62,7 +64,7 @@ class Fleet:
         self._made = [0] * len(receivers)  # readings of each receiver
         self._dropped = [Counter[str]() for _ in play.gateways]  # readings of each gateway, by reason
         self._endpoint = Endpoint(broker.host, broker.port, broker.tls_context())
-        self._limits = Limits(options.max_age_s, options.replay_s, max(1, options.held // max(1, len(receivers))))
+        self._limits = _limits(options, len(receivers))
         self._opening = asyncio.Semaphore(OPENING)
         self._statuses: dict[Link, str] = {}
         self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
@@ -160,6 +162,8 @@ class Fleet:
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             self._open(link)
+        await self._wait_until(lambda: self.tally.connected == len(self._links), self._options.wait_s)
+        gc.freeze()  # what lives as long as the run needs no look at it again and again
 
     async def _send(self, batches: Iterator[ScheduledBatch], started_s: float) -> None:
         origin_ms = _now_ms() - round((time.monotonic() - started_s) * 1000)
@@ -351,6 +355,12 @@ class Fleet:
         tally.latencies.add(latency_s)
         if not tally.waiting:
             self._changed.set()
+
+
+def _limits(options: RunOptions, receivers: int) -> Limits:
+    """Each receiver's limits; where only a few batches of each could be held, none are."""
+    held = options.held // max(1, receivers)
+    return Limits(options.max_age_s, options.replay_s if held >= LEAST_HELD else 0.0, held)
 
 
 def _now_ms() -> int:

@@ -67,7 +67,10 @@ class Outbox:
     def next(self) -> Batch:
         """The oldest waiting batch, which waits no longer."""
         assert self._waiting  # noqa: S101 - see `is_waiting`
-        return self._waiting.popleft()
+        batch = self._waiting.popleft()
+        if not self._waiting:
+            self._waiting = None
+        return batch
 
     def sent(self, mid: int, batch: Batch, now_s: float) -> None:
         """A batch is in flight as message `mid`."""
@@ -86,7 +89,9 @@ class Outbox:
         held = self._held
         while held and held[0].acked_s < now_s - self._limits.replay_s:
             held.popleft()
-        held.append(_Held(batch if batch.first_acked_s is not None else batch._replace(first_acked_s=now_s), now_s))
+        if batch.first_acked_s is None:
+            batch = Batch(batch.payload, batch.readings, batch.made_s, now_s)
+        held.append(_Held(batch, now_s))
 
     def connection_lost(self) -> None:
         """What was in flight waits again, before the others."""

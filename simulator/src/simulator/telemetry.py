@@ -18,6 +18,7 @@ ROOM_C, ROOM_SWING_C, ROOM_PCT, ROOM_SWING_PCT = (22.0, 26.0), 1.5, (52.0, 66.0)
 WORN_C = 4.0  # a tag on a body is warmer than the room
 STEP_C = 0.5  # beacons' sensors have whole or half degrees
 REPEAT_S = 60.0  # unchanged values are repeated once a minute, as the gateway agent does
+KNOWN = 16  # devices that a receiver remembers before it forgets old ones
 FRAME_S = 5.0  # a telemetry frame comes about that often between the other adverts
 
 
@@ -32,7 +33,7 @@ class Telemetry(NamedTuple):
 class Sensors:
     """The sensors of one device. The same seed gives the same values at the same times."""
 
-    __slots__ = ("_changed_at_mv", "_first_mv", "_humidity_pct", "_phase", "_temperature_c")
+    __slots__ = ("_changed_at_mv", "_first_mv", "_frame", "_humidity_pct", "_phase", "_telemetry", "_temperature_c")
 
     def __init__(self, device: str, seed: int, *, worn: bool, low: bool = False) -> None:
         rng = random.Random(f"{seed}/telemetry/{device}")  # noqa: S311 - play, not secrets
@@ -44,9 +45,16 @@ class Sensors:
         self._phase = rng.uniform(0, 2 * math.pi)
         if low:
             self._first_mv, self._changed_at_mv = LOW_MV, LOW_CHANGED_AT_MV
+        self._frame, self._telemetry = -1, self._measure(0.0)
 
     def at(self, time_s: float) -> Telemetry:
-        """The values at a time."""
+        """The values of the latest frame at a time."""
+        frame = int(time_s / FRAME_S)
+        if frame != self._frame:  # all receivers of a device have the same values
+            self._frame, self._telemetry = frame, self._measure(frame * FRAME_S)
+        return self._telemetry
+
+    def _measure(self, time_s: float) -> Telemetry:
         wave = math.sin(2 * math.pi * time_s / DAY_S + self._phase)
         temperature_c = round((self._temperature_c + ROOM_SWING_C * wave) / STEP_C) * STEP_C
         humidity = self._humidity_pct
@@ -66,22 +74,23 @@ class Sensors:
 class Repeater:
     """The telemetry that one receiver has sent: changed values go out with the next frame, others once in REPEAT_S."""
 
-    __slots__ = ("_frames", "_sent")
+    __slots__ = ("_sent",)
 
     def __init__(self) -> None:
-        self._frames: dict[str, float] = {}
-        self._sent: dict[str, tuple[Telemetry, float]] = {}
+        self._sent: dict[str, tuple[float, float, Telemetry]] = {}  # time of the last frame, time sent, values
 
     def due(self, device: str, sensors: Sensors, now_s: float) -> Telemetry | None:
         """The telemetry to send with a device's reading; None: nothing is due."""
-        if now_s - self._frames.get(device, -FRAME_S) < FRAME_S:
-            return None
-        self._frames[device] = now_s
         before = self._sent.get(device)
-        telemetry = sensors.at(now_s)
-        if before is not None and before[0] == telemetry and now_s - before[1] < REPEAT_S:
+        if before is not None and now_s - before[0] < FRAME_S:
             return None
-        self._sent[device] = telemetry, now_s
+        telemetry = sensors.at(now_s)
+        if before is not None and before[2] == telemetry and now_s - before[1] < REPEAT_S:
+            self._sent[device] = now_s, before[1], telemetry
+            return None
+        if before is None and len(self._sent) >= KNOWN:  # what is older than REPEAT_S is as good as unknown
+            self._sent = {other: sent for other, sent in self._sent.items() if now_s - sent[1] < REPEAT_S}
+        self._sent[device] = now_s, now_s, telemetry
         return telemetry
 
 

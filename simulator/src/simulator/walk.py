@@ -3,12 +3,13 @@
 A walk is a function of the plan and the state of the random generator it is given."""
 
 import math
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from simulator.building import Room
+from simulator.chance import Chance
 from simulator.geometry import Point, path_inside, random_point
 from simulator.plan import Plan
 
@@ -39,8 +40,7 @@ class Leg:
         return self.start != self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Position and heading at one moment."""
 
     room: Room
@@ -52,7 +52,7 @@ class Spot:
 class Walk:
     """One SDA's walk. Call its methods with non-decreasing times."""
 
-    def __init__(self, plan: Plan, rng: random.Random) -> None:
+    def __init__(self, plan: Plan, rng: Chance) -> None:
         self._legs = legs(plan, rng)
         self._leg = next(self._legs)
         self._moved_s = -math.inf  # end of the last walking leg before this one
@@ -82,7 +82,7 @@ def spot(leg: Leg, time_s: float) -> Spot:
     return Spot(leg.room, ax + (bx - ax) * share, ay + (by - ay) * share, leg.heading)
 
 
-def legs(plan: Plan, rng: random.Random) -> Iterator[Leg]:
+def legs(plan: Plan, rng: Chance) -> Iterator[Leg]:
     """Endless legs without gaps, from time 0: stay in a room, go to the next one, stay …"""
     rooms = plan.building.rooms
     here = rng.choices(list(rooms), [plan.areas[room_id] ** 0.5 for room_id in rooms])[0]
@@ -95,7 +95,7 @@ def legs(plan: Plan, rng: random.Random) -> Iterator[Leg]:
         yield from walker.stay(min(LONGEST_STAY_S, max(SHORTEST_STAY_S, stays_s)))
 
 
-def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
+def _destination(plan: Plan, here: Room, rng: Chance) -> str:
     """The next room to visit: any other reachable room; larger rooms and rooms of this level more often."""
     rooms = plan.building.rooms
     others = [room_id for room_id in plan.reachable[here.id] if room_id != here.id] or [here.id]
@@ -110,7 +110,7 @@ def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
 class _Walker:
     """The present time and place; each method adds legs."""
 
-    def __init__(self, plan: Plan, rng: random.Random, room: Room) -> None:
+    def __init__(self, plan: Plan, rng: Chance, room: Room) -> None:
         self.room = room
         self._plan, self._rng = plan, rng
         self._time_s = 0.0
