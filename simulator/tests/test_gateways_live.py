@@ -162,6 +162,22 @@ def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: B
         assert said == ["online", "offline", "online", "offline"]
 
 
+def test_what_a_killed_broker_may_have_lost_is_sent_again(broker: RealBroker) -> None:
+    arguments = ("mixed", "-n", 50, "--duration", 8, "--progress", 0, "--json")
+    with broker.listener(*EVERYTHING) as listener, running(*arguments, **broker.environment) as process:
+        wait_for(lambda: len(payloads(listener, "readings")) > 200, "batches arrive", broker.log)
+        broker.kill()
+        before = {(topic, payload["ts"]) for topic, payload, _ in listener.messages}
+        broker.start()
+        code, summary = finished(process)
+        wait_for(lambda: len(listener.batches()) >= summary["sent"], "all batches arrive", broker.log)
+    assert code == 0
+    assert summary["sent"] == summary["acknowledged"] == len(listener.batches())
+    again = [batch for batch, times in listener.batches().items() if times > 1 and batch in before]
+    assert {topic.split("/")[2] for topic, _ in again} == {"gateway", "phone"}
+    assert summary["replayed"] >= len(again)
+
+
 def test_faulty_batches_are_sent_and_counted(broker: RealBroker) -> None:
     shares = ("--duplicates", 20, "--malformed", 20, "--late", 20)
     with (

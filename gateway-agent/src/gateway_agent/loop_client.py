@@ -1,8 +1,8 @@
 """paho in an asyncio loop: no thread, no lock, nothing that blocks. The agent and the simulator both use it.
 
 paho has no public way to be given a connected socket, or to work without locks and without objects of a hundred names
-for each acknowledgement. Hence two methods and the locks are replaced (the locks as Home Assistant does it). A new minor
-version of paho may change them: see pyproject.toml.
+for each acknowledgement. Hence two methods and the locks are replaced (the locks as Home Assistant does it). A new
+minor version of paho may change them: see pyproject.toml.
 """
 
 import asyncio

@@ -305,8 +305,8 @@ class Fleet:
                 for sender in range(part, len(self._links), SWEEP_PARTS):
                     link = self._links[sender]
                     link.keep_alive(now_s)
-                    for batch in link.outbox.drop_old(now_s):
-                        self._count_dropped(sender, batch, "age")
+                    for old in link.outbox.drop_old(now_s):
+                        self._count_dropped(sender, old, "age")
 
     async def _progress(self, started_s: float) -> None:
         while self._options.progress_s:

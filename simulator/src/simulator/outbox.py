@@ -108,7 +108,8 @@ class Outbox:
         if not self._held:
             return 0
         oldest_s = self._held[-1].acked_s - REPLAYED_FOR_WINDOWS * self._limits.replay_s
-        again, stays = [], []
+        again: list[_Held] = []
+        stays: list[_Held] = []
         for held in self._held:
             lost = until_s is None or held.acked_s <= until_s
             (again if lost and (held.batch.first_acked_s or 0.0) >= oldest_s else stays).append(held)

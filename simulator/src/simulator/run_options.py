@@ -70,8 +70,8 @@ def raise_file_limit(connections: int) -> None:
     if hard != resource.RLIM_INFINITY and needed > hard:
         raise TooManyFilesError(
             f"{connections:,} connections need {needed:,} open files; the system allows {hard:,}: play at most "
-            f"{max(0, hard - SPARE_FILES):,}, or raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` of a "
-            "systemd unit, `ulimits: nofile:` of a container) and run again; the broker needs as many"
+            f"{max(0, hard - SPARE_FILES):,}, or raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` "
+            "of a systemd unit, `ulimits: nofile:` of a container) and run again; the broker needs as many"
         )
     if soft != resource.RLIM_INFINITY and needed > soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

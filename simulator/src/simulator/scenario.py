@@ -98,6 +98,7 @@ class _Phone:
         self._repeater = Repeater()
         self.rng = SmallChance(f"{phones.seed}/radio/{staff_id}")
         own_s, phase = self.rng.uniform(*INTERVAL_S), self.rng.random()
+        self.ends: Iterator[float]
         if phones.interval_s:
             self.ends = fixed_ends(phones.interval_s, (phase - 1) * phones.interval_s)
         else:
