@@ -65,8 +65,10 @@ def test_more_than_the_socket_takes_is_acknowledged(broker: Broker, protocol: MQ
         client.on_publish = on_publish
         await client.open(Endpoint("127.0.0.1", broker.port), 30, 10)
         await asyncio.wait_for(connected.wait(), 10)
+        broker.freeze()  # it reads nothing meanwhile
         sent.update(client.send(TOPIC, payload) for _ in range(messages))
         assert client.want_write()
+        broker.thaw()
         await asyncio.wait_for(done.wait(), 60)
         client.leave()
         return sent, acknowledged
