@@ -52,6 +52,8 @@ class Spot(NamedTuple):
 class Walk:
     """One SDA's walk. Call its methods with non-decreasing times."""
 
+    __slots__ = ("_leg", "_legs", "_moved_s")
+
     def __init__(self, plan: Plan, rng: Chance) -> None:
         self._legs = legs(plan, rng)
         self._leg = next(self._legs)
@@ -109,6 +111,8 @@ def _destination(plan: Plan, here: Room, rng: Chance) -> str:
 
 class _Walker:
     """The present time and place; each method adds legs."""
+
+    __slots__ = ("_at", "_plan", "_rng", "_time_s", "room")
 
     def __init__(self, plan: Plan, rng: Chance, room: Room) -> None:
         self.room = room
