@@ -33,7 +33,9 @@ from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
 from simulator.truth import TruthFile
 
-TICK_S = 0.005  # batches due within this time are sent together: 200 wake-ups per second instead of one per message
+# Batches that are due soon after each other are sent together, TOGETHER of them if the rate allows: a wake-up for each
+# would cost more than the message.
+TOGETHER, TICK_S = 10, (0.005, 0.02)
 YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
 SWEEP_S, SWEEP_PARTS = 7.5, 50  # each connection's keep-alive is checked that often, in this many parts
 OPENING = 200  # connections that are opened at a time, so that those that wait do not time out
@@ -170,7 +172,7 @@ class Fleet:
         for number, item in enumerate(batches):
             wait_s = started_s + item.due_s - time.monotonic()
             if wait_s > 0:
-                await asyncio.sleep(max(wait_s, TICK_S))
+                await asyncio.sleep(max(wait_s, self._tick_s(started_s)))
                 origin_ms += self._clock_step_ms(origin_ms, started_s)
             elif number % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
@@ -178,6 +180,11 @@ class Fleet:
                 self._truth.write_until(item.due_s, origin_ms)
             if item.readings:
                 self._publish_batch(item, origin_ms + item.offset_ms)
+
+    def _tick_s(self, started_s: float) -> float:
+        """How long to sleep at least."""
+        lasted_s = time.monotonic() - started_s
+        return min(TICK_S[1], max(TICK_S[0], TOGETHER * lasted_s / max(1, self.tally.made)))
 
     def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
         sender = item.sender
