@@ -344,8 +344,8 @@ def _add_sending(parser: argparse.ArgumentParser) -> None:
         "--held",
         metavar="N",
         type=_whole(0, 10**8),
-        default=50_000,
-        help="hold at most N batches in total; none where that is fewer than 10 of each receiver (50000)",
+        default=5_000,
+        help="hold at most N batches in total; none where that is fewer than 10 of each receiver (5000)",
     )
     add("--drain", metavar="S", type=_real(0, 3600), default=30.0, help="wait for acknowledgements at the end (30)")
     add("--progress", metavar="S", type=_real(0, 86400), default=30.0, help="a progress line every S s, 0: none (30)")

@@ -123,6 +123,7 @@ class Fleet:
     async def _run(self, batches: Iterator[ScheduledBatch], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
         if not await self._connect_first(stop):
             return 0.0
+        gc.collect()  # what making the play left behind
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(batches, started_s))
         stopping = self._tasks.create_task(stop.wait())

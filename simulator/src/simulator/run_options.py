@@ -44,8 +44,8 @@ class RunOptions:
     """Waiting batches that are older are dropped: the platform would refuse them."""
     replay_s: float = 600.0
     """Acknowledged batches are held so long, for a broker that forgets them."""
-    held: int = 50_000
-    """Of how many batches in total, shared by the receivers."""
+    held: int = 5_000
+    """Of how many batches in total, shared by the receivers; about 0.7 KB each."""
 
 
 class Stop:
