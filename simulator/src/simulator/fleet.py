@@ -77,6 +77,7 @@ class Fleet:
         self._changed = asyncio.Event()
         self._ending = False
         self._started_s = time.monotonic()
+        self._at_connected = (0.0, 0)  # CPU seconds and acknowledged messages when all were connected
         self._jitter = random.Random()  # noqa: S311 - spreads reconnects
         self._tasks: asyncio.TaskGroup
 
@@ -132,6 +133,7 @@ class Fleet:
         helpers += [*(self._tasks.create_task(one) for one in beside), outages, stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
+        self._measure_cpu()
         sending.cancel()
         outages.cancel()
         for link in list(self._cut):  # their batches are to be acknowledged too
@@ -140,6 +142,12 @@ class Fleet:
         await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
         await self._shut_down()
         return made_s
+
+    def _measure_cpu(self) -> None:
+        cpu_s, acknowledged = self._at_connected
+        messages = self.tally.acknowledged - acknowledged
+        if self.tally.connected_s is not None and messages:
+            self.tally.cpu_us = (time.process_time() - cpu_s) / messages * 1e6
 
     async def _connect_first(self, stop: Stop) -> bool:
         """Connect the first receiver, with retries for `wait_s`, so that a wrong address or password is reported once
@@ -334,6 +342,9 @@ class Fleet:
     def link_up(self, link: Link) -> None:
         self.tally.connected += 1
         self.tally.connections += 1
+        if self.tally.connected == len(self._links) and self.tally.connected_s is None:
+            self.tally.connected_s = time.monotonic() - self._started_s
+            self._at_connected = (time.process_time(), self.tally.acknowledged)
         self._changed.set()
         if link in self._statuses:
             self._publish_online(link)
