@@ -68,17 +68,19 @@ test('a reading is published as location, presence and event, until it is acknow
   const sent = received('out');
   helper.getNode('check').receive({ topic: 'sda/v1/phone/0/readings', payload: reading() });
   await until('three messages', () => sent.length === 4);
-  assert.equal(sent.shift().action, 'connect', 'a clock that is right connects');
+  const connect = sent.shift();
+  assert.equal(connect.action, 'connect', 'a clock that is right connects');
   assert.deepEqual(sent.map(({ topic, qos, retain }) => [topic, qos, retain]), [
     ['sda/v1/locations', 1, false], ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false]], 'whoever appears is shown after 2 s');
   const { outbox } = helper.getNode('site').site;
   assert.equal(outbox.counters().in_flight, 3);
-  for (const message of sent) {
+  for (const message of [connect, ...sent]) { // as the complete node behind `mqtt out` returns them
     const taken = once(helper.getNode('publish'), 'input');
     helper.getNode('publish').receive(message);
     await taken;
   }
   assert.equal(outbox.counters().acknowledged, 3);
+  assert.equal(helper.getNode('publish').error.callCount, 0);
 });
 
 test('messages that come together are one message of checked batches, and what is refused is another', async () => {
@@ -124,6 +126,16 @@ test('nodes of a user beside every step receive everything once, and what they d
   assert.ok(known.every(({ room }) => room === 'a') && presences()[0].room === 'a');
   assert.equal(helper.getNode('spoil-check').seen.flatMap(({ payload }) => payload).length, 5);
   assert.equal(helper.getNode('spoil-publish').seen.filter(({ topic }) => topic === 'sda/v1/rejected').length, 1);
+});
+
+test('what is located again comes out of an output of its own', async () => {
+  await load([...PIPELINE.map((node) => (node.id === 'locate' ? { ...node, wires: [...node.wires, ['late']] } : node)), { id: 'late', type: 'helper' }]);
+  const late = received('late');
+  const [location, visit] = [{ staff_id: '0', ts: 1, room: 'a' }, { staff_id: '0', ts: 1, room: 'a', duration_s: 1 }];
+  helper.getNode('site').site.results.again({ locations: [location], stays: [] });
+  helper.getNode('site').site.results.again({ locations: [], stays: [visit] });
+  await until('both', () => late.length === 2);
+  assert.deepEqual(late.map(({ topic, payload, late: mark }) => [topic, payload, mark]), [['locations', [location], true], ['stays', [visit], true]]);
 });
 
 test('what is waiting when a node closes is located and published all the same', async () => {
@@ -195,12 +207,15 @@ test('what the broker says of itself becomes a figure', async () => {
   assert.equal(helper.getNode('site').figures.flat().memory_bytes_broker, 4096);
 });
 
-test('status and health of a gateway are kept', async () => {
-  await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site' }]);
+test('status and health of a gateway are kept, and that it came is a message', async () => {
+  await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site', wires: [['changes']] }, { id: 'changes', type: 'helper' }]);
+  const changes = received('changes');
   const done = once(helper.getNode('devices'), 'input');
   helper.getNode('devices').receive({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state: 'online', ts: 1 })) });
   await done;
   assert.equal(helper.getNode('site').site.gateways.of('gw-a', Date.now()).state, 'online');
+  await until('it comes out', () => changes.length === 1);
+  assert.deepEqual([changes[0].topic, changes[0].payload.map(({ gateway, state }) => [gateway, state])], ['gateways', [['gw-a', 'online']]]);
 });
 
 test('what is amiss is an alert, by what health says of ingest', async () => {

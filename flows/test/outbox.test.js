@@ -9,6 +9,7 @@ const { createResults } = require('../lib/outbox/results');
 const { createOutbox, BrokerAway } = require('../lib/outbox');
 const { createSite } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
+const { receive } = require('./support/receive');
 
 const T = 1_700_000_000_000;
 
@@ -161,6 +162,11 @@ test('results: to the carrier while there is one, else to the outbox; nothing tw
   results.add('presence', [{ ...one('3'), state: 'present' }]);
   results.deliver(0);
   assert.deepEqual([carried.length, put], [2, ['sda/v1/staff/3/location']]);
+  const late = [];
+  results.again({ locations: [one('4')] });
+  results.attach((...args) => late.push(args));
+  results.again({ locations: [one('5')] });
+  assert.deepEqual([late, put.length], [[[{ locations: [one('5')] }, true]], 1], 'what was located again is in the outbox already');
 });
 
 test('after a reconnect what a killed broker may have forgotten comes again, in order, before all that waits', () => {
@@ -266,7 +272,7 @@ test('after a reconnect everybody\'s presence is published again, also of those 
     site.outbox.acknowledge(id, T);
   } });
   for (let ms = T; ms < T + 15_000; ms += 1000) {
-    site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: ms, readings: [{ beacon: BEACONS.b, rssi: -50 }] })), ms);
+    receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: ms, readings: [{ beacon: BEACONS.b, rssi: -50 }] })), ms);
     site.flush(ms);
   }
   assert.deepEqual(presences, ['b']);

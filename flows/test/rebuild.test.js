@@ -34,6 +34,28 @@ async function disturbed(sent, stops, change = () => {}) {
   return world;
 }
 
+test('whoever receives what is located, and what is located again, has all of history', async () => {
+  const world = new World(walks(5, { people: 6, fromMs: T, toMs: END }), T);
+  const seen = new Map();
+  const follow = () => {
+    const { results } = world.site;
+    results.attach((batches, late) => {
+      for (const { staff_id: id, ts, room } of batches.locations ?? []) seen.set(`${id} ${ts}`, room);
+      if (!late) for (const kind of Object.keys(batches)) results.publish(kind, batches[kind], world.now);
+    });
+  };
+  world.start();
+  follow();
+  await world.until(() => world.now >= T + 4 * MIN);
+  world.kill();
+  world.pass(2 * MIN);
+  world.start({ session: false });
+  follow();
+  await world.idle();
+  await world.until(() => world.now >= END);
+  assert.deepEqual([...seen].sort(), [...world.locations].map(([key, { room }]) => [key, room]).sort());
+});
+
 for (const [name, stops] of Object.entries({
   'with the broker having kept the messages': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: true }],
   'with the messages of the gap lost': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: false }],
@@ -53,6 +75,29 @@ for (const [name, stops] of Object.entries({
   });
 }
 
+for (const [name, stop] of Object.entries({
+  'with the broker having kept the messages': { session: true },
+  'with the messages of the gap lost': { session: false },
+  'and of a broker, after which receivers send again what is minutes old': { session: true, again: true },
+})) {
+  test(`after a kill ${name} events of the time before the start are those of an undisturbed run`, async () => {
+    const sent = walks(1, { people: 6, fromMs: T, toMs: T + 8 * MIN });
+    const [fromMs, backMs] = [T + 5 * MIN + 123, T + 6 * MIN + 77];
+    const expected = await undisturbed(sent, T + 9 * MIN);
+    const world = new World(sent, T).start();
+    await world.until(() => world.now >= fromMs);
+    world.kill();
+    while (world.now < backMs) world.pass(1000);
+    if (stop.again) world.queue.unshift(...sent.filter(({ ms }) => ms > T + 4 * MIN && ms < fromMs));
+    world.start(stop);
+    await world.until(() => world.now >= T + 9 * MIN);
+    const events = expected.eventsOf(T, world.startedMs);
+    assert.ok(events.length > 100, `${events.length}`);
+    assert.deepEqual(world.eventsOf(T, world.startedMs), events);
+    assert.ok(world.eventsOf(world.startedMs, T + 9 * MIN).length > 20, 'and they go on');
+  });
+}
+
 test('whatever is not said to be missing after a start is as it stays', async () => {
   const world = new World(walks(3, { people: 6, fromMs: T, toMs: END }), T).start();
   await world.until(() => world.now >= T + 4 * MIN);
@@ -62,13 +107,13 @@ test('whatever is not said to be missing after a start is as it stays', async ()
   const looks = [];
   await world.until(() => {
     const untilMs = world.coverage.completeUntil(T - MIN, world.startedMs, [], world.now);
-    if (looks.at(-1)?.untilMs !== untilMs) looks.push({ untilMs, told: world.history(T, untilMs).locations });
+    if (looks.at(-1)?.untilMs !== untilMs) looks.push({ untilMs, seen: world.history(T, untilMs).locations });
     return untilMs === world.startedMs;
   });
   assert.ok(looks.length > 1 && looks[0].untilMs < T + 4 * MIN - 80_000, `${looks.map(({ untilMs }) => untilMs - T)}`);
   assert.equal(looks.at(-1).untilMs, world.startedMs);
   await world.until(() => world.now >= END);
-  for (const { untilMs, told } of looks) assert.deepEqual(world.history(T, untilMs).locations, told);
+  for (const { untilMs, seen } of looks) assert.deepEqual(world.history(T, untilMs).locations, seen);
 });
 
 for (const session of [true, false]) {
@@ -96,6 +141,19 @@ for (const session of [true, false]) {
     assert.deepEqual(await run(true), expected);
   });
 }
+
+test('a start whose question to the database is never answered makes health degraded', async () => {
+  const world = new World(walks(1, { people: 2, fromMs: T, toMs: T + 6 * MIN }), T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  const store = world.store();
+  world.store = () => ({ ...store, readings: () => new Promise(() => {}) });
+  world.start();
+  await world.until(() => world.now >= world.startedMs + 9 * MIN);
+  assert.equal(world.rebuild.part().status, 'up');
+  await world.until(() => world.now >= world.startedMs + 11 * MIN);
+  assert.equal(world.rebuild.part().status, 'degraded');
+});
 
 test('who vanished meanwhile is lost, and the stay has its end', async () => {
   const sent = walks(2, { people: 4, fromMs: T, toMs: END, leaves: { 0: T + 5 * MIN + 20_000, 1: T + 4 * MIN + 50_000 } });
@@ -173,7 +231,7 @@ test('by hand over a part: what lies around stays, what was decided otherwise is
   const sent = walks(6, { people: 10, fromMs: T, toMs: END });
   const world = await undisturbed(sent, END + MIN);
   const expected = compared(world);
-  for (const [key, stay] of world.stays) { // as a locator that erred would have told: everything cut in two
+  for (const [key, stay] of world.stays) { // as a locator that erred would have found: everything cut in two
     if (stay.enter_ms < T + 6 * MIN || stay.leave_ms > T + 8 * MIN || stay.duration_s < 4) continue;
     const middle = stay.enter_ms + 2000;
     world.stays.set(key, { ...stay, leave_ms: middle, duration_s: 2, room: 'b' });
@@ -353,7 +411,7 @@ test('who sat in one room all the time but for what a backlog tells: stays are c
   assert.equal(world.site.presences()[0].room, 'a');
   assert.ok(world.site.presences()[0].since > T + 4 * MIN + 30_000);
   assert.deepEqual(world.retained.get('sda/v1/staff/0/location').since, world.site.presences()[0].since);
-  await world.until(() => world.now >= END + 2 * MIN); // lost, so that the last stay is told
+  await world.until(() => world.now >= END + 2 * MIN); // lost, so that the last stay is published
   assert.deepEqual(overlapping(world), []);
   const punctual = sent.map((one) => ({ ...one, atMs: one.ms })).sort((a, b) => a.ms - b.ms);
   assert.deepEqual(world.history(T, END).stays, (await undisturbed(punctual, END + 2 * MIN)).history(T, END).stays);

@@ -8,6 +8,7 @@ const { StoreUnavailable } = require('../../lib/store');
 const { house } = require('../locator/house');
 const { createEther, PLACES } = require('../locator/radio');
 const { smallBuilding, BEACONS } = require('./building');
+const { receive } = require('./receive');
 
 const LAG_MS = 300; // from a receiver into the database
 
@@ -66,8 +67,9 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 /** Broker, Telegraf and InfluxDB, played in virtual time: what was sent arrives, is stored, and can be asked for. */
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
-    Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), retained: new Map(),
-      settled: 0, breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
+    Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
+      retained: new Map(), settled: 0,
+      breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -76,7 +78,7 @@ class World {
     if (!session) this.queue = [];
     const site = createSite(createBuilding(this.versions.at(-1).file), this.now);
     this.log = [];
-    const tell = (text) => this.log.push(text);
+    const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
     const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
@@ -87,7 +89,7 @@ class World {
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
       record, sleep });
-    const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log: tell, warn: tell }, sleep });
+    const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log, warn: log }, sleep });
     site.outbox.attach({ connected: () => true, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
@@ -130,7 +132,7 @@ class World {
       this.now += 1;
       for (; this.sent[this.delivered]?.atMs <= this.now; this.delivered += 1) this.queue.push(this.sent[this.delivered]);
       if (!this.site) continue;
-      for (const { kind, receiver, payload } of this.queue.splice(0)) this.site.hear(`sda/v1/${kind}/${receiver}/readings`, payload, this.now);
+      for (const { kind, receiver, payload } of this.queue.splice(0)) receive(this.site, `sda/v1/${kind}/${receiver}/readings`, payload, this.now);
       if (this.now % 1000 === 0) this.site.tick(this.now);
       if (this.now % 2000 === 0) {
         this.rebuild.look();
@@ -159,6 +161,7 @@ class World {
   take({ topic, payload, retain }) {
     const data = JSON.parse(payload);
     if (retain) this.retained.set(topic, data);
+    if (topic === 'sda/v1/events') this.events.set(`${data.ts} ${data.type} ${data.subject}`, data);
     if (topic !== 'sda/v1/locations') return;
     for (const location of data.locations) this.locations.set(`${location.staff_id} ${location.ts}`, location);
     for (const stay of data.stays) this.stays.set(`${stay.staff_id} ${stay.ts}`, stay);
@@ -212,6 +215,11 @@ class World {
 
   idle() {
     return this.until(() => this.rebuild.part().state === 'idle');
+  }
+
+  /** The stored events of a time, one line each. */
+  eventsOf(fromMs, toMs) {
+    return [...this.events].filter(([, { ts }]) => ts >= fromMs && ts < toMs).map(([key, { room }]) => `${key} ${room}`).sort();
   }
 
   /** Everything that is stored of a time, in a form that can be compared. */

@@ -11,8 +11,8 @@ from pathlib import Path
 from . import checks, install
 from .errors import StackError
 from .layout import ROOT, node_folder
-from .lifecycle import down, restart_broker, status, up
-from .pipeline import wait_until_healthy
+from .lifecycle import down, restart_broker, save_broker, status, up
+from .pipeline import wait_until_healthy, wait_until_located
 from .settings import Settings, load
 
 
@@ -41,6 +41,8 @@ def _up(_: list[str]) -> int:
     install.install(install.run_parts())
     settings = up(settings)
     wait_until_healthy(settings)
+    save_broker(settings)
+    located = wait_until_located(settings)
     if settings.env_file == ROOT / ".env":
         (ROOT / ".native").touch()  # stay native, even if an engine is installed later
     print(f"""
@@ -51,6 +53,8 @@ The whole pipeline is up.
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
 Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
       make status, make logs, make down""")
+    if not located:
+        print("Readings of the past are still being located; until then questions about them are answered 503.")
     if not settings.demo:
         print("The demo is off: SIM=0, or the building is your own. SIM=1 in .env turns it on.")
     return 0
@@ -144,6 +148,11 @@ def _bench(rest: list[str]) -> int:
     return checks.bench(rest)
 
 
+def _chaos(rest: list[str]) -> int:
+    install.install(install.run_parts())
+    return checks.chaos(rest)
+
+
 def _accuracy(rest: list[str]) -> int:
     install.install(install.flows_parts())
     return checks.accuracy(rest)
@@ -188,6 +197,7 @@ OWN_ARGUMENTS = {
     "test",
     "test-compose",
     "bench",
+    "chaos",
     "accuracy",
 }
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
@@ -204,6 +214,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
+    "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
     "test-compose": (_test_compose, "the containers on a real engine, its own or a private one"),
     "test": (_test, "all tests, against real services on free ports"),

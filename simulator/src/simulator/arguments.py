@@ -215,6 +215,12 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         help="when the building file changes: continue in the old building (stay), disconnect until the file is as "
         "before (leave), or walk in the new building (follow)",
     )
+    add(
+        "--journal",
+        metavar="FILE",
+        type=Path,
+        help="write each acknowledged batch as CSV: acked_ms,kind,receiver,ts_ms,readings",
+    )
     add("--truth", metavar="FILE", type=Path, help="write everybody's true rooms as CSV: ts_ms,staff_id,level,room")
     add(
         "--accounts",

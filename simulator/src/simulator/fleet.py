@@ -14,6 +14,7 @@ from importlib.metadata import version
 from gateway_agent.endpoint import Endpoint
 
 from simulator.gateway import PlayedGateway
+from simulator.journal import Journal
 from simulator.link import Link, Receiver, Subscription
 from simulator.message import (
     batch,
@@ -58,10 +59,12 @@ class Fleet:
         options: RunOptions,
         log: Callable[[str], None],
         truth: TruthFile | None = None,
+        journal: Journal | None = None,
     ) -> None:
         receivers = play.receivers
         self.tally = SendStats(receivers=len(receivers))
         self._broker, self._play, self._options, self._log, self._truth = broker, play, options, log, truth
+        self._journal = journal
         self._seqs = [0] * len(receivers)
         self._made = [0] * len(receivers)  # readings of each receiver
         self._dropped = [Counter[str]() for _ in play.gateways]  # readings of each gateway, by reason
@@ -139,9 +142,12 @@ class Fleet:
         for link in list(self._cut):  # their batches are to be acknowledged too
             self._end_outage(link)
         drain_s = min(self._options.drain_s, STOPPED_DRAIN_S) if stop.requested.is_set() else self._options.drain_s
-        await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
+        await self._wait_until(lambda: self._is_drained() or stop.at_once, drain_s)
         await self._shut_down()
         return made_s
+
+    def _is_drained(self) -> bool:
+        return not self.tally.waiting and all(link.is_through for link in self._links)
 
     def _measure_cpu(self) -> None:
         cpu_s, acknowledged = self._at_connected
@@ -205,14 +211,14 @@ class Fleet:
         self.tally.late += item.late
         self.tally.malformed += item.malformed * item.copies
         for _ in range(item.copies):
-            self._publish_payload(sender, payload, len(item.readings))
+            self._publish_payload(sender, payload, len(item.readings), 0 if item.malformed else ts_ms)
 
-    def _publish_payload(self, sender: int, payload: bytes, readings: int) -> None:
+    def _publish_payload(self, sender: int, payload: bytes, readings: int, ts_ms: int) -> None:
         tally, link = self.tally, self._links[sender]
         tally.made += 1
         tally.readings += readings
         self._made[sender] += readings
-        link.publish(payload, readings)
+        link.publish(payload, readings, ts_ms)
         if tally.waiting > self._options.queue and (oldest := link.outbox.drop_oldest()):
             self._count_dropped(sender, oldest, "size")
 
@@ -372,6 +378,9 @@ class Fleet:
         tally.acknowledged += 1
         tally.readings_acknowledged += batch.readings
         tally.latencies.add(latency_s)
+        if self._journal is not None and batch.ts_ms:
+            receiver = self._play.receivers[self._senders[link]]
+            self._journal.write(receiver, batch.ts_ms, batch.readings, _now_ms())
         if not tally.waiting:
             self._changed.set()
 

@@ -115,10 +115,15 @@ class Link:
         client.on_connect, client.on_disconnect, client.on_publish = _on_connect, _on_disconnect, _on_publish
         return client
 
-    def publish(self, payload: bytes, readings: int) -> None:
-        """Send a batch now, or as soon as the connection and earlier batches allow."""
+    @property
+    def is_through(self) -> bool:
+        """Whether everything is acknowledged, and nothing is to be sent again."""
+        return self.outbox.is_empty and (self.is_up or not self.outbox.holds)
+
+    def publish(self, payload: bytes, readings: int, ts_ms: int = 0) -> None:
+        """Send a batch now, or as soon as the connection and earlier batches allow; `ts_ms` is its time stamp."""
         now_s = time.monotonic()
-        batch = Batch(payload, readings, now_s)
+        batch = Batch(payload, readings, now_s, ts_ms)
         outbox = self.outbox
         if self.is_up and outbox.may_send and not outbox.is_waiting:
             self._send(batch, now_s)

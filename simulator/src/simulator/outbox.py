@@ -15,11 +15,12 @@ REPLAYED_FOR_WINDOWS = 2
 
 
 class Batch(NamedTuple):
-    """`first_acked_s` None: never acknowledged yet."""
+    """`ts_ms`: its own time stamp, 0 if it has none. `first_acked_s` None: never acknowledged yet."""
 
     payload: bytes
     readings: int
     made_s: float
+    ts_ms: int = 0
     first_acked_s: float | None = None
 
 
@@ -60,6 +61,16 @@ class Outbox:
         return bool(self._waiting)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits and nothing is in flight."""
+        return not self._waiting and not self._in_flight
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is anything to replay."""
+        return bool(self._held)
+
+    @property
     def may_send(self) -> bool:
         """Whether another batch may be in flight."""
         return len(self._in_flight) < IN_FLIGHT
@@ -90,7 +101,7 @@ class Outbox:
         while held and held[0].acked_s < now_s - self._limits.replay_s:
             held.popleft()
         if batch.first_acked_s is None:
-            batch = Batch(batch.payload, batch.readings, batch.made_s, now_s)
+            batch = Batch(batch.payload, batch.readings, batch.made_s, batch.ts_ms, now_s)
         held.append(_Held(batch, now_s))
 
     def connection_lost(self) -> None:
