@@ -76,16 +76,17 @@ class Phones:
 
 def legs_of(plan: Plan, seed: int, staff_id: str) -> Iterator[Leg]:
     """Somebody's legs through the building: the same with a phone and with a tag."""
-    return legs(plan, _walk_rng(seed, staff_id))
+    return legs(plan, *_walk_chances(seed, staff_id))
 
 
 def walk_of(plan: Plan, seed: int, staff_id: str) -> Walk:
     """Somebody's walk along these legs."""
-    return Walk(plan, _walk_rng(seed, staff_id))
+    return Walk(plan, *_walk_chances(seed, staff_id))
 
 
-def _walk_rng(seed: int, staff_id: str) -> SmallChance:
-    return SmallChance(f"{seed}/walk/{staff_id}")
+def _walk_chances(seed: int, staff_id: str) -> tuple[SmallChance, SmallChance]:
+    """Of the walk and of its breaks."""
+    return SmallChance(f"{seed}/walk/{staff_id}"), SmallChance(f"{seed}/breaks/{staff_id}")
 
 
 class _Phone:
