@@ -63,6 +63,8 @@ def test_phones_and_gateways_of_one_run(broker: RealBroker, demo: Building, tmp_
         assert set(states(listener).values()) == {"online"}
         code, summary = finished(process)
         wait_for(lambda: set(states(listener).values()) == {"offline"}, "all gateways are offline", broker.log)
+    last = {topic.split("/")[3]: topic.split("/")[4] for topic, *_ in listener.messages if "/gateway/" in topic}
+    assert set(last.values()) == {"status"}  # anything after it would look like a gateway that is back
     assert code == 0
     batches = payloads(listener, "readings")
     assert summary["connections"] == 113 + 26

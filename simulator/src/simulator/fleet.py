@@ -285,6 +285,8 @@ class Fleet:
         while self._play.gateways:
             for sender in self._play.gateways:
                 await asyncio.sleep(self._options.health_s / len(self._play.gateways))
+                if self._ending:  # after the final status it would look like a gateway that is back
+                    return
                 if self._links[sender].is_up:
                     self._publish_health(sender)
 
@@ -352,6 +354,9 @@ class Fleet:
             self.tally.connected_s = time.monotonic() - self._started_s
             self._at_connected = (time.process_time(), self.tally.acknowledged)
         self._changed.set()
+        if self._ending:
+            asyncio.get_running_loop().call_soon(link.close)
+            return
         if link in self._statuses:
             self._publish_online(link)
         if (sender := self._senders[link]) in self._play.gateways:
