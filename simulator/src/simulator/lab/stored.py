@@ -1,0 +1,57 @@
+"""Counts what the platform stored. The only module that knows how readings lie in InfluxDB."""
+
+import time
+from collections.abc import Callable, Mapping
+
+from influxdb_client.client.influxdb_client import InfluxDBClient
+
+from simulator.lab.target import Target
+
+ORGANISATION = "sda"
+TIMEOUT_MS = 120_000
+LOOK_S = 1.0
+STILL_S = 15.0
+"""Nothing more comes when the count has not changed for so long."""
+LONGEST_S = 300.0
+
+
+def readings_by_receiver(target: Target, start_ms: int, stop_ms: int, prefix: str) -> dict[str, int]:
+    """How many readings with times in [start, stop) are stored of each receiver whose id begins with `prefix`."""
+    query = (
+        f'from(bucket: "readings") |> range(start: {_time(start_ms)}, stop: {_time(stop_ms)})'
+        ' |> filter(fn: (r) => r._measurement == "reading" and r._field == "rssi")'
+        ' |> group(columns: ["receiver"]) |> count()'
+    )
+    with _client(target.influx_url, target.influx_token) as client:
+        tables = client.query_api().query(query)
+    found = {record.values["receiver"]: int(record.get_value()) for table in tables for record in table.records}
+    return {receiver: count for receiver, count in found.items() if receiver.startswith(prefix)}
+
+
+def settled(
+    count: Callable[[], Mapping[str, int]], expected: Mapping[str, int], log: Callable[[str], None]
+) -> tuple[dict[str, int], float]:
+    """Count again and again until all that is expected is stored, or nothing more comes. Returns the counts and how
+    many seconds after the first look the last reading was there."""
+    started_s = changed_s = time.monotonic()
+    stored = dict(count())
+    total, wanted = sum(stored.values()), sum(expected.values())
+    while any(stored.get(receiver, 0) < number for receiver, number in expected.items()):
+        now_s = time.monotonic()
+        if now_s - changed_s > STILL_S or now_s - started_s > LONGEST_S:
+            break
+        time.sleep(LOOK_S)
+        stored = dict(count())
+        if sum(stored.values()) != total:
+            total, changed_s = sum(stored.values()), time.monotonic()
+            log(f"  {total:,} of {wanted:,} readings are stored")
+    return stored, changed_s - started_s
+
+
+def _client(url: str, token: str) -> InfluxDBClient:
+    return InfluxDBClient(url=url, token=token, org=ORGANISATION, timeout=TIMEOUT_MS)
+
+
+def _time(epoch_ms: int) -> str:
+    seconds, rest = divmod(epoch_ms, 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"
