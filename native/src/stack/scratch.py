@@ -27,14 +27,21 @@ FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
 
 def main(arguments: Sequence[str]) -> int:
     """`scratch FOLDER [KEY=value …]`: run a stack in a new folder, print its description as one line of JSON, run until
-    standard input ends, then stop it and delete the folder."""
+    standard input ends, then stop it and delete the folder. Lines of standard input stop and start parts meanwhile."""
     folder = Path(arguments[0]).resolve()
     own = dict(one.split("=", 1) for one in arguments[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it, and may be interrupted itself
     with scratch_stack(folder, own) as settings:
         print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
-        sys.stdin.read()
+        for line in sys.stdin:
+            _obey(settings, *line.split())
     return 0
+
+
+def _obey(settings: Settings, order: str, part: str) -> None:
+    """`stop PART`, `start PART`; a database that is stopped and started is an outage that a scenario asks for."""
+    supervisor = Supervisor(settings.data_dir)
+    {"stop": supervisor.stop, "start": supervisor.start}[order](part)
 
 
 @contextmanager

@@ -30,7 +30,8 @@ class Site:
     places: tuple[Place, ...]
     past_end_s: int = 0
     """The last second of the stored history; 0: none was stored."""
-    telemetry_beacon: str = ""
+    building: str = ""
+    """The building file."""
 
     def place_of(self, number: int) -> Place:
         """Where sender `number` of a load is; nobody moves."""
@@ -52,6 +53,10 @@ class Ask(NamedTuple):
     headers: Mapping[str, str] = {}
     readings: int = 0
     """Stored readings that a right answer promises."""
+    right_statuses: tuple[int, ...] = ()
+    """Answers at or above 400 that are right here."""
+    etag_of: str = ""
+    """Asked first; its `ETag` becomes the request's `If-Match`."""
 
 
 class Moment(NamedTuple):
@@ -142,9 +147,6 @@ def monitoring(at: Moment) -> Ask:
 
 
 PREFIX = "lab-"
-CALLS: dict[str, Callable[[Moment], Ask]] = {
-    "insert": insert, "hacs": hacs, "history": history, "monitoring": monitoring,
-}  # fmt: skip
 
 
 def site_of(building: Mapping[str, Any], past_end_s: int = 0) -> Site:
@@ -155,7 +157,7 @@ def site_of(building: Mapping[str, Any], past_end_s: int = 0) -> Site:
         by_room.setdefault(one["room"], []).append(Place(one["id"], one["level"], one["room"], rooms[one["room"]]))
     longest = max(len(places) for places in by_room.values())
     places = [places[turn] for turn in range(longest) for places in by_room.values() if turn < len(places)]
-    return Site(tuple(places), past_end_s, building["beacons"][0]["id"])
+    return Site(tuple(places), past_end_s, json.dumps(building))
 
 
 def _name(person: int) -> str:

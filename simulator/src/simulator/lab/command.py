@@ -5,10 +5,17 @@ import contextlib
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from simulator.lab import scenario_file
 from simulator.lab.scenario_file import ScenarioError
 
+if TYPE_CHECKING:
+    from simulator.lab.plan import Plan
+    from simulator.lab.scratch import Order
+    from simulator.lab.target import Target
+
+ALL = "all"
 OK, FAILED, USAGE, UNREACHABLE, REFUSED, VOID = range(6)
 CODES = """exit codes: 0 all counted and right; 1 counts differ, answers are wrong or a target is missed
 (compare: a regression); 2 wrong arguments or files;
@@ -108,27 +115,30 @@ def _run(options: argparse.Namespace) -> int:
     from simulator.lab import target as targets
     from simulator.lab.scratch import scratch_target
 
-    plans = [scenario_file.load(scenario_file.find(name), options.form) for name in options.scenario]
-    codes = []
-    for plan in plans:
-        for _ in range(options.repeat):
-            given = targets.read(options.target) if options.target else None
-            with contextlib.nullcontext(given) if given else scratch_target({}, _log) as target:
-                codes.append(_run_one(plan, target, options))
-    return next((code for code in (FAILED, VOID) if code in codes), OK)
+    wanted = list(scenario_file.names()) if options.scenario == [ALL] else options.scenario
+    plans = [scenario_file.load(scenario_file.find(name), options.form) for name in wanted]
+    given = targets.read(options.target) if options.target else None
+    with contextlib.nullcontext((given, None)) if given else scratch_target({}, _log) as (target, order):
+        codes = [_run_one(plan, target, options, order) for plan in plans for _ in range(options.repeat)]
+    return next((code for code in (UNREACHABLE, FAILED, VOID) if code in codes), OK)
 
 
-def _run_one(plan: "object", target: "object", options: argparse.Namespace) -> int:
+def _run_one(plan: "Plan", target: "Target", options: argparse.Namespace, order: "Order | None") -> int:
     from simulator.lab import report
     from simulator.lab import run as runs
 
-    name = f"{plan.scenario}-{plan.form}-{time.strftime('%Y%m%d-%H%M%S')}"  # type: ignore[attr-defined]
+    _log(f"{plan.scenario}: {plan.title}")
+    folder = options.to / f"{plan.scenario}-{plan.form}-{time.strftime('%Y%m%d-%H%M%S')}"
     how = runs.Options(
-        options.to / name, options.workers, options.expect, options.bind, options.page, options.into, options.nice
+        folder, options.workers, options.expect, options.bind, options.page, options.into, options.nice, order
     )
-    summary = runs.run(plan, target, how, _log)  # type: ignore[arg-type]
-    report.write(how.folder)
-    _print(report.on_screen(summary, how.folder))
+    try:
+        summary = runs.run(plan, target, how, _log)
+    except runs.RunError as error:
+        _log(f"simulator lab: {plan.scenario}: {error}")
+        return UNREACHABLE
+    report.write(folder)
+    _print(report.on_screen(summary, folder))
     return {"ok": OK, "failed": FAILED, "void": VOID}[summary["verdict"]]
 
 

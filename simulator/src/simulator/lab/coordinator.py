@@ -78,6 +78,7 @@ class Lead:
         begin: Callable[[int, float], None],
         end: Callable[[], None],
         log: Callable[[str], None],
+        begun: Callable[[int], None],
     ) -> None:
         self.users = 0
         """How many of Locust's users there shall be; its shape asks for it each second."""
@@ -85,6 +86,7 @@ class Lead:
         """Why the run was ended early; empty: it was not."""
         self.steps: list[dict[str, Any]] = []
         self._plan, self._collector, self._begin, self._end, self._log = plan, collector, begin, end, log
+        self._begun = begun
 
     def run(self) -> None:
         """All steps, one after the other; returns early when stopped."""
@@ -107,6 +109,7 @@ class Lead:
         self._wait(PAUSE_S - LEAD_S if index else 0)
         self._begin(index, LEAD_S)
         gevent.sleep(LEAD_S)
+        self._begun(index)
         begun_ms, begun_s = time.time() * 1000, time.monotonic()
         if closed and closed.kind == "batches":
             self._wait_for_batches(index, step, closed)

@@ -111,7 +111,7 @@ def _local(config: Mapping[str, Any]) -> int:
     record = Recorder(environment)
     work = Work(plan, Target(**config["target"]), _site(plan), 0, 1, record)
     Caller.work = work
-    lead = shape.lead = Lead(plan, collector, work.begin, work.end, _log)
+    lead = shape.lead = Lead(plan, collector, work.begin, work.end, _log, _report_step)
     _stop_on_signals(lead, work)
     _live_page(environment, config)
     if fault := work.prepare():
@@ -179,7 +179,7 @@ def _coordinate(config: Mapping[str, Any]) -> int:
     def end() -> None:
         runner.send_message("end", {})
 
-    lead = shape.lead = Lead(plan, collector, begin, end, _log)
+    lead = shape.lead = Lead(plan, collector, begin, end, _log, _report_step)
     _stop_on_signals(lead, None)
 
     def watch() -> None:
@@ -251,7 +251,7 @@ def _work(config: Mapping[str, Any]) -> int:
 def _site(plan: plans.Plan) -> Site:
     """The truth that the coordinator put into the plan."""
     facts = plan.building
-    return Site(tuple(Place(*one) for one in facts["places"]), facts["past_end_s"], facts["telemetry_beacon"])
+    return Site(tuple(Place(*one) for one in facts["places"]), facts["past_end_s"], facts["building"])
 
 
 def _live_page(environment: Environment, config: Mapping[str, Any]) -> None:
@@ -277,6 +277,11 @@ def _until(condition: Any, within_s: float) -> bool:
             return False
         gevent.sleep(0.05)
     return True
+
+
+def _report_step(index: int) -> None:
+    """The leading process starts what goes on beside the generator."""
+    print(json.dumps({"step": index}), flush=True)  # noqa: T201
 
 
 def _log(line: str) -> None:

@@ -74,14 +74,19 @@ class Caller:
     def _once(self, ask: Ask) -> tuple[Outcome, float]:
         """The outcome of one request, and how long the platform wants us to wait."""
         try:
-            answer = self._client.request(
-                ask.method, ask.path, body=ask.body or b"", headers={**self._headers, **ask.headers}
-            )
+            own = {**self._headers, **ask.headers}
+            if ask.etag_of:
+                present = self._client.request("GET", ask.etag_of, headers=self._headers)
+                present.read()
+                own["If-Match"] = str(present.get("etag", ""))
+            answer = self._client.request(ask.method, ask.path, body=ask.body or b"", headers=own)
             body = bytes(answer.read())
         except Exception as error:  # noqa: BLE001 - whatever a connection may raise is a fault of this one request
             return Outcome(0, f"{type(error).__name__}: {error}"[:120], 0, 0, -1.0, time.monotonic()), 0.0
         answered_s = time.monotonic()
         status = int(answer.status_code)
+        if status in ask.right_statuses:
+            return Outcome(status, "", 0, len(body), -1.0, answered_s), 0.0
         if status >= 400:
             after_s = _seconds(answer.get("retry-after"))
             return Outcome(status, f"HTTP {status}", 0, len(body), -1.0, answered_s), after_s

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["calls", "users", "devices", "batches", "commands", "pages", "people"]
-KINDS: tuple[Kind, ...] = ("calls", "users", "devices", "batches", "commands", "pages", "people")
+Kind = Literal["calls", "users", "devices", "batches", "people", "outage"]
+KINDS: tuple[Kind, ...] = ("calls", "users", "devices", "batches", "people", "outage")
 PAUSE_S = 2.0
 """Between two steps: answers that are still due come in, and users of the next step start."""
 LEAD_S = 1.5
@@ -19,8 +19,8 @@ class Load:
     `calls`: `rate` requests a second of `call`, at due times (open loop). `users`: `count` users, each waits for its
     answer and thinks for `think_s` (closed loop). `devices`: `count` MQTT receivers, each with a batch of `readings`
     every `interval_s` at due times. `batches`: `count` workers in phases, each sends `requests` batches of `readings`
-    and waits for each answer. `commands`: `rate` changes of gateways' settings a second. `pages`: `count` dashboards.
-    `people`: `count` simulated people of the command `who` (phones, gateways, mixed).
+    and waits for each answer. `people`: `count` simulated people of the simulator's command `who`.
+    `outage`: the part is stopped at `at_s` for `for_s`, of a stack of the run's own.
     """
 
     kind: Kind
@@ -45,7 +45,12 @@ class Load:
     staff: int = 1
     """How many staff the calls are about, one after the other."""
     who: Literal["phones", "gateways", "mixed"] = "phones"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    """Command of the simulator that plays `people`."""
+    part: str = ""
+    """Of `outage`."""
+    at_s: float = 0.0
+    """When within the step an outage begins, or all devices lose their connections; 0: never."""
+    for_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

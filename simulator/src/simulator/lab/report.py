@@ -58,6 +58,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
         blocks += [Heading("Monitoring delay"), tables.delays(summary)]
         blocks += [Picture("delay", drawn["delay"])] if "delay" in drawn else []
     blocks += [Heading("Everything counted"), *_counts(summary)]
+    if summary["accuracy"]:
+        blocks += [Heading("Right room, against the true one"), tables.accuracies(summary)]
     if summary["faults"]:
         rows = [[fault, f"{count:,}"] for fault, count in list(summary["faults"].items())[:20]]
         blocks += [Heading("Faults"), Table(["fault", "how often"], rows, tables.note(summary))]

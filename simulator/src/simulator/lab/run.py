@@ -8,19 +8,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import requests
 
-from simulator.lab import calls, resources, samples, seeding, stored, summary
+from simulator.lab import accuracy, calls, resources, samples, seeding, stored, summary
 from simulator.lab import verdict as verdicts
+from simulator.lab.beside import TRUTH, Beside
 from simulator.lab.plan import Plan, from_json
+from simulator.lab.scratch import Order
 from simulator.lab.target import Target, TargetError
 
+PEOPLE = "(simulated people, all receivers)"
 SLACK_MS = 5000
-"""Around the run, when its readings are counted."""
+"""After the run, when its readings are counted: clocks of receivers may be ahead."""
 STOP_WITHIN_S = 60.0
 BUILDING_TIMEOUT_S = 10
 
@@ -46,7 +49,9 @@ class Options:
     into: str = ""
     """Name of the building into which people may be simulated, if it is not the demo's."""
     nice: int = 0
-    """Priority of the generator, for the proof that a starved one makes its run void."""
+    """Priority of the generator: below 0 on a machine that others use too, 19 to starve it."""
+    order: Order | None = None
+    """Stops and starts parts, of a stack of the run's own."""
 
 
 def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]) -> dict[str, Any]:
@@ -60,8 +65,7 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
                 "this scenario stores history first: give INFLUX_ADMIN_TOKEN and influx_url of the target"
             )
         log(f"stored {seeding.seed(target, site, plan.seed):,} points of history")
-    facts = {"places": [list(one) for one in site.places], "past_end_s": site.past_end_s,
-             "telemetry_beacon": site.telemetry_beacon}  # fmt: skip
+    facts = {"places": [list(one) for one in site.places], "past_end_s": site.past_end_s, "building": site.building}
     plan = replace(plan, building=facts)
     options.folder.mkdir(parents=True)
     environment = {
@@ -70,10 +74,13 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
     }  # fmt: skip
     (options.folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1))
     (options.folder / "environment.json").write_text(json.dumps(environment, indent=1))
+    beside = Beside(plan, target, options.folder, options.order, log)
     with _generators(plan, target, options) as processes:
         pids = [one.pid for one in processes]
-        with resources.Sampler(options.folder / "resources.csv", target.parts, lambda: pids):
-            code = _watch(processes, log)
+        with resources.Sampler(options.folder / "resources.csv", target.parts, lambda: pids + beside.pids):
+            code = _watch(processes, beside, log)
+            beside.wait()
+    (options.folder / "people.json").write_text(json.dumps(beside.people, indent=1))
     if code or not (options.folder / "generator.json").exists():
         raise RunError(f"the generator ended with code {code}; the lines above say why. Its folder: {options.folder}")
     environment["ended_ms"] = time.time_ns() // 1_000_000
@@ -90,31 +97,73 @@ def recount(folder: Path, target: Target | None, log: Callable[[str], None]) -> 
     if target is None:
         counts = json.loads((folder / "summary.json").read_text())["counts"]
     else:
-        counts = _count(found, target, environment, log)
+        counts = _count(found, target, environment, json.loads((folder / "people.json").read_text()), log)
+        _judge_people(folder, target, plan)
+    environment["accuracy"] = json.loads(path.read_text()) if (path := folder / "accuracy.json").exists() else []
     made = summary.summarise(plan, found, generator, resources.read(folder / "resources.csv"), counts, environment)
     (folder / "summary.json").write_text(json.dumps(made, indent=1))
     return made
 
 
 def _count(
-    found: list[samples.Sample], target: Target, environment: Mapping[str, Any], log: Callable[[str], None]
+    found: list[samples.Sample],
+    target: Target,
+    environment: Mapping[str, Any],
+    people: list[dict[str, Any]],
+    log: Callable[[str], None],
 ) -> dict[str, Any]:
     sent, unknown = summary.expected(found)
+    if played := [one for one in people if "readings" in one]:
+        sent[PEOPLE] = sum(one["readings_acknowledged"] for one in played)
+        unknown[PEOPLE] = sum(one["readings"] for one in played) - sent[PEOPLE]
+
+    def count() -> dict[str, int]:
+        there = stored.readings_by_receiver(target, start_ms, stop_ms)
+        own = {receiver: number for receiver, number in there.items() if receiver.startswith(calls.PREFIX)}
+        return own | {PEOPLE: sum(there.values()) - sum(own.values())} if played else own
+
     none = {"counted": False, "expected": sum(sent.values()), "unknown": sum(unknown.values()), "stored": 0,
             "receivers": len(sent), "differences": [], "after_s": 0.0}  # fmt: skip
     if not sent and not unknown:
         return {**none, "why": "nothing that is stored was sent"}
     if not target.influx_token or not target.influx_url:
         return {**none, "why": "no influx_url and INFLUX_READ_TOKEN of the target"}
-    start_ms, stop_ms = environment["started_ms"] - SLACK_MS, environment["ended_ms"] + SLACK_MS
-    there, after_s = stored.settled(
-        lambda: stored.readings_by_receiver(target, start_ms, stop_ms, calls.PREFIX), sent, log
-    )
+    start_ms, stop_ms = environment["started_ms"], environment["ended_ms"] + SLACK_MS
+    there, after_s = stored.settled(count, sent, log)
     differ = verdicts.differences(sent, unknown, there)
     shown = [
         {"receiver": one.receiver, "sent": one.sent, "unknown": one.unknown, "stored": one.stored} for one in differ
     ]
     return {**none, "counted": True, "stored": sum(there.values()), "differences": shown, "after_s": round(after_s, 1)}
+
+
+def _judge_people(folder: Path, target: Target, plan: Plan) -> None:
+    """Compare where the platform says that simulated people were with where they truly were."""
+    people = json.loads((folder / "people.json").read_text())
+    names = {
+        room["id"]: room["name"] for level in json.loads(plan.building["building"])["levels"] for room in level["rooms"]
+    }
+    rows = []
+    for one in people:
+        truth = accuracy.read_truth(folder / f"step-{one['step']}.{TRUTH}")
+        courses = {
+            who: [(ts, level, names.get(room, "")) for ts, level, room in course] for who, course in truth.items()
+        }
+        said = {who: _said(target, who, *accuracy.window(course)) for who, course in courses.items()}
+        rows.append({"step": plan.steps[one["step"]].name, "who": one["who"], **asdict(accuracy.judge(courses, said))})
+    (folder / "accuracy.json").write_text(json.dumps(rows, indent=1))
+
+
+def _said(target: Target, who: str, start: int, end: int) -> list[tuple[int, str, str]]:
+    answer = requests.get(
+        f"{target.url}/extractbeacon",
+        params={"staff_id": who, "start_time": str(start), "end_time": str(end)},
+        headers={"X-API-Key": target.key},
+        timeout=60,
+        verify=target.ca or True,
+    )
+    answer.raise_for_status()
+    return [(one["timestamp"], one["level"], one["location"]) for one in answer.json()["location"]]
 
 
 def _building(target: Target) -> dict[str, Any]:
@@ -152,7 +201,7 @@ def _generators(plan: Plan, target: Target, options: Options) -> Iterator[list[s
              "workers": workers, "bind": options.bind, "page_port": options.page_port}  # fmt: skip
     if role == "coordinator":
         first["target"] = {}  # workers have their own
-    processes = [_start(first, options.nice)]
+    processes = [_start(first, options.nice, output=subprocess.PIPE)]
     try:
         own = worker_config(target, f"127.0.0.1:{options.bind.rpartition(':')[2]}")
         processes.extend(_start(own, options.nice) for _ in range(options.workers))
@@ -169,10 +218,12 @@ def worker_config(target: Target, coordinator: str) -> dict[str, Any]:
     return {"role": "worker", "target": target.to_json(), "coordinator": coordinator}
 
 
-def _start(config: Mapping[str, Any], nice: int) -> "subprocess.Popen[str]":
+def _start(config: Mapping[str, Any], nice: int, output: int | None = None) -> "subprocess.Popen[str]":
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     command = [*(["nice", "-n", str(nice)] if nice else []), sys.executable, "-m", "simulator.lab.generator"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=output, text=True, env=environment, start_new_session=True
+    )
     assert process.stdin  # noqa: S101 - of PIPE
     process.stdin.write(json.dumps(config) + "\n")
     process.stdin.close()
@@ -184,16 +235,19 @@ def run_worker(target: Target, coordinator: str) -> int:
     return _start(worker_config(target, coordinator), 0).wait()
 
 
-def _watch(processes: list["subprocess.Popen[str]"], log: Callable[[str], None]) -> int:
+def _watch(processes: list["subprocess.Popen[str]"], beside: Beside, log: Callable[[str], None]) -> int:
     """Wait for the leading process; the operator's signal goes on to it."""
     leading = processes[0]
 
     def stop(*_: object) -> None:
         log("stopping: open answers are waited for, then everything is counted")
         leading.send_signal(signal.SIGINT)
+        beside.stop()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        assert leading.stdout  # noqa: S101 - of PIPE
+        beside.follow(leading.stdout)
         code = leading.wait()
         for one in processes[1:]:
             with _ignored(subprocess.TimeoutExpired):

@@ -63,7 +63,7 @@ def parse(name: str, text: str, form: str) -> Plan:
         seconds = one.get(f"seconds_{form}", one.get("seconds", chosen.get("seconds")))
         if not isinstance(seconds, int | float) or seconds <= 0:
             raise ScenarioError(f"{place}: seconds is missing: give it in the step or in [{form}]")
-        loads = tuple(_load(load, place) for load in one.get("load", []))
+        loads = tuple(_load(load, place, seconds) for load in one.get("load", []))
         steps.append((str(one["name"]), float(seconds), loads + beside, str(one.get("theirs", ""))))
     if not steps:
         raise ScenarioError(f"there is no step in the {form} form")
@@ -80,10 +80,13 @@ def parse(name: str, text: str, form: str) -> Plan:
     )
 
 
-def _load(document: Mapping[str, Any], place: str) -> Load:
+def _load(document: Mapping[str, Any], place: str, seconds: float = 0.0) -> Load:
+    """One load; `total` is a number of calls in the whole step, instead of a rate."""
     if document.get("kind") not in KINDS:
         raise ScenarioError(f"{place}: kind {document.get('kind')!r} is none of {', '.join(KINDS)}")
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
+    values: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in document.items()}
+    if seconds and "total" in values:
+        values["rate"] = values.pop("total") / seconds
     made: Load = _record(Load, values, place)
     return made
 

@@ -11,10 +11,12 @@ from pathlib import Path
 from simulator.lab.target import Target, TargetError
 
 END_WITHIN_S = 90
+Order = Callable[[str], None]
+"""Stops and starts parts of the stack: `stop influxd`."""
 
 
 @contextmanager
-def scratch_target(settings: Mapping[str, str], log: Callable[[str], None]) -> Iterator[Target]:
+def scratch_target(settings: Mapping[str, str], log: Callable[[str], None]) -> Iterator[tuple[Target, Order]]:
     """Run a stack during the block. Raises TargetError."""
     folder = Path(tempfile.mkdtemp(prefix="sda-lab-"))
     own = [f"{key}={value}" for key, value in settings.items()]
@@ -32,7 +34,14 @@ def scratch_target(settings: Mapping[str, str], log: Callable[[str], None]) -> I
         described = next((line for line in process.stdout if line.startswith("{")), "")
         if not described:
             raise TargetError("the stack did not start; the lines above say why (or give one with --target)")
-        yield Target(**json.loads(described))
+        target = Target(**json.loads(described))
+
+        def order(line: str) -> None:
+            assert process.stdin  # noqa: S101 - of PIPE
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+
+        yield target, order
     finally:
         process.stdin.close()
         process.wait(END_WITHIN_S)

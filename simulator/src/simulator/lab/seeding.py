@@ -1,6 +1,5 @@
 """Stores history and telemetry before a run, directly in InfluxDB: older than what memory holds."""
 
-import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -8,6 +7,7 @@ from influxdb_client.client.influxdb_client import InfluxDBClient
 from influxdb_client.client.write_api import SYNCHRONOUS
 
 from simulator.lab.calls import RSSI, Site
+from simulator.lab.catalogue import TELEMETRY_BEACONS
 from simulator.lab.plan import Seed
 from simulator.lab.stored import ORGANISATION, TIMEOUT_MS
 from simulator.lab.target import Target
@@ -47,17 +47,17 @@ def _locations(site: Site, wanted: Seed) -> Iterator[str]:
 
 
 def _telemetry(site: Site, wanted: Seed) -> Iterator[str]:
-    end_s = int(time.time()) // 60 * 60 - 600
+    end_s = site.past_end_s // 60 * 60
     for minute in range(round(wanted.telemetry_days * DAY_S / 60)):
         warmth, wetness = 20 + minute % 60 / 10, 40 + minute % 90 / 9
         fields = f"battery_mv={3000 - minute / 100},temperature_c={warmth},humidity_pct={wetness}"
         for beacon in telemetry_beacons(site):
-            yield f"telemetry,beacon={beacon} {fields} {(end_s - minute * 60) * 1000}"
+            yield f"telemetry,beacon={beacon} {fields} {(end_s - (minute + 1) * 60) * 1000}"
 
 
 def telemetry_beacons(site: Site) -> list[str]:
     """The beacons with stored telemetry."""
-    return [place.beacon for place in site.places[:5]]
+    return [place.beacon for place in site.places[:TELEMETRY_BEACONS]]
 
 
 def _events(site: Site, wanted: Seed) -> Iterator[str]:

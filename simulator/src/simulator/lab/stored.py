@@ -15,8 +15,8 @@ STILL_S = 15.0
 LONGEST_S = 300.0
 
 
-def readings_by_receiver(target: Target, start_ms: int, stop_ms: int, prefix: str) -> dict[str, int]:
-    """How many readings with times in [start, stop) are stored of each receiver whose id begins with `prefix`."""
+def readings_by_receiver(target: Target, start_ms: int, stop_ms: int) -> dict[str, int]:
+    """How many readings with times in [start, stop) are stored, of each receiver."""
     query = (
         f'from(bucket: "readings") |> range(start: {_time(start_ms)}, stop: {_time(stop_ms)})'
         ' |> filter(fn: (r) => r._measurement == "reading" and r._field == "rssi")'
@@ -24,8 +24,7 @@ def readings_by_receiver(target: Target, start_ms: int, stop_ms: int, prefix: st
     )
     with _client(target.influx_url, target.influx_token) as client:
         tables = client.query_api().query(query)
-    found = {record.values["receiver"]: int(record.get_value()) for table in tables for record in table.records}
-    return {receiver: count for receiver, count in found.items() if receiver.startswith(prefix)}
+    return {record.values["receiver"]: int(record.get_value()) for table in tables for record in table.records}
 
 
 def settled(

@@ -114,7 +114,7 @@ def _others(steps: Sequence[Mapping[str, Any]]) -> float:
 
 def offered(load: Load) -> float:
     """What a ladder's rungs differ in: requests a second, or users."""
-    return {"calls": load.rate, "devices": load.count / load.interval_s, "commands": load.rate}.get(
+    return {"calls": load.rate, "devices": load.count / load.interval_s, "people": load.count}.get(
         load.kind, load.count
     )
 

@@ -103,6 +103,17 @@ def delays(summary: Mapping[str, Any]) -> Table:
     return Table(["step", "looks", "monitoring delay p50 ms", "most ms", "grows"], rows, note(summary))
 
 
+def accuracies(summary: Mapping[str, Any]) -> Table:
+    """How often the platform said the right room of simulated people."""
+    rows = []
+    for one in summary["accuracy"]:
+        located = max(1, one["located"])
+        shares = (one["located"] / max(1, one["seconds"]), one["right"] / located, one["level_right"] / located)
+        rows.append([one["step"], one["who"], str(one["people"]), f"{one['seconds']:,}", *(f"{x:.1%}" for x in shares)])
+    head = ["step", "who", "people", "seconds judged", "located", "right room", "right level"]
+    return Table(head, rows, note(summary))
+
+
 def note(summary: Mapping[str, Any]) -> str:
     """What stands on each table of a run that is worth nothing, or was ended early."""
     if summary["verdict"] == "void":

@@ -10,7 +10,8 @@ import gevent.event
 import gevent.pool
 
 from simulator.lab import schedule
-from simulator.lab.calls import CALLS, PREFIX, Ask, Moment, Place, Site
+from simulator.lab.calls import PREFIX, Ask, Moment, Place, Site
+from simulator.lab.catalogue import CALLS
 from simulator.lab.http_client import Caller
 from simulator.lab.plan import Load, Plan, Step, devices_of
 from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent
@@ -141,7 +142,7 @@ class Work:
             for due_s, device, iteration in schedule.device_times(load.count, load.interval_s, step.seconds):
                 if (load.first + device) % self._workers == self._worker:
                     yield schedule.Due(due_s, iteration * load.count + device, number)
-            if cut_s := load.options.get("cut_at_s"):
+            if cut_s := load.at_s:
                 gevent.spawn_later(0, self._cut_at, cut_s, self._begin_s)
 
     def _due_call(self, index: int, load: Load, due: schedule.Due, begin_s: float, due_ms: float) -> None:
