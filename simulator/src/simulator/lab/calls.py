@@ -11,7 +11,9 @@ STAY_S = 300
 RECENT_S = 10
 RSSI = -20
 PROMPT_S = 20.0
-"""Somebody who has sent for so long must be known to the platform."""
+"""Who has sent for so long must be in the right room."""
+FIRST_S = 3.0
+"""At the start of a step, what is shown may be of an earlier one."""
 
 
 class Place(NamedTuple):
@@ -32,6 +34,14 @@ class Site:
     """The last second of the stored history; 0: none was stored."""
     building: str = ""
     """The building file."""
+    run: str = ""
+    """Devices of a run have ids of their own, `lab-<run>-<number>`: the people of an earlier run are not theirs. Empty:
+    each has an account, `lab-<number>`."""
+
+    @property
+    def senders(self) -> str:
+        """What the devices' ids begin with; their numbers follow."""
+        return f"{PREFIX}{self.run}-" if self.run else PREFIX
 
     def place_of(self, number: int) -> Place:
         """Where sender `number` of a load is; nobody moves."""
@@ -72,6 +82,9 @@ class Moment(NamedTuple):
     """Epoch."""
     begun_s: float
     """When the step began."""
+    devices: int = 0
+    """How many devices send in this step, and how often each."""
+    interval_s: float = 1.0
 
 
 RIGHT = ("", -1.0)
@@ -129,18 +142,20 @@ def history(at: Moment) -> Ask:
 
 def monitoring(at: Moment) -> Ask:
     """The latest of everybody, as the monitoring page asks for it. Senders of the run must be in their rooms."""
-    site, now_s, settled = at.site, at.now_s, at.now_s - at.begun_s > PROMPT_S
+    site, now_s, for_s = at.site, at.now_s, at.now_s - at.begun_s
+    senders = site.senders
 
     def judge(body: bytes) -> tuple[str, float]:
         behind = -1.0
         for one in json.loads(body)["data"]:
             who = one["staff_id"]
-            if not who.startswith(PREFIX):
+            if not who.startswith(senders) or (number := int(who.removeprefix(senders))) >= at.devices:
                 continue
-            place = site.place_of(int(who.removeprefix(PREFIX)))
-            if settled and (one["level"], one["location"]) != (place.level, place.room_name):
+            place = site.place_of(number)
+            if for_s > PROMPT_S and (one["level"], one["location"]) != (place.level, place.room_name):
                 return f"{who} is shown in {one['location']} instead of {place.room_name}", behind
-            behind = max(behind, (now_s - one["timestamp"]) * 1000)
+            if one["timestamp"] >= at.begun_s or for_s > FIRST_S + at.interval_s:
+                behind = max(behind, (now_s - one["timestamp"]) * 1000)
         return "", behind
 
     return Ask("/retrieveformonitoring", "page", judge)

@@ -4,10 +4,8 @@ import json
 import zlib
 from collections.abc import Callable
 
-from simulator.lab.calls import RECENT_S, Ask, Moment, hacs, history, insert, monitoring
+from simulator.lab.calls import PROMPT_S, RECENT_S, Ask, Moment, hacs, history, insert, monitoring
 
-PROMPT_S = 20.0
-"""Somebody who has been inserted for so long must be known."""
 BUILDING = "/api/v1/building"
 EVENTS = 25
 TELEMETRY_BEACONS = 5

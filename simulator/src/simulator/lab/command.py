@@ -67,6 +67,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     recount = actions.add_parser("recount", help="count again what a run stored", allow_abbrev=False)
     recount.add_argument("run", metavar="RUN", type=Path)
     recount.add_argument("--target", metavar="FILE", type=Path, required=True)
+    recount.add_argument(
+        "--wait", metavar="S", type=float, default=15.0, help="wait S seconds for missing readings (15)"
+    )
     compare = actions.add_parser("compare", help="runs side by side; fails on a regression", allow_abbrev=False)
     compare.add_argument(
         "before", metavar="RUN", type=Path, nargs="+", help="runs of before, then --after and those of after"
@@ -154,7 +157,7 @@ def _recount(options: argparse.Namespace) -> int:
     from simulator.lab import run as runs
     from simulator.lab import target as targets
 
-    summary = runs.recount(options.run, targets.read(options.target), _log)
+    summary = runs.recount(options.run, targets.read(options.target), _log, options.wait)
     report.write(options.run)
     _print(report.on_screen(summary, options.run))
     return {"ok": OK, "failed": FAILED, "void": VOID}[summary["verdict"]]

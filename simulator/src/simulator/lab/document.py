@@ -3,6 +3,7 @@
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,9 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A verdict. `good`: the run is worth something."""
+    """A verdict, or a doubt."""
 
-    good: bool
+    kind: Literal["good", "doubt", "bad"]
     text: str
 
 
@@ -78,6 +79,7 @@ h1 { font-size: 26px; line-height: 1.25; margin: 8px 0 4px; }
 h2 { font-size: 18px; margin: 36px 0 8px; }
 p { margin: 8px 0; max-width: 78ch; }
 .notice { border-left: 5px solid var(--good); background: #fff; padding: 10px 14px; margin: 12px 0; font-weight: 600; }
+.notice.doubt { border-color: #b26a00; font-weight: 400; }
 .notice.bad { border-color: var(--bad); color: var(--bad); }
 figure, .table { background: #fff; border: 1px solid var(--line); border-radius: 8px; margin: 14px 0; padding: 12px;
   overflow-x: auto; }
@@ -104,8 +106,8 @@ def page(title: str, blocks: Sequence[Block], pictures: Mapping[str, str]) -> st
                 parts.append(f"<h2>{html.escape(text)}</h2>")
             case Paragraph(text):
                 parts.append(f"<p>{html.escape(text)}</p>")
-            case Notice(good, text):
-                parts.append(f'<p class="notice{"" if good else " bad"}">{html.escape(text)}</p>')
+            case Notice(kind, text):
+                parts.append(f'<p class="notice {kind}">{html.escape(text)}</p>')
             case Table(head, rows, note):
                 parts.append(_table(head, rows, note))
             case Picture(name, picture_title):

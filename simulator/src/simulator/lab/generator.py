@@ -251,7 +251,7 @@ def _work(config: Mapping[str, Any]) -> int:
 def _site(plan: plans.Plan) -> Site:
     """The truth that the coordinator put into the plan."""
     facts = plan.building
-    return Site(tuple(Place(*one) for one in facts["places"]), facts["past_end_s"], facts["building"])
+    return Site(tuple(Place(*one) for one in facts["places"]), facts["past_end_s"], facts["building"], facts["run"])
 
 
 def _live_page(environment: Environment, config: Mapping[str, Any]) -> None:

@@ -50,7 +50,6 @@ class Device:
         self,
         target: Target,
         receiver: Receiver,
-        client_id: str,
         acknowledged: Acknowledged,
         reconnected: Callable[["Device", float], None],
         accounts: Mapping[str, str],
@@ -69,9 +68,9 @@ class Device:
         self._lost_s = 0.0
         self._seq = 0
         self._closing = False
-        self._chance = random.Random(client_id)  # noqa: S311 - spreads reconnects
+        self._chance = random.Random(receiver.id)  # noqa: S311 - spreads reconnects
         self._client = client = mqtt.Client(
-            CallbackAPIVersion.VERSION2, client_id, protocol=mqtt.MQTTv311, reconnect_on_failure=False
+            CallbackAPIVersion.VERSION2, receiver.id, protocol=mqtt.MQTTv311, reconnect_on_failure=False
         )
         own = accounts.get(receiver.id)
         client.username_pw_set(receiver.id if own else USERNAME, own or target.mqtt_password)

@@ -10,6 +10,8 @@ from typing import Any
 from simulator.lab import plots, resources, samples, statistics, tables
 from simulator.lab.document import Block, Heading, Notice, Paragraph, Picture, Table, markdown, page
 
+SHARED = 0.1
+"""Above this share of the cores other programs disturb the run."""
 TERMS = (
     "Response time counts from when a request was due, whether or not it could be sent then, to the last byte of its "
     "answer; retries and their waiting are in it. A fault is any answer but a right one, or none. Of messages it ends "
@@ -72,18 +74,21 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
 
 
 def _verdict(summary: Mapping[str, Any]) -> list[Block]:
+    found: list[Block] = []
     if summary["verdict"] == "void":
-        return [Notice(False, "VOID: this run says nothing about the platform. " + "; ".join(summary["void"]) + ".")]
-    found: list[Block] = [Notice(False, f"Failed: {one}.") for one in summary["failed"]]
+        reasons = "; ".join(summary["void"])
+        found.append(Notice("bad", f"VOID: this run says nothing about the platform's speed. {reasons}."))
+    found += [Notice("bad", f"Failed: {one}.") for one in summary["failed"]]
     if summary["stopped"]:
-        found.append(Notice(False, f"Ended early: {summary['stopped']}."))
-    late = summary["late_ms"]["p99"]
+        found.append(Notice("bad", f"Ended early: {summary['stopped']}."))
     if not found:
-        found.append(
-            Notice(
-                True, f"Valid: requests were sent {late:.1f} ms late (p99), and everything that was counted is right."
-            )
-        )
+        late = summary["late_ms"]["p99"]
+        text = f"Valid: requests were sent {late:.1f} ms late (p99), and everything that was counted is right."
+        found.append(Notice("good", text))
+    cores = summary["machine"]["cores"]
+    if summary["others_cores"] > SHARED * cores:
+        text = f"The machine was shared: other programs used {summary['others_cores']:.2f} of its {cores} cores."
+        found.append(Notice("doubt", text + " Times are longer, and limits lower, than on a quiet machine."))
     return found
 
 
@@ -113,7 +118,7 @@ def _counts(summary: Mapping[str, Any]) -> list[Block]:
             [one["receiver"], *(f"{one[name]:,}" for name in ("sent", "unknown", "stored"))]
             for one in counts["differences"][:50]
         ]
-        blocks += [Notice(False, f"The counts of {len(counts['differences']):,} receivers differ."),
+        blocks += [Notice("bad", f"The counts of {len(counts['differences']):,} receivers differ."),
                    Table(["receiver", "acknowledged", "unknown", "stored"], rows)]  # fmt: skip
     return blocks
 

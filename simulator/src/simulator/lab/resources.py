@@ -35,7 +35,9 @@ class Sampler:
     """Samples from `start` to `stop`, into `resources.csv` of a run folder."""
 
     def __init__(self, path: Path, parts: Mapping[str, int], generators: Callable[[], list[int]]) -> None:
-        self._path, self._parts, self._generators = path, parts, generators
+        self._path, self._generators = path, generators
+        self._parts = dict(parts)
+        self._parents = {name: parent for name, pid in parts.items() if (parent := _parent(pid))}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="resources", daemon=True)
         self._last: dict[tuple[str, int], tuple[float, float, float]] = {}
@@ -68,6 +70,9 @@ class Sampler:
     def _uses(self, seconds: float) -> dict[str, tuple[float, float, float, float]]:
         """(cores, MiB of memory, read, written) by part; the generator's processes are one part."""
         found: dict[str, tuple[float, float, float, float]] = {}
+        for name, (parent, program) in self._parents.items():
+            if not psutil.pid_exists(self._parts[name]):  # it was started again
+                self._parts[name] = _child(parent, program) or self._parts[name]
         processes = [*self._parts.items(), *((GENERATOR, pid) for pid in self._generators())]
         for name, pid in processes:
             used = self._use(name, pid)
@@ -101,6 +106,22 @@ def _machine() -> tuple[float, float, float, float, float]:
     busy = sum(cpu) - cpu.idle - cpu.iowait - getattr(cpu, "guest", 0) - getattr(cpu, "guest_nice", 0)
     disk, net = psutil.disk_io_counters(), psutil.net_io_counters()
     return (busy, *((disk.read_bytes, disk.write_bytes) if disk else (0, 0)), net.bytes_sent, net.bytes_recv)
+
+
+def _parent(pid: int) -> tuple[int, str] | None:
+    """Who started a process, and the program's name."""
+    try:
+        process = psutil.Process(pid)
+        return process.ppid(), process.name()
+    except psutil.Error:
+        return None
+
+
+def _child(parent: int, program: str) -> int | None:
+    try:
+        return next((one.pid for one in psutil.Process(parent).children() if one.name() == program), None)
+    except psutil.Error:
+        return None
 
 
 def machine() -> dict[str, object]:

@@ -65,7 +65,9 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
                 "this scenario stores history first: give INFLUX_ADMIN_TOKEN and influx_url of the target"
             )
         log(f"stored {seeding.seed(target, site, plan.seed):,} points of history")
-    facts = {"places": [list(one) for one in site.places], "past_end_s": site.past_end_s, "building": site.building}
+    own = "" if target.accounts else f"{time.time_ns() // 1_000_000 % 36**5:05x}"
+    places = [list(one) for one in site.places]
+    facts = {"places": places, "past_end_s": site.past_end_s, "building": site.building, "run": own}
     plan = replace(plan, building=facts)
     options.folder.mkdir(parents=True)
     environment = {
@@ -88,7 +90,9 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
     return recount(options.folder, target, log)
 
 
-def recount(folder: Path, target: Target | None, log: Callable[[str], None]) -> dict[str, Any]:
+def recount(
+    folder: Path, target: Target | None, log: Callable[[str], None], still_s: float = stored.STILL_S
+) -> dict[str, Any]:
     """Count what the platform stored of a run, and write its summary (again). Without a target the old count stays."""
     plan = from_json(json.loads((folder / "plan.json").read_text()))
     environment = json.loads((folder / "environment.json").read_text())
@@ -97,7 +101,7 @@ def recount(folder: Path, target: Target | None, log: Callable[[str], None]) -> 
     if target is None:
         counts = json.loads((folder / "summary.json").read_text())["counts"]
     else:
-        counts = _count(found, target, environment, json.loads((folder / "people.json").read_text()), log)
+        counts = _count(found, target, environment, json.loads((folder / "people.json").read_text()), log, still_s)
         _judge_people(folder, target, plan)
     environment["accuracy"] = json.loads(path.read_text()) if (path := folder / "accuracy.json").exists() else []
     made = summary.summarise(plan, found, generator, resources.read(folder / "resources.csv"), counts, environment)
@@ -111,6 +115,7 @@ def _count(
     environment: Mapping[str, Any],
     people: list[dict[str, Any]],
     log: Callable[[str], None],
+    still_s: float,
 ) -> dict[str, Any]:
     sent, unknown = summary.expected(found)
     if played := [one for one in people if "readings" in one]:
@@ -129,7 +134,7 @@ def _count(
     if not target.influx_token or not target.influx_url:
         return {**none, "why": "no influx_url and INFLUX_READ_TOKEN of the target"}
     start_ms, stop_ms = environment["started_ms"], environment["ended_ms"] + SLACK_MS
-    there, after_s = stored.settled(count, sent, log)
+    there, after_s = stored.settled(count, sent, log, still_s)
     differ = verdicts.differences(sent, unknown, there)
     shown = [
         {"receiver": one.receiver, "sent": one.sent, "unknown": one.unknown, "stored": one.stored} for one in differ

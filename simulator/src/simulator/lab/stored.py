@@ -28,7 +28,10 @@ def readings_by_receiver(target: Target, start_ms: int, stop_ms: int) -> dict[st
 
 
 def settled(
-    count: Callable[[], Mapping[str, int]], expected: Mapping[str, int], log: Callable[[str], None]
+    count: Callable[[], Mapping[str, int]],
+    expected: Mapping[str, int],
+    log: Callable[[str], None],
+    still_s: float = STILL_S,
 ) -> tuple[dict[str, int], float]:
     """Count again and again until all that is expected is stored, or nothing more comes. Returns the counts and how
     many seconds after the first look the last reading was there."""
@@ -37,7 +40,7 @@ def settled(
     total, wanted = sum(stored.values()), sum(expected.values())
     while any(stored.get(receiver, 0) < number for receiver, number in expected.items()):
         now_s = time.monotonic()
-        if now_s - changed_s > STILL_S or now_s - started_s > LONGEST_S:
+        if now_s - changed_s > still_s or now_s - started_s > LONGEST_S:
             break
         time.sleep(LOOK_S)
         stored = dict(count())

@@ -10,7 +10,7 @@ import gevent.event
 import gevent.pool
 
 from simulator.lab import schedule
-from simulator.lab.calls import PREFIX, Ask, Moment, Place, Site
+from simulator.lab.calls import Ask, Moment, Place, Site
 from simulator.lab.catalogue import CALLS
 from simulator.lab.http_client import Caller
 from simulator.lab.plan import Load, Plan, Step, devices_of
@@ -54,12 +54,10 @@ class Work:
             with open(target.accounts, encoding="utf-8") as lines:  # noqa: PTH123 - read once, by a worker
                 accounts = dict(line.strip().split("\t", 1) for line in lines if line.strip())
         count = max(devices_of(self._plan), _batch_workers(self._plan))
-        run = f"lab-{time.time_ns() // 1_000_000 % 10**9}"
         made = []
         for number in range(self._worker, count, self._workers):
-            receiver = Receiver("phone", f"{PREFIX}{number}")
-            client_id = receiver.id if receiver.id in accounts else f"{run}-{number}"
-            made.append(Device(target, receiver, client_id, self._acknowledged, self._reconnected, accounts))
+            receiver = Receiver("phone", f"{self._site.senders}{number}")
+            made.append(Device(target, receiver, self._acknowledged, self._reconnected, accounts))
         return made
 
     def prepare(self) -> str:
@@ -113,7 +111,7 @@ class Work:
         begin_ms = time.time() * 1000 + (begin_s - time.monotonic()) * 1000
         for due in self._dues(index, step):
             wait_s = begin_s + due.due_s - time.monotonic()
-            if wait_s > 0.0005:
+            if wait_s > 0:
                 gevent.sleep(wait_s)
             if self._halted.is_set():
                 return
@@ -139,11 +137,11 @@ class Work:
             )
             yield from schedule.share_of(times, number, self._worker, self._workers)
         elif load.kind == "devices":
+            if load.at_s:
+                self._greenlets.spawn(self._cut_at, load.at_s, self._begin_s)
             for due_s, device, iteration in schedule.device_times(load.count, load.interval_s, step.seconds):
                 if (load.first + device) % self._workers == self._worker:
                     yield schedule.Due(due_s, iteration * load.count + device, number)
-            if cut_s := load.at_s:
-                gevent.spawn_later(0, self._cut_at, cut_s, self._begin_s)
 
     def _due_call(self, index: int, load: Load, due: schedule.Due, begin_s: float, due_ms: float) -> None:
         if self.in_flight >= MOST_IN_FLIGHT:
@@ -163,7 +161,10 @@ class Work:
     def _ask(self, load: Load, call: str, number: int, begin_s: float) -> Ask:
         now = time.time()
         begun = now - (time.monotonic() - begin_s)
-        return CALLS[call](Moment(self._site, number, load.staff, load.first, load.window_rows, now, begun))
+        sending = next((one for one in self._plan.steps[self._index].loads if one.kind == "devices"), None)
+        return CALLS[call](
+            Moment(self._site, number, load.staff, load.first, load.window_rows, now, begun, *_senders(sending))
+        )
 
     def _send(self, index: int, call: str, ask: Ask, due_s: float, due_ms: float, iteration: int) -> bool:
         late_ms = (time.monotonic() - due_s) * 1000
@@ -341,6 +342,10 @@ class UserState:
 
     def begin(self, step: int, now_s: float) -> None:
         self.step, self.free_s, self.done, self.number, self.last_ms = step, now_s, 0, -1, 0
+
+
+def _senders(load: Load | None) -> tuple[int, float]:
+    return (load.first + load.count, load.interval_s) if load else (0, 1.0)
 
 
 def _epoch_ms(monotonic_s: float) -> float:
