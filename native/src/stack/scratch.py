@@ -17,7 +17,7 @@ from .install import install, run_parts
 from .layout import ROOT, VERSIONS
 from .lifecycle import down, up
 from .pipeline import wait_until_healthy
-from .settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings, load
+from .settings import PORT_KEYS, Settings, load
 from .supervisor import Supervisor
 
 PARTS = ("mosquitto", "telegraf", "influxd", "node-red")
@@ -51,10 +51,9 @@ def scratch_stack(folder: Path, own: Mapping[str, str]) -> Iterator[Settings]:
     building = folder / "building" / "demo.json"
     building.parent.mkdir(parents=True)
     shutil.copy(ROOT / "flows" / "building" / "demo.json", building)
-    keys = PORT_KEYS + OPTIONAL_PORT_KEYS
-    chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
+    chosen = {key: str(port) for key, port in zip(PORT_KEYS, _free_ports(len(PORT_KEYS)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
-    chosen |= {"HTTPS_BIND": "127.0.0.1", "SIM": "1", "MQTT_SERVICES_OUTSIDE": "yes", **own}
+    chosen |= {"SIM": "1", "MQTT_SERVICES_OUTSIDE": "yes", **own}
     settings = load(folder / ".env", {**os.environ, **chosen})
     try:
         settings = up(settings, report=lambda _: None, leave_out=("simulator",))

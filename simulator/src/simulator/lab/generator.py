@@ -43,6 +43,9 @@ class Caller(User):
     def on_start(self) -> None:
         self.state = UserState()
 
+    def on_stop(self) -> None:
+        self.work.leave(self.state)
+
     @task
     def turn(self) -> None:
         if not hasattr(self, "work"):

@@ -60,6 +60,8 @@ class Device:
         self.pending: dict[int, Sent] = {}
         self.early: set[int] = set()
         self.connections = 0
+        self.last_ms = 0
+        """Time stamp of the last batch, for who wants each to have another one."""
         self.answered = gevent.event.Event()
         """Set when nothing is open."""
         self._topic = readings_topic(receiver)

@@ -2,8 +2,9 @@
 
 import random
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import gevent
 import gevent.event
@@ -44,7 +45,8 @@ class Work:
         self._index = -1
         self._begin_s = 0.0
         self._halted = gevent.event.Event()
-        self._numbers: dict[tuple[int, int], int] = defaultdict(int)
+        self._numbers: dict[int, int] = defaultdict(int)
+        self._slots: dict[int, deque[Slot]] = {}
         self._chance = random.Random(worker)  # noqa: S311 - which call is next, no secret
         self._greenlets = gevent.pool.Group()
 
@@ -264,7 +266,8 @@ class Work:
             gevent.sleep(0.05)
             return
         if user.step != index:
-            user.begin(index, max(begin_s, time.monotonic()))
+            gevent.sleep(max(0.0, begin_s - time.monotonic()))
+            user.begin(index, time.monotonic())
         if load.kind == "batches":
             self._batch_turn(user, load, index)
             return
@@ -273,8 +276,8 @@ class Work:
         if self._step is not step or time.monotonic() > begin_s + step.seconds:
             return
         call = self._chance.choices(list(load.mix), list(load.mix.values()))[0]
-        self._numbers[index, 0] += 1
-        ask = self._ask(load, call, self._numbers[index, 0] * self._workers + self._worker, begin_s)
+        self._numbers[index] += 1
+        ask = self._ask(load, call, self._numbers[index] * self._workers + self._worker, begin_s)
         self.in_flight += 1
         try:
             self._send(index, call, ask, due_s, _epoch_ms(due_s), -1)
@@ -284,32 +287,46 @@ class Work:
 
     def _batch_turn(self, user: "UserState", load: Load, index: int) -> None:
         """Worker of `batches`: the next request after the answer to the last one."""
-        if user.done >= load.requests:
+        if user.slot is None:
+            user.slot = self._free_slot(index, load)
+        if user.slot is None:
             gevent.sleep(0.2)
             return
-        if user.number < 0:
-            user.number = self._numbers[index, 1]
-            self._numbers[index, 1] += 1
+        slot = user.slot
         due_s = time.monotonic()
         self.in_flight += 1
         try:
             if load.via == "http":
-                ask = CALLS["insert"](
-                    Moment(self._site, user.number, 1, user.number * self._workers + self._worker, 0, 0, 0)
-                )
-                self._send(index, "insert", ask, due_s, _epoch_ms(due_s), user.done)
+                first = slot.number * self._workers + self._worker
+                ask = CALLS["insert"](Moment(self._site, slot.done, 1, first, 0, time.time(), 0))
+                self._send(index, "insert", ask, due_s, _epoch_ms(due_s), slot.done)
             else:
-                self._publish_and_wait(user, load, index, due_s)
+                self._publish_and_wait(slot, load, index, due_s)
         finally:
             self.in_flight -= 1
-            user.done += 1
+            slot.done += 1
+            if slot.done >= load.requests:
+                user.slot = None
 
-    def _publish_and_wait(self, user: "UserState", load: Load, index: int, due_s: float) -> None:
-        device = self._devices[user.number % len(self._devices)]
-        readings = self._readings(user.number * self._workers + self._worker, load.readings)
-        due_ms = max(_epoch_ms(due_s), user.last_ms + 1)  # one point for each beacon and millisecond
-        user.last_ms = round(due_ms)
-        device.publish(Sent(due_s, 0.0, due_ms, index, user.done, len(readings), "batch"), user.last_ms, readings)
+    def _free_slot(self, index: int, load: Load) -> "Slot | None":
+        """The work of one of the step's workers that nobody does; None: there is none left."""
+        if index not in self._slots:
+            mine = range(self._worker, load.count, self._workers)
+            self._slots[index] = deque(Slot(number) for number in range(len(mine)))
+        return self._slots[index].popleft() if self._slots[index] else None
+
+    def leave(self, user: "UserState") -> None:
+        """A user ends: another one goes on with what it has not done."""
+        if user.slot is not None and user.step in self._slots:
+            self._slots[user.step].append(user.slot)
+            user.slot = None
+
+    def _publish_and_wait(self, slot: "Slot", load: Load, index: int, due_s: float) -> None:
+        device = self._devices[slot.number]
+        readings = self._readings(slot.number * self._workers + self._worker, load.readings)
+        due_ms = max(_epoch_ms(due_s), device.last_ms + 1)  # one point for each beacon and millisecond
+        device.last_ms = round(due_ms)
+        device.publish(Sent(due_s, 0.0, due_ms, index, slot.done, len(readings), "batch"), device.last_ms, readings)
         while not device.answered.wait(1.0) and not self._halted.is_set():
             pass
 
@@ -331,17 +348,25 @@ class Work:
             gevent.sleep(10)
 
 
+@dataclass(slots=True)
+class Slot:
+    """The requests of one worker of `batches`: its number on this process, and how many are done."""
+
+    number: int
+    done: int = 0
+
+
+@dataclass(slots=True)
 class UserState:
-    """Where one user is in a step."""
+    """Where one user of Locust's is in a step."""
 
-    __slots__ = ("done", "free_s", "last_ms", "number", "step")
-
-    def __init__(self) -> None:
-        self.step = -1
-        self.begin(-1, 0.0)
+    step: int = -1
+    free_s: float = 0.0
+    """When it may think of its next request."""
+    slot: Slot | None = None
 
     def begin(self, step: int, now_s: float) -> None:
-        self.step, self.free_s, self.done, self.number, self.last_ms = step, now_s, 0, -1, 0
+        self.step, self.free_s, self.slot = step, now_s, None
 
 
 def _senders(load: Load | None) -> tuple[int, float]:
