@@ -79,6 +79,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     report = actions.add_parser("report", help="write report.md and report.html of runs again", allow_abbrev=False)
     report.add_argument("run", metavar="RUN", type=Path, nargs="+")
+    page = actions.add_parser("page", help="one page of Markdown of many runs", allow_abbrev=False)
+    page.add_argument("run", metavar="RUN", type=Path, nargs="+")
+    page.add_argument("--to", metavar="FILE", type=Path, required=True)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -96,6 +99,7 @@ def main(options: argparse.Namespace) -> int:
         "recount": _recount,
         "report": _report,
         "compare": _compare,
+        "page": _page,
     }
     try:
         return actions[options.action](options)
@@ -182,6 +186,14 @@ def _compare(options: argparse.Namespace) -> int:
     text, regressions = compare.of_folders(before, after)
     _print(text)
     return FAILED if regressions else OK
+
+
+def _page(options: argparse.Namespace) -> int:
+    from simulator.lab import overview
+
+    options.to.write_text(overview.of_folders(options.run), encoding="utf-8")
+    _print(str(options.to))
+    return OK
 
 
 def _print(text: str) -> None:

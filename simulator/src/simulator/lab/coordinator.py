@@ -5,7 +5,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import gevent
 
@@ -68,15 +68,22 @@ class Collector:
             file.close()
 
 
+class Orders(NamedTuple):
+    """What reaches all workers, here or on other machines; see `Work`."""
+
+    begin: Callable[[int, float], None]
+    widen: Callable[[float], None]
+    end: Callable[[], None]
+
+
 class Lead:
-    """The course of a run. The callables reach all workers, here or on other machines."""
+    """The course of a run."""
 
     def __init__(
         self,
         plan: Plan,
         collector: Collector,
-        begin: Callable[[int, float], None],
-        end: Callable[[], None],
+        orders: "Orders",
         log: Callable[[str], None],
         begun: Callable[[int], None],
     ) -> None:
@@ -85,7 +92,7 @@ class Lead:
         self.stopped = ""
         """Why the run was ended early; empty: it was not."""
         self.steps: list[dict[str, Any]] = []
-        self._plan, self._collector, self._begin, self._end, self._log = plan, collector, begin, end, log
+        self._plan, self._collector, self._orders, self._log = plan, collector, orders, log
         self._begun = begun
 
     def run(self) -> None:
@@ -107,7 +114,8 @@ class Lead:
         repeat = f", repeat {step.repeat + 1}" if step.repeat else ""
         self._log(f"step {index + 1} of {len(self._plan.steps)}: {step.name}{repeat}, {step.seconds:g} s")
         self._wait(PAUSE_S - LEAD_S if index else 0)
-        self._begin(index, LEAD_S)
+        self._orders.widen(phases[0])
+        self._orders.begin(index, LEAD_S)
         gevent.sleep(LEAD_S)
         self._begun(index)
         begun_ms, begun_s = time.time() * 1000, time.monotonic()
@@ -115,7 +123,7 @@ class Lead:
             self._wait_for_batches(index, step, closed)
         else:
             self._wait(step.seconds)
-        self._end()
+        self._orders.end()
         self.steps.append(
             {
                 "step": index,
@@ -135,6 +143,7 @@ class Lead:
             if later and answered >= load.next_phase_share * started * load.count * load.requests:
                 started += later.pop(0)
                 self.users = round(load.count * started)
+                self._orders.widen(started)
                 self._log(f"  {answered:,} answered: {self.users} workers")
             if answered >= load.count * load.requests:
                 return

@@ -26,7 +26,7 @@ from locust.exception import StopUser  # noqa: E402
 
 from simulator.lab import plan as plans  # noqa: E402
 from simulator.lab.calls import Place, Site  # noqa: E402
-from simulator.lab.coordinator import DRAIN_S, STOPPED_DRAIN_S, Collector, Lead  # noqa: E402
+from simulator.lab.coordinator import DRAIN_S, STOPPED_DRAIN_S, Collector, Lead, Orders  # noqa: E402
 from simulator.lab.samples import Sample  # noqa: E402
 from simulator.lab.target import Target  # noqa: E402
 from simulator.lab.work import UserState, Work  # noqa: E402
@@ -114,7 +114,7 @@ def _local(config: Mapping[str, Any]) -> int:
     record = Recorder(environment)
     work = Work(plan, Target(**config["target"]), _site(plan), 0, 1, record)
     Caller.work = work
-    lead = shape.lead = Lead(plan, collector, work.begin, work.end, _log, _report_step)
+    lead = shape.lead = Lead(plan, collector, Orders(work.begin, work.widen, work.end), _log, _report_step)
     _stop_on_signals(lead, work)
     _live_page(environment, config)
     if fault := work.prepare():
@@ -179,10 +179,13 @@ def _coordinate(config: Mapping[str, Any]) -> int:
     def begin(index: int, in_s: float) -> None:
         runner.send_message("begin", {"step": index, "in_s": in_s})
 
+    def widen(share: float) -> None:
+        runner.send_message("widen", {"share": share})
+
     def end() -> None:
         runner.send_message("end", {})
 
-    lead = shape.lead = Lead(plan, collector, begin, end, _log, _report_step)
+    lead = shape.lead = Lead(plan, collector, Orders(begin, widen, end), _log, _report_step)
     _stop_on_signals(lead, None)
 
     def watch() -> None:
@@ -231,6 +234,9 @@ def _work(config: Mapping[str, Any]) -> int:
     def on_begin(environment: Environment, msg: Any, **_: Any) -> None:  # noqa: ARG001
         orders["work"].begin(msg.data["step"], msg.data["in_s"])
 
+    def on_widen(environment: Environment, msg: Any, **_: Any) -> None:  # noqa: ARG001
+        orders["work"].widen(msg.data["share"])
+
     def on_end(environment: Environment, msg: Any, **_: Any) -> None:  # noqa: ARG001
         orders["work"].end()
 
@@ -240,7 +246,13 @@ def _work(config: Mapping[str, Any]) -> int:
         runner.send_message("finished", {})
         orders["over"] = True
 
-    for name, listener in (("plan", on_plan), ("begin", on_begin), ("end", on_end), ("finish", on_finish)):
+    for name, listener in (
+        ("plan", on_plan),
+        ("begin", on_begin),
+        ("widen", on_widen),
+        ("end", on_end),
+        ("finish", on_finish),
+    ):
         runner.register_message(name, listener, concurrent=name in ("plan", "finish"))
     while not orders.get("over"):
         gevent.sleep(FLUSH_S)

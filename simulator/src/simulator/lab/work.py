@@ -46,7 +46,10 @@ class Work:
         self._begin_s = 0.0
         self._halted = gevent.event.Event()
         self._numbers: dict[int, int] = defaultdict(int)
-        self._slots: dict[int, deque[Slot]] = {}
+        self._share = 1.0
+        """Of the workers of `batches`, in this phase."""
+        self._opened: dict[int, int] = defaultdict(int)
+        self._left: dict[int, deque[Slot]] = defaultdict(deque)
         self._chance = random.Random(worker)  # noqa: S311 - which call is next, no secret
         self._greenlets = gevent.pool.Group()
 
@@ -83,6 +86,10 @@ class Work:
         self._begin_s = time.monotonic() + in_s
         self._index, self._step = index, self._plan.steps[index]
         self._greenlets.spawn(self._open_loop, index, self._step, self._begin_s)
+
+    def widen(self, share: float) -> None:
+        """Begin a phase: this share of the workers of `batches` has work."""
+        self._share = share
 
     def end(self) -> None:
         """End the present step: users send nothing more."""
@@ -309,16 +316,19 @@ class Work:
                 user.slot = None
 
     def _free_slot(self, index: int, load: Load) -> "Slot | None":
-        """The work of one of the step's workers that nobody does; None: there is none left."""
-        if index not in self._slots:
-            mine = range(self._worker, load.count, self._workers)
-            self._slots[index] = deque(Slot(number) for number in range(len(mine)))
-        return self._slots[index].popleft() if self._slots[index] else None
+        """The work of one of the step's workers that nobody does; None: there is none left in this phase."""
+        if self._left[index]:
+            return self._left[index].popleft()
+        opened = self._opened[index]
+        if opened >= round(len(range(self._worker, load.count, self._workers)) * self._share):
+            return None
+        self._opened[index] += 1
+        return Slot(opened)
 
     def leave(self, user: "UserState") -> None:
         """A user ends: another one goes on with what it has not done."""
-        if user.slot is not None and user.step in self._slots:
-            self._slots[user.step].append(user.slot)
+        if user.slot is not None:
+            self._left[user.step].append(user.slot)
             user.slot = None
 
     def _publish_and_wait(self, slot: "Slot", load: Load, index: int, due_s: float) -> None:
