@@ -13,13 +13,13 @@ from simulator.lab.report import LATENESS, SHARED, TERMS
 TITLE = "Load tests: theirs and ours"
 ABOUT = (
     "Five earlier systems of this kind published load tests. The load laboratory (`make lab`) makes each again on this "
-    "platform, and some of our own. This page is made from run folders by `simulator lab page`; nothing is typed by hand. "
-    "Their machines were others: a row shows the load and both results, no ratio of machines."
+    "platform, and some of our own. This page is made from run folders by `simulator lab page`; nothing is typed by "
+    "hand. Their machines were others: a row shows the load and both results, no ratio of machines."
 )
 NOT_MEASURED = (
     "Not measured here: networks between receivers and the platform, other machines than the one named, runs of over "
-    "an hour, delays put between parts of the stack. Messages of *theirs* that went to a panel or a store are batches of "
-    "readings here; switches are changes of the building."
+    "an hour, delays put between parts of the stack. Messages of *theirs* that went to a panel or a store are batches "
+    "of readings here."
 )
 
 
