@@ -90,11 +90,10 @@ th, td { text-align: right; padding: 5px 9px; border-bottom: 1px solid var(--lin
   font-variant-numeric: tabular-nums; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
-td.text { text-align: left; min-width: 22ch; }
+th.text, td.text { text-align: left; }
 tr:last-child td { border-bottom: 0; }
 .void { color: var(--bad); font-weight: 700; }
 """
-TEXT_CELL = ' class="text"'
 
 
 def page(title: str, blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
@@ -123,11 +122,20 @@ def page(title: str, blocks: Sequence[Block], pictures: Mapping[str, str]) -> st
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], note: str) -> str:
     above = f'<div class="void">{html.escape(note)}</div>' if note else ""
-    heads = "".join(f'<th scope="col">{html.escape(one)}</th>' for one in head)
-    body = "".join("<tr>" + "".join(_cell(str(cell)) for cell in row) + "</tr>" for row in rows)
+    texts = [any(_is_text(str(row[column])) for row in rows) for column in range(len(head))]
+    heads = "".join(
+        f'<th scope="col"{_kind(text)}>{html.escape(one)}</th>' for one, text in zip(head, texts, strict=True)
+    )
+    body = ""
+    for row in rows:
+        cells = (f"<td{_kind(text)}>{html.escape(str(cell))}</td>" for cell, text in zip(row, texts, strict=True))
+        body += f"<tr>{''.join(cells)}</tr>"
     return f'<div class="table">{above}<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _cell(text: str) -> str:
-    is_text = sum(one.isalpha() for one in text) > 12
-    return f"<td{TEXT_CELL if is_text else ''}>{html.escape(text)}</td>"
+def _kind(text: bool) -> str:
+    return ' class="text"' if text else ""
+
+
+def _is_text(cell: str) -> bool:
+    return cell[:1].isalpha() or sum(one.isalpha() for one in cell) > 12

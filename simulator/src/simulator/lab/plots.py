@@ -11,7 +11,7 @@ from cycler import cycler
 mpl.use("svg")
 from matplotlib import pyplot as plt
 
-from simulator.lab import statistics
+from simulator.lab import statistics, tables
 from simulator.lab.resources import GENERATOR, MACHINE, Use
 from simulator.lab.samples import Sample
 
@@ -40,7 +40,7 @@ def pictures(summary: Mapping[str, Any], samples: Sequence[Sample], uses: Sequen
         drawn[name] = (_drawn(draw, summary["verdict"] == "void"), title)
 
     with mpl.rc_context(STYLE):
-        if len({one["name"] for one in steps}) > 1:
+        if tables.is_ladder(steps):
             add("throughput", "Response time against throughput", lambda axes: _against(axes, steps))
             add("faults", "Faults against throughput", lambda axes: _faults(axes, steps))
         add(
@@ -86,10 +86,8 @@ def _drawn(draw: Callable[[Any], None], void: bool) -> str:
 
 def _medians(steps: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, dict[str, float]]]:
     """(name, offered, figures of the step's own call), the median of repeats."""
-    from simulator.lab.tables import medians
-
     found = []
-    for name, some in medians(steps).items():
+    for name, some in tables.medians(steps).items():
         call = some["primary"]
         if call in some["calls"]:
             found.append((name, some["offered"], some["calls"][call]))
@@ -109,7 +107,7 @@ def _against(axes: Any, steps: Sequence[Mapping[str, Any]]) -> None:
     else:
         axes.set_ylim(bottom=0)
     axes.margins(x=0.08, y=0.18)
-    axes.legend(loc="upper left", ncols=3)
+    _legend(axes, 3)
 
 
 def _faults(axes: Any, steps: Sequence[Mapping[str, Any]]) -> None:
@@ -136,7 +134,7 @@ def _latency(axes: Any, summary: Mapping[str, Any], samples: Sequence[Sample], b
         axes.axvline((step["begun_ms"] - begin_ms) / 1000, color="#c3cad2", linewidth=0.8)
     axes.set(xlabel="s", ylabel="ms")
     axes.set_yscale("log")
-    axes.legend(loc="upper right", ncols=3, fontsize=8)
+    _legend(axes, 6)
 
 
 def _delay(axes: Any, samples: Sequence[Sample], begin_ms: float) -> None:
@@ -154,8 +152,7 @@ def _use(axes: Any, uses: Sequence[Use], begin_ms: float, field: str, unit: str,
                       color=COLOURS[part], linewidth=1.6 if part == MACHINE else 1.2, label=part)  # fmt: skip
     axes.set(xlabel="s", ylabel=unit)
     axes.set_ylim(bottom=0)
-    axes.legend(loc="upper left", ncols=6, fontsize=8)
-    axes.margins(y=0.2)
+    _legend(axes, 6)
 
 
 def _moved(axes: Any, uses: Sequence[Use], begin_ms: float, fields: tuple[str, str]) -> None:
@@ -165,4 +162,9 @@ def _moved(axes: Any, uses: Sequence[Use], begin_ms: float, fields: tuple[str, s
                   linewidth=1.2, label=field.removesuffix("_mib"))  # fmt: skip
     axes.set(xlabel="s", ylabel="MiB/s")
     axes.set_ylim(bottom=0)
-    axes.legend(loc="upper left", ncols=2, fontsize=8)
+    _legend(axes, 2)
+
+
+def _legend(axes: Any, columns: int) -> None:
+    """Above the picture, where it hides nothing."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=8, borderaxespad=0.2)

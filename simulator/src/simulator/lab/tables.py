@@ -17,6 +17,11 @@ def medians(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: _median_of(some) for name, some in grouped.items()}
 
 
+def is_ladder(steps: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the steps differ in what is offered, of one kind."""
+    return len({one["offered"] for one in steps}) > 1 and len({one["closed"] for one in steps}) == 1
+
+
 def _median_of(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = steps[0]
     calls = sorted({call for one in steps for call in one["calls"]})
