@@ -126,11 +126,17 @@ def _run(options: argparse.Namespace) -> int:
     plans = [scenario_file.load(scenario_file.find(name), options.form) for name in wanted]
     given = targets.read(options.target) if options.target else None
     with contextlib.nullcontext((given, None)) if given else scratch_target({}, _log) as (target, order):
-        codes = [_run_one(plan, target, options, order) for plan in plans for _ in range(options.repeat)]
+        codes = []
+        for plan in [one for one in plans for _ in range(options.repeat)]:
+            code, stopped = _run_one(plan, target, options, order)
+            codes.append(code)
+            if stopped:
+                break
     return next((code for code in (UNREACHABLE, FAILED, VOID) if code in codes), OK)
 
 
-def _run_one(plan: "Plan", target: "Target", options: argparse.Namespace, order: "Order | None") -> int:
+def _run_one(plan: "Plan", target: "Target", options: argparse.Namespace, order: "Order | None") -> tuple[int, bool]:
+    """The exit code, and whether the operator stopped the run."""
     from simulator.lab import report
     from simulator.lab import run as runs
 
@@ -143,10 +149,10 @@ def _run_one(plan: "Plan", target: "Target", options: argparse.Namespace, order:
         summary = runs.run(plan, target, how, _log)
     except runs.RunError as error:
         _log(f"simulator lab: {plan.scenario}: {error}")
-        return UNREACHABLE
+        return UNREACHABLE, False
     report.write(folder)
     _print(report.on_screen(summary, folder))
-    return {"ok": OK, "failed": FAILED, "void": VOID}[summary["verdict"]]
+    return {"ok": OK, "failed": FAILED, "void": VOID}[summary["verdict"]], bool(summary["stopped"])
 
 
 def _worker(options: argparse.Namespace) -> int:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["calls", "users", "devices", "batches", "people", "outage"]
-KINDS: tuple[Kind, ...] = ("calls", "users", "devices", "batches", "people", "outage")
+Kind = Literal["calls", "users", "devices", "batches", "switches", "people", "outage"]
+KINDS: tuple[Kind, ...] = ("calls", "users", "devices", "batches", "switches", "people", "outage")
 PAUSE_S = 2.0
 """Between two steps: answers that are still due come in, and users of the next step start."""
 LEAD_S = 1.5
@@ -20,6 +20,7 @@ class Load:
     answer and thinks for `think_s` (closed loop). `devices`: `count` MQTT receivers, each with a batch of `readings`
     every `interval_s` at due times. `batches`: `count` workers in phases, each sends `requests` batches of `readings`
     and waits for each answer. `people`: `count` simulated people of the simulator's command `who`.
+    `switches`: `rate` changes of a gateway's settings a second, each until the gateway has them.
     `outage`: the part is stopped at `at_s` for `for_s`, of a stack of the run's own.
     """
 

@@ -53,6 +53,7 @@ class Device:
         acknowledged: Acknowledged,
         reconnected: Callable[["Device", float], None],
         accounts: Mapping[str, str],
+        subscription: tuple[str, Callable[[str, bytes], None]] | None = None,
     ) -> None:
         self.receiver = receiver
         self.is_up = False
@@ -81,6 +82,10 @@ class Device:
         client.max_inflight_messages_set(IN_FLIGHT)
         client.connect_async(target.mqtt_host, target.mqtt_port, KEEPALIVE_S)
         client.on_connect, client.on_publish = self._on_connect, self._on_publish
+        self._subscription = subscription
+        if subscription is not None:
+            received = subscription[1]
+            client.on_message = lambda _c, _u, message: received(message.topic, bytes(message.payload))
 
     def run(self) -> None:
         """Keep the connection until `close`; the body of the device's greenlet."""
@@ -161,6 +166,8 @@ class Device:
             return
         self.is_up = True
         self.connections += 1
+        if self._subscription is not None:
+            self._client.subscribe(self._subscription[0], 0)
         if self._lost_s:
             self._reconnected(self, self._lost_s)
 

@@ -58,6 +58,8 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
     """Make the run; returns its summary, which is also in the folder. Raises RunError, TargetError."""
     building = _building(target)
     _check_building(building, target, options.into)
+    if _changes_building(plan) and not target.scratch:
+        raise TargetError(f"{plan.scenario} changes the building: it runs on a stack of its own only, without --target")
     site = calls.site_of(building, seeding.past_end_s(time.time()))
     if plan.seed.staff or plan.seed.telemetry_days or plan.seed.events:
         if not target.influx_write_token:
@@ -185,6 +187,11 @@ def _building(target: Target) -> dict[str, Any]:
     except (requests.RequestException, ValueError) as error:
         raise TargetError(f"{target.url}/api/v1/building does not answer: {error}") from error
     return found.get("building", found) if isinstance(found.get("building"), dict) else found
+
+
+def _changes_building(plan: Plan) -> bool:
+    loads = [load for step in plan.steps for load in step.loads]
+    return any(load.kind == "switches" or "edit" in (load.call, *load.mix) for load in loads)
 
 
 def _check_building(building: Mapping[str, Any], target: Target, into: str) -> None:

@@ -114,14 +114,19 @@ def _others(steps: Sequence[Mapping[str, Any]]) -> float:
 
 def offered(load: Load) -> float:
     """What a ladder's rungs differ in: requests a second, or users."""
-    return {"calls": load.rate, "devices": load.count / load.interval_s, "people": load.count}.get(
-        load.kind, load.count
-    )
+    return {
+        "calls": load.rate,
+        "devices": load.count / load.interval_s,
+        "people": load.count,
+        "switches": load.rate,
+    }.get(load.kind, load.count)
 
 
 def primary_call(load: Load, calls: Mapping[str, Sequence[Sample]]) -> str:
     """The call that a step is about; of users with several calls the most frequent one."""
-    name = {"devices": "message", "batches": "batch" if load.via == "mqtt" else "insert"}.get(load.kind, load.call)
+    name = {"devices": "message", "switches": "switch", "batches": "batch" if load.via == "mqtt" else "insert"}.get(
+        load.kind, load.call
+    )
     mine = [call for call in calls if call in load.mix] if load.mix else [name]
     return max(mine, key=lambda call: len(calls.get(call, ())), default=name)
 

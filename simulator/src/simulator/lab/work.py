@@ -17,6 +17,7 @@ from simulator.lab.http_client import Caller
 from simulator.lab.plan import Load, Plan, Step, devices_of
 from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent
 from simulator.lab.samples import Sample
+from simulator.lab.switches import CONFIGS, Switches
 from simulator.lab.target import Target
 from simulator.message import Reading, Receiver
 
@@ -41,6 +42,12 @@ class Work:
         self._record = record
         self._http = Caller(target, plan.retries, max(256, *(load.count for step in plan.steps for load in step.loads)))
         self._devices = self._make_devices(target)
+        self._listeners: list[Device] = []
+        self._switches = Switches(site, self._http)
+        if worker == 0 and any(load.kind == "switches" for step in plan.steps for load in step.loads):
+            listener = Receiver("gateway", f"{site.senders}switches")
+            subscription = (CONFIGS, self._switches.received)
+            self._listeners = [Device(target, listener, self._acknowledged, self._reconnected, {}, subscription)]
         self._step: Step | None = None
         self._index = -1
         self._begin_s = 0.0
@@ -65,19 +72,23 @@ class Work:
             made.append(Device(target, receiver, self._acknowledged, self._reconnected, accounts))
         return made
 
+    @property
+    def _everyone(self) -> list[Device]:
+        return [*self._devices, *self._listeners]
+
     def prepare(self) -> str:
         """Connect all receivers; returns a fault, or nothing."""
         self._greenlets.spawn(self._metronome)
-        for number, device in enumerate(self._devices):
+        for number, device in enumerate(self._everyone):
             self._greenlets.spawn(device.run)
             if number % 50 == 49:
                 gevent.sleep(50 * self._workers / CONNECTS_PER_S)
         deadline_s = time.monotonic() + CONNECT_WITHIN_S
-        while missing := [one for one in self._devices if not one.is_up]:
+        while missing := [one for one in self._everyone if not one.is_up]:
             if time.monotonic() > deadline_s:
                 return f"{len(missing)} of {len(self._devices)} receivers do not connect: {missing[0].problem}"
             gevent.sleep(0.05)
-        if self._devices:
+        if self._everyone:
             self._greenlets.spawn(self._keep_alive)
         return ""
 
@@ -106,7 +117,7 @@ class Work:
         deadline_s = time.monotonic() + within_s
         while time.monotonic() < deadline_s and (self.in_flight or any(one.pending for one in self._devices)):
             gevent.sleep(0.05)
-        for device in self._devices:
+        for device in self._everyone:
             for sent in device.pending.values():
                 self._sample(sent, device.receiver.id, time.monotonic(), NOT_ACKNOWLEDGED)
             device.close()
@@ -126,7 +137,10 @@ class Work:
                 return
             load = step.loads[due.load]
             due_ms = begin_ms + due.due_s * 1000
-            if load.kind == "calls":
+            if load.kind == "switches":
+                self.in_flight += 1
+                self._greenlets.spawn(self._switch, index, begin_s + due.due_s, due_ms)
+            elif load.kind == "calls":
                 self._due_call(index, load, due, begin_s, due_ms)
             else:
                 self._due_message(index, load, due, begin_s, due_ms)
@@ -136,7 +150,9 @@ class Work:
 
     def _dues_of(self, index: int, step: Step, number: int) -> Iterator[schedule.Due]:
         load = step.loads[number]
-        if load.kind == "calls":
+        if load.kind == "switches" and self._worker == 0:  # one editor
+            yield from schedule.share_of(schedule.constant(load.rate, step.seconds), number, 0, 1)
+        elif load.kind == "calls":
             seed = f"{self._plan.scenario}/{index}/{number}"
             poisson = load.arrival == "poisson"
             times = (
@@ -166,6 +182,32 @@ class Work:
             self._send(index, load.call, ask, due_s, due_ms, -1)
         finally:
             self.in_flight -= 1
+
+    def _switch(self, index: int, due_s: float, due_ms: float) -> None:
+        late_ms = (time.monotonic() - due_s) * 1000
+        try:
+            gateway, got = self._switches.switch()
+        finally:
+            self.in_flight -= 1
+        took_ms = (got.answered_s - due_s) * 1000
+        self._record(
+            Sample(
+                due_ms,
+                index,
+                "switch",
+                gateway,
+                -1,
+                late_ms,
+                took_ms,
+                got.status,
+                got.fault,
+                got.retries,
+                got.bytes,
+                0,
+                -1,
+                self._worker,
+            )
+        )
 
     def _ask(self, load: Load, call: str, number: int, begin_s: float) -> Ask:
         now = time.time()
@@ -351,7 +393,7 @@ class Work:
 
     def _keep_alive(self) -> None:
         while not self._halted.is_set():
-            for number, device in enumerate(self._devices):
+            for number, device in enumerate(self._everyone):
                 device.keep_alive()
                 if number % 100 == 99:
                     gevent.sleep(0.05)
