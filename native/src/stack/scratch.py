@@ -1,7 +1,6 @@
 """A whole stack on free ports in a folder of its own, for measurements; it ends with its standard input."""
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -54,7 +53,7 @@ def scratch_stack(folder: Path, own: Mapping[str, str]) -> Iterator[Settings]:
     chosen = {key: str(port) for key, port in zip(PORT_KEYS, _free_ports(len(PORT_KEYS)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen |= {"SIM": "1", "MQTT_SERVICES_OUTSIDE": "yes", **own}
-    settings = load(folder / ".env", {**os.environ, **chosen})
+    settings = load(folder / ".env", chosen)
     try:
         settings = up(settings, report=lambda _: None, leave_out=("simulator",))
         wait_until_healthy(settings)

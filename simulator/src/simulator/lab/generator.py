@@ -33,6 +33,8 @@ from simulator.lab.work import UserState, Work  # noqa: E402
 
 WORKERS_WITHIN_S = 60.0
 FLUSH_S = 0.5
+USERS_END_WITHIN_S = 10.0
+"""Locust complains of users that are stopped twice."""
 
 
 class Caller(User):
@@ -131,6 +133,7 @@ def _local(config: Mapping[str, Any]) -> int:
     runner.start_shape()
     lead.run()
     work.finish(STOPPED_DRAIN_S if lead.stopped else DRAIN_S)
+    _until(lambda: runner.user_count == 0, USERS_END_WITHIN_S)
     shape.over = True
     flushing.kill()
     collector.add(record.take())
@@ -200,6 +203,7 @@ def _coordinate(config: Mapping[str, Any]) -> int:
     watching.kill()
     runner.send_message("finish", {"within_s": STOPPED_DRAIN_S if lead.stopped else DRAIN_S})
     _until(lambda: len(finished) == expected, DRAIN_S + 10)
+    _until(lambda: runner.user_count == 0, USERS_END_WITHIN_S)
     shape.over = True
     collector.close()
     lead.write(Path(config["folder"]) / "generator.json", expected, expected - len(finished))
