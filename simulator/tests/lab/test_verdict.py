@@ -70,6 +70,12 @@ def test_an_open_ladder_saturates_where_the_offered_rate_is_not_answered() -> No
     assert saturation([rung(35, 35, 10), rung(60, 60, 10)], closed=False) is None
 
 
+def test_other_programs_are_named_when_they_fill_the_machine() -> None:
+    found = saturation([rung(35, 35, 10), rung(60, 40, 900, machine=2.0, node_red=0.3)], closed=False)
+    assert found is not None
+    assert "other programs fill the machine (1.70 of 2 cores" in found.cause
+
+
 def test_the_generator_is_named_when_it_is_the_limit() -> None:
     ladder = [rung(1, 100, 10), rung(50, 101, 500, generator=0.97, node_red=0.95)]
     found = saturation(ladder, closed=True)

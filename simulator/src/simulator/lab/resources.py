@@ -15,6 +15,8 @@ COLUMNS = ("ms", "part", "cores", "rss_mib", "read_mib", "written_mib", "sent_mi
 MACHINE = "machine"
 GENERATOR = "generator"
 MIB = 2**20
+PROGRAMS = {"node-red": "node"}
+"""Where a part's process has another name."""
 
 
 class Use(NamedTuple):
@@ -37,7 +39,7 @@ class Sampler:
     def __init__(self, path: Path, parts: Mapping[str, int], generators: Callable[[], list[int]]) -> None:
         self._path, self._generators = path, generators
         self._parts = dict(parts)
-        self._parents = {name: parent for name, pid in parts.items() if (parent := _parent(pid))}
+        self._supervisors = {parent for pid in parts.values() if (parent := _parent(pid))}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="resources", daemon=True)
         self._last: dict[tuple[str, int], tuple[float, float, float]] = {}
@@ -70,9 +72,10 @@ class Sampler:
     def _uses(self, seconds: float) -> dict[str, tuple[float, float, float, float]]:
         """(cores, MiB of memory, read, written) by part; the generator's processes are one part."""
         found: dict[str, tuple[float, float, float, float]] = {}
-        for name, (parent, program) in self._parents.items():
-            if not psutil.pid_exists(self._parts[name]):  # it was started again
-                self._parts[name] = _child(parent, program) or self._parts[name]
+        for name, pid in self._parts.items():
+            if not psutil.pid_exists(pid):  # it was started again
+                found = (_child(parent, PROGRAMS.get(name, name)) for parent in self._supervisors)
+                self._parts[name] = next((one for one in found if one), pid)
         processes = [*self._parts.items(), *((GENERATOR, pid) for pid in self._generators())]
         for name, pid in processes:
             used = self._use(name, pid)
@@ -108,11 +111,10 @@ def _machine() -> tuple[float, float, float, float, float]:
     return (busy, *((disk.read_bytes, disk.write_bytes) if disk else (0, 0)), net.bytes_sent, net.bytes_recv)
 
 
-def _parent(pid: int) -> tuple[int, str] | None:
-    """Who started a process, and the program's name."""
+def _parent(pid: int) -> int | None:
+    """Who started a process."""
     try:
-        process = psutil.Process(pid)
-        return process.ppid(), process.name()
+        return psutil.Process(pid).ppid()
     except psutil.Error:
         return None
 

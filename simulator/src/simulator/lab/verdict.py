@@ -122,6 +122,9 @@ def cause(rung: Rung) -> str:
     if machine >= FULL * rung.cores:
         most = sorted(((cores, name) for name, cores in rung.busy.items() if name != "machine"), reverse=True)[:3]
         shares = ", ".join(f"{name} {cores:.2f}" for cores, name in most)
+        others = 2 * machine - sum(rung.busy.values())
+        if others > machine / 2:
+            return f"other programs fill the machine ({others:.2f} of {rung.cores} cores; {shares})"
         return f"the machine is full ({machine:.2f} of {rung.cores} cores: {shares})"
     if rung.figures.faults:
         return "faults, with cores to spare: a limit of the platform (see the faults)"
