@@ -8,6 +8,7 @@ const { readConfig } = require('./lib/config');
 const { createFlowStorage } = require('./lib/flow-storage');
 const { createClients, createHosts, createSessions, createTrust, sameSecret } = require('./lib/access');
 const { protect } = require('./lib/http/dashboard');
+const { createClientFiles } = require('./lib/http/dashboard-client');
 const { createSecure } = require('./lib/http/secure');
 const { createHub } = require('./lib/dashboard/hub');
 const { startBuilding } = require('./lib/building/start');
@@ -66,7 +67,10 @@ module.exports = {
   httpServerOptions: { 'trust proxy': clients.isProxy },
   httpNodeRoot: '/',
   // pages and socket, each on its own
-  dashboard: { middleware: [protect, sessions.guard], ioMiddleware: [hosts.guardSocket, sessions.guardSocket, hub.admit] },
+  dashboard: {
+    middleware: [protect, sessions.guard, createClientFiles()],
+    ioMiddleware: [hosts.guardSocket, sessions.guardSocket, hub.admit],
+  },
 
   mqttReconnectTime: 1000, // the broker is beside us: a restart of it shall cost a second, not fifteen
   contextStorage: { default: { module: 'memory' } },

@@ -5,14 +5,18 @@
 const { setTimeout: later } = require('node:timers/promises');
 const { parseArgs } = require('node:util');
 
-const HELP = `Whether everything works, in words: node bin/health.js [--wait SECONDS] [--alive]
+const HELP = `Whether everything works, in words: node bin/health.js [--wait SECONDS] [--located SECONDS] [--alive]
 
-  --wait SECONDS  waits so long at most until all of it is up
-  --alive         only whether Node-RED answers: what another part lacks does not count`;
+  --wait SECONDS     waits so long at most until all of it is up
+  --located SECONDS  then waits so long at most until the past is located, so that history answers instead of 503
+  --alive            only whether Node-RED answers: what another part lacks does not count`;
 const ANSWER_WITHIN_MS = 3000;
 const POLL_MS = 500;
 
-/** @returns {Promise<{status: string, parts: Record<string, {status: string, reason?: string, remedy?: string, faults?: string[]}>}>} */
+/**
+ * @typedef {{status: string, state?: string, reason?: string, remedy?: string, faults?: string[]}} Part
+ * @returns {Promise<{status: string, parts: Record<string, Part>}>}
+ */
 async function ask() {
   const url = `http://127.0.0.1:${process.env.HTTP_PORT || 1880}/health`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
@@ -26,8 +30,23 @@ function reasons({ parts }) {
     [`${name} is ${part.status}: ${part.reason ?? 'no reason is given'}`, ...part.faults ?? [], ...part.remedy ? [`-> ${part.remedy}`] : []].join('\n  '));
 }
 
+/**
+ * Waits until the past is located, `withinS` seconds at most. A long outage takes longer, and is no fault.
+ * @param {number} withinS
+ */
+async function waitUntilLocated(withinS) {
+  const deadlineMs = Date.now() + withinS * 1000;
+  while ((await ask()).parts.rebuild?.state !== 'idle') {
+    if (Date.now() >= deadlineMs) {
+      console.log('readings of the past are still being located; until then questions about them are answered 503');
+      return;
+    }
+    await later(POLL_MS);
+  }
+}
+
 async function main() {
-  const { values } = parseArgs({ options: { wait: { type: 'string', default: '0' }, alive: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+  const { values } = parseArgs({ options: { wait: { type: 'string', default: '0' }, located: { type: 'string' }, alive: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
   if (values.help) {
     console.log(HELP);
     return 0;
@@ -37,6 +56,7 @@ async function main() {
     const problems = await ask().then((report) => (values.alive ? [] : reasons(report)), (error) => [`node-red does not answer: ${error.message}`]);
     if (problems.length === 0) {
       if (!values.alive) console.log('all parts are up');
+      if (values.located) await waitUntilLocated(Number(values.located));
       return 0;
     }
     if (Date.now() >= deadlineMs) {

@@ -5,7 +5,7 @@ const path = require('node:path');
 const { isLoopback } = require('./access');
 
 /**
- * Everything the flows are told from outside. `settings.js` makes it from process.env.
+ * Everything that is configured from outside. `settings.js` makes it from process.env.
  * @typedef {object} Config
  * @property {string} httpHost listen address
  * @property {number} httpPort

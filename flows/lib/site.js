@@ -12,7 +12,7 @@ const { createOutbox } = require('./outbox');
 const { createResults } = require('./outbox/results');
 const { createSimulated } = require('./intake/simulated');
 const { createCrowding } = require('./history/views/crowding');
-const { createWhereabouts } = require('./intake/whereabouts');
+const { createLiveTracking } = require('./intake/live-tracking');
 
 /**
  * One building at work: readings in, locations to memory and to `results`. Owns no socket and no timer;
@@ -33,8 +33,8 @@ function createSite(building, startedMs) {
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
   const crowding = createCrowding();
-  const whereabouts = createWhereabouts({ building, startedMs, history, outbox, results, counters });
-  outbox.onReconnect(whereabouts.publishPresences);
+  const live = createLiveTracking({ building, startedMs, history, outbox, results, counters });
+  outbox.onReconnect(live.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
   /** @type {(batch: import('./intake/readings').Batch, nowMs: number) => void} */
@@ -46,7 +46,7 @@ function createSite(building, startedMs) {
     if (batch.kind === 'gateway') gateways.addBatch(batch, building, nowMs);
     simulated.hear(batch, building, nowMs);
     if (!batch.simulated) receivedMs = nowMs;
-    whereabouts.hear(batch, nowMs);
+    live.hear(batch, nowMs);
     onReadings(batch, nowMs);
   }
 
@@ -54,18 +54,6 @@ function createSite(building, startedMs) {
   function locate(batches, nowMs) {
     for (const batch of batches) locateOne(batch, nowMs);
     results.deliver(nowMs);
-  }
-
-  /**
-   * One MQTT message of readings, without the nodes of the flow.
-   * @param {string} topic
-   * @param {Buffer} payload
-   * @param {number} nowMs
-   */
-  function hear(topic, payload, nowMs) {
-    const { batch, refused } = admission.admit(topic, payload, nowMs);
-    if (refused.length > 0) results.publish('refusals', refused, nowMs);
-    if (batch) locate([batch], nowMs);
   }
 
   /** @param {Parameters<typeof eventOf>[0][]} events @param {number} nowMs */
@@ -77,15 +65,15 @@ function createSite(building, startedMs) {
 
   /** Hand over what was found; several times a second. @param {number} nowMs */
   function flush(nowMs) {
-    whereabouts.flush(nowMs);
+    live.flush(nowMs);
     results.deliver(nowMs);
   }
 
   /** Look around; about once a second. @param {number} nowMs */
   function tick(nowMs) {
-    publishEvents(crowding.look(whereabouts.presences(), building, nowMs), nowMs);
+    publishEvents(crowding.look(live.presences(), building, nowMs), nowMs);
     history.sweep(nowMs);
-    whereabouts.sweep(nowMs);
+    live.sweep(nowMs);
     outbox.pump(nowMs);
   }
 
@@ -96,33 +84,32 @@ function createSite(building, startedMs) {
    */
   function setBuilding(next, nowMs, prepared) {
     building = next;
-    whereabouts.setBuilding(next, nowMs, prepared);
+    live.setBuilding(next, nowMs, prepared);
     results.deliver(nowMs);
     beacons.setBuilding(next);
     gateways.setBuilding(next);
   }
 
   return {
-    ...whereabouts,
+    ...live,
     check: admission.admit,
     locate,
-    hear,
     flush,
     tick,
     /** @type {(event: Parameters<typeof publishEvents>[0][0], nowMs: number) => void} */
     publishEvent: (event, nowMs) => publishEvents([event], nowMs),
     /** @param {string} id @param {string} room @param {number} sinceMs @param {number} nowMs */
     began(id, room, sinceMs, nowMs) {
-      whereabouts.began(id, room, sinceMs);
+      live.began(id, room, sinceMs);
       results.deliver(nowMs);
     },
-    /** @type {typeof whereabouts.adopt} */
+    /** @type {typeof live.adopt} */
     adopt(replay, nowMs) {
-      whereabouts.adopt(replay, nowMs);
+      live.adopt(replay, nowMs);
       results.deliver(nowMs);
     },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
-    newLocator: async (its) => createLocator(its, {}, await whereabouts.prepare(its)),
+    newLocator: async (its) => createLocator(its, {}, await live.prepare(its)),
     emptyOutcome,
     history,
     outbox,

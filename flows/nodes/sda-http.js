@@ -32,7 +32,7 @@ module.exports = function register(RED) {
     const context = {
       refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
       completeUntil: coverage.completeUntil, ...guards, ...config,
-      site, store, archive: store, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
+      site, store, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
       telemetry: createTelemetry(store, Date.now),
       reload: reloader.checkNow,
       clientOf: clients.clientOf,

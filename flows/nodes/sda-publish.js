@@ -18,7 +18,7 @@ module.exports = function register(RED) {
       if (isUp && client) gatherWrites(client.stream); // another one after each reconnect; a broker that is played has none
       return isUp === true;
     };
-    const connect = () => this.send({ action: 'connect' });
+    const connect = () => this.send({ action: 'connect', sda_id: 0 }); // acknowledged like messages, whose ids begin at 1
     const stopWaiting = knownTime && waitForClock(knownTime, this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 

@@ -41,10 +41,10 @@ test('a right that there is not is refused at start', () => {
 async function guarded(t, given = {}) {
   const { requireRight } = createAccess({ ...context, ...given });
   const app = express();
-  const tell = (_request, response) => response.json({ ...callerOf(response), rights: [...callerOf(response).rights] });
-  for (const right of [...RIGHTS, 'any']) app.get(`/${right}`, requireRight(right), tell);
-  app.get('/change', requireRight('presence', { changes: true }), tell);
-  app.get('/either', requireRight(['presence', 'admin']), tell);
+  const sayWho = (_request, response) => response.json({ ...callerOf(response), rights: [...callerOf(response).rights] });
+  for (const right of [...RIGHTS, 'any']) app.get(`/${right}`, requireRight(right), sayWho);
+  app.get('/change', requireRight('presence', { changes: true }), sayWho);
+  app.get('/either', requireRight(['presence', 'admin']), sayWho);
   app.use((error, _request, response, _next) => response.status(error.status ?? 500).json({ error: error.message }));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -15,6 +15,7 @@ const { createGateways } = require('../lib/devices/gateways');
 const { createRefusals } = require('../lib/devices/refusals');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
+const { receive } = require('./support/receive');
 
 const T = 1_700_000_000_000;
 const MIN = 60_000;
@@ -41,7 +42,7 @@ function house(change = () => {}) {
   const list = createAlertList(KINDS, T - START_MS);
   return { facts, list,
     at: (ms) => { list.evaluate(facts, T + ms); return list.list().map(({ id, ended_ms: ended }) => (ended === null ? id : `(${id})`)); },
-    receive: (kind, receiver, ms, reading) => {
+    hear: (kind, receiver, ms, reading) => {
       const batch = { kind, receiver, ts: T + ms, readings: [reading] };
       facts.beacons.addBatch(batch, facts.building, T + ms);
       if (kind === 'gateway') facts.gateways.addBatch(batch, facts.building, T + ms);
@@ -163,7 +164,7 @@ test('property: an alert is listed exactly while it is active or not acknowledge
 });
 
 test('a gateway that is offline or silent is down, but not while the broker is away', () => {
-  const { facts, at, status, receive } = house();
+  const { facts, at, status, hear } = house();
   status('gw-a', 'online', 0);
   status('gw-b', 'online', 0);
   assert.deepEqual(at(1000), []);
@@ -176,20 +177,20 @@ test('a gateway that is offline or silent is down, but not while the broker is a
   facts.connected = true;
   at(91_000);
   assert.deepEqual(at(111_000), ['gateway_down:gw-b', 'gateway_down:gw-a']);
-  for (const ms of [115_000, 135_000]) receive('gateway', 'gw-b', ms, { beacon: TAG, rssi: -50 });
+  for (const ms of [115_000, 135_000]) hear('gateway', 'gw-b', ms, { beacon: TAG, rssi: -50 });
   status('gw-a', 'online', 115_000);
   at(115_000);
   assert.deepEqual(at(146_000), ['(gateway_down:gw-b)', '(gateway_down:gw-a)']);
 });
 
 test('a beacon is silent a day after its last reading, or a day after the start without any', () => {
-  const { facts, at, receive, list } = house((data) => data.beacons.splice(2));
-  receive('phone', '1', HOUR, { beacon: BEACONS.a, rssi: -60 });
+  const { facts, at, hear, list } = house((data) => data.beacons.splice(2));
+  hear('phone', '1', HOUR, { beacon: BEACONS.a, rssi: -60 });
   assert.deepEqual(at(23 * HOUR), []);
   assert.deepEqual(at(24 * HOUR), [`beacon_silent:${BEACONS.b}`]);
   assert.deepEqual(at(25 * HOUR).length, 2);
   assert.match(list.list().find(({ subject }) => subject === BEACONS.a).text, /in Room A \(Level 1\) has not been heard for a day/);
-  receive('phone', '1', 26 * HOUR, { beacon: BEACONS.a, rssi: -60 });
+  hear('phone', '1', 26 * HOUR, { beacon: BEACONS.a, rssi: -60 });
   const gone = smallBuilding();
   gone.beacons = gone.beacons.slice(0, 1);
   facts.building = createBuilding(gone);
@@ -197,16 +198,16 @@ test('a beacon is silent a day after its last reading, or a day after the start 
 });
 
 test('a battery is low below 2.4 V, and resolved by a fresh one only', () => {
-  const { at, receive, list } = house();
-  receive('gateway', 'gw-a', 0, { beacon: TAG, rssi: -60, battery_mv: 2390 });
+  const { at, hear, list } = house();
+  hear('gateway', 'gw-a', 0, { beacon: TAG, rssi: -60, battery_mv: 2390 });
   assert.deepEqual(at(0), []);
-  receive('gateway', 'gw-a', 30_000, { beacon: TAG, rssi: -60 }); // says nothing of the battery
+  hear('gateway', 'gw-a', 30_000, { beacon: TAG, rssi: -60 }); // says nothing of the battery
   assert.deepEqual(at(MIN), [`battery_low:${TAG}`]);
   assert.match(list.list()[0].text, /tag AA00000000FF of Ann \(SDA 0\) is low: 2.39 V/);
-  receive('gateway', 'gw-a', 2 * MIN, { beacon: TAG, rssi: -60, battery_mv: 2600 });
+  hear('gateway', 'gw-a', 2 * MIN, { beacon: TAG, rssi: -60, battery_mv: 2600 });
   at(2 * MIN);
   assert.deepEqual(at(10 * MIN), [`battery_low:${TAG}`]);
-  receive('gateway', 'gw-a', 11 * MIN, { beacon: TAG, rssi: -60, battery_mv: 3000 });
+  hear('gateway', 'gw-a', 11 * MIN, { beacon: TAG, rssi: -60, battery_mv: 3000 });
   at(11 * MIN);
   assert.deepEqual(at(12 * MIN), [`(battery_low:${TAG})`]);
 });
@@ -335,7 +336,7 @@ test('a file that is no list of alerts, or cannot be written, is warned of once'
 
 test('a message that the flows refuse raises an alert', async () => {
   const { site, alerts } = open(path.join(root, 'refused.json'));
-  site.hear('sda/v1/phone/9/readings', Buffer.from('no JSON'), T);
+  receive(site, 'sda/v1/phone/9/readings', Buffer.from('no JSON'), T);
   await alerts.evaluate(T);
   assert.deepEqual(alerts.list().map(({ id }) => id), ['messages_refused:9']);
 });

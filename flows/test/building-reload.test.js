@@ -10,6 +10,7 @@ const { createReloader } = require('../lib/building/reload');
 const { createRoomNames, mergeNames } = require('../lib/building/room-names');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
+const { receive } = require('./support/receive');
 
 const T = 1_700_000_000_000;
 const NEW = 'A0B1C2D3E4F5';
@@ -196,7 +197,7 @@ test('the latest former rooms are kept', () => {
 
 test('a new building applies from the next reading on, locations stay, and unregistered beacons may become registered', () => {
   const site = createSite(createBuilding(smallBuilding()), T);
-  const hear = (kind, receiver, s, beacon) => site.hear(`sda/v1/${kind}/${receiver}/readings`,
+  const hear = (kind, receiver, s, beacon) => receive(site, `sda/v1/${kind}/${receiver}/readings`,
     Buffer.from(JSON.stringify({ ts: T + s * 1000, readings: [{ beacon, rssi: -50 }] })), T + s * 1000);
   hear('phone', '1', 0, BEACONS.d);
   hear('phone', '1', 1, NEW);

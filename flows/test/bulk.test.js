@@ -27,7 +27,7 @@ function rig({ startedMs = 0, locations = async function* none() {} } = {}) {
   return {
     site,
     looked,
-    tell: (staff, s, room) => site.history.add(
+    add: (staff, s, room) => site.history.add(
       { ts: s * 1000, staff_id: staff, level: LEVELS[room], room, beacon: BEACONS[room], rssi: -60 }, S * 1000),
     async ask(staffId, from, to) {
       const params = check(new URLSearchParams(), { staff_id: staffId, start_time: from, end_time: to });
@@ -39,25 +39,25 @@ function rig({ startedMs = 0, locations = async function* none() {} } = {}) {
 const lines = (records) => records.map(({ staff_id: id, level, location, timestamp }) => `${id} ${level} ${location} ${timestamp - S}`);
 
 test('several at once, one staff member after the other, each newest first', async () => {
-  const { tell, ask, looked } = rig();
-  for (const [staff, s, room] of [['0', -3, 'a'], ['0', -2, 'b'], ['2', -2, 'a'], ['7', -1, 'c'], ['9', -1, 'a'], ['10', -4, 'a']]) tell(staff, S + s, room);
+  const { add, ask, looked } = rig();
+  for (const [staff, s, room] of [['0', -3, 'a'], ['0', -2, 'b'], ['2', -2, 'a'], ['7', -1, 'c'], ['9', -1, 'a'], ['10', -4, 'a']]) add(staff, S + s, room);
   assert.deepEqual(lines(await ask('0,2,7', S - 10, S)), ['7 L2 Room C -1', '2 L1 Room A -2', '0 L1 Room B -2', '0 L1 Room A -3']);
   assert.deepEqual(lines(await ask('0,0', S - 10, S)), ['0 L1 Room B -2', '0 L1 Room A -3'], 'a list of one is a list');
   assert.deepEqual(lines(await ask('*', S - 3, S - 2)), ['2 L1 Room A -2', '0 L1 Room B -2', '0 L1 Room A -3']);
   assert.deepEqual(lines(await ask('1,nobody', S - 10, S)), []);
   assert.deepEqual(await ask('7', S - 10, S), [{ level: 'L2', location: 'Room C', timestamp: S - 1 }], 'one alone is as ever');
-  assert.deepEqual(looked.map(([whom]) => whom), [['0', '2', '7'], ['0'], '*', ['1', 'nobody'], '7']);
+  assert.deepEqual(looked.map(([people]) => people), [['0', '2', '7'], ['0'], '*', ['1', 'nobody'], '7']);
   assert.deepEqual(looked[2].slice(1), [(S - 3) * 1000, (S - 2) * 1000 + 999]);
 });
 
 test('what is older comes in between', async () => {
   const asked = [];
-  const { tell, ask } = rig({ startedMs: (S - 5) * 1000, async* locations(...args) {
+  const { add, ask } = rig({ startedMs: (S - 5) * 1000, async* locations(...args) {
     asked.push(args);
     yield { staffId: '5', ms: [(S - 50) * 1000], places: [{ level: 'L1', room: 'a' }] };
     yield { staffId: '0', ms: [(S - 50) * 1000], places: [{ level: 'L9', room: 'gone' }] };
   } });
-  for (const staff of ['0', '7', '6']) tell(staff, S - 1, 'a');
+  for (const staff of ['0', '7', '6']) add(staff, S - 1, 'a');
   assert.deepEqual(lines(await ask('*', S - 60, S)),
     ['7 L1 Room A -1', '6 L1 Room A -1', '5 L1 Room A -50', '0 L1 Room A -1', '0 L9 gone -50']);
   assert.equal(asked.length, 1);
@@ -65,8 +65,8 @@ test('what is older comes in between', async () => {
 });
 
 test('what asks too much is refused by name, with what is allowed', async () => {
-  const { tell, ask } = rig();
-  for (let i = 0; i < 100; i += 1) tell(String(i), S - 1, 'a');
+  const { add, ask } = rig();
+  for (let i = 0; i < 100; i += 1) add(String(i), S - 1, 'a');
   const refused = (message) => (error) => error.status === 400 && message.test(error.message);
   await assert.rejects(ask('0,', S - 1, S), refused(/staff_id/));
   await assert.rejects(ask('0,a b', S - 1, S), refused(/staff_id/));

@@ -30,7 +30,7 @@ for (const key of Object.keys(ENV)) {
   });
 }
 
-test('all faults are told at once', () => {
+test('all faults are reported at once', () => {
   assert.throws(() => readConfig({ ...ENV, HTTP_PORT: '0', INFLUX_URL: 'influx', SDA_EDITOR: 'yes', MQTT_PORT: 'x' }), (error) =>
     ['HTTP_PORT', 'INFLUX_URL', 'SDA_EDITOR', 'MQTT_PORT'].every((key) => error.message.includes(key)));
 });

@@ -9,7 +9,7 @@ const { keptMs: KEPT_MS, graceMs: GRACE_MS } = BOUNDS;
 const T = 1_700_000_000_000;
 const at = (ts, room = 'a', staff = '0', beacon = 'C2A628384B08') => ({ ts, staff_id: staff, level: 'L1', room, beacon, rssi: -60 });
 
-test('locations come back in order, one a millisecond, the later told counts', () => {
+test('locations come back in order, one a millisecond, the later added counts', () => {
   const history = createHistory(T);
   for (const location of [at(T + 2), at(T + 1), at(T + 3), { ...at(T + 1, 'b'), rssi: -167 }]) history.add(location, T);
   assert.deepEqual(history.between('0', T, T + 9), [{ ...at(T + 1, 'b'), rssi: -167 }, at(T + 2), at(T + 3)]);
@@ -83,12 +83,12 @@ test('a clock that jumps over years leaves no wrong time behind', () => {
   }
 });
 
-/** What a plain list would answer: everything that was ever told, of each millisecond the last. */
+/** What a plain list would answer: everything that was ever added, of each millisecond the last. */
 function createModel() {
-  const told = new Map();
+  const added = new Map();
   return {
-    add: (location) => told.set(`${location.staff_id} ${location.ts}`, location),
-    between: (staffId, fromMs, toMs) => [...told.values()].filter(({ staff_id: id, ts }) => id === staffId && ts >= fromMs && ts <= toMs)
+    add: (location) => added.set(`${location.staff_id} ${location.ts}`, location),
+    between: (staffId, fromMs, toMs) => [...added.values()].filter(({ staff_id: id, ts }) => id === staffId && ts >= fromMs && ts <= toMs)
       .sort((a, b) => a.ts - b.ts),
   };
 }
@@ -100,7 +100,7 @@ const steps = fc.array(fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('pass'), ms: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constant(61_000)) }) },
 ), { maxLength: 400 });
 
-test('whatever is told: complete is complete, nothing is made up, and every bound holds', () => {
+test('whatever is added: complete is complete, nothing is made up, and every bound holds', () => {
   const bounds = { keptMs: 100, graceMs: 7, points: 70, people: 3, places: 3, beacons: 3, pages: 5 };
   fc.assert(fc.property(steps, (script) => {
     const history = createHistory(T, bounds);

@@ -16,6 +16,7 @@ const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
+const { receive } = require('./support/receive');
 
 const KEY = 'key-of-the-test';
 const T = 1_700_000_000_000;
@@ -85,7 +86,7 @@ test('a change needs to know what it changes', async (t) => {
   assert.equal((await call('PUT', 'building', named('Two'), { 'if-match': '*' })).status, 412, 'whatever it is, nobody has seen it');
 });
 
-test('every fault is told with its JSON pointer, and nothing changes', async (t) => {
+test('every fault is reported with its JSON pointer, and nothing changes', async (t) => {
   const { call, etag, site } = await start(t);
   const bad = changed((data) => { data.beacons[0].room = 'attic'; data.levels[1].rooms[0].limit = 0; });
   for (const [method, where, status] of [['POST', 'building/validate', 200], ['PUT', 'building', 422]]) {
@@ -154,7 +155,7 @@ test('an earlier version is shown with what going back would change, and restore
   for (const number of ['9', '0', 'x', '1e3']) assert.equal((await call('GET', `building/versions/${number}`)).status, 404);
 });
 
-test('a file that was spoiled by hand is told, and mended by the next change', async (t) => {
+test('a file that was spoiled by hand is reported, and mended by the next change', async (t) => {
   const { call, etag, file, folder } = await start(t);
   fs.writeFileSync(file, '{"half');
   const spoiled = await call('GET', 'building/versions');
@@ -186,7 +187,7 @@ test('trust is enough to look, not to change', async (t) => {
 test('alerts are listed and acknowledged; strangers are listed with who heard them', async (t) => {
   const { call, site, alerts } = await start(t);
   site.outbox.attach({ send: () => {}, connected: () => true });
-  const hear = (topic, body) => site.hear(`sda/v1/${topic}/readings`, Buffer.from(body), T);
+  const hear = (topic, body) => receive(site, `sda/v1/${topic}/readings`, Buffer.from(body), T);
   hear('phone/9', 'no JSON');
   hear('gateway/gw-new', JSON.stringify({ ts: T, readings: [{ beacon: 'AB0000000001', rssi: -70 }, { beacon: BEACONS.a, rssi: -60 }] }));
   await alerts.evaluate(T);
@@ -207,7 +208,7 @@ test('alerts are listed and acknowledged; strangers are listed with who heard th
     gateways: [{ gateway: 'gw-new', state: 'online', since: T, reading_ms: T }] });
 });
 
-test('who is asking is told what they may', async (t) => {
+test('whoever asks learns what they may', async (t) => {
   const { call } = await start(t);
   assert.deepEqual((await call('GET', 'me')).body, { name: 'SDA_API_KEY', kind: 'key', rights: ['history', 'presence', 'admin'], read_only: false });
   assert.deepEqual((await call('GET', 'me', undefined, { 'x-api-key': '' })).body.rights, ['history', 'presence']);

@@ -11,6 +11,7 @@ const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
 const { serve } = require('./support/hacs-tab');
+const { receive } = require('./support/receive');
 
 const S = 1_700_000_000;
 const KEY = 'key-of-the-test';
@@ -33,7 +34,7 @@ async function api(t, { trusted = () => true, store = {}, startedMs = 0, ...othe
   }
   const base = await serve(t, {
     site: rig.site, clock: () => rig.now, trusted, apiKey: KEY, dashboardPath: '/dashboard/floor', ...guards(), buildingFile: '/nowhere/building.json',
-    store: { locations, latest: asked('latest', () => []) },
+    store: { ...store, locations, latest: asked('latest', () => []) },
     sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }), health: () => ({ status: 'up' }), log: () => {}, ...others,
   });
   rig.call = async (path, options) => {
@@ -41,7 +42,7 @@ async function api(t, { trusted = () => true, store = {}, startedMs = 0, ...othe
     const text = await response.text();
     return { status: response.status, headers: response.headers, url: response.url, text, get body() { return JSON.parse(text); } };
   };
-  rig.hear = (staff, ts, rssi, room = 'a') => rig.site.hear(`sda/v1/phone/${staff}/readings`,
+  rig.hear = (staff, ts, rssi, room = 'a') => receive(rig.site, `sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi }] })), rig.now);
   return rig;
 }
@@ -49,13 +50,13 @@ const form = (data) => ({ method: 'POST', body: new URLSearchParams(data) });
 const json = (data) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: typeof data === 'string' ? data : JSON.stringify(data) });
 const get = (path, data) => `${path}?${new URLSearchParams(data)}`;
 
-test('nobody is told of the past before it is written that he asked', async (t) => {
+test('nobody gets the past before it is written that he asked', async (t) => {
   const order = [];
   const audit = { async lookedUp(_who, route) {
     await new Promise((resolve) => { setTimeout(resolve, 20); });
     order.push(`written ${route}`);
   } };
-  const rig = await api(t, { audit, archive: { events: async () => [] } });
+  const rig = await api(t, { audit, store: { events: async () => [] } });
   for (const path of ['/extractbeacon?staff_id=3&start_time=0&end_time=1', '/api/v1/events?subject=3&start=0&end=1']) {
     assert.equal((await rig.call(path)).status, 200);
     order.push('answered');
@@ -417,7 +418,7 @@ test('a forwarded request has no trust of the proxy that sends it', async (t) =>
   }
 });
 
-test('behind a configured proxy callers are told apart by X-Forwarded-For, and none has the trust of loopback', async (t) => {
+test('behind a configured proxy callers are distinguished by X-Forwarded-For, and none has the trust of loopback', async (t) => {
   const { clientOf } = createClients({ trustedProxies: ['127.0.0.1'] });
   const rig = await api(t, { clientOf, trusted: (address) => address === '192.0.2.1' || address.startsWith('127.') });
   const call = (forwarded, headers = {}) => rig.call('/api/v1/me', { headers: { ...headers, 'x-forwarded-for': forwarded } });

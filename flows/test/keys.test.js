@@ -24,11 +24,11 @@ function rig(t, given = {}) {
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'keys.json');
   if (given.text !== undefined) fs.writeFileSync(file, given.text, { mode: 0o600 });
-  const told = { log: [], warn: [], changed: [] };
-  const logger = { log: (text) => told.log.push(text), warn: (text) => told.warn.push(text) };
+  const calls = { log: [], warn: [], changed: [] };
+  const logger = { log: (text) => calls.log.push(text), warn: (text) => calls.warn.push(text) };
   const names = (list) => list.map(({ name }) => name);
-  const keys = createKeys({ file, clock: () => NOW, logger, changed: (added, gone) => told.changed.push([names(added), names(gone)]) });
-  return { folder, file, keys, told };
+  const keys = createKeys({ file, clock: () => NOW, logger, changed: (added, gone) => calls.changed.push([names(added), names(gone)]) });
+  return { folder, file, keys, calls };
 }
 
 test('a key is found by itself alone, and nothing of it is kept but its fingerprint', () => {
@@ -94,7 +94,7 @@ test('when a key expires, in every way of writing it', () => {
 });
 
 test('keys are made and revoked while everything runs, by the API and by hand', async (t) => {
-  const { file, keys, told } = rig(t);
+  const { file, keys, calls } = rig(t);
   const { key, record } = await keys.add(wanted);
   assert.equal(keys.find(key).name, 'hacs');
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
@@ -112,11 +112,11 @@ test('keys are made and revoked while everything runs, by the API and by hand', 
   fs.rmSync(file);
   keys.follow();
   assert.equal(keys.find(made.key), null);
-  assert.deepEqual(told.changed, [[['wall'], []], [[], ['wall']]]);
+  assert.deepEqual(calls.changed, [[['wall'], []], [[], ['wall']]]);
 });
 
-test('what the API and others change at the same moment is told of the others alone, however long the disk takes', async (t) => {
-  const { file, keys, told } = rig(t);
+test('what the API and others change at the same moment is reported of the others alone, however long the disk takes', async (t) => {
+  const { file, keys, calls } = rig(t);
   const byHand = (name) => changeKeys(file, (records) => ({ records: [...records, makeKey(records, { ...wanted, name }, NOW).record] }));
   await byHand('before');
   const real = fs.promises.rename;
@@ -127,11 +127,11 @@ test('what the API and others change at the same moment is told of the others al
   const { record } = await keys.add(wanted);
   await keys.revoke(record.id);
   await byHand('after');
-  assert.deepEqual(told.changed, [[['before'], []], [['after'], []]]);
+  assert.deepEqual(calls.changed, [[['before'], []], [['after'], []]]);
 });
 
 test('a damaged file is refused, the keys of before stay, and nothing is written over it', async (t) => {
-  const { file, keys, told } = rig(t);
+  const { file, keys, calls } = rig(t);
   const { key } = await keys.add(wanted);
   const good = fs.readFileSync(file, 'utf8');
   for (const [damage, message] of [[() => fs.writeFileSync(file, good.slice(0, 40)), /is no JSON/],
@@ -143,7 +143,7 @@ test('a damaged file is refused, the keys of before stay, and nothing is written
     assert.equal(keys.find(key).name, 'hacs');
     assert.equal(keys.part().status, 'degraded');
     assert.match(keys.part().reason, message);
-    assert.match(told.warn.at(-1), /the keys of before stay/);
+    assert.match(calls.warn.at(-1), /the keys of before stay/);
     await assert.rejects(keys.add({ ...wanted, name: 'other' }), message);
     assert.equal(fs.readFileSync(file, 'utf8'), before);
     fs.chmodSync(file, 0o600);
@@ -151,14 +151,14 @@ test('a damaged file is refused, the keys of before stay, and nothing is written
     keys.follow();
     assert.deepEqual(keys.part(), { status: 'up', count: 1 });
   }
-  assert.equal(told.warn.length, 2, 'each is told once');
+  assert.equal(calls.warn.length, 2, 'each is logged once');
 });
 
 test('a file that is damaged at the start leaves the key of .env, and says so', (t) => {
-  const { keys, told } = rig(t, { text: '[]' });
+  const { keys, calls } = rig(t, { text: '[]' });
   assert.deepEqual(keys.records(), []);
   assert.equal(keys.part().status, 'degraded');
-  assert.match(told.warn[0], /no key but that of \.env is known/);
+  assert.match(calls.warn[0], /no key but that of \.env is known/);
 });
 
 test('changes at the same time are all kept, and what a kill left behind is in nobody\'s way', async (t) => {

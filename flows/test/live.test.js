@@ -11,6 +11,7 @@ const { createHub } = require('../lib/dashboard/hub');
 const { createTopics } = require('../lib/dashboard/topics');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
+const { receive } = require('./support/receive');
 const { until } = require('./support/stack');
 
 const NOW = 1_800_000_000_000;
@@ -43,7 +44,7 @@ async function live(t) {
     t.after(() => socket.close());
     return socket;
   };
-  rig.send = (staff, room, ts = rig.now) => site.hear(`sda/v1/phone/${staff}/readings`,
+  rig.send = (staff, room, ts = rig.now) => receive(site, `sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi: -50 }] })), rig.now);
   return rig;
 }
@@ -121,7 +122,7 @@ test('a page watches one topic at a time, and invalid topics are ignored', async
 test('the floor topic has the people of its level, and lost people of all levels', () => {
   const site = createSite(createBuilding(smallBuilding()), NOW);
   const topics = createTopics({ site, alerts: NONE, health: () => ({ parts: {} }) });
-  const send = (staff, room, ts) => site.hear(`sda/v1/phone/${staff}/readings`,
+  const send = (staff, room, ts) => receive(site, `sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi: -50 }] })), NOW);
   for (const ms of [3000, 0]) send('10', 'a', NOW - ms); // new people are shown after 2 s
   send('9', 'a', NOW - 40_000);
@@ -155,7 +156,7 @@ test('the devices topic has listed and unlisted gateways with figures, unregiste
   const topics = createTopics({ site, alerts, health: () => ({ parts: {} }) });
   site.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/health', payload: Buffer.from(JSON.stringify({ ts: NOW, version: '1.2', queued: 3, adverts: 9 })) },
     site.building(), NOW);
-  site.hear('sda/v1/gateway/gw-new/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: 'AB0000000001', rssi: -70 }] })), NOW);
+  receive(site, 'sda/v1/gateway/gw-new/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: 'AB0000000001', rssi: -70 }] })), NOW);
   const { snapshot } = topics.build('devices', NOW + 1000);
   assert.deepEqual(snapshot.gateways.map(({ id, listed, room, state }) => [id, listed, room, state]),
     [['gw-a', true, 'a', 'online'], ['gw-b', true, 'b', 'unknown'], ['gw-new', false, null, 'online']]);

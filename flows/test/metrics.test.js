@@ -14,6 +14,7 @@ const { createIntervalHistogram } = require('../lib/health/metrics/interval-hist
 const { createBuilding } = require('../lib/building');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
+const { receive } = require('./support/receive');
 
 const gauge = (name, read, more = {}) => ({ name, kind: 'gauge', help: `About ${name}`, read, ...more });
 const counter = (name, read, more = {}) => ({ ...gauge(name, read, more), kind: 'counter' });
@@ -87,7 +88,7 @@ test('a site has the lag of its locations and the counts of all messages', () =>
   const site = createSite(createBuilding(smallBuilding()), 0);
   const figures = createFigures();
   figures.add(siteFigures(site, () => 1_000_000), site.liveLag.roll);
-  const send = (staff, data, nowMs) => site.hear(`sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
+  const send = (staff, data, nowMs) => receive(site, `sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
   send('0', { ts: 999_600, readings: [{ beacon: BEACONS.a, rssi: -60 }] }, 999_800);
   send('1', { ts: 'x', readings: [] }, 999_900);
   send('1', { readings: [{ beacon: BEACONS.a, rssi: 'x' }], ts: 999_900 }, 999_900);
@@ -112,7 +113,7 @@ test('corrected history does not count as lag', () => {
   const send = (a, b) => {
     nowMs += 1000;
     const data = { ts: nowMs - 200, readings: [{ beacon: BEACONS.a, rssi: a }, { beacon: BEACONS.b, rssi: b }] };
-    site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify(data)), nowMs - 100);
+    receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify(data)), nowMs - 100);
     site.flush(nowMs);
   };
   for (let s = 0; s < 60; s += 1) send(-65, -75);

@@ -83,7 +83,7 @@ test('what is refused is kept with its reason, its neighbours go on', async () =
   const good = { beacon: BEACONS.c, rssi: -60 };
   await client.publishAsync('sda/v1/phone/42/readings', 'no JSON', { qos: 1 });
   await client.publishAsync('sda/v1/phone/42/readings', batch([good, { ...good, rssi: 'loud' }]), { qos: 1 });
-  const rejected = await until('both are told', () => {
+  const rejected = await until('both are rejected', () => {
     const found = seen('sda/v1/rejected', ({ data }) => data.receiver === '42');
     return found.length === 2 && found;
   });
@@ -124,14 +124,14 @@ for (const transport of ['polling', 'websocket']) {
     const cookie = await login();
     assert.equal((await call('/dashboard/_setup', { headers: { cookie } })).status, 200);
     const socket = io(red.url, { path: '/dashboard/socket.io', transports: [transport], reconnection: false, extraHeaders: { cookie } });
-    const told = { building: [], snapshot: [] };
-    for (const what of ['building', 'snapshot']) socket.on(`sda:${what}`, (data) => told[what].push(data));
+    const received = { building: [], snapshot: [] };
+    for (const what of ['building', 'snapshot']) socket.on(`sda:${what}`, (data) => received[what].push(data));
     await once(socket, 'connect');
     socket.emit('sda:watch', { topic: 'floor:L1', building: null });
-    const snapshot = await until('a snapshot comes', () => told.snapshot[1]);
-    assert.equal(told.building.length, 1);
-    assert.equal(told.building[0].name, 'Small House');
-    assert.equal(snapshot.status.building, told.building[0].digest);
+    const snapshot = await until('a snapshot comes', () => received.snapshot[1]);
+    assert.equal(received.building.length, 1);
+    assert.equal(received.building[0].name, 'Small House');
+    assert.equal(snapshot.status.building, received.building[0].digest);
     assert.ok(snapshot.people.some(({ id, room, state }) => id === '41' && room === 'b' && state === 'present'));
     const gone = once(socket, 'disconnect');
     await call('/logout', { method: 'POST', headers: { cookie } });
@@ -146,7 +146,7 @@ test('Basic credentials do for programs', async () => {
   assert.equal((await call('/dashboard/_setup', basic('wrong'))).status, 401);
 });
 
-test('the database away is told, and recent history is answered all the same', async () => {
+test('the database away is reported, and recent history is answered all the same', async () => {
   database.away = true;
   const { parts } = await until('health says so', async () => {
     const now = await health();
@@ -158,7 +158,7 @@ test('the database away is told, and recent history is answered all the same', a
   await until('health is up again', async () => (await health()).status === 'up');
 });
 
-test('the broker away is told; afterwards all goes on', async () => {
+test('the broker away is reported; afterwards all goes on', async () => {
   await broker.program.stop();
   await until('health says so', async () => (await health()).parts.broker.status === 'degraded');
   const answer = await detect('43', 'a', -50);
@@ -181,7 +181,7 @@ test('what was published while Node-RED was down is located when it is back', as
     statuses.add(status);
     return status === 200 || (assert.ok(headers.has('retry-after')), false);
   }, 20_000);
-  assert.ok([...statuses].every((status) => status === 200 || status === 503), 'nobody is told that there is nothing here');
+  assert.ok([...statuses].every((status) => status === 200 || status === 503), 'nobody reads that there is nothing here');
   await red.ready();
   await until('it is history at its own time', async () => {
     const found = seen('sda/v1/locations', ({ text }) => text.includes('"44"'))[0];

@@ -9,6 +9,7 @@ const { createResults } = require('../lib/outbox/results');
 const { createOutbox, BrokerAway } = require('../lib/outbox');
 const { createSite } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
+const { receive } = require('./support/receive');
 
 const T = 1_700_000_000_000;
 
@@ -266,7 +267,7 @@ test('after a reconnect everybody\'s presence is published again, also of those 
     site.outbox.acknowledge(id, T);
   } });
   for (let ms = T; ms < T + 15_000; ms += 1000) {
-    site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: ms, readings: [{ beacon: BEACONS.b, rssi: -50 }] })), ms);
+    receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: ms, readings: [{ beacon: BEACONS.b, rssi: -50 }] })), ms);
     site.flush(ms);
   }
   assert.deepEqual(presences, ['b']);

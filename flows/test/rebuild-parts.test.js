@@ -69,7 +69,7 @@ test('the beginning of a stay that was already going on', () => {
   assert.equal(trueStart(presence, null, at(50_000)), 50_000);
   assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(40_000)), 40_500); // walked over
   assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(70_000)), 70_000); // was lost between
-  assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(70_000, 'c')), 100_000); // not told what was between
+  assert.equal(trueStart(presence, stay(10_000, 40_500, 'b'), at(70_000, 'c')), 100_000); // what was between is not known
   assert.equal(trueStart(presence, stay(10_000, 200_000), null), 10_000); // known from an earlier rebuild
   assert.equal(trueStart(presence, stay(10_000, 200_000, 'b'), null), 100_000);
 });

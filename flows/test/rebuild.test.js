@@ -62,13 +62,13 @@ test('whatever is not said to be missing after a start is as it stays', async ()
   const looks = [];
   await world.until(() => {
     const untilMs = world.coverage.completeUntil(T - MIN, world.startedMs, [], world.now);
-    if (looks.at(-1)?.untilMs !== untilMs) looks.push({ untilMs, told: world.history(T, untilMs).locations });
+    if (looks.at(-1)?.untilMs !== untilMs) looks.push({ untilMs, seen: world.history(T, untilMs).locations });
     return untilMs === world.startedMs;
   });
   assert.ok(looks.length > 1 && looks[0].untilMs < T + 4 * MIN - 80_000, `${looks.map(({ untilMs }) => untilMs - T)}`);
   assert.equal(looks.at(-1).untilMs, world.startedMs);
   await world.until(() => world.now >= END);
-  for (const { untilMs, told } of looks) assert.deepEqual(world.history(T, untilMs).locations, told);
+  for (const { untilMs, seen } of looks) assert.deepEqual(world.history(T, untilMs).locations, seen);
 });
 
 for (const session of [true, false]) {
@@ -173,7 +173,7 @@ test('by hand over a part: what lies around stays, what was decided otherwise is
   const sent = walks(6, { people: 10, fromMs: T, toMs: END });
   const world = await undisturbed(sent, END + MIN);
   const expected = compared(world);
-  for (const [key, stay] of world.stays) { // as a locator that erred would have told: everything cut in two
+  for (const [key, stay] of world.stays) { // as a locator that erred would have found: everything cut in two
     if (stay.enter_ms < T + 6 * MIN || stay.leave_ms > T + 8 * MIN || stay.duration_s < 4) continue;
     const middle = stay.enter_ms + 2000;
     world.stays.set(key, { ...stay, leave_ms: middle, duration_s: 2, room: 'b' });
@@ -353,7 +353,7 @@ test('who sat in one room all the time but for what a backlog tells: stays are c
   assert.equal(world.site.presences()[0].room, 'a');
   assert.ok(world.site.presences()[0].since > T + 4 * MIN + 30_000);
   assert.deepEqual(world.retained.get('sda/v1/staff/0/location').since, world.site.presences()[0].since);
-  await world.until(() => world.now >= END + 2 * MIN); // lost, so that the last stay is told
+  await world.until(() => world.now >= END + 2 * MIN); // lost, so that the last stay is published
   assert.deepEqual(overlapping(world), []);
   const punctual = sent.map((one) => ({ ...one, atMs: one.ms })).sort((a, b) => a.ms - b.ms);
   assert.deepEqual(world.history(T, END).stays, (await undisturbed(punctual, END + 2 * MIN)).history(T, END).stays);

@@ -20,12 +20,12 @@ test('for a quarter of an hour of its clock, in any order; what is older counts 
   const steps = fc.array(fc.integer({ min: 0, max: 3 * STEPS }), { maxLength: 60 });
   fc.assert(fc.property(steps, (order) => {
     const recentBatches = createRecentBatches();
-    const told = new Set();
+    const passed = new Set();
     let newest = -Infinity;
     for (const step of order) {
       newest = Math.max(newest, step);
-      assert.equal(recentBatches.isRepeated(batch(T + step * STEP_MS)), told.has(step) && step > newest - STEPS);
-      told.add(step);
+      assert.equal(recentBatches.isRepeated(batch(T + step * STEP_MS)), passed.has(step) && step > newest - STEPS);
+      passed.add(step);
     }
   }));
 });

@@ -93,8 +93,8 @@ test('the editor, switched on, needs the admin login; flows restart without a ro
   assert.equal((await fetch(`${red.url}/editor/flows`, reload)).status, 204);
   // the answer comes before the flows are up again; until then this route is 503
   const report = await until('the flows are up again', async () => {
-    const told = await (await fetch(`${red.url}/health`)).json();
-    return told.parts && told;
+    const body = await (await fetch(`${red.url}/health`)).json();
+    return body.parts && body;
   });
   assert.ok(Date.now() - report.uptime_s * 1000 >= askedMs - 500, `up for ${report.uptime_s} s already`);
   assert.doesNotMatch(red.output, /error/i);

@@ -7,6 +7,7 @@ const { createBuilding, loadBuilding } = require('../lib/building');
 const { stepsDone } = require('../lib/dashboard/steps');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
+const { receive } = require('./support/receive');
 
 const T = 1_700_000_000_000;
 const DEMO = loadBuilding(path.join(__dirname, '..', 'building', 'demo.json'));
@@ -15,14 +16,14 @@ const done = (site, keys = []) => Object.entries(stepsDone(site, keys, T)).filte
 
 test('no step of a fresh demo is done, whatever its staff and people', () => {
   const site = createSite(DEMO, T);
-  site.hear('sda/v1/phone/0/readings', batch('F088331FB84A', { simulated: true }), T);
+  receive(site, 'sda/v1/phone/0/readings', batch('F088331FB84A', { simulated: true }), T);
   assert.deepEqual(done(site), []);
 });
 
 test('each step is done when its condition holds', () => {
   const site = createSite(createBuilding({ ...smallBuilding(), staff: [] }), T);
   assert.deepEqual(done(site), ['building']);
-  site.hear('sda/v1/phone/0/readings', batch(BEACONS.a), T);
+  receive(site, 'sda/v1/phone/0/readings', batch(BEACONS.a), T);
   assert.deepEqual(done(site), ['building', 'receivers']);
   site.setBuilding(createBuilding(smallBuilding()), T);
   assert.deepEqual(done(site), ['building', 'receivers', 'staff']);
@@ -36,13 +37,13 @@ test('simulated people are counted while they are here, and no longer after a re
   const site = createSite(createBuilding(smallBuilding()), T);
   const { simulated } = site;
   const here = [{ staff_id: '0', state: 'present' }, { staff_id: '1', state: 'present' }, { staff_id: '2', state: 'present' }];
-  site.hear('sda/v1/phone/1/readings', batch(BEACONS.a), T);
+  receive(site, 'sda/v1/phone/1/readings', batch(BEACONS.a), T);
   assert.equal(simulated.count(here, T), 0);
-  site.hear('sda/v1/phone/1/readings', batch(BEACONS.a, { simulated: true }), T);
-  site.hear('sda/v1/gateway/gw-a/readings', batch(TAG, { simulated: true }), T);
+  receive(site, 'sda/v1/phone/1/readings', batch(BEACONS.a, { simulated: true }), T);
+  receive(site, 'sda/v1/gateway/gw-a/readings', batch(TAG, { simulated: true }), T);
   assert.equal(simulated.count(here, T), 2);
   assert.equal(simulated.count(here.map((one) => ({ ...one, state: 'lost' })), T), 0);
-  site.hear('sda/v1/phone/1/readings', batch(BEACONS.a), T + 1000);
+  receive(site, 'sda/v1/phone/1/readings', batch(BEACONS.a), T + 1000);
   assert.equal(simulated.count(here, T + 1000), 1);
   assert.equal(simulated.count(here, T + 61_000), 0);
 });

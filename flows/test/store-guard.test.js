@@ -27,7 +27,7 @@ async function database(t, bounds = {}) {
 const frozen = () => {};
 const well = (response) => response.end(rows([[1]]));
 
-test('who asks too much waits, and who waits too long is told to come again', async (t) => {
+test('who asks too much waits, and who waits too long is asked to try again later', async (t) => {
   const rig = await database(t);
   const held = [];
   rig.mood = (response) => held.push(response);

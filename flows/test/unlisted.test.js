@@ -35,7 +35,7 @@ test('so many people are unlisted at most, over restarts too; who is listed or k
   assert.deepEqual(all.warnings, []);
 });
 
-test('who was not told of for as long as locations are kept is forgotten, at the broker too', async (t) => {
+test('who was not reported for as long as locations are kept is forgotten, at the broker too', async (t) => {
   const all = rig(t);
   const first = all.start();
   for (const id of ['x', 'y', 'z']) first.admit(id);

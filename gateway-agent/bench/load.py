@@ -9,6 +9,7 @@ import time
 from beacons import ibeacon_id
 from rig import Rig, rig, say
 from scenarios import crowd, emitted, with_random_addresses
+from waiting import eventually
 
 RATE = 1000
 REGISTERED = 50
@@ -17,7 +18,10 @@ REGISTERED = 50
 def watch(parts: Rig, what: str, seconds: float) -> None:
     """Measure during the traffic."""
     agent, bluez = parts.agent, parts.bluez
-    time.sleep(20)  # imports, first windows, first health: not part of the measurement
+    # imports, first windows and the first health with traffic in it are not part of the measurement
+    eventually(
+        lambda: any(health.body["adverts"] > RATE for health in parts.platform.messages("health")), 60, agent.log
+    )
     cpu, began, emitted_before, addresses, memory = (
         agent.cpu_s(),
         time.monotonic(),

@@ -1,4 +1,4 @@
-"""A run of gateways is a function of building, people and seed, and of what each gateway is told to listen for."""
+"""A run of gateways is a function of building, people and seed, and of what each gateway is configured to report."""
 
 import itertools
 import json

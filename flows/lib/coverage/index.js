@@ -54,8 +54,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   const late = createLateTimes(gaps, startedMs);
   const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), live: following }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
-  const onLost = (/** @type {number} */ toMs) => { if (gaps.mark(tailMs(), toMs, WAITING)) saving.changed(); };
-  const stored = createStored({ newestStored, newestPublished, onLost }, startedMs);
+  const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
   /** Published, but perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
   let underway = [];
   /** Given to be located, and not stored yet. @type {Set<Part>} */
@@ -70,6 +69,11 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   /** @param {number} nowMs */
   function prune(nowMs) {
     for (const intervals of [gaps, requests]) intervals.prune(nowMs - RETENTION_MS);
+  }
+
+  /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
+  function lost(fromMs, toMs) {
+    if (gaps.mark(Math.min(fromMs, tailMs()), toMs, WAITING)) saving.changed();
   }
 
   /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs */
@@ -123,9 +127,9 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      */
     takeDue(nowMs, hasTags) {
       if (taken.size > 0) return [];
-      const lost = following ? gaps.everybody().filter(({ state }) => state === WAITING) : [];
-      for (const { fromMs, toMs } of lost) gaps.mark(fromMs, toMs, RUNNING);
-      for (const { fromMs, toMs } of lost) taken.add({ fromMs, toMs, staff: null });
+      const due = following ? gaps.everybody().filter(({ state }) => state === WAITING) : [];
+      for (const { fromMs, toMs } of due) gaps.mark(fromMs, toMs, RUNNING);
+      for (const { fromMs, toMs } of due) taken.add({ fromMs, toMs, staff: null });
       for (const part of late.take(nowMs, hasTags)) taken.add(part);
       return [...taken];
     },
@@ -135,8 +139,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
       underway.push({ part, publishedMs: nowMs });
     },
 
-    /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
-    lost(fromMs, toMs) { if (gaps.mark(Math.min(fromMs, tailMs()), toMs, WAITING)) saving.changed(); },
+    lost,
 
     /** From when on the time before the start is not located; known: whether the record says so. */
     beforeStart: () => ({ fromMs: gaps.everybody().find(({ toMs }) => toMs >= startedMs)?.fromMs ?? startedMs, known }),

@@ -97,10 +97,6 @@ function createIntervals(kept, most = MOST) {
       }
       return first;
     },
-    /** @param {number} fromMs @param {number} toMs @param {Who} who */
-    isComplete(fromMs, toMs, who) { return fromMs >= toMs || this.firstGap(fromMs, toMs, who) === null; },
-    /** Up to when a time is complete. @param {number} fromMs @param {number} toMs @param {Who} who @returns {number} within it */
-    completeUntil(fromMs, toMs, who) { return Math.max(Math.min(this.firstGap(fromMs, toMs, who)?.fromMs ?? toMs, toMs), fromMs); },
     /** Everybody's, in order. @returns {Interval[]} */
     everybody: () => lists.get(EVERYBODY) ?? [],
     /** Those of people by name, in no order. @returns {Gap[]} */
@@ -111,7 +107,6 @@ function createIntervals(kept, most = MOST) {
     prune(beforeMs) {
       for (const [id, list] of [...lists]) replace(id, cut(list, -Infinity, beforeMs));
     },
-    count: () => count,
     /** @returns {Record<string, [fromMs: number, toMs: number|null, state: State][]>} by person; null: no end */
     toJSON: () => Object.fromEntries([...lists].map(([id, list]) =>
       [id, list.map(({ fromMs, toMs, state }) => [fromMs, Number.isFinite(toMs) ? toMs : null, state])])),

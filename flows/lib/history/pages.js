@@ -40,4 +40,4 @@ function createPages(limit) {
   };
 }
 
-module.exports = { createPages, PAGE_POINTS, PAGE_WORDS, POINT_WORDS };
+module.exports = { createPages, PAGE_POINTS, POINT_WORDS };

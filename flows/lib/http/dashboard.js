@@ -5,6 +5,7 @@ const path = require('node:path');
 const express = require('express');
 const { NAME: UPLOADED } = require('../building/editing/pictures');
 const { requireLogin } = require('../access');
+const { compress } = require('./dashboard-client');
 const { ApiError } = require('./errors');
 
 /** The built pages: `npm run build` makes them out of dashboard/src. */
@@ -37,7 +38,7 @@ function createDashboard({ site, sessions, buildingFile }) {
     response.set('Cache-Control', 'private, no-cache').sendFile(MONITORING);
   });
   router.use('/pages', protect, login);
-  router.use('/pages/resources/sda-dashboard', express.static(DIST, {
+  router.use('/pages/resources/sda-dashboard', compress(), express.static(DIST, {
     index: false,
     setHeaders: (response, file) => response.set('Cache-Control', file.includes(`${path.sep}parts${path.sep}`)
       ? 'private, max-age=31536000, immutable' : 'private, no-cache'),

@@ -1,7 +1,6 @@
 // @ts-check
 'use strict';
 
-const { inOneGo } = require('../shared/pieces');
 const { isPassable } = require('./plan');
 const { bounds, inside } = require('./raster');
 const { roomAt } = require('./storey');
@@ -213,15 +212,4 @@ function rideTo(from, { storey, cells }, other, { cellM }) {
   return best;
 }
 
-/**
- * @param {import('./plan').Plan} plan
- * @param {import('./constants').Settings} settings
- * @returns {Cells}
- */
-function createCells({ storeys, firstRoom }, settings) {
-  const levels = storeys.map((storey) => ({ storey, cells: inOneGo(placesIn(storey, settings)) }));
-  const steps = levels.map((_, k) => inOneGo(stepsOf(levels, k, settings)));
-  return inOneGo(joinCells(levels.map(({ cells }, k) => ({ cells, steps: steps[k] })), firstRoom));
-}
-
-module.exports = { createCells, placesIn, stepsOf, joinCells };
+module.exports = { placesIn, stepsOf, joinCells };

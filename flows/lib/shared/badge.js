@@ -55,4 +55,4 @@ function showBadge(node, read, clock = Date.now) {
   };
 }
 
-module.exports = { Rate, showBadge, SHOW_MS };
+module.exports = { Rate, showBadge };

@@ -75,7 +75,7 @@ test('an operation that nothing answers ends the start', () => {
   }
 });
 
-test('names are told once, every reference leads somewhere, everything described is used', () => {
+test('names are defined once, every reference leads somewhere, everything described is used', () => {
   const ids = Object.values(description.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
   assert.equal(new Set(ids).size, ids.length);
   const used = new Set(JSON.stringify(description).match(/#\/components\/\w+\/\w+/g));

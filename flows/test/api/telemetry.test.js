@@ -13,7 +13,7 @@ const START = 20_000 * DAY_MS;
 function rig({ points = [], nowMs = START + 40 * DAY_MS } = {}) {
   const world = { nowMs, asked: [], fresh: [], points, fail: null };
   const within = (from, to) => world.points.filter(([ts]) => ts >= from && ts < to);
-  const archive = {
+  const store = {
     async* minutes(beacon, from, to) {
       world.asked.push([beacon, from, to]);
       if (world.fail) throw world.fail;
@@ -25,7 +25,7 @@ function rig({ points = [], nowMs = START + 40 * DAY_MS } = {}) {
       return within(from, to);
     },
   };
-  return Object.assign(world, { archive, telemetry: createTelemetry(archive, () => world.nowMs) });
+  return Object.assign(world, { store, telemetry: createTelemetry(store, () => world.nowMs) });
 }
 
 const texts = ({ texts: pieces }) => JSON.parse(`[${Buffer.concat(pieces).toString().slice(1)}]`);
@@ -64,7 +64,7 @@ test('a month of minutes is one question, then none; a window that slides asks n
   assert.equal(asked.length, 2);
 });
 
-test('the present: the minute that runs is not told, the last ones come from the readings, and each minute it is asked again', async () => {
+test('the present: the minute that runs is not given, the last ones come from the readings, and each minute it is asked again', async () => {
   const nowMs = START + 100 * MINUTE_MS + 30_000;
   const world = rig({ points: Array.from({ length: 101 }, (_, n) => minute(n)), nowMs });
   const ask = () => world.telemetry.minutes('B', START, START + DAY_MS, 5000);
@@ -107,14 +107,14 @@ test('those who ask at the same time ask once; a failure is nobody else\'s', asy
 test('memory is bounded: the days used longest ago go, and too small a memory still answers', async () => {
   const points = Array.from({ length: 10 * 1440 }, (_, n) => minute(n));
   const world = rig({ points });
-  const days = createDays(world.archive, () => world.nowMs, 200_000);
+  const days = createDays(world.store, () => world.nowMs, 200_000);
   for (let n = 0; n < 10; n += 1) await days.between('B', START + n * DAY_MS, START + (n + 1) * DAY_MS);
   assert.ok(days.bytes() <= 200_000);
   const found = await days.between('B', START, START + 10 * DAY_MS);
   assert.equal(found.reduce((sum, { count }) => sum + count, 0), points.length);
 });
 
-test('hours are the means of their minutes, told when they are over, page by page', async () => {
+test('hours are the means of their minutes, given when they are over, page by page', async () => {
   const world = rig({ nowMs: START + 3 * 3_600_000 + 60_000,
     points: [[START, 3000, 20, null], [START + MINUTE_MS, 2000, null, null], [START + 61 * MINUTE_MS, 2500, 10, 50],
       [START + 180 * MINUTE_MS, 1, 1, 1]] });

@@ -10,6 +10,7 @@ const { createSite } = require('../../lib/site');
 const { BEACONS, smallBuilding } = require('../support/building');
 const { guards } = require('../support/guards');
 const { serve } = require('../support/hacs-tab');
+const { receive } = require('../support/receive');
 
 // Nothing by halves: every route that says what was is asked, whichever there are in the description.
 
@@ -38,12 +39,13 @@ async function routes(t, { gaps = [], change = () => {} } = {}) {
   for (let ms = STARTED; ms <= NOW; ms += 10_000) await coverage.look(ms, ms);
   change(coverage);
   const site = createSite(createBuilding(smallBuilding()), STARTED);
-  site.hear('sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: BEACONS.a, rssi: -30 }] })), NOW);
+  receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: BEACONS.a, rssi: -30 }] })), NOW);
   const nothing = Object.assign((async function* none() {})(), { then: undefined });
-  const archive = new Proxy({}, { get: (_target, name) => (name === 'everyStay' ? () => nothing : async () => []) });
+  const store = new Proxy({ locations: async function* none() {}, everyStay: () => nothing },
+    { get: (own, name) => own[name] ?? (async () => []) });
   const url = await serve(t, {
-    site, archive, clock: () => NOW, trusted: () => true, apiKey: 'key', dashboardPath: '/', ...guards(), buildingFile: '/nowhere',
-    store: { locations: async function* none() {}, latest: async () => [] }, health: () => ({}), log: () => {},
+    site, store, clock: () => NOW, trusted: () => true, apiKey: 'key', dashboardPath: '/', ...guards(), buildingFile: '/nowhere',
+    health: () => ({}), log: () => {},
     sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
     completeUntil: coverage.completeUntil,

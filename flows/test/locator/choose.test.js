@@ -138,7 +138,7 @@ test('who is back later was away, and a third room is no return', () => {
   assert.equal(on.room, 2);
 });
 
-test('two rooms that are hard to tell apart do not alternate: leads below what it takes change nothing', () => {
+test('two rooms that are hard to distinguish do not alternate: leads below what it takes change nothing', () => {
   const choice = somebody();
   for (let s = 0; s < 3600; s += 1) { // in turn for ten seconds each, as when standing at a thin wall
     const nats = Math.floor(s / 10) % 2 ? DEFAULTS.liveShare * DEFAULTS.changeNats - 0.1 : -2;

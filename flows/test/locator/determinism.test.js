@@ -67,21 +67,21 @@ for (const seed of [1, 2, 3]) {
     /** Begun so long before. @param {number} warmMs */
     const begun = (warmMs) => played(long.filter(({ batch }) => batch.ts >= fromMs - warmMs));
     const again = begun(WARM_MS);
-    const told = history(before.locations, fromMs, untilMs);
-    assert.deepEqual(history(again.locations, fromMs, untilMs), told);
+    const whole = history(before.locations, fromMs, untilMs);
+    assert.deepEqual(history(again.locations, fromMs, untilMs), whole);
     const since = (/** @type {any} */ { enter_ms: enter }) => enter >= fromMs;
     assert.deepEqual(again.stays.filter(since), before.stays.filter(since));
     const soon = history(begun(SOON_MS).locations, fromMs, untilMs);
-    const other = [...told].filter(([second, room]) => soon.get(second) !== room).length;
-    assert.ok(other <= 0.01 * told.size, `${other} of ${told.size}`);
+    const other = [...whole].filter(([second, room]) => soon.get(second) !== room).length;
+    assert.ok(other <= 0.01 * whole.size, `${other} of ${whole.size}`);
   });
 }
 
 test('a locator that took over learns since when its people are where they are', () => {
   const ether = createEther(house());
   const locator = createLocator(house());
-  const told = emptyOutcome();
-  for (let s = 0; s < 20; s += 2) locator.hear(ether.phone(PLACES['G-a'], T0 + s * 1000), T0 + s * 1000, told);
+  const outcome = emptyOutcome();
+  for (let s = 0; s < 20; s += 2) locator.hear(ether.phone(PLACES['G-a'], T0 + s * 1000), T0 + s * 1000, outcome);
   locator.resume({ staff_id: '0', level: 'G', room: 'G-a', since: T0 - 500_000, ts: T0, state: 'present' });
   locator.resume({ staff_id: '1', level: 'G', room: 'gone', since: T0 - 500_000, ts: T0, state: 'present' });
   assert.equal(locator.presences()[0].since, T0 - 500_000);

@@ -112,7 +112,7 @@ describe('readings', () => {
     loud.mass.forEach((chance, c) => assert.ok(Math.abs(chance - usual.mass[c]) < 1e-9));
   });
 
-  test('by how much they are above what is expected is told, shrunk by what is known', () => {
+  test('the excess over what is expected is given, shrunk by what is known', () => {
     const louder = (/** @type {any} */ common) => HOUSE.weighed(gateways, asIn(here).map((rssi) => rssi + 10), { common, at: [here] });
     const { offDb, readingVariance, placeVariance } = louder(UNKNOWN_LEVEL);
     assert.ok(Math.abs(offDb - (10 * UNKNOWN_LEVEL.common) / (UNKNOWN_LEVEL.common + readingVariance)) < 1e-6);
@@ -241,7 +241,7 @@ describe('silence', () => {
     assert.ok(odds(heard) > silent());
   });
 
-  test('means little where a device would be weak, less still of a gateway that does not tell weak readings', () => {
+  test('means little where a device would be weak, less still of a gateway that does not report weak readings', () => {
     const quiet = (/** @type {any} */ changes) => {
       const one = scene(changes);
       const { mass } = one.weighed([], [], { silence: SILENCE, at: [here, there] });
@@ -252,7 +252,7 @@ describe('silence', () => {
     assert.ok(silent({ silence: { ...SILENCE, thresholdDbm: -40 } }) > silent());
   });
 
-  test('of a gateway that does not tell weak readings is expected where a tag is known to be weak', () => {
+  test('of a gateway that does not report weak readings is expected where a tag is known to be weak', () => {
     const one = scene({ 'gw-G-b': { min_rssi: -65 } });
     const silence = { ...SILENCE, thresholdDbm: -200 };
     const quiet = (/** @type {number} */ meanDb) =>

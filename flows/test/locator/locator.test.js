@@ -10,33 +10,33 @@ const { createEther, PLACES } = require('./radio');
 
 const T0 = 1_700_000_000_000;
 
-/** A locator with everything it told so far, and a clock that runs with the batches. */
+/** A locator with everything it found so far, and a clock that runs with the batches. */
 function createScene(building = house()) {
   const locator = createLocator(building);
   for (const id of building.gateways.keys()) locator.setGateway(id, true);
-  const told = emptyOutcome();
+  const outcome = emptyOutcome();
   let nowMs = T0;
   /** @param {number} ms */
   function wait(ms) {
     for (const end = nowMs + ms; nowMs < end;) {
       nowMs = Math.min(end, nowMs + 100);
-      locator.tick(nowMs, told);
+      locator.tick(nowMs, outcome);
     }
   }
   return {
     locator,
-    told,
+    outcome,
     wait,
     now: () => nowMs,
     /** @param {import('../../lib/intake/readings').Batch} batch @param {number} [delayMs] */
     hear(batch, delayMs = 20) {
       if (batch.ts + delayMs > nowMs) wait(batch.ts + delayMs - nowMs);
-      locator.hear(batch, nowMs, told);
+      locator.hear(batch, nowMs, outcome);
     },
     /** @param {string} id */
     where: (id) => locator.presences().find(({ staff_id: one }) => one === id),
-    /** Histories read better without times. @param {keyof typeof told} what @param {string} id */
-    list: (what, id) => /** @type {any[]} */ (told[what]).filter(({ staff_id: one }) => one === id),
+    /** Histories read better without times. @param {keyof typeof outcome} what @param {string} id */
+    list: (what, id) => /** @type {any[]} */ (outcome[what]).filter(({ staff_id: one }) => one === id),
   };
 }
 
@@ -87,7 +87,7 @@ describe('rooms', () => {
     assert.ok(new Set(seconds).size >= 59 && new Set(seconds).size <= 61);
   });
 
-  test('a tag of which the nearest gateway has not spoken yet is told nowhere before that is sure', () => {
+  test('a tag that the nearest gateway has not reported yet is not located before that is sure', () => {
     const scene = createScene();
     const first = scene.now();
     scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: first + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
@@ -99,11 +99,11 @@ describe('rooms', () => {
     assert.ok(scene.list('locations', '1').length >= 10);
   });
 
-  test('a tag that is heard only once is told where all the same', () => {
+  test('a tag that is heard only once is located all the same', () => {
     const scene = createScene();
     scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: scene.now() + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });
     scene.wait(DEFAULTS.arriveMs - 1000);
-    assert.deepEqual(scene.list('presences', '1'), [], 'more may be heard, and tell another room');
+    assert.deepEqual(scene.list('presences', '1'), [], 'more may be heard, and show another room');
     assert.equal(scene.where('1'), undefined, 'nor are they lost');
     scene.wait(2000);
     assert.deepEqual(scene.list('presences', '1').map(({ state }) => state), ['present']);
@@ -111,26 +111,26 @@ describe('rooms', () => {
   });
 
   /**
-   * Half an hour within arm's reach of a wall: how often a room was told, and the share of the right one.
+   * Half an hour within arm's reach of a wall: how often a room was found, and the share of the right one.
    * @param {'phone'|'tag'} kind @param {number} seed @param {number} noiseDb of each reading @param {object} [overrides]
    */
   function standByTheWall(kind, seed, noiseDb, overrides) {
     const ether = createEther(house(), seed, noiseDb);
     const locator = createLocator(house(), overrides);
     for (const id of house().gateways.keys()) locator.setGateway(id, true);
-    const told = emptyOutcome();
+    const outcome = emptyOutcome();
     const byTheWall = { room: 'G-a', x: 9.4, y: 11 };
     for (let s = 0; s < 1800; s += 2) {
       const startMs = T0 + s * 1000;
-      if (kind === 'phone') locator.hear(ether.phone(byTheWall, startMs), startMs + 20, told);
+      if (kind === 'phone') locator.hear(ether.phone(byTheWall, startMs), startMs + 20, outcome);
       else {
         const batches = [startMs, startMs + 1000].flatMap((ms) => ether.gateways(byTheWall, ms));
-        for (const batch of batches) locator.hear(batch, batch.ts + 20, told);
+        for (const batch of batches) locator.hear(batch, batch.ts + 20, outcome);
       }
-      locator.tick(startMs + 1999, told);
+      locator.tick(startMs + 1999, outcome);
     }
-    const rooms = [...new Map(told.locations.map(({ ts, room }) => [ts, room])).values()];
-    return { presences: told.presences.length, right: rooms.filter((room) => room === 'G-a').length / rooms.length };
+    const rooms = [...new Map(outcome.locations.map(({ ts, room }) => [ts, room])).values()];
+    return { presences: outcome.presences.length, right: rooms.filter((room) => room === 'G-a').length / rooms.length };
   }
 
   for (const kind of /** @type {const} */ (['phone', 'tag'])) {
@@ -139,7 +139,7 @@ describe('rooms', () => {
     });
   }
 
-  test('noise beyond what is taken for fading may flip, but seldom for long; told of it the locator flips less', () => {
+  test('noise beyond what is taken for fading may flip, but rarely for long; a locator that is set for it flips less', () => {
     for (const seed of [1, 2, 3]) {
       const [taken, unknown] = [{ fadingDb: 6 }, {}].map((overrides) => standByTheWall('phone', seed, 6, overrides));
       assert.ok(unknown.right > 0.95, `${unknown.right}`);
@@ -162,7 +162,7 @@ describe('rooms', () => {
           }
         }
       }
-      return new Map(scene.told.locations.map(({ ts, staff_id: id, room }) => [`${id} ${ts}`, room]));
+      return new Map(scene.outcome.locations.map(({ ts, staff_id: id, room }) => [`${id} ${ts}`, room]));
     };
     for (const seed of [1, 2]) {
       const usual = roomsOf(0, seed);
@@ -185,7 +185,7 @@ describe('rooms', () => {
     }
     const learned = level();
     assert.ok(learned.level_db > 10 && learned.level_db < 20 && learned.level_sd_db < 2, JSON.stringify(learned));
-    scene.locator.setBuilding(house({ 'gw-G-a': { rssi_offset: 3 } }), scene.now(), scene.told); // what waits is taken before
+    scene.locator.setBuilding(house({ 'gw-G-a': { rssi_offset: 3 } }), scene.now(), scene.outcome); // what waits is taken before
     assert.ok(Math.abs(level().level_db - learned.level_db) < 0.1 && Math.abs(level().level_sd_db - learned.level_sd_db) < 0.1);
   });
 
@@ -209,7 +209,7 @@ describe('time', () => {
     const scene = createScene();
     walkWithPhone(scene, [['G-a', 20]]);
     const lastMs = scene.where('0')?.ts ?? NaN;
-    const told = scene.told.presences.length;
+    const before = scene.outcome.presences.length;
     scene.wait(lastMs + 29_900 - scene.now());
     assert.equal(scene.where('0')?.state, 'present');
     scene.wait(200);
@@ -218,7 +218,7 @@ describe('time', () => {
     assert.equal(scene.where('0')?.state, 'stale');
     scene.wait(200);
     assert.equal(scene.where('0')?.state, 'lost');
-    assert.deepEqual(scene.told.presences.slice(told).map(({ state }) => state), ['stale', 'lost']);
+    assert.deepEqual(scene.outcome.presences.slice(before).map(({ state }) => state), ['stale', 'lost']);
     assert.deepEqual(scene.list('stays', '0').map(({ leave_ms: ms }) => ms), [lastMs]);
     assert.deepEqual(scene.list('events', '0').at(-1), { ts: lastMs + 60_000, type: 'lost', staff_id: '0', level: 'G', room: 'G-a' });
     walkWithPhone(scene, [['G-a', 2]]);
@@ -226,7 +226,7 @@ describe('time', () => {
     assert.ok((scene.where('0')?.since ?? 0) > lastMs);
   });
 
-  test('whoever is back is told at once, whoever is new once it is clear where; nobody is lost before', () => {
+  test('whoever is back is located at once, whoever is new once it is clear where; nobody is lost before', () => {
     const scene = createScene();
     const unclear = () => scene.hear({ kind: 'phone', receiver: '0', ts: scene.now() + 500,
       readings: [{ beacon: beaconOf('G-a'), rssi: -82 }, { beacon: beaconOf('G-b'), rssi: -82 }] });
@@ -253,11 +253,11 @@ describe('time', () => {
     const scene = createScene();
     walkWithPhone(scene, [['G-a', 20]]);
     const before = scene.where('0');
-    const points = scene.told.locations.length;
+    const points = scene.outcome.locations.length;
     scene.hear(createEther(house()).phone(PLACES['U-c'], T0 - 600_000));
-    assert.deepEqual(scene.told.late, [{ staff_id: '0', ts: T0 - 600_000 }]);
+    assert.deepEqual(scene.outcome.late, [{ staff_id: '0', ts: T0 - 600_000 }]);
     assert.deepEqual(scene.where('0'), before);
-    assert.equal(scene.told.locations.length, points);
+    assert.equal(scene.outcome.locations.length, points);
   });
 
   test('a backlog of somebody who was away becomes history at its own time, without moving the present', () => {
@@ -265,9 +265,9 @@ describe('time', () => {
     const ether = createEther(house());
     for (let s = 0; s < 60; s += 2) scene.hear(ether.phone(PLACES['G-a'], T0 - 3_600_000 + s * 1000));
     assert.equal(scene.where('0')?.state, 'lost');
-    assert.deepEqual(scene.told.presences, []);
-    assert.equal(scene.told.locations.length, 30);
-    assert.ok(scene.told.locations.every(({ ts }) => ts < T0 - 3_500_000));
+    assert.deepEqual(scene.outcome.presences, []);
+    assert.equal(scene.outcome.locations.length, 30);
+    assert.ok(scene.outcome.locations.every(({ ts }) => ts < T0 - 3_500_000));
     walkWithPhone(scene, [['G-b', 4]], ether);
     assert.deepEqual([scene.where('0')?.state, scene.where('0')?.room], ['present', 'G-b']);
     assert.deepEqual(scene.list('stays', '0').map(({ room, duration_s: s }) => [room, s]), [['G-a', 58]]);
@@ -276,10 +276,10 @@ describe('time', () => {
   test('the future is bounded, and what comes after it is not late', () => {
     const scene = createScene();
     const ether = createEther(house());
-    scene.locator.hear(ether.phone(PLACES['G-a'], T0 + 240_000), T0, scene.told);
-    assert.ok(scene.told.locations.every(({ ts }) => ts <= T0));
+    scene.locator.hear(ether.phone(PLACES['G-a'], T0 + 240_000), T0, scene.outcome);
+    assert.ok(scene.outcome.locations.every(({ ts }) => ts <= T0));
     walkWithPhone(scene, [['G-a', 10]], ether);
-    assert.deepEqual(scene.told.late, []);
+    assert.deepEqual(scene.outcome.late, []);
   });
 
   test('the same batch twice changes nothing', () => {
@@ -291,7 +291,7 @@ describe('time', () => {
       twice.hear(batch);
       twice.hear(batch);
     }
-    assert.deepEqual(twice.told, once.told);
+    assert.deepEqual(twice.outcome, once.outcome);
   });
 });
 
@@ -302,15 +302,15 @@ test('a gateway with its clock a minute ahead neither makes others late nor keep
   for (let s = 0; s < 30; s += 1) {
     const start = scene.now();
     for (const batch of ether.gateways(PLACES[s < 15 ? 'G-a' : 'G-c'], start)) {
-      if (batch.receiver === 'gw-G-b') scene.locator.hear({ ...batch, ts: batch.ts + aheadMs }, Math.max(scene.now(), batch.ts), scene.told);
+      if (batch.receiver === 'gw-G-b') scene.locator.hear({ ...batch, ts: batch.ts + aheadMs }, Math.max(scene.now(), batch.ts), scene.outcome);
       else scene.hear(batch);
     }
     scene.wait(start + 1000 - scene.now());
   }
-  assert.deepEqual(scene.told.late, []);
+  assert.deepEqual(scene.outcome.late, []);
   assert.deepEqual(scene.list('presences', '1').map(({ room }) => room), ['G-a', 'G-c']);
   const lastMs = scene.now();
-  assert.ok(scene.told.locations.every(({ ts }) => ts <= lastMs));
+  assert.ok(scene.outcome.locations.every(({ ts }) => ts <= lastMs));
   scene.wait(62_000);
   assert.equal(scene.where('1')?.state, 'lost');
   assert.ok(Math.abs((scene.list('events', '1').at(-1)?.ts ?? 0) - lastMs - 60_000) <= 2000);
@@ -321,7 +321,7 @@ describe('another building', () => {
     const scene = createScene();
     walkWithPhone(scene, [['G-a', 20]]);
     const since = scene.where('0')?.since;
-    scene.locator.setBuilding(house({ 'gw-G-a': { rssi_offset: 3 } }), scene.now(), scene.told);
+    scene.locator.setBuilding(house({ 'gw-G-a': { rssi_offset: 3 } }), scene.now(), scene.outcome);
     assert.equal(scene.where('0')?.since, since);
     walkWithPhone(scene, [['G-a', 10], ['G-hall', 20]]);
     assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), ['G-a']);
@@ -336,7 +336,7 @@ describe('another building', () => {
     const indexOf = (/** @type {string} */ id) => rooms.findIndex((/** @type {any} */ room) => room.id === id);
     const [at, other] = [indexOf('G-b'), indexOf('G-hall')];
     [rooms[at], rooms[other]] = [rooms[other], rooms[at]];
-    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.outcome);
     const leftMs = scene.now();
     walkWithPhone(scene, [['G-hall', 30]]);
     const [stay] = scene.list('stays', '0');
@@ -358,12 +358,12 @@ describe('another building', () => {
     }
     walkWithPhone(scene, [['G-b', 20]]);
     assert.equal(scene.where('0')?.room, 'G-b');
-    scene.locator.setBuilding(next, scene.now(), scene.told, step.value);
+    scene.locator.setBuilding(next, scene.now(), scene.outcome, step.value);
     assert.equal(scene.where('0')?.room, 'G-b');
   });
 
   test('a change that nobody is located by disturbs nobody', () => {
-    const told = [() => {}, (/** @type {any} */ file) => {
+    const outcomes = [() => {}, (/** @type {any} */ file) => {
       file.staff.push({ id: '77', name: 'New' });
       file.levels[0].rooms[0].name = 'Other';
     }].map((change) => {
@@ -373,12 +373,12 @@ describe('another building', () => {
       const ether = createEther(house());
       for (const room of ['G-a', 'G-hall', 'G-b', 'G-hall', 'U-c']) {
         standWithTag(scene, room, 8, ether);
-        scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+        scene.locator.setBuilding(createBuilding(file), scene.now(), scene.outcome);
       }
-      return scene.told;
+      return scene.outcome;
     });
-    assert.ok(told[0].locations.length > 30);
-    assert.deepEqual(told[1], told[0]);
+    assert.ok(outcomes[0].locations.length > 30);
+    assert.deepEqual(outcomes[1], outcomes[0]);
   });
 
   test('whoever comes along is thought possible where they were before, though cells have other numbers', () => {
@@ -388,7 +388,7 @@ describe('another building', () => {
     const file = houseFile();
     file.levels[0].rooms.shift();
     for (const list of ['beacons', 'gateways']) file[list] = file[list].filter((/** @type {any} */ { room }) => room !== 'G-a');
-    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.outcome);
     const after = scene.locator.trace('0');
     assert.equal(after?.room, 'U-b');
     assert.deepEqual(after?.rooms, before?.rooms);
@@ -404,14 +404,14 @@ describe('another building', () => {
     assert.equal(scene.locator.presences().length, 700);
     const moved = houseFile();
     moved.gateways[1].x_m += 1;
-    scene.locator.setBuilding(createBuilding({ ...moved, staff: people }), scene.now(), scene.told);
+    scene.locator.setBuilding(createBuilding({ ...moved, staff: people }), scene.now(), scene.outcome);
     assert.equal(scene.locator.presences().length, 700);
     const without = houseFile();
     without.levels[0].rooms.shift();
     for (const list of ['beacons', 'gateways']) without[list] = without[list].filter((/** @type {any} */ { room }) => room !== 'G-a');
-    scene.locator.setBuilding(createBuilding({ ...without, staff: people }), scene.now(), scene.told); // while most are not there yet
+    scene.locator.setBuilding(createBuilding({ ...without, staff: people }), scene.now(), scene.outcome); // while most are not there yet
     assert.deepEqual(new Set(scene.locator.presences().map(({ room }) => room)), new Set(['U-c']));
-    const leaves = () => scene.told.events.filter(({ type }) => type === 'leave');
+    const leaves = () => scene.outcome.events.filter(({ type }) => type === 'leave');
     assert.ok(leaves().length < 350, 'all in one go');
     hear(698);
     assert.equal(scene.where('p698')?.room, 'U-c');
@@ -427,7 +427,7 @@ describe('another building', () => {
     const file = houseFile();
     for (const level of file.levels) level.rooms = level.rooms.filter((/** @type {any} */ { id }) => id !== 'G-a');
     for (const list of ['beacons', 'gateways']) file[list] = file[list].filter((/** @type {any} */ { room }) => room !== 'G-a');
-    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.told);
+    scene.locator.setBuilding(createBuilding(file), scene.now(), scene.outcome);
     assert.equal(scene.where('0'), undefined);
     scene.wait(20 * 60_000);
     assert.deepEqual(scene.list('stays', '0').map(({ room }) => room), ['G-a']);

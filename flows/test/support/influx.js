@@ -5,7 +5,7 @@ const http = require('node:http');
 const { encode } = require('@msgpack/msgpack');
 const { createInflux } = require('../../lib/store/influx');
 
-/** A database that answers as told: `answer(request, response, form)`. */
+/** A database that answers by `answer(request, response, form)`. */
 async function playInflux(t, answer, options = {}) {
   const server = http.createServer((request, response) => {
     let body = '';

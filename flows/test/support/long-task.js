@@ -12,8 +12,8 @@ function createLongTaskProbe() {
       const now = cpuMs();
       [longest, last] = [Math.max(longest, now - last), now];
     },
-    /** Does not count what ran since the last sample. */
-    skip: () => { last = cpuMs(); },
+    /** What ran since the last sample was the measurement itself: it does not count. */
+    ignoreOwnWork: () => { last = cpuMs(); },
     reset: () => { longest = 0; },
     longestMs: () => longest,
   };

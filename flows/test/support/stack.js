@@ -14,7 +14,7 @@ const { piece } = require('./influx');
 const FLOWS = path.join(__dirname, '..', '..');
 const SBIN = { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } }; // where Debian puts mosquitto
 
-/** Wait until `look` gives something true, at most `limitMs`; its last error is told. */
+/** Wait until `look` gives something true, at most `limitMs`; its last error is in the message. */
 async function until(what, look, limitMs = 10_000) {
   const end = Date.now() + limitMs;
   let last;

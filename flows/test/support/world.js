@@ -8,6 +8,7 @@ const { StoreUnavailable } = require('../../lib/store');
 const { house } = require('../locator/house');
 const { createEther, PLACES } = require('../locator/radio');
 const { smallBuilding, BEACONS } = require('./building');
+const { receive } = require('./receive');
 
 const LAG_MS = 300; // from a receiver into the database
 
@@ -76,7 +77,7 @@ class World {
     if (!session) this.queue = [];
     const site = createSite(createBuilding(this.versions.at(-1).file), this.now);
     this.log = [];
-    const tell = (text) => this.log.push(text);
+    const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
     const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
@@ -87,7 +88,7 @@ class World {
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
       record, sleep });
-    const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log: tell, warn: tell }, sleep });
+    const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log, warn: log }, sleep });
     site.outbox.attach({ connected: () => true, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
@@ -130,7 +131,7 @@ class World {
       this.now += 1;
       for (; this.sent[this.delivered]?.atMs <= this.now; this.delivered += 1) this.queue.push(this.sent[this.delivered]);
       if (!this.site) continue;
-      for (const { kind, receiver, payload } of this.queue.splice(0)) this.site.hear(`sda/v1/${kind}/${receiver}/readings`, payload, this.now);
+      for (const { kind, receiver, payload } of this.queue.splice(0)) receive(this.site, `sda/v1/${kind}/${receiver}/readings`, payload, this.now);
       if (this.now % 1000 === 0) this.site.tick(this.now);
       if (this.now % 2000 === 0) {
         this.rebuild.look();

@@ -12,7 +12,7 @@ from . import checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, status, up
-from .pipeline import wait_until_healthy
+from .pipeline import wait_until_healthy, wait_until_located
 from .settings import Settings, load
 
 
@@ -41,6 +41,7 @@ def _up(_: list[str]) -> int:
     install.install(install.run_parts())
     settings = up(settings)
     wait_until_healthy(settings)
+    located = wait_until_located(settings)
     if settings.env_file == ROOT / ".env":
         (ROOT / ".native").touch()  # stay native, even if an engine is installed later
     print(f"""
@@ -51,6 +52,8 @@ The whole pipeline is up.
   broker     MQTT on 127.0.0.1:{settings["MQTT_PORT"]}; over TLS for gateways and phones: {settings["MQTTS_PORT"]}
 Next: your own building: make building ARGS='from-list beacons.csv', or the dashboard's first steps
       make status, make logs, make down""")
+    if not located:
+        print("Readings of the past are still being located; until then questions about them are answered 503.")
     if not settings.demo:
         print("The demo is off: SIM=0, or the building is your own. SIM=1 in .env turns it on.")
     return 0

@@ -35,7 +35,7 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
-NOT_WITH_SYSTEM = ("accuracy", "containers", "dashboard", "trouble", "system/test_api_schemathesis.py")
+NOT_WITH_SYSTEM = ("accuracy", "containers", "dashboard", "faults", "system/test_api_schemathesis.py")
 """Parts of `tests` that do not run together with the rest."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
@@ -89,7 +89,7 @@ def test(arguments: list[str]) -> int:
             ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_WITH_SYSTEM)]),
         ],
         [
-            ("trouble", [pytest, "-q", "tests/trouble", "--ignore=tests/trouble/test_alerts.py"]),
+            ("faults", [pytest, "-q", "tests/faults", "--ignore=tests/faults/test_alerts.py"]),
             ("native", [pytest, "-q", "native/tests"]),
         ],
         [
@@ -103,7 +103,7 @@ def test(arguments: list[str]) -> int:
         [
             ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
-            ("alerts", [pytest, "-q", "tests/trouble/test_alerts.py"]),
+            ("alerts", [pytest, "-q", "tests/faults/test_alerts.py"]),
             ("simulator", [pytest, "-q", "simulator/tests"]),
         ],
     ]

@@ -10,6 +10,9 @@ from .health import TIMEOUT_S
 from .settings import Settings
 from .wait import wait_for
 
+LOCATED_WITHIN_S = 15.0
+"""A start after an ordinary stop needs a few seconds; a longer outage goes on in the background."""
+
 
 def problems(settings: Settings) -> list[str]:
     """The parts that are not up by /health, each with reason and remedy; empty: all are up."""
@@ -48,3 +51,19 @@ def wait_until_healthy(settings: Settings, within_s: float = 60.0) -> None:
     except StackError:
         text = "\n".join(last)
         raise StackError(f"not everything works after {within_s:.0f} s:\n{text}") from None
+
+
+def wait_until_located(settings: Settings, within_s: float = LOCATED_WITHIN_S) -> bool:
+    """Wait until the past is located, so that history answers instead of 503; whether it is within `within_s`."""
+    try:
+        wait_for(lambda: _is_located(settings), within_s, "the past to be located")
+    except StackError:
+        return False
+    return True
+
+
+def _is_located(settings: Settings) -> bool:
+    try:
+        return bool(_report(settings)["parts"]["rebuild"]["state"] == "idle")
+    except (URLError, OSError, ValueError, KeyError):
+        return False

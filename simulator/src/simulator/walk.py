@@ -16,7 +16,7 @@ from simulator.plan import Plan
 SPEED_M_S, SPEED_SPREAD_M_S, SLOWEST_M_S, FASTEST_M_S = 1.25, 0.15, 0.8, 1.6
 # How long an SDA stays in a room: median 45 s, sometimes minutes; an assumption that keeps a demo moving.
 STAY_S, STAY_SPREAD, SHORTEST_STAY_S, LONGEST_STAY_S = 45.0, 0.7, 10.0, 600.0
-CROSSED_SHARE = 0.3  # corridors and lift lobbies are crossed often but are seldom a destination
+CROSSED_SHARE = 0.3  # corridors and lift lobbies are crossed often but are rarely a destination
 SAME_LEVEL_SHARE = 0.75  # of all visits stay on the level: a patrol finishes a floor before it takes the lift
 LIFT_WAIT_S = (5.0, 25.0)
 LIFT_S_PER_LEVEL = 4.0  # a storey of 4 m at 1 m/s, a usual speed of passenger lifts

@@ -21,11 +21,11 @@ const TASK_LAG_MS = 5 * MINUTE_MS;
 const READING_BYTES = 64 * 1024;
 
 /**
- * @param {Pick<import('../../store').Store, 'minutes'|'freshMinutes'>} archive
+ * @param {Pick<import('../../store').Store, 'minutes'|'freshMinutes'>} store
  * @param {() => number} clock
  * @param {number} [cacheBytes]
  */
-function createDays(archive, clock, cacheBytes = CACHE_BYTES) {
+function createDays(store, clock, cacheBytes = CACHE_BYTES) {
   /** @type {LRUCache<string, CachedDay & {bytes: number}>} */
   const cache = new LRUCache({ maxSize: cacheBytes, sizeCalculation: ({ bytes }) => bytes });
 
@@ -85,9 +85,9 @@ function createDays(archive, clock, cacheBytes = CACHE_BYTES) {
     const completeMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS; // the current minute is not complete
     const freshMs = Math.min(Math.max(completeMs - TASK_LAG_MS, fromMs), toMs);
     const untilMs = Math.min(completeMs, toMs);
-    const fresh = freshMs < untilMs ? archive.freshMinutes(beacon, freshMs, untilMs) : Promise.resolve([]);
+    const fresh = freshMs < untilMs ? store.freshMinutes(beacon, freshMs, untilMs) : Promise.resolve([]);
     fresh.catch(() => {}); // awaited below, where it counts
-    for await (const piece of archive.minutes(beacon, fromMs, freshMs)) addPoints(piece);
+    for await (const piece of store.minutes(beacon, fromMs, freshMs)) addPoints(piece);
     addPoints(await fresh);
     return byDay;
   }

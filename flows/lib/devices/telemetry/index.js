@@ -15,11 +15,11 @@ const { encode, MINUTE_MS } = require('./day');
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * @param {Pick<import('../../store').Store, 'minutes'|'freshMinutes'>} archive
+ * @param {Pick<import('../../store').Store, 'minutes'|'freshMinutes'>} store
  * @param {() => number} clock
  */
-function createTelemetry(archive, clock) {
-  const days = createDays(archive, clock);
+function createTelemetry(store, clock) {
+  const days = createDays(store, clock);
 
   /**
    * Minutes that start in [fromMs, toMs).

@@ -39,20 +39,6 @@ function createStaffRanking(window) {
   return { add, top: ranked };
 }
 
-/** @param {Stay[]} stays from `allStays` @param {Window} window @param {By} by @param {number} count */
-function topRooms(stays, window, by, count) {
-  const ranking = createRoomRanking(window);
-  stays.forEach(ranking.add);
-  return ranking.top(by, count);
-}
-
-/** @param {Stay[]} stays from `allStays` @param {Window} window @param {By} by @param {number} count */
-function topStaff(stays, window, by, count) {
-  const ranking = createStaffRanking(window);
-  stays.forEach(ranking.add);
-  return ranking.top(by, count);
-}
-
 /**
  * Counts stay after stay, so that the stays of a month need not lie in memory together.
  * @param {Window} window
@@ -86,4 +72,4 @@ const byVisits = (a, b) => b.visits - a.visits;
 /** @param {Tally} a @param {Tally} b */
 const byTime = (a, b) => b.ms - a.ms;
 
-module.exports = { topRooms, topStaff, createRoomRanking, createStaffRanking };
+module.exports = { createRoomRanking, createStaffRanking };

@@ -39,22 +39,9 @@ const emptyRow = (level, room, name, limit) => ({ level, room, name, limit, coun
   people: /** @type {{staff_id: string, since: number, ts: number, state: string}[]} */ ([]) });
 
 /**
- * When each room was last patrolled and by whom: the latest moment at which anybody was in it for at least `leastMs`.
- * Of several people at that moment the one who had been there longest, then the lower id.
- * @param {Building} building
- * @param {Stay[]} stays from `allStays`
- * @param {number} nowMs
- * @param {number} [leastMs] shorter stays are walking through, not patrolling
- */
-function lastPatrolled(building, stays, nowMs, leastMs = 0) {
-  const patrols = createPatrols(leastMs);
-  for (const stay of stays) patrols.add(stay);
-  return patrols.rows(building, nowMs);
-}
-
-/**
- * The same, stay after stay, in any order.
- * @param {number} leastMs
+ * When each room was last patrolled and by which person, stay after stay, in any order: the latest moment at which anybody was in it for at
+ * least `leastMs`. Of several people at that moment the one who had been there longest, then the lower id.
+ * @param {number} leastMs shorter stays are walking through, not patrolling
  * @param {Window} [window] a stay counts with its part within it; without: as it is
  */
 function createPatrols(leastMs, window) {
@@ -107,4 +94,4 @@ function visits(stays, room, window) {
   }).sort((a, b) => b.enter_ms - a.enter_ms || compareIds(a.staff_id, b.staff_id));
 }
 
-module.exports = { occupancy, lastPatrolled, createPatrols, visits };
+module.exports = { occupancy, createPatrols, visits };

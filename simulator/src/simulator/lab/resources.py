@@ -72,10 +72,10 @@ class Sampler:
     def _uses(self, seconds: float) -> dict[str, tuple[float, float, float, float]]:
         """(cores, MiB of memory, read, written) by part; the generator's processes are one part."""
         found: dict[str, tuple[float, float, float, float]] = {}
-        for part, its_pid in self._parts.items():
+        for part, its_pid in list(self._parts.items()):
             if not psutil.pid_exists(its_pid):  # it was started again
-                found = (_child(parent, PROGRAMS.get(part, part)) for parent in self._supervisors)
-                self._parts[part] = next((one for one in found if one), its_pid)
+                candidates = (_child(parent, PROGRAMS.get(part, part)) for parent in self._supervisors)
+                self._parts[part] = next((one for one in candidates if one), its_pid)
         processes = [*self._parts.items(), *((GENERATOR, pid) for pid in self._generators())]
         for name, pid in processes:
             used = self._use(name, pid)

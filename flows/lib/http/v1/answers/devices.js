@@ -25,7 +25,7 @@ const NOTHING = { heard_ms: 0, receiver: '', rssi: 0, measured_ms: null, battery
 const SILENCE = { state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 };
 
 /** @param {import('.').Context} context */
-function createDeviceAnswers({ site, archive, telemetry, clock }) {
+function createDeviceAnswers({ site, store, telemetry, clock }) {
   /** @param {string} id of a registered one @param {ReturnType<typeof biases>} [biasOf] */
   function beaconOf(id, biasOf = biases(site)) {
     const building = site.building();
@@ -62,7 +62,7 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
     if (every === 'raw') {
       const part = possible(window, nowMs, READINGS_KEPT_DAYS);
       /** @type {import('../pages').Read<import('../../../store/telemetry').RawPoint>} */
-      const read = (from, to, count) => stored(archive.rawPoints(beacon, from, to, count));
+      const read = (from, to, count) => stored(store.rawPoints(beacon, from, to, count));
       const { items, last } = await readPage(read, part, after, limit, { ts: ([ts]) => ts, id: ([, receiver]) => receiver });
       return bodyOf(head, [Buffer.from(items.map((point) => `,${encode(point)}`).join(''))], next(last));
     }
@@ -114,8 +114,8 @@ function createDeviceAnswers({ site, archive, telemetry, clock }) {
     listTelemetry,
     listGateways,
     getGateway: (/** @type {Ask} */ { params }) => gatewayOf(knownGateway(params.gateway)),
-    listGatewayHealth: (/** @type {Ask} */ ask) => said(ask, 'points', archive.figuresOf),
-    listGatewayStatus: (/** @type {Ask} */ ask) => said(ask, 'statuses', archive.statusesOf),
+    listGatewayHealth: (/** @type {Ask} */ ask) => said(ask, 'points', store.figuresOf),
+    listGatewayStatus: (/** @type {Ask} */ ask) => said(ask, 'statuses', store.statusesOf),
   };
 }
 

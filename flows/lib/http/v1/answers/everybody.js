@@ -15,7 +15,7 @@ const { stored } = require('./known');
 const MOST_STAYS = 50_000;
 
 /** @param {import('.').Context} context */
-function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {} }) {
+function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} }) {
   /**
    * Every stay that touches a window, in no order.
    * @param {Window} window @param {(stay: Stay) => void} add
@@ -28,8 +28,8 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
       const stay = merge.take(one);
       if (stay) add(stay);
     };
-    (await archive.staysInto(null, fromMs)).forEach(take);
-    for await (const stays of archive.everyStay(null, fromMs, toMs)) stays.forEach(take);
+    (await store.staysInto(null, fromMs)).forEach(take);
+    for await (const stays of store.everyStay(null, fromMs, toMs)) stays.forEach(take);
     merge.rest().forEach((stay) => { if (within(stay, { fromMs, toMs })) add(stay); });
   });
 
@@ -42,12 +42,12 @@ function createEverybody({ site, archive, clock, refuseIncompleteStays = () => {
     refuseIncompleteStays(fromMs, toMs, [staffId], clock());
     const presences = site.openStays();
     const staff = [staffId];
-    const found = [...await archive.staysInto(staff, fromMs), ...await archive.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
+    const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
     const own = allStays(found, presences.filter(({ staff_id: one }) => one === staffId)).filter((stay) => within(stay, { fromMs, toMs }));
     if (own.length === 0) return [];
     const rooms = new Set(own.map(({ room }) => room));
-    const all = (await archive.staysInto(null, fromMs)).filter(({ room }) => rooms.has(room));
-    for await (const stays of archive.everyStay([...rooms], fromMs, toMs)) {
+    const all = (await store.staysInto(null, fromMs)).filter(({ room }) => rooms.has(room));
+    for await (const stays of store.everyStay([...rooms], fromMs, toMs)) {
       if (all.length + stays.length > MOST_STAYS) {
         throw badRequest(`more than ${MOST_STAYS} stays lie in these rooms in this time: ask for it in parts`);
       }

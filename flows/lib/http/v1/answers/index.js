@@ -17,7 +17,7 @@ const { createVisitAnswers } = require('./visits');
  * Answers by operationId. Each takes checked parameters and gives the body, in the form of its description.
  * @typedef {object} Context
  * @property {import('../../../site').Site} site
- * @property {import('../../../store').Store} archive
+ * @property {import('../../../store').Store} store
  * @property {ReturnType<typeof import('../../../devices/telemetry').createTelemetry>} telemetry
  * @property {import('../../../rebuild').Rebuild} rebuild
  * @property {import('../../../access/keys').Keys} keys

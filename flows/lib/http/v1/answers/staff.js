@@ -14,7 +14,7 @@ const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
 function createStaffAnswers(context) {
-  const { site, archive, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
+  const { site, store, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
   const past = createPast(context);
 
   /**
@@ -35,7 +35,7 @@ function createStaffAnswers(context) {
   /** Refuse who is neither listed nor here nor in the history. @param {string} id */
   async function mustBeKnown(id) {
     if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.history.between(id, 0, Infinity).length > 0) return;
-    if (!await stored(archive.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw unknown(`staff member ${id}`);
+    if (!await stored(store.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw unknown(`staff member ${id}`);
   }
 
   /** @param {Ask} ask */
@@ -69,7 +69,7 @@ function createStaffAnswers(context) {
       const storedTo = Math.min(to, memoryMs);
       const older = from < storedTo ? await stored(async () => {
         refuseIncomplete(from, storedTo, [id], nowMs);
-        return archive.placesOf(id, from, storedTo, count);
+        return store.placesOf(id, from, storedTo, count);
       }) : [];
       return older.length >= count ? older : [...older, ...site.history.between(id, Math.max(from, storedTo), to - 1)].slice(0, count);
     };
@@ -91,9 +91,9 @@ function createStaffAnswers(context) {
     const now = site.openStays().filter(wanted);
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
-      const into = from < fromMs ? await stored(archive.staysInto(staff, fromMs)) : [];
+      const into = from < fromMs ? await stored(store.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
-      const found = since < to ? await stored(archive.staysOf({ staff, level }, since, to, count)) : [];
+      const found = since < to ? await stored(store.staysOf({ staff, level }, since, to, count)) : [];
       return allStays([...into.filter(wanted), ...found], now)
         .filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs })).slice(0, count);
     };

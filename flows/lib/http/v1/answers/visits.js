@@ -13,7 +13,7 @@ const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
  * @typedef {import('../ask').Ask} Ask
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
-function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = () => {}, ...context }) {
+function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}, ...context }) {
   const past = createPast(context);
 
   /** @param {Ask} ask */
@@ -26,9 +26,9 @@ function createVisitAnswers({ site, archive, everybody, refuseIncompleteStays = 
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);
-      const found = since < to ? await stored(archive.staysIn(room, since, to, count)) : [];
+      const found = since < to ? await stored(store.staysIn(room, since, to, count)) : [];
       if (from < fromMs && found.length < count) { // the last ones are those who were there already
-        found.push(...(await stored(archive.staysInto(null, fromMs))).filter((stay) => stay.room === room));
+        found.push(...(await stored(store.staysInto(null, fromMs))).filter((stay) => stay.room === room));
       }
       return allStays(found, now).filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs }))
         .reverse().slice(0, count);

@@ -54,7 +54,7 @@ module.exports = {
   Meeting: object({ level: id, room: id, start_ms: ms, end_ms: ms, duration_s: seconds }),
   Contact: object({ staff_id: id, name: orNull(text), total_s: { ...seconds, description: 'Sum of all meetings, seconds.' },
     longest_s: { ...seconds, description: 'The longest meeting, seconds.' }, meetings: list(ref('Meeting')) }),
-  Contacts: object({ staff_id: id, ...past, count: { ...count, description: 'How many there are, told or not.' }, contacts: list(ref('Contact')) }),
+  Contacts: object({ staff_id: id, ...past, count: { ...count, description: 'How many there are, listed or not.' }, contacts: list(ref('Contact')) }),
   StaffRank: object({ staff_id: id, name: orNull(text), visits: count, time_s: seconds, rooms: { ...count, description: 'Different rooms.' } }),
   StaffRanking: object({ ...past, staff: list(ref('StaffRank')) }),
 };

@@ -29,7 +29,7 @@ const { toBuilding, toGateway } = require('./changes');
  * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
  */
-function createWhereabouts({ building, startedMs, history, outbox, results, counters }) {
+function createLiveTracking({ building, startedMs, history, outbox, results, counters }) {
   let locator = createLocator(building);
   let found = emptyOutcome();
   let remembered = 0;
@@ -196,4 +196,4 @@ function createWhereabouts({ building, startedMs, history, outbox, results, coun
   };
 }
 
-module.exports = { createWhereabouts };
+module.exports = { createLiveTracking };

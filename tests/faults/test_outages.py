@@ -150,7 +150,7 @@ _STAYS = (
 )
 
 
-def test_what_stays_tell_is_never_told_by_halves(stack: RunningStack, demo: Building) -> None:
+def test_answers_made_from_stays_are_never_partial(stack: RunningStack, demo: Building) -> None:
     """Neither while they are on their way to the database, nor before they are located again after a start."""
     room = demo.beacons[0].room
     asked = (*_STAYS, f"/api/v1/rooms/{room}/visits")
