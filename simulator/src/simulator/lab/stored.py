@@ -1,6 +1,7 @@
-"""Counts what the platform stored. The only module that knows how readings lie in InfluxDB."""
+"""Counts what the platform stored. The only module that knows how readings lie in InfluxDB: as points or as batches."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 from influxdb_client.client.influxdb_client import InfluxDBClient
@@ -17,14 +18,28 @@ LONGEST_S = 300.0
 
 def readings_by_receiver(target: Target, start_ms: int, stop_ms: int) -> dict[str, int]:
     """How many readings with times in [start, stop) are stored, of each receiver."""
-    query = (
-        f'from(bucket: "readings") |> range(start: {_time(start_ms)}, stop: {_time(stop_ms)})'
-        ' |> filter(fn: (r) => r._measurement == "reading" and r._field == "rssi")'
-        ' |> group(columns: ["receiver"]) |> count()'
-    )
+    window = f'from(bucket: "readings") |> range(start: {_time(start_ms)}, stop: {_time(stop_ms)})'
+    found: dict[str, int] = defaultdict(int)
     with _client(target.influx_url, target.influx_token) as client:
-        tables = client.query_api().query(query)
-    return {record.values["receiver"]: int(record.get_value()) for table in tables for record in table.records}
+        for query in (POINTS, BATCHES):
+            for table in client.query_api().query(query.replace("WINDOW", window)):
+                for record in table.records:
+                    found[record.values["receiver"]] += int(record.get_value())
+    return dict(found)
+
+
+POINTS = """
+WINDOW |> filter(fn: (r) => r._measurement == "reading" and r._field == "rssi")
+  |> group(columns: ["receiver"]) |> count()
+"""
+"""A point for each reading."""
+BATCHES = """
+import "strings"
+WINDOW |> filter(fn: (r) => r._measurement == "batch" and r._field == "readings")
+  |> map(fn: (r) => ({receiver: r.receiver, _value: strings.countStr(v: r._value, substr: ",") + 1}))
+  |> group(columns: ["receiver"]) |> sum()
+"""
+"""A point for each batch, its readings in one text: `<beacon> <rssi>,<beacon> <rssi>`."""
 
 
 def settled(
