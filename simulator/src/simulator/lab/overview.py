@@ -24,12 +24,12 @@ NOT_MEASURED = (
 
 
 def of_folders(folders: Sequence[Path]) -> str:
-    """The page of the newest run of each scenario and form among these folders, as Markdown."""
+    """The page of the newest valid run of each scenario and form among these folders, as Markdown."""
     newest: dict[tuple[str, str], Mapping[str, Any]] = {}
     for folder in folders:
         one = json.loads((folder / "summary.json").read_text())
         key = (one["scenario"], one["form"])
-        if key not in newest or newest[key]["started_ms"] < one["started_ms"]:
+        if key not in newest or _rank(newest[key]) < _rank(one):
             newest[key] = one
     runs = [newest[key] for key in sorted(newest)]
     blocks: list[Block] = [Paragraph(ABOUT), Heading("Method"), Paragraph(TERMS), Paragraph(LATENESS)]
@@ -37,6 +37,11 @@ def of_folders(folders: Sequence[Path]) -> str:
     for run in runs:
         blocks += _section(run)
     return markdown(TITLE, blocks)
+
+
+def _rank(run: Mapping[str, Any]) -> tuple[bool, int]:
+    """A valid run goes before a void one, a newer one before an older one."""
+    return run["verdict"] != "void", run["started_ms"]
 
 
 def _overview(runs: Sequence[Mapping[str, Any]]) -> Table:

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import mean
 from typing import Any
 
@@ -175,12 +175,12 @@ def _saturation(
     if len(first) < 2 or len(kinds) != 1:
         return None
     cores = int(environment.get("machine", {}).get("cores", 1))
-    rungs = [
-        verdict.Rung(
-            one["name"], one["offered"], Figures(**_unrounded(one["calls"][one["primary"]])), one["busy"], cores
-        )
-        for one in sorted(first, key=lambda one: one["offered"])
-    ]
+    rungs = []
+    for one in sorted(first, key=lambda one: one["offered"]):
+        figures = Figures(**_unrounded(one["calls"][one["primary"]]))
+        if one["closed"]:  # users do all calls of their mix
+            figures = replace(figures, per_s=sum(call["per_s"] for call in one["calls"].values()))
+        rungs.append(verdict.Rung(one["name"], one["offered"], figures, one["busy"], cores))
     if len({rung.offered for rung in rungs}) < 2:
         return None
     found = verdict.saturation(rungs, closed=first[0]["closed"])

@@ -85,6 +85,7 @@ class Saturation:
     cause: str
 
 
+GAIN = 0.1
 FULL = 0.90
 """Of a core, or of the machine."""
 
@@ -92,14 +93,14 @@ FULL = 0.90
 def saturation(rungs: Sequence[Rung], closed: bool) -> Saturation | None:
     """Where more load brings no more throughput. None: the ladder did not reach that.
 
-    Closed loop: throughput rises by less than 5 % of what more users would bring, or stays while answers slow down.
+    Closed loop: throughput rises by less than a tenth of what more users would bring, or stays while answers slow down.
     Open loop: less than 98 % of the offered rate is answered, or answers have faults.
     """
     for before, rung in pairwise(rungs):
         if closed:
             gain = rung.figures.per_s / before.figures.per_s if before.figures.per_s else 2.0
             more = rung.offered / before.offered if before.offered else 2.0
-            full = gain - 1 < 0.05 * (more - 1) or (gain < 1.05 and rung.figures.p50 > 1.5 * before.figures.p50)
+            full = gain - 1 < GAIN * (more - 1) or (gain < 1.05 and rung.figures.p50 > 1.5 * before.figures.p50)
         else:
             full = rung.figures.per_s < 0.98 * rung.offered or rung.figures.faults > 0
         if full:
