@@ -1,6 +1,7 @@
 """A report as a list of blocks, and its two forms: Markdown and one HTML page that needs no network. Pure."""
 
 import html
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -44,6 +45,10 @@ class Picture:
 Block = Heading | Paragraph | Notice | Table | Picture
 
 
+WIDTH = 120
+"""Of lines of prose in Markdown."""
+
+
 def markdown(title: str, blocks: Sequence[Block]) -> str:
     """The report as Markdown; pictures are files in `pictures/`."""
     lines = [f"# {title}", ""]
@@ -52,7 +57,7 @@ def markdown(title: str, blocks: Sequence[Block]) -> str:
             case Heading(text):
                 lines += [f"## {text}", ""]
             case Paragraph(text):
-                lines += [text, ""]
+                lines += [*textwrap.wrap(text, WIDTH), ""]
             case Notice(_, text):
                 lines += [f"**{text}**", ""]
             case Table(head, rows, note):

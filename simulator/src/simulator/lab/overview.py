@@ -33,10 +33,18 @@ def of_folders(folders: Sequence[Path]) -> str:
             newest[key] = one
     runs = [newest[key] for key in sorted(newest)]
     blocks: list[Block] = [Paragraph(ABOUT), Heading("Method"), Paragraph(TERMS), Paragraph(LATENESS)]
-    blocks += [Paragraph(NOT_MEASURED), Heading("All runs"), _overview(runs)]
+    blocks += [Paragraph(NOT_MEASURED), *_machines(runs), Heading("All runs"), _overview(runs)]
     for run in runs:
         blocks += _section(run)
     return markdown(TITLE, blocks)
+
+
+def _machines(runs: Sequence[Mapping[str, Any]]) -> list[Block]:
+    machines = {(one["machine"]["cores"], one["machine"]["cpu"], one["machine"]["memory_mib"]) for one in runs}
+    said = "; ".join(f"{cores} cores, {cpu}, {mib:,} MiB" for cores, cpu, mib in sorted(machines))
+    return [
+        Paragraph(f"Machine: {said}. Generator and all parts share it; what other programs used stands in each row.")
+    ]
 
 
 def _rank(run: Mapping[str, Any]) -> tuple[bool, int]:
