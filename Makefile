@@ -1,6 +1,6 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean env check test test-compose bench bench-api bench-dashboard accuracy account building key
+.PHONY: help up down status logs clean env check test test-compose bench bench-api bench-dashboard chaos accuracy account building key
 .PHONY: rebuild simulator lab
 
 help:            ## this list
@@ -23,6 +23,8 @@ test:            ## all tests against real services; ARGS='tests/system -k kill'
 	@native/stack test $(ARGS)
 test-compose:    ## tests of the containers on a real engine, with both kinds of image store; ARGS='-k faulty' for some
 	@native/stack test-compose $(ARGS)
+chaos:           ## kill services at random under load, prove that nothing is lost; ARGS='--minutes 5 --seed 7', --help
+	@native/stack chaos $(ARGS)
 bench-dashboard: ## delay of markers, cost of ten open pages; ARGS='--heap-minutes 60': the page's heap
 	@native/stack bench dashboard $(ARGS)
 bench:           ## benchmarks; prints a table and writes docs/benchmarks.md

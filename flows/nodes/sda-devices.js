@@ -1,5 +1,6 @@
 'use strict';
 
+const { showBadge } = require('../lib/shared/badge');
 const { StoreUnavailable } = require('../lib/store/influx');
 
 /** A beacon without a reading for longer counts as silent anyway. */
@@ -7,7 +8,8 @@ const RESTORED_MS = 24 * 3_600_000;
 const RETRY_MS = 10_000;
 
 module.exports = function register(RED) {
-  /** Takes status and health of gateways, and reads the last reading of each beacon before the start from the database. */
+  /** Takes status and health of gateways and sends which come and go; reads the last reading of each beacon before the start from the
+   * database. */
   function SdaDevices(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store } = RED.nodes.getNode(definition.site);
@@ -23,12 +25,23 @@ module.exports = function register(RED) {
     };
     timer = setTimeout(restore, 0);
 
-    this.on('input', (message, _send, done) => {
-      const status = site.gateways.handleMessage(message, site.building(), Date.now());
-      if (status) site.setGateway(status.gateway, status.up, Date.now());
+    const hide = showBadge(this, (nowMs) => {
+      const gateways = [...site.building().gateways.keys()];
+      const online = gateways.filter((id) => site.gateways.of(id, nowMs)?.state === 'online').length;
+      return { fill: online === gateways.length ? 'green' : 'yellow', shape: 'dot', text: `${online} of ${gateways.length} gateways online` };
+    });
+
+    this.on('input', (message, send, done) => {
+      const nowMs = Date.now();
+      const status = site.gateways.handleMessage(message, site.building(), nowMs);
+      if (status) {
+        site.setGateway(status.gateway, status.up, nowMs);
+        send({ topic: 'gateways', payload: [{ ts: nowMs, gateway: status.gateway, state: status.up ? 'online' : 'offline' }] });
+      }
       done();
     });
     this.on('close', () => {
+      hide();
       clearTimeout(timer);
       timer = null;
     });

@@ -14,7 +14,8 @@ module.exports = function register(RED) {
       outbox: site.outbox,
       clock: Date.now,
       onConfigs: ({ payloads, beacons, falsePositiveRate }) => {
-        const text = `${payloads.size} gateways are to listen for ${beacons} beacons`;
+        const text = `${payloads.size} gateways are to report ${beacons} beacons`;
+        this.status({ fill: 'green', shape: 'dot', text: `${payloads.size} gateways, ${beacons} beacons` });
         if (falsePositiveRate === 0) this.log(text);
         else this.log(`${text}, sent as a filter that lets ${(falsePositiveRate * 100).toPrecision(2)} % of all others in as well`);
       },

@@ -10,14 +10,19 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     const { site, exchange } = configNode(RED, definition.site, 'site');
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
-    const message = (topic, payload) => (payload ? { topic, payload } : null);
+    const message = (topic, payload) => (payload?.length > 0 ? { topic, payload } : null);
+    const sendLate = (late) => { if (late) this.send([null, null, null, null, { ...late, late: true }]); };
 
     if (site.results.attached()) this.warn('another sda-locate of this site sends nothing from now on: one is enough');
-    const detach = site.results.attach(({ locations: located, stays, presence, events }) => {
+    const sendNew = ({ locations: located, stays, presence, events }) => {
       locations.add(located?.length ?? 0);
       // stays first: whoever sees a location in the database finds the stays before it
       if (stays) this.send([null, message('stays', stays)]);
       this.send([message('locations', located), null, message('presence', presence), message('events', events)]);
+    };
+    const detach = site.results.attach((found, late) => {
+      if (late) for (const kind of ['stays', 'locations', 'events']) sendLate(message(kind, found[kind]));
+      else sendNew(found);
     });
     exchange?.opened();
     const hide = showBadge(this, (nowMs) => ({ fill: 'green', shape: 'dot',

@@ -1,5 +1,7 @@
 'use strict';
 
+const { showBadge } = require('../lib/shared/badge');
+
 const POLL_MS = 5000;
 
 module.exports = function register(RED) {
@@ -11,11 +13,20 @@ module.exports = function register(RED) {
     const timer = setInterval(() => {
       for (const source of [parts, certificate]) source.poll().catch((error) => this.error(error));
     }, POLL_MS);
+    const waitingIn = parts.figures.find(({ name }) => name === 'ingest_waiting');
+    const hide = showBadge(this, () => {
+      const waiting = waitingIn.read();
+      return waiting === null ? { fill: 'grey', shape: 'ring', text: 'no figures of Telegraf yet' }
+        : { fill: 'green', shape: 'dot', text: `${waiting} points wait in Telegraf` };
+    });
     this.on('input', (message, _send, done) => {
       parts.handleMessage(message);
       done();
     });
-    this.on('close', () => clearInterval(timer));
+    this.on('close', () => {
+      clearInterval(timer);
+      hide();
+    });
   }
 
   RED.nodes.registerType('sda-parts', SdaParts);

@@ -128,6 +128,16 @@ test('nodes of a user beside every step receive everything once, and what they d
   assert.equal(helper.getNode('spoil-publish').seen.filter(({ topic }) => topic === 'sda/v1/rejected').length, 1);
 });
 
+test('what is located again comes out of an output of its own', async () => {
+  await load([...PIPELINE.map((node) => (node.id === 'locate' ? { ...node, wires: [...node.wires, ['late']] } : node)), { id: 'late', type: 'helper' }]);
+  const late = received('late');
+  const [location, visit] = [{ staff_id: '0', ts: 1, room: 'a' }, { staff_id: '0', ts: 1, room: 'a', duration_s: 1 }];
+  helper.getNode('site').site.results.again({ locations: [location], stays: [] });
+  helper.getNode('site').site.results.again({ locations: [], stays: [visit] });
+  await until('both', () => late.length === 2);
+  assert.deepEqual(late.map(({ topic, payload, late: mark }) => [topic, payload, mark]), [['locations', [location], true], ['stays', [visit], true]]);
+});
+
 test('what is waiting when a node closes is located and published all the same', async () => {
   await load(PIPELINE);
   const { site: { outbox, counters, flush } } = helper.getNode('site');
@@ -197,12 +207,15 @@ test('what the broker says of itself becomes a figure', async () => {
   assert.equal(helper.getNode('site').figures.flat().memory_bytes_broker, 4096);
 });
 
-test('status and health of a gateway are kept', async () => {
-  await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site' }]);
+test('status and health of a gateway are kept, and that it came is a message', async () => {
+  await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site', wires: [['changes']] }, { id: 'changes', type: 'helper' }]);
+  const changes = received('changes');
   const done = once(helper.getNode('devices'), 'input');
   helper.getNode('devices').receive({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state: 'online', ts: 1 })) });
   await done;
   assert.equal(helper.getNode('site').site.gateways.of('gw-a', Date.now()).state, 'online');
+  await until('it comes out', () => changes.length === 1);
+  assert.deepEqual([changes[0].topic, changes[0].payload.map(({ gateway, state }) => [gateway, state])], ['gateways', [['gw-a', 'online']]]);
 });
 
 test('what is amiss is an alert, by what health says of ingest', async () => {

@@ -162,6 +162,11 @@ test('results: to the carrier while there is one, else to the outbox; nothing tw
   results.add('presence', [{ ...one('3'), state: 'present' }]);
   results.deliver(0);
   assert.deepEqual([carried.length, put], [2, ['sda/v1/staff/3/location']]);
+  const late = [];
+  results.again({ locations: [one('4')] });
+  results.attach((...args) => late.push(args));
+  results.again({ locations: [one('5')] });
+  assert.deepEqual([late, put.length], [[[{ locations: [one('5')] }, true]], 1], 'what was located again is in the outbox already');
 });
 
 test('after a reconnect what a killed broker may have forgotten comes again, in order, before all that waits', () => {

@@ -64,14 +64,16 @@ async function deploy(type, change) {
 const TAB = () => [
   { id: 'own-tab', type: 'tab', label: 'My own', disabled: false, info: '' },
   { id: 'own-function', type: 'function', z: 'own-tab', name: 'shout', outputs: 1, timeout: 0, noerr: 0, initialize: '', finalize: '', libs: [],
-    func: 'const own = msg.payload.map(({ staff_id, ts, room }) => ({ staff_id, ts, room }));\n' +
+    func: 'if (msg.topic !== "locations") return null;\nconst late = msg.late === true;\n' +
+      'const own = msg.payload.map(({ staff_id, ts, room }) => ({ staff_id, ts, room, late }));\n' +
       'for (const item of msg.payload) item.room = "changed by a user";\nreturn { payload: own };', x: 200, y: 80, wires: [['own-post']] },
   { id: 'own-post', type: 'http request', z: 'own-tab', name: '', method: 'POST', ret: 'txt', paytoqs: 'ignore',
     url: `http://127.0.0.1:${server.address().port}/`, tls: '', persist: false, proxy: '', insecureHTTPParser: false, authType: '',
     senderr: false, headers: [], x: 400, y: 80, wires: [[]] },
 ];
+/** The outputs of locate that carry locations. */
 const wired = (flows) => flows.map((node) => (node.id === 'locate' && !node.wires[0].includes('own-function')
-  ? { ...node, wires: [[...node.wires[0], 'own-function'], ...node.wires.slice(1)] } : node));
+  ? { ...node, wires: node.wires.map((to, output) => ([0, 4].includes(output) ? [...to, 'own-function'] : to)) } : node));
 
 /** Publish some seconds in a room up to now, one batch a second. */
 async function walk(staff, seconds) {
@@ -87,7 +89,8 @@ async function history(staff) {
   const answer = await fetch(`${red.url}/extractbeacon?${new URLSearchParams({ staff_id: staff, start_time: now - 60, end_time: now + 1 })}`);
   return answer.ok ? (await answer.json()).location.map(({ timestamp }) => timestamp).sort() : [];
 }
-const postedOf = (staff) => posted.filter(({ staff_id: id }) => id === staff);
+const postedOf = (staff, again = false) => posted.filter(({ staff_id: id, late }) => id === staff && late === again)
+  .map(({ late: _late, ...location }) => location);
 
 const seconds = (locations) => [...new Set(locations.map(({ ts }) => Math.floor(ts / 1000)))].sort();
 const publishedOf = (staff) => client.seen.filter(({ topic }) => topic === 'sda/v1/locations').flatMap(({ data }) => data.locations)
@@ -115,8 +118,9 @@ test('a deploy in the middle of readings loses none', async () => {
   await deploy('nodes', (flows) => flows.map((node) => (node.id === 'check' ? { ...node, name: 'check, deployed again' } : node)));
   await deploy('nodes', (flows) => flows.map((node) => (node.id === 'publish' ? { ...node, name: 'publish, deployed again' } : node)));
   await sending;
-  // what came while a node did not exist is located again from the database, and not sent by locate
+  // what came while a node did not exist is located again from the database
   await until('20 seconds are history', async () => (await history('52')).length === 20, 90_000);
+  await until('all of them are posted', () => seconds([...postedOf('52'), ...postedOf('52', true)]).length === 20);
   assert.equal(new Set(postedOf('52').map(({ ts }) => ts)).size, postedOf('52').length, 'each once');
 });
 

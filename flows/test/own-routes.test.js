@@ -6,7 +6,7 @@ const http = require('node:http');
 const os = require('node:os');
 const path = require('node:path');
 const { after, before, test } = require('node:test');
-const { environment, nodeRed, ownFlows, until } = require('./support/stack');
+const { environment, nodeRed, until } = require('./support/stack');
 
 // Routes of a user's own beside ours, deployed with the editor of a real Node-RED.
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'own-routes-'));
@@ -14,7 +14,7 @@ let red; let headers; let ours;
 
 before(async () => {
   const env = { ...await environment(folder), SDA_EDITOR: '1' };
-  red = nodeRed(env, ownFlows(folder));
+  red = nodeRed(env);
   await red.ready();
   const login = await fetch(`${red.url}/editor/auth/token`, { method: 'POST', body: new URLSearchParams({
     client_id: 'node-red-admin', grant_type: 'password', scope: '*', username: 'admin', password: 'secret-word' }) });

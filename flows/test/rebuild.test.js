@@ -34,6 +34,28 @@ async function disturbed(sent, stops, change = () => {}) {
   return world;
 }
 
+test('whoever receives what is located, and what is located again, has all of history', async () => {
+  const world = new World(walks(5, { people: 6, fromMs: T, toMs: END }), T);
+  const seen = new Map();
+  const follow = () => {
+    const { results } = world.site;
+    results.attach((batches, late) => {
+      for (const { staff_id: id, ts, room } of batches.locations ?? []) seen.set(`${id} ${ts}`, room);
+      if (!late) for (const kind of Object.keys(batches)) results.publish(kind, batches[kind], world.now);
+    });
+  };
+  world.start();
+  follow();
+  await world.until(() => world.now >= T + 4 * MIN);
+  world.kill();
+  world.pass(2 * MIN);
+  world.start({ session: false });
+  follow();
+  await world.idle();
+  await world.until(() => world.now >= END);
+  assert.deepEqual([...seen].sort(), [...world.locations].map(([key, { room }]) => [key, room]).sort());
+});
+
 for (const [name, stops] of Object.entries({
   'with the broker having kept the messages': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: true }],
   'with the messages of the gap lost': [{ fromMs: T + 5 * MIN + 123, toMs: T + 6 * MIN + 77, session: false }],
@@ -50,6 +72,29 @@ for (const [name, stops] of Object.entries({
     assert.deepEqual(compared(world), { locations, stays });
     assert.deepEqual(world.site.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort(),
       expected.site.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort());
+  });
+}
+
+for (const [name, stop] of Object.entries({
+  'with the broker having kept the messages': { session: true },
+  'with the messages of the gap lost': { session: false },
+  'and of a broker, after which receivers send again what is minutes old': { session: true, again: true },
+})) {
+  test(`after a kill ${name} events of the time before the start are those of an undisturbed run`, async () => {
+    const sent = walks(1, { people: 6, fromMs: T, toMs: T + 8 * MIN });
+    const [fromMs, backMs] = [T + 5 * MIN + 123, T + 6 * MIN + 77];
+    const expected = await undisturbed(sent, T + 9 * MIN);
+    const world = new World(sent, T).start();
+    await world.until(() => world.now >= fromMs);
+    world.kill();
+    while (world.now < backMs) world.pass(1000);
+    if (stop.again) world.queue.unshift(...sent.filter(({ ms }) => ms > T + 4 * MIN && ms < fromMs));
+    world.start(stop);
+    await world.until(() => world.now >= T + 9 * MIN);
+    const events = expected.eventsOf(T, world.startedMs);
+    assert.ok(events.length > 100, `${events.length}`);
+    assert.deepEqual(world.eventsOf(T, world.startedMs), events);
+    assert.ok(world.eventsOf(world.startedMs, T + 9 * MIN).length > 20, 'and they go on');
   });
 }
 
@@ -96,6 +141,19 @@ for (const session of [true, false]) {
     assert.deepEqual(await run(true), expected);
   });
 }
+
+test('a start whose question to the database is never answered makes health degraded', async () => {
+  const world = new World(walks(1, { people: 2, fromMs: T, toMs: T + 6 * MIN }), T).start();
+  await world.until(() => world.now >= T + 3 * MIN);
+  world.kill();
+  const store = world.store();
+  world.store = () => ({ ...store, readings: () => new Promise(() => {}) });
+  world.start();
+  await world.until(() => world.now >= world.startedMs + 9 * MIN);
+  assert.equal(world.rebuild.part().status, 'up');
+  await world.until(() => world.now >= world.startedMs + 11 * MIN);
+  assert.equal(world.rebuild.part().status, 'degraded');
+});
 
 test('who vanished meanwhile is lost, and the stay has its end', async () => {
   const sent = walks(2, { people: 4, fromMs: T, toMs: END, leaves: { 0: T + 5 * MIN + 20_000, 1: T + 4 * MIN + 50_000 } });

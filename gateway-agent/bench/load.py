@@ -1,6 +1,6 @@
 """Processor and memory: 1,000 adverts/s from 2,000 addresses of which 50 are registered, then random addresses.
 
-python gateway-agent/bench/load.py [--minutes 10]
+python gateway-agent/bench load [--minutes 10]
 """
 
 import argparse

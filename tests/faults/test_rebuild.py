@@ -1,138 +1,16 @@
-"""Node-RED killed under load: afterwards history is what it would have been; by hand nothing doubles."""
+"""The past is located again: what was missed before a start, backlogs, by hand. Kills under load: test_chaos.py."""
 
 import json
-import os
-import subprocess
-import sys
-import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stack.layout import ROOT, node_folder
 from support import web
 from support.building import Building
 from support.keys import admin
 from support.running import RunningStack
-from support.stack_client import batch, eventually, forget_session, get, history, influx, now_ms, publish
-
-UNDISTURBED = Path(__file__).parent.parent / "support" / "reference_run.js"
-PHONES = int(os.environ.get("SDA_TEST_PHONES", "40"))
-DOWN_S = float(os.environ.get("SDA_TEST_DOWN_S", "8"))
-FIRST = 5000
-"""Their ids begin after those of the building's staff and of other tests."""
-
-
-@contextmanager
-def _walking(stack: RunningStack, seed: int) -> Iterator[subprocess.Popen[str]]:
-    command = (sys.executable, "-m", "simulator", "phones", "-n", str(PHONES), "--first", str(FIRST),
-               "--seed", str(seed), "--progress", "0", "--building", str(stack.building))  # fmt: skip
-    environment = {
-        **os.environ,
-        "MQTT_HOST": "127.0.0.1",
-        "MQTT_PORT": str(stack.ports.mqtt),
-        "MQTT_SIMULATOR_PASSWORD": stack.secrets["MQTT_SIMULATOR_PASSWORD"],
-    }
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, text=True)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _undisturbed(stack: RunningStack, since_ms: int) -> dict[str, list[dict[str, Any]]]:
-    """Results of one uninterrupted locator on the stored readings of these phones."""
-    question = f"SELECT rssi, kind, receiver, beacon FROM reading WHERE time >= {since_ms}ms"  # noqa: S608 - our own number
-    columns = ("time", "rssi", "kind", "receiver", "beacon")
-    rows = [[row[column] for column in columns] for row in influx(stack, "readings", question)]
-    rows = [row for row in rows if row[3].isdigit() and FIRST <= int(row[3]) < FIRST + PHONES]
-    command = (node_folder() / "node", UNDISTURBED, stack.building)
-    done = subprocess.run(command, input=json.dumps(rows), capture_output=True, text=True, check=True)
-    found: dict[str, list[dict[str, Any]]] = json.loads(done.stdout)
-    return found
-
-
-def _records(stack: RunningStack, locations: list[dict[str, Any]]) -> dict[str, list[tuple[Any, ...]]]:
-    levels = json.loads(Path(stack.building).read_text())["levels"]
-    names = {room["id"]: room["name"] for level in levels for room in level["rooms"]}
-    records: dict[str, list[tuple[Any, ...]]] = {}
-    for one in sorted(locations, key=lambda one: -one["ts"]):
-        records.setdefault(one["staff_id"], []).append((one["level"], names[one["room"]], one["ts"] // 1000))
-    return records
-
-
-def _answers(stack: RunningStack, staff: set[str], since_ms: int) -> dict[str, list[tuple[Any, ...]]]:
-    """Records of /extractbeacon for the whole time."""
-    return {
-        staff_id: [
-            (one["level"], one["location"], one["timestamp"])
-            for one in history(stack, staff_id, since_ms / 1000, time.time() + 10)
-        ]
-        for staff_id in staff
-    }
-
-
-def _stays(stack: RunningStack, since_ms: int) -> set[tuple[Any, ...]]:
-    question = f"SELECT room, enter_ms, leave_ms FROM stay WHERE time >= {since_ms}ms"  # noqa: S608 - our own number
-    return {
-        (one["staff_id"], one["room"], one["enter_ms"], one["leave_ms"])
-        for one in influx(stack, "locations", f"{question} AND duration_s > 0 GROUP BY staff_id")
-        if one["staff_id"].isdigit() and FIRST <= int(one["staff_id"]) < FIRST + PHONES
-    }
-
-
-def _same(stored: set[tuple[Any, ...]], expected: set[tuple[Any, ...]]) -> bool:
-    """Whether the expected stays are stored and no others, but for those that ended when the phones did."""
-    last_ms: dict[str, int] = {}
-    for staff_id, _, _, leave_ms in expected:
-        last_ms[staff_id] = max(leave_ms, last_ms.get(staff_id, 0))
-    return expected <= stored and all(one[2] >= last_ms.get(one[0], 0) for one in stored - expected)
-
-
-@pytest.mark.timeout(300)
-def test_after_a_kill_under_load_history_is_that_of_an_undisturbed_run(stack: RunningStack) -> None:
-    since_ms = now_ms() - 1000
-    with _walking(stack, seed=since_ms):
-        time.sleep(max(12.0, DOWN_S))  # something has to have happened before
-        stack.kill("node-red")
-        time.sleep(DOWN_S)
-        stack.start("node-red")
-        eventually(stack.is_caught_up, within_s=60, what="the rebuild")
-        time.sleep(6)  # and something after
-    expected: dict[str, list[dict[str, Any]]] = {}
-
-    def stored() -> bool:
-        """Whether the last words of the phones have got everywhere."""
-        before, now = expected.get("locations"), _undisturbed(stack, since_ms)
-        expected.update(now)
-        return before == now["locations"] and {stay[:3] for stay in _stays(stack, since_ms)} >= {
-            (stay["staff_id"], stay["room"], stay["enter_ms"]) for stay in now["stays"]
-        }
-
-    eventually(stored, within_s=60, what="stays of an undisturbed run")
-    records = _records(stack, expected["locations"])
-    assert len(records) == PHONES
-    assert _answers(stack, set(records), since_ms) == records
-    reported = {(one["staff_id"], one["room"], one["enter_ms"], one["leave_ms"]) for one in expected["stays"]}
-    assert _same(_stays(stack, since_ms), reported)
-
-    # By hand over the same time, twice: the same again.
-    for _ in range(2):
-        output = _make_rebuild(stack, str(since_ms / 1000))
-        assert output.splitlines()[-1].startswith("done in "), output
-        assert _answers(stack, set(records), since_ms) == records
-        eventually(lambda: _same(_stays(stack, since_ms), reported), what="the same stays")
-
-
-def _make_rebuild(stack: RunningStack, *times: str) -> str:
-    environment = {**os.environ, "HTTP_PORT": str(stack.ports.http), "SDA_API_KEY": stack.secrets["SDA_API_KEY"]}
-    command = (str(node_folder() / "node"), str(ROOT / "flows" / "bin" / "rebuild.js"), *times)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    return done.stdout + done.stderr
+from support.stack_client import batch, eventually, forget_session, get, influx, now_ms, publish, rebuild_by_hand
 
 
 def test_who_vanished_while_node_red_was_away_is_lost(stack: RunningStack) -> None:
@@ -174,7 +52,7 @@ def test_backlog_that_comes_while_node_red_is_away_is_located(stack: RunningStac
     ],
 )
 def test_a_time_that_is_none_is_refused_in_words(stack: RunningStack, times: tuple[str, ...], said: str) -> None:
-    assert said in _make_rebuild(stack, *times)
+    assert said in rebuild_by_hand(stack, *times)
 
 
 def test_the_jobs_can_be_seen(stack: RunningStack) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from ingest.private_broker import Session
 from stack import health
-from stack.lifecycle import up
+from stack.lifecycle import save_broker, up
 from stack.pipeline import wait_until_healthy
 from stack.settings import load
 from support.running import RunningStack
@@ -32,6 +32,15 @@ def test_up_again_changes_nothing(stack: RunningStack) -> None:
     assert again.values == stack.settings.values
     assert [stack.pid(name) for name in names] == pids
     assert files == {file: file.read_bytes() for file in files}
+
+
+def test_up_saves_sessions_at_once(stack: RunningStack) -> None:
+    """By itself the broker saves them after 30 s; until then a kill would lose what receivers send after it."""
+    snapshot = stack.data_dir / "broker" / "mosquitto.db"
+    before = snapshot.stat().st_mtime_ns
+    save_broker(stack.settings)
+    eventually(lambda: snapshot.stat().st_mtime_ns != before, within_s=5, what="a snapshot")
+    assert b"telegraf/readings" in snapshot.read_bytes()
 
 
 def _is_configuration(name: str) -> bool:

@@ -1,9 +1,10 @@
 'use strict';
 
 // Computes the reference history from the stored readings: every batch in order of time, in one locator that is never
-// interrupted. Reads InfluxQL rows [ts, rssi, kind, receiver, beacon] as JSON from standard input,
-// writes {locations, stays} to standard output.
-// Usage: node reference_run.js BUILDING < rows.json
+// interrupted. Reads InfluxQL rows [ts, rssi, kind, receiver, beacon] as JSON from standard input, among them [ts, up, "status",
+// gateway] where a gateway came or went, in any order;
+// writes {locations, stays} to standard output. Time passes until END_MS (the last reading, if not given).
+// Usage: node reference_run.js BUILDING [END_MS] < rows.json
 const path = require('node:path');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
@@ -13,7 +14,9 @@ const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
 const TICK_MS = 250;
 const rows = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
 const batches = new Map();
+const states = rows.filter(([, , kind]) => kind === 'status').sort((a, b) => a[0] - b[0]);
 for (const [ts, rssi, kind, receiver, beacon] of rows) {
+  if (kind === 'status') continue;
   const key = `${ts} ${kind} ${receiver}`;
   if (!batches.has(key)) batches.set(key, { kind, receiver, ts, readings: [] });
   batches.get(key).readings.push({ beacon, rssi });
@@ -23,10 +26,15 @@ const locator = createLocator(loadBuilding(process.argv[2]));
 const outcome = emptyOutcome();
 let now = inOrder[0]?.ts ?? 0;
 for (const batch of inOrder) {
+  while (states[0]?.[0] <= batch.ts) {
+    const [, up, , gateway] = states.shift();
+    locator.setGateway(gateway, up);
+  }
   batch.readings.sort((a, b) => (a.beacon < b.beacon ? -1 : 1));
   for (; now + TICK_MS <= batch.ts; now += TICK_MS) locator.tick(now, outcome);
   locator.hear(batch, batch.ts, outcome);
 }
+for (const endMs = Number(process.argv[3] ?? 0); now + TICK_MS <= endMs; now += TICK_MS) locator.tick(now, outcome);
 /** A later record of the same moment replaces an earlier one. */
 const newest = (records) => [...new Map(records.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()];
 process.stdout.write(JSON.stringify({ locations: newest(outcome.locations), stays: newest(outcome.stays) }));

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 from stack.install import install, run_parts
 from stack.layout import ROOT
-from stack.lifecycle import down, up
+from stack.lifecycle import down, save_broker, up
 from stack.pipeline import wait_until_healthy
 from stack.processes import Process, processes
 from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings, load
@@ -56,6 +56,18 @@ class RunningStack:
         """SIGKILL a service and keep it down until `start`."""
         self._supervisor.signal(name, signal.SIGKILL)
         wait_for(lambda: self._is_down(name), HEALTHY_WITHIN_S, f"the end of {name}")
+
+    def crash(self, name: str) -> None:
+        """SIGKILL a service; supervisord starts it again."""
+        self._supervisor.signal(name, signal.SIGKILL)
+
+    def suspend(self, name: str) -> None:
+        """SIGSTOP, without waiting for the threads."""
+        self._supervisor.signal(name, signal.SIGSTOP)
+
+    def works(self, name: str) -> bool:
+        """Whether a service is healthy by itself."""
+        return self._process(name).healthy().up
 
     def freeze(self, name: str) -> None:
         """SIGSTOP: the service keeps connections but does not answer until `thaw`. Returns when all threads stop."""
@@ -147,6 +159,7 @@ def running_stack(
         settings = up(settings, report=lambda _: None, leave_out=("simulator",))
         stack = RunningStack(settings)
         stack.wait_until_healthy()
+        save_broker(settings)
         yield stack
     finally:
         down(settings)

@@ -6,6 +6,7 @@ const { accounted, callerOf, lookUpOf } = require('../access');
 const { PiecedJson, stream } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError } = require('./errors');
+const { Rate, showBadge } = require('../shared/badge');
 const { BODY_BYTES, bodyOf, breakOff, errorAnswer, headersOf, methodFault, queryOf } = require('./plumbing');
 
 /**
@@ -123,26 +124,35 @@ function refuse(msg, error, log) {
 
 /**
  * Register the work of a node that stands between `http in` and `http response`: it sends from its first output what goes on, from
- * its second what is refused. Where nothing is wired to the second it answers the refusal itself, so that no caller waits in vain.
+ * its second what is refused; its badge shows how many. Where nothing is wired to the second it answers the refusal itself, so that no
+ * caller waits in vain.
  * @param {any} RED @param {any} node @param {{http: string}} definition
  * @param {(msg: Message, http: Http, log: Log) => Promise<boolean|void>} work false: nothing goes on, it is answered
  */
 function onRequest(RED, node, definition, work) {
   const log = (/** @type {string} */ text) => node.error(text);
   const isWired = (node.wires[1] ?? []).length > 0;
+  const [asked, refused] = [new Rate(Date.now()), new Rate(Date.now())];
+  const hide = showBadge(node, (nowMs) => {
+    const [rate, bad] = [asked.perSecond(nowMs), refused.perSecond(nowMs)];
+    return { fill: bad === '0' ? 'green' : 'yellow', shape: 'dot', text: `${rate} requests/s${bad === '0' ? '' : `, ${bad} refused/s`}` };
+  });
   /** @param {Message} msg @param {(messages: (Message|null)[]) => void} send */
   async function answer(msg, send) {
     const { response } = httpOf(msg);
+    asked.add(1);
     try {
       const http = RED.nodes.getNode(definition.http);
       if (!http?.access) throw new ApiError(503, 'Node-RED is starting', 1);
       if (await work(msg, http, log) !== false) send([msg, null]);
     } catch (error) {
+      refused.add(1);
       refuse(msg, error, log);
       if (isWired) send([null, msg]);
       else response.status(/** @type {number} */ (msg.statusCode)).set(msg.headers).end(msg.payload);
     }
   }
+  node.on('close', hide);
   node.on('input', (/** @type {any} */ msg, /** @type {any} */ send, /** @type {any} */ done) => { answer(msg, send).then(() => done(), done); });
 }
 

@@ -19,7 +19,7 @@ const { toBuilding, toGateway } = require('./changes');
  * @property {import('../locator').Locator} locator
  * @property {Map<string, import('../locator').Presence>} presences
  * @property {(ms: number) => void} pass
- * @property {(enough: () => boolean) => {locations: Location[], stays: import('../locator').Stay[]}} take
+ * @property {(enough: () => boolean) => Pick<import('../locator').Outcome, 'locations'|'stays'|'events'>} take
  * @typedef {(batch: import('./readings').Batch, nowMs: number, stored: boolean) => void} Listener stored: the database takes it
  * @param {object} means
  * @param {Building} means.building
@@ -70,12 +70,17 @@ function createLiveTracking({ building, startedMs, history, outbox, results, cou
       history.add(location, nowMs);
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
-    counters.events += found.events.length;
     results.add('presence', found.presences.splice(0));
-    results.add('events', found.events.splice(0).map(eventOf));
+    addEvents(found.events.splice(0).filter(isOurs));
   }
 
-  /** While the past is rebuilt, the rebuild alone publishes what was before the start. @param {Location} location */
+  /** @param {import('../locator').LocationEvent[]} events */
+  function addEvents(events) {
+    counters.events += events.length;
+    results.add('events', events.map(eventOf));
+  }
+
+  /** While the past is rebuilt, the rebuild alone publishes what was before the start. @param {{ts: number}} one */
   const isOurs = ({ ts }) => !past || ts >= startedMs;
 
   /** Let the locator's time pass and hand over what it found; several times a second. @param {number} nowMs */
@@ -152,6 +157,7 @@ function createLiveTracking({ building, startedMs, history, outbox, results, cou
     for (const location of rest.locations) history.correct(location, nowMs);
     results.add('stays', rest.stays);
     results.add('locations', rest.locations);
+    addEvents(rest.events);
     version += 1;
   }
 

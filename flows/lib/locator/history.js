@@ -5,7 +5,7 @@ const { neededOf } = require('./choose');
 const { longer, slotsFor } = require('./slots');
 
 /**
- * The room of each second as history tells it: chosen once `lookaheadS` more seconds are known, by the mean of the log
+ * The room of each second as history has it: chosen once `lookaheadS` more seconds are known, by the mean of the log
  * probabilities of each room over the second and those that follow it. Live locations cannot wait so long, so a second may be
  * reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createHistory>} History

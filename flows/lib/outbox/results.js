@@ -9,13 +9,14 @@ const { messagesOf } = require('./messages');
  * over is kept or changed here afterwards, so whoever receives it may do with it what they like.
  * @typedef {import('./messages').Kind} Kind
  * @typedef {Partial<Record<Kind, any[]>>} Batches of each kind what has come together
+ * @typedef {(batches: Batches, late: boolean) => void} Carrier late: of the past, located again; it is in the outbox already
  * @typedef {ReturnType<typeof createResults>} Results
  * @param {Pick<ReturnType<typeof import('./index').createOutbox>, 'put'>} outbox
  */
 function createResults(outbox) {
   /** @type {Batches} */
   let gathered = {};
-  /** @type {((batches: Batches) => void)|null} */
+  /** @type {Carrier|null} */
   let carrier = null;
 
   /**
@@ -45,13 +46,18 @@ function createResults(outbox) {
       const kinds = /** @type {Kind[]} */ (Object.keys(batches));
       if (kinds.length === 0) return;
       gathered = {};
-      if (carrier) carrier(batches);
+      if (carrier) carrier(batches, false);
       else for (const kind of kinds) publish(kind, batches[kind], nowMs);
     },
+    /**
+     * What was located again and has been published: for users' nodes alone. The receiver may change it.
+     * @param {Batches} batches
+     */
+    again: (batches) => carrier?.(batches, true),
     /** Whether somebody carries batches to `publish`. */
     attached: () => carrier !== null,
     /**
-     * @param {NonNullable<typeof carrier>} next carries batches to `publish` from now on
+     * @param {Carrier} next carries batches to `publish` from now on
      * @returns {() => void} takes it off again
      */
     attach(next) {

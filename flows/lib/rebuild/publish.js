@@ -1,12 +1,12 @@
 // @ts-check
 'use strict';
 
-const { locationMessages } = require('../outbox/messages');
+const { eventOf, locationMessages, messagesOf } = require('../outbox/messages');
 const { reconciled } = require('./stays');
 
 /**
  * What a rebuild found, on its way: corrected in memory, then by the outbox like everything else, one message after the
- * other and at a bounded rate, so that what happens now never waits behind it.
+ * other and at a bounded rate, so that what happens now never waits behind it. Users' nodes receive it when the broker has it.
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay
  */
@@ -14,6 +14,8 @@ const { reconciled } = require('./stays');
 const MESSAGE_POINTS = 400; // fits into one message
 const POINTS_A_SECOND = 20_000; // a fifth of what Telegraf and InfluxDB take beside everything else
 const ACKNOWLEDGE_MS = 10_000;
+const EVENTS_AT_ONCE = 100; // each is a message …
+const EVENT_MS = 0.5; // … and 2,000 a second a fifth of what the broker hands on beside everything else
 const REMEMBERED = 16; // stays of a person: a write takes a moment into the database
 const BULK_MS = 3_600_000; // stays shorter than this are compared all at once
 const DAY_MS = 24 * 3_600_000;
@@ -29,7 +31,10 @@ function createPublishing(site, store, background, clock, onPublished) {
   /** @type {Map<string, Map<number, Stay>>} what was written last, by person and beginning */
   const written = new Map();
 
-  /** @param {{locations: Location[], stays: Stay[]}} found @param {boolean} [open] whether these stays go on */
+  /**
+   * @param {Pick<import('./replay').Found, 'locations'|'stays'> & Partial<import('./replay').Found>} found
+   * @param {boolean} [open] whether these stays go on
+   */
   async function publish(found, open = false) {
     const stays = found.stays.length > 0 ? await background.retry(() => compare(found.stays, open)) : [];
     for (const location of found.locations) site.history.correct(location, clock());
@@ -37,6 +42,14 @@ function createPublishing(site, store, background, clock, onPublished) {
       await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
       await background.pause(message.payload.length / BYTES_A_MS);
     }
+    const events = messagesOf('events', found.events ?? []);
+    for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
+      const some = events.slice(at, at + EVENTS_AT_ONCE);
+      await background.retry(() => Promise.all(some.map((event) => site.outbox.publish(event, clock(), ACKNOWLEDGE_MS))));
+      await background.pause(some.length * EVENT_MS);
+    }
+    site.results.again({ locations: found.locations, stays: stays.map((stay) => ({ ...stay })), // `written` keeps them
+      events: (found.events ?? []).map(eventOf) });
     onPublished(found.locations.length, found.stays.length);
   }
 
@@ -86,7 +99,7 @@ function createPublishing(site, store, background, clock, onPublished) {
     publish,
     /** That was all. */
     end: () => written.clear(),
-    /** When enough has come together. @param {{count: () => number, take: () => {locations: Location[], stays: Stay[]}}} replay */
+    /** When enough has come together. @param {{count: () => number, take: () => import('./replay').Found}} replay */
     some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };
 }

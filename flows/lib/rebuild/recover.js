@@ -69,7 +69,8 @@ async function recover(means, incoming, gapMs) {
   const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
   const { building, changes } = await means.changes.since(warmMs);
   incoming.begin(fromMs);
-  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, changes, onBatch: incoming.replayed });
+  const replay = createReplay(await site.newLocator(building), site.emptyOutcome,
+    { fromMs, eventsToMs: site.startedMs, changes, onBatch: incoming.replayed });
   const some = () => publishing.some(replay);
   const reached = async (/** @type {number} */ ms) => {
     await publishing.publish(replay.take());

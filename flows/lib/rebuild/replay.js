@@ -12,6 +12,7 @@ const { inOneGo } = require('../shared/pieces');
  * @typedef {import('../locator').Stay} Stay
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Locator} Locator
+ * @typedef {{locations: Location[], stays: Stay[], events: import('../locator').LocationEvent[]}} Found
  */
 
 const TICK_MS = 250; // event time between ticks: steps and states end as punctually as live
@@ -26,15 +27,16 @@ const FORGOTTEN_MS = 20 * 60_000; // after so long without a reading a locator k
  * @param {number} window.fromMs inclusive
  * @param {number} [window.toMs] inclusive
  * @param {Set<string>|null} [window.staff] of these people; null: of all
+ * @param {number} [window.eventsToMs] events within the window are wanted up to there, exclusive; none, if not given
  * @param {import('../intake/changes').Change[]} [window.changes] what else happened, by time; may grow
  * @param {(batch: Batch) => void} [window.onBatch] gets what is heard
  */
-function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = null, changes = [], onBatch = () => {} }) {
+function createReplay(locator, emptyOutcome, window) {
+  const { fromMs, toMs = Infinity, staff = null, eventsToMs = -Infinity, changes = [], onBatch = () => {} } = window;
   const outcome = emptyOutcome();
   /** @type {Map<string, Presence>} everybody's last */
   const presences = new Map();
-  /** @type {{locations: Location[], stays: Stay[]}} */
-  let found = { locations: [], stays: [] };
+  let found = nothing();
   /** @type {Location[]} found, but not sure yet */
   const doubted = [];
   let changed = 0;
@@ -97,7 +99,7 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
     }
     for (const presence of outcome.presences.splice(0)) presences.set(presence.staff_id, presence);
     outcome.late.length = 0; // of readings in order none is late
-    outcome.events.length = 0; // they were published at their time, or nobody waits for them any more
+    for (const event of outcome.events.splice(0)) if (event.ts >= fromMs && event.ts < eventsToMs) found.events.push(event);
   }
 
   /** Who is where now. */
@@ -123,8 +125,8 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
       const settled = location.ts < locator.doubtedSince(location.staff_id) || enough(location);
       (settled ? sure : doubted).push(location);
     }
-    const taken = { locations: sure, stays: found.stays };
-    found = { locations: [], stays: [] };
+    const taken = { ...found, locations: sure };
+    found = nothing();
     return taken;
   }
 
@@ -137,8 +139,11 @@ function createReplay(locator, emptyOutcome, { fromMs, toMs = Infinity, staff = 
     },
     /** Before this everything that was found is handed out by `take`, and does not change any more. @param {number} ms at most */
     sureUntil: (ms) => doubted.reduce((least, { ts }) => Math.min(least, ts), ms),
-    count: () => found.locations.length + found.stays.length,
+    count: () => found.locations.length + found.stays.length + found.events.length,
   };
 }
+
+/** @returns {Found} */
+const nothing = () => ({ locations: [], stays: [], events: [] });
 
 module.exports = { createReplay };

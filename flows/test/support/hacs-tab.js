@@ -13,7 +13,10 @@ const flows = require('../../flows.json');
 const HTTP_IN = '@node-red/nodes/core/network/21-httpin.js';
 const HACS = flows.filter(({ z, type }) => z === 'tab-hacs' && type !== 'group');
 
-/** Node-RED's nodes, run without its runtime, so that many of them can live side by side: messages go along the wires. */
+/**
+ * Node-RED's nodes, run without its runtime, so that many of them can live side by side: messages go along the wires.
+ * @returns {() => void} closes them
+ */
 function run(definitions, { app, events, others = {}, log }) {
   const types = new Map();
   const nodes = new Map(Object.entries(others));
@@ -29,7 +32,7 @@ function run(definitions, { app, events, others = {}, log }) {
         send.of = sends;
         sends.set(id, send);
         const { on, emit } = EventEmitter.prototype;
-        Object.assign(node, { id, wires, send, warn: log, error: log, metric: () => false, on, emit });
+        Object.assign(node, { id, wires, send, status: () => {}, warn: log, error: log, metric: () => false, on, emit });
       },
       registerType: (type, Type) => types.set(type, Type),
       getNode: (id) => nodes.get(id) ?? null,
@@ -37,7 +40,11 @@ function run(definitions, { app, events, others = {}, log }) {
   };
   const sends = new Map();
   for (const file of [HTTP_IN, ...['access', 'history', 'latest', 'detection'].map((name) => `../../nodes/sda-${name}`)]) require(file)(RED);
-  for (const definition of definitions) nodes.set(definition.id, new (types.get(definition.type))(definition));
+  const made = definitions.map((definition) => {
+    nodes.set(definition.id, new (types.get(definition.type))(definition));
+    return nodes.get(definition.id);
+  });
+  return () => made.forEach((node) => node.emit('close'));
 }
 
 /**
@@ -50,11 +57,14 @@ async function serve(t, context, definitions = HACS) {
   const front = createFront(app, createHosts([]), events);
   const access = createAccess(context);
   front.serve({ before: createBefore(context), router: createRouter(context, access), log: context.log });
-  run(definitions, { app, events, log: context.log, others: { answers: { access, hacs: createHacs(context) } } });
+  const close = run(definitions, { app, events, log: context.log, others: { answers: { access, hacs: createHacs(context) } } });
   events.emit('flows:started');
   const server = parent.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => server.close());
+  t.after(() => {
+    close();
+    server.close();
+  });
   return `http://127.0.0.1:${server.address().port}`;
 }
 

@@ -135,24 +135,14 @@ async function environment(folder, { mqttPort = 1, influxUrl = 'http://127.0.0.1
   };
 }
 
-/** `settings`: another file than ours. */
-function nodeRed(env, settings = path.join(FLOWS, 'settings.js')) {
+function nodeRed(env) {
   fs.mkdirSync(env.SDA_USER_DIR, { recursive: true });
   const program = new Program(process.execPath,
-    [path.join(FLOWS, 'node_modules/node-red/red.js'), '--settings', settings], { env, cwd: env.SDA_USER_DIR });
+    [path.join(FLOWS, 'node_modules/node-red/red.js'), '--settings', path.join(FLOWS, 'settings.js')], { env, cwd: env.SDA_USER_DIR });
   program.url = `http://127.0.0.1:${env.HTTP_PORT}`;
   program.ready = () => until('Node-RED answers', async () => (await fetch(`${program.url}/health`)).ok, 20_000)
     .catch((error) => { throw new Error(`${error.message}\n${program.output}`); });
   return program;
 }
 
-/** Our flows and settings in `folder`, where the editor may write them. @returns the settings file */
-function ownFlows(folder) {
-  for (const name of ['flows.json', 'flows_cred.json']) fs.copyFileSync(path.join(FLOWS, name), path.join(folder, name));
-  const settings = path.join(folder, 'settings.js');
-  fs.writeFileSync(settings, `module.exports = { ...require(${JSON.stringify(path.join(FLOWS, 'settings.js'))}), flowFile: ${
-    JSON.stringify(path.join(folder, 'flows.json'))} };\n`);
-  return settings;
-}
-
-module.exports = { ownFlows, freePort, until, Program, Broker, createDatabase, environment, nodeRed };
+module.exports = { freePort, until, Program, Broker, createDatabase, environment, nodeRed };

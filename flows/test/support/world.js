@@ -67,8 +67,9 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 /** Broker, Telegraf and InfluxDB, played in virtual time: what was sent arrives, is stored, and can be asked for. */
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
-    Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), retained: new Map(),
-      settled: 0, breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
+    Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
+      retained: new Map(), settled: 0,
+      breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -160,6 +161,7 @@ class World {
   take({ topic, payload, retain }) {
     const data = JSON.parse(payload);
     if (retain) this.retained.set(topic, data);
+    if (topic === 'sda/v1/events') this.events.set(`${data.ts} ${data.type} ${data.subject}`, data);
     if (topic !== 'sda/v1/locations') return;
     for (const location of data.locations) this.locations.set(`${location.staff_id} ${location.ts}`, location);
     for (const stay of data.stays) this.stays.set(`${stay.staff_id} ${stay.ts}`, stay);
@@ -213,6 +215,11 @@ class World {
 
   idle() {
     return this.until(() => this.rebuild.part().state === 'idle');
+  }
+
+  /** The stored events of a time, one line each. */
+  eventsOf(fromMs, toMs) {
+    return [...this.events].filter(([, { ts }]) => ts >= fromMs && ts < toMs).map(([key, { room }]) => `${key} ${room}`).sort();
   }
 
   /** Everything that is stored of a time, in a form that can be compared. */

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
-from .lifecycle import down, restart_broker, status, up
+from .lifecycle import down, restart_broker, save_broker, status, up
 from .pipeline import wait_until_healthy, wait_until_located
 from .settings import Settings, load
 
@@ -41,6 +41,7 @@ def _up(_: list[str]) -> int:
     install.install(install.run_parts())
     settings = up(settings)
     wait_until_healthy(settings)
+    save_broker(settings)
     located = wait_until_located(settings)
     if settings.env_file == ROOT / ".env":
         (ROOT / ".native").touch()  # stay native, even if an engine is installed later
@@ -147,6 +148,11 @@ def _bench(rest: list[str]) -> int:
     return checks.bench(rest)
 
 
+def _chaos(rest: list[str]) -> int:
+    install.install(install.run_parts())
+    return checks.chaos(rest)
+
+
 def _accuracy(rest: list[str]) -> int:
     install.install(install.flows_parts())
     return checks.accuracy(rest)
@@ -197,6 +203,7 @@ OWN_ARGUMENTS = {
     "test",
     "test-compose",
     "bench",
+    "chaos",
     "accuracy",
     "lab",
     "scratch",
@@ -217,6 +224,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
+    "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
     "test-compose": (_test_compose, "the containers on a real engine, its own or a private one"),
     "test": (_test, "all tests, against real services on free ports"),

@@ -155,6 +155,11 @@ def bench(arguments: list[str]) -> int:
     return _run_package(".".join(["bench", *named]), arguments[len(named) :])
 
 
+def chaos(arguments: list[str]) -> int:
+    """Kill services at random under load, with `arguments`."""
+    return _run_package("chaos", arguments)
+
+
 def accuracy(arguments: list[str]) -> int:
     """Measure how often the room is right, with `arguments`."""
     return _run_package("accuracy", arguments)

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -71,6 +72,12 @@ def restart_broker(settings: Settings, report: Callable[[str], None] = print_lin
         supervisor = Supervisor(settings.data_dir)
         if _stop_outdated_broker(settings, supervisor):
             _start(processes(settings)[0], supervisor, report)
+
+
+def save_broker(settings: Settings) -> None:
+    """Have the broker write its snapshot now: killed before the first one it forgets who subscribed, and acknowledges
+    messages that it keeps for nobody."""
+    Supervisor(settings.data_dir).signal("mosquitto", signal.SIGUSR1)
 
 
 def _stop_outdated_broker(settings: Settings, supervisor: Supervisor) -> bool:

@@ -22,6 +22,7 @@ from simulator.building import Building, BuildingError, load
 from simulator.building_watch import BuildingWatch
 from simulator.faults import Faults
 from simulator.fleet import Fleet
+from simulator.journal import Journal
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.run_options import RefusedError, RunOptions, Stop, TooManyFilesError, UnreachableError, raise_file_limit
@@ -87,7 +88,11 @@ def _run_people(options: argparse.Namespace, values: Mapping[str, str | None], w
         truth = TruthFile(options.truth, building, played.staff, people.seed) if options.truth else None
     except OSError as error:
         raise settings.SettingsError(f"--truth {options.truth}: cannot be written: {error.strerror}") from error
-    return _send(options, broker, played, about={"seed": people.seed}, watch=watch, truth=truth)
+    try:
+        journal = Journal(options.journal) if options.journal else None
+    except OSError as error:
+        raise settings.SettingsError(f"--journal {options.journal}: cannot be written: {error.strerror}") from error
+    return _send(options, broker, played, about={"seed": people.seed}, watch=watch, truth=truth, journal=journal)
 
 
 def _people_options(options: argparse.Namespace) -> play.People:
@@ -148,6 +153,7 @@ def _send(
     about: Mapping[str, Any] | None = None,
     watch: BuildingWatch | None = None,
     truth: TruthFile | None = None,
+    journal: Journal | None = None,
 ) -> int:
     """Send all batches through a fleet and report."""
     raise_file_limit(len(played.receivers))
@@ -155,17 +161,23 @@ def _send(
         50_000
     )  # connections live long: collecting garbage in a million objects every second costs 10 % CPU
     run_options = RunOptions(options.ramp, options.queue, options.wait, options.drain, options.progress)
+    if "replay" in options:
+        run_options = replace(run_options, replay_s=options.replay)
     if "health" in options:
         run_options = replace(run_options, health_s=options.health, final_status=options.final_status)
 
     async def run() -> tuple[Fleet, float]:
-        fleet = Fleet(broker, played, run_options, _log, truth)
+        fleet = Fleet(broker, played, run_options, _log, truth, journal)
         fleet.tally.refused_rows = refused_rows
         stop = _stop_by_signal()
         async with watch.stop_on_change(stop) if watch else contextlib.nullcontext():
             return fleet, await fleet.run(stop)
 
-    fleet, seconds = asyncio.run(run())
+    try:
+        fleet, seconds = asyncio.run(run())
+    finally:
+        if journal is not None:
+            journal.close()
     _report(options, {**(about or {}), **fleet.tally.summary(seconds)})
     return fleet.tally.exit_code
 

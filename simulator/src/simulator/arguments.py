@@ -217,6 +217,19 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         help="when the building file changes: continue in the old building (stay), disconnect until the file is as "
         "before (leave), or walk in the new building (follow)",
     )
+    add(
+        "--replay",
+        metavar="S",
+        type=_real(0, 3600),
+        default=0.0,
+        help="after a reconnect send again what was acknowledged in the last S seconds before it, as receivers do (0)",
+    )
+    add(
+        "--journal",
+        metavar="FILE",
+        type=Path,
+        help="write each acknowledged batch as CSV: acked_ms,kind,receiver,ts_ms,readings",
+    )
     add("--truth", metavar="FILE", type=Path, help="write everybody's true rooms as CSV: ts_ms,staff_id,level,room")
     add(
         "--accounts",

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
 from simulator.gateway import PlayedGateway
-from simulator.link import Link, Subscription
+from simulator.journal import Journal
+from simulator.link import Link, Message, Subscription
 from simulator.message import (
     batch,
     config_topic,
@@ -49,10 +50,12 @@ class Fleet:
         options: RunOptions,
         log: Callable[[str], None],
         truth: TruthFile | None = None,
+        journal: Journal | None = None,
     ) -> None:
         receivers = play.receivers
         self.tally = SendStats(receivers=len(receivers))
         self._broker, self._play, self._options, self._log, self._truth = broker, play, options, log, truth
+        self._journal = journal
         self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
         self._made = [0] * len(receivers)  # readings of each receiver
@@ -75,12 +78,12 @@ class Fleet:
         if broker.accounts is not None:
             broker, client_id = broker.as_account(its_id), its_id
         if kind == "phone":
-            return Link(broker, client_id, self)
+            return Link(broker, client_id, self, replay_s=self._options.replay_s)
         gateway = self._play.gateways.get(sender)
         config = Subscription(config_topic(its_id), lambda payload: self._configure(gateway, payload))
         topic = status_topic(its_id)
         will = (topic, status("offline", _now_ms(), VERSION))
-        link = Link(broker, client_id, self, will, config if gateway else None)
+        link = Link(broker, client_id, self, will, config if gateway else None, self._options.replay_s)
         self._statuses[link] = topic
         return link
 
@@ -123,9 +126,13 @@ class Fleet:
         for link in list(self._cut):  # their batches are to be acknowledged too
             self._end_outage(link)
         drain_s = min(self._options.drain_s, STOPPED_DRAIN_S) if stop.requested.is_set() else self._options.drain_s
-        await self._wait_until(lambda: not self.tally.waiting or stop.at_once, drain_s)
+        await self._wait_until(lambda: self._is_drained() or stop.at_once, drain_s)
         await self._shut_down()
         return made_s
+
+    def _is_drained(self) -> bool:
+        again = self._options.replay_s > 0 and not all(link.is_through for link in self._links)
+        return not self.tally.waiting and not again
 
     async def _connect_first(self, stop: Stop) -> bool:
         """Connect the first receiver, with retries for `wait_s`, so that a wrong address or password is reported once
@@ -176,9 +183,9 @@ class Fleet:
         self.tally.late += item.late
         self.tally.malformed += item.malformed * item.copies
         for _ in range(item.copies):
-            self._publish_payload(sender, payload, len(item.readings))
+            self._publish_payload(sender, payload, len(item.readings), 0 if item.malformed else ts_ms)
 
-    def _publish_payload(self, sender: int, payload: bytes, readings: int) -> None:
+    def _publish_payload(self, sender: int, payload: bytes, readings: int, ts_ms: int) -> None:
         tally = self.tally
         full = tally.waiting >= self._options.queue
         tally.made += 1
@@ -188,7 +195,7 @@ class Fleet:
             tally.dropped += 1
             self._dropped[sender] += readings
             return
-        self._links[sender].publish(self._topics[sender], payload, readings)
+        self._links[sender].publish(Message(self._topics[sender], payload, readings, ts_ms))
 
     def _clock_step_ms(self, origin_ms: int, started_s: float) -> int:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
@@ -203,7 +210,7 @@ class Fleet:
         for link, topic in self._statuses.items():
             if via := self._link_for(link):
                 final = status(self._options.final_status, _now_ms(), VERSION)
-                via.publish(topic, final, NO_BATCH, retain=True)
+                via.publish(Message(topic, final, NO_BATCH, retain=True))
         await self._wait_until(
             lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
         )
@@ -211,7 +218,7 @@ class Fleet:
             link.close()
 
     def _publish_online(self, link: Link) -> None:
-        link.publish(self._statuses[link], status("online", _now_ms(), VERSION), NO_BATCH, retain=True)
+        link.publish(Message(self._statuses[link], status("online", _now_ms(), VERSION), NO_BATCH, retain=True))
 
     def _link_for(self, link: Link) -> Link | None:
         """A link that is up and may publish in place of this one; None: there is none."""
@@ -237,7 +244,7 @@ class Fleet:
             "clock_synchronised": 1,
             "clock_offset_ms": 0,
         }
-        link.publish(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH)
+        link.publish(Message(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH))
 
     async def _publish_healths(self) -> None:
         """Each connected gateway's health every `health_s`, evenly spread."""
@@ -317,12 +324,15 @@ class Fleet:
         delay = min(longest, shortest * 2 ** min(link.failures, 10)) * self._jitter.uniform(0.1, 1)
         asyncio.get_running_loop().call_later(delay, self._open, link)
 
-    def link_acknowledged(self, readings: int, latency_s: float) -> None:
+    def link_acknowledged(self, link: Link, sent: Message, latency_s: float) -> None:
         self._changed.set()
-        if readings != NO_BATCH:
-            self.tally.acknowledged += 1
-            self.tally.readings_acknowledged += readings
-            self.tally.latencies.add(latency_s)
+        if sent.readings == NO_BATCH:
+            return
+        self.tally.acknowledged += 1
+        self.tally.readings_acknowledged += sent.readings
+        self.tally.latencies.add(latency_s)
+        if self._journal is not None and sent.ts_ms:
+            self._journal.write(self._play.receivers[self._senders[link]], sent.ts_ms, sent.readings, _now_ms())
 
 
 def _now_ms() -> int:

@@ -1,7 +1,8 @@
 """One receiver's connection to the broker: paho-mqtt in the running asyncio loop, without a thread.
 
 QoS 1. paho has at most WINDOW messages at a time and sends unacknowledged ones again after a reconnect. The rest waits
-here as bytes (a tenth of the memory)."""
+here as bytes (a tenth of the memory). What was acknowledged shortly before a connection was lost can be sent again
+after the reconnect, as receivers do: a broker that was killed has forgotten it."""
 
 import asyncio
 import socket
@@ -22,12 +23,24 @@ WINDOW = 20  # paho's own default of messages in flight
 KEEPALIVE_S = 30  # a frozen broker is noticed after at most twice this time
 
 
+class Message(NamedTuple):
+    """One publish. `readings` and `ts_ms` (the batch's time stamp) are for whoever counts acknowledgements."""
+
+    topic: str
+    payload: bytes
+    readings: int
+    ts_ms: int = 0
+    retain: bool = False
+    first_acked_s: float | None = None
+    """When it was acknowledged first, by the monotonic clock; None: not yet."""
+
+
 class LinkObserver(Protocol):
     """Callbacks of a link; called in the event loop, must not block."""
 
     def link_up(self, link: "Link") -> None: ...
     def link_down(self, link: "Link") -> None: ...
-    def link_acknowledged(self, readings: int, latency_s: float) -> None: ...
+    def link_acknowledged(self, link: "Link", sent: "Message", latency_s: float) -> None: ...
 
 
 class Subscription(NamedTuple):
@@ -47,6 +60,7 @@ class Link:
         observer: LinkObserver,
         will: tuple[str, bytes] | None = None,
         subscription: Subscription | None = None,
+        replay_s: float = 0.0,
     ) -> None:
         self.is_up = False
         self.refused: str | None = None
@@ -62,8 +76,10 @@ class Link:
         self._opening = False
         self._reading: int | None = None  # the file descriptor registered in the loop
         self._writing = False
-        self._waiting: deque[tuple[str, bytes, int, bool]] = deque()
-        self._pending: dict[int, tuple[float, int, bool]] = {}  # by message id: time sent, number of readings, retained
+        self._waiting: deque[Message] = deque()
+        self._pending: dict[int, tuple[float, Message]] = {}  # by message id, with the time sent
+        self._replay_s = replay_s
+        self._kept: deque[tuple[float, Message]] = deque()  # with the time of their latest acknowledgement
         self._pending_statuses = 0
         self._client = Client(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTv311, reconnect_on_failure=False)
         self._client.connect_async(broker.host, broker.port, KEEPALIVE_S)
@@ -85,6 +101,11 @@ class Link:
         """Whether a retained message is not acknowledged yet."""
         return bool(self._pending_statuses)
 
+    @property
+    def is_through(self) -> bool:
+        """Whether everything is acknowledged, and nothing is to be sent again."""
+        return self.is_up and not self._waiting and not self._pending
+
     async def open(self) -> None:
         """Try once to connect; `link_up` or `link_down` reports the result later."""
         self._opening = True
@@ -103,13 +124,13 @@ class Link:
         self._loop.add_reader(self._reading, self._readable)
         self._write()
 
-    def publish(self, topic: str, payload: bytes, readings: int, *, retain: bool = False) -> None:
+    def publish(self, message: Message) -> None:
         """Send now, or as soon as the connection and earlier messages allow. Retained messages go first."""
-        if retain:
+        if message.retain:
             self._pending_statuses += 1
-            self._waiting.appendleft((topic, payload, readings, retain))
+            self._waiting.appendleft(message)
         else:
-            self._waiting.append((topic, payload, readings, retain))
+            self._waiting.append(message)
         self._fill()
 
     def keep_alive(self) -> None:
@@ -132,9 +153,10 @@ class Link:
 
     def _fill(self) -> None:
         while self._waiting and self.is_up and len(self._pending) < WINDOW:
-            topic, payload, readings, retain = self._waiting.popleft()
+            message = self._waiting.popleft()
             sent_s = time.perf_counter()
-            self._pending[self._client.publish(topic, payload, 1, retain).mid] = (sent_s, readings, retain)
+            published = self._client.publish(message.topic, message.payload, 1, message.retain)
+            self._pending[published.mid] = (sent_s, message)
         if self._client.want_write():
             self._write()
 
@@ -163,6 +185,7 @@ class Link:
             return
         self.is_up, self.refused, self.failures = True, None, 0
         self.connections += 1
+        self._replay()
         if self._subscription is not None:
             self._client.subscribe(self._subscription.topic, 0)
         self._observer.link_up(self)
@@ -172,10 +195,28 @@ class Link:
             self._subscription.received(bytes(message.payload))
 
     def _on_publish(self, _c: Client, _u: Any, mid: int, _r: ReasonCode, _p: Properties) -> None:
-        sent_s, readings, retained = self._pending.pop(mid)
-        self._pending_statuses -= retained
-        self.readings_acknowledged += max(0, readings)
-        self._observer.link_acknowledged(readings, time.perf_counter() - sent_s)
+        sent_s, message = self._pending.pop(mid)
+        self._pending_statuses -= message.retain
+        now_s = time.perf_counter()
+        if message.first_acked_s is None:
+            self.readings_acknowledged += max(0, message.readings)
+            self._observer.link_acknowledged(self, message, now_s - sent_s)
+        self._keep(message, now_s)
+
+    def _keep(self, message: Message, now_s: float) -> None:
+        """Keep it for `replay_s`, and for twice that at most however often it is sent again."""
+        if not self._replay_s or message.retain:
+            return
+        first_s = now_s if message.first_acked_s is None else message.first_acked_s
+        if now_s - first_s <= 2 * self._replay_s:
+            self._kept.append((now_s, message._replace(first_acked_s=first_s)))
+        while self._kept and now_s - self._kept[0][0] > self._replay_s:
+            self._kept.popleft()
+
+    def _replay(self) -> None:
+        """After a reconnect: what the broker may have forgotten waits again, before all that waits already."""
+        self._waiting.extendleft(message for _, message in reversed(self._kept))
+        self._kept.clear()
 
     def _on_disconnect(
         self, _c: Client, _u: Any, _f: DisconnectFlags, reason: ReasonCode, _p: Properties | None

@@ -39,6 +39,8 @@ class RunOptions:
     """Interval of each gateway's health."""
     final_status: FinalStatus = "offline"
     """The gateways' retained status after the run."""
+    replay_s: float = 0.0
+    """After a reconnect a receiver sends again what was acknowledged in the last so many seconds of the connection."""
 
 
 class Stop:

@@ -43,7 +43,7 @@ module.exports = {
   }),
   GatewayList: object({ gateways: list(ref('Gateway')), next }),
   Health: { type: 'object', properties: { ts: ms, version: text }, required: ['ts'], additionalProperties: { type: 'number' },
-    description: 'Counters and gauges, as the gateway tells them.' },
+    description: 'Counters and gauges, as the gateway sends them.' },
   HealthPoints: object({ gateway: id, ...span, points: list(ref('Health')), next }),
   Status: object({ ts: ms, state: { type: 'string', enum: ['online', 'offline'] }, version: orNull(text) }),
   Statuses: object({ gateway: id, ...span, statuses: list(ref('Status')), next }),

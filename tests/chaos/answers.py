@@ -1,0 +1,97 @@
+"""Whether an answer that was given in the middle of it all equals history as it is in the end. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Body = Mapping[str, Any]
+Found = set[tuple[Any, ...]]
+
+
+def differences(route: str, then: Body, end: Body, from_ms: int, until_ms: int) -> list[str]:
+    """What the answer `then` says about the time from `from_ms` to `until_ms` otherwise than the one at the `end`."""
+    find = _FINDERS[route]
+    given, final = find(then, from_ms, until_ms), find(end, from_ms, until_ms)
+    if route in _INTERVALS:
+        given = _going_on(given, final)
+    return [
+        *(f"only then: {one}" for one in sorted(given - final, key=str)),
+        *(f"only in the end: {one}" for one in sorted(final - given, key=str)),
+    ]
+
+
+def complete_until(then: Body, to_ms: int) -> int:
+    """Up to when the answer says that it is complete; an answer of the HACS routes always is."""
+    return int(then.get("complete_until_ms", to_ms))
+
+
+def _extracted(body: Body, from_ms: int, until_ms: int) -> Found:
+    return {
+        (one.get("staff_id"), one["timestamp"], one["level"], one["location"])
+        for one in body["location"]
+        if from_ms <= one["timestamp"] * 1000 < until_ms
+    }
+
+
+def _points(key: str, body: Body, from_ms: int, until_ms: int) -> Found:
+    return {tuple(sorted(one.items())) for one in body[key] if from_ms <= one["ts"] < until_ms}
+
+
+def _locations(body: Body, from_ms: int, until_ms: int) -> Found:
+    return _points("locations", body, from_ms, until_ms)
+
+
+def _events(body: Body, from_ms: int, until_ms: int) -> Found:
+    return _points("events", body, from_ms, until_ms)
+
+
+def _stays(body: Body, from_ms: int, until_ms: int) -> Found:
+    whose = body.get("staff_id")
+    return _cut(((one.get("staff_id", whose), one["room"], one["enter_ms"], one["leave_ms"], one["ongoing"])
+                 for one in body["stays"]), from_ms, until_ms)  # fmt: skip
+
+
+def _visits(body: Body, from_ms: int, until_ms: int) -> Found:
+    return _cut(((one["staff_id"], body["room"], one["enter_ms"], one["leave_ms"], one["ongoing"])
+                 for one in body["visits"]), from_ms, until_ms)  # fmt: skip
+
+
+def _contacts(body: Body, from_ms: int, until_ms: int) -> Found:
+    return _cut(((one["staff_id"], meeting["room"], meeting["start_ms"], meeting["end_ms"], False)
+                 for one in body["contacts"] for meeting in one["meetings"]), from_ms, until_ms)  # fmt: skip
+
+
+def _patrols(body: Body, _from_ms: int, _until_ms: int) -> Found:
+    """A room's last patrol is about the whole window, so these are asked only where all of it is complete."""
+    return {(one["room"], one["last_ms"]) for one in body["patrols"]}
+
+
+def _cut(stays: Iterable[tuple[str, str, int, int, bool]], from_ms: int, until_ms: int) -> Found:
+    """The part of each within the time, with whether it goes on behind what is known."""
+    found: Found = set()
+    for staff_id, room, enter_ms, leave_ms, ongoing in stays:
+        start_ms, end_ms = max(enter_ms, from_ms), min(leave_ms, until_ms)
+        if start_ms < end_ms:
+            found.add((staff_id, room, start_ms, end_ms, ongoing and leave_ms < until_ms))
+    return found
+
+
+def _going_on(given: Found, final: Found) -> Found:
+    """Of a stay that was going on it counts that it did not end before it was said to last."""
+    ends = {one[:3]: one for one in final}
+    return {
+        ends[one[:3]] if one[4] and one[:3] in ends and ends[one[:3]][3] >= one[3] else (*one[:4], False)
+        for one in given
+    }
+
+
+_FINDERS = {
+    "extractbeacon": _extracted,
+    "locations": _locations,
+    "events": _events,
+    "stays": _stays,
+    "visits": _visits,
+    "contacts": _contacts,
+    "patrols": _patrols,
+}
+_INTERVALS = ("stays", "visits", "contacts")
+ROUTES = tuple(_FINDERS)
