@@ -171,7 +171,7 @@ def site_of(building: Mapping[str, Any], past_end_s: int = 0) -> Site:
     for one in building["beacons"]:
         by_room.setdefault(one["room"], []).append(Place(one["id"], one["level"], one["room"], rooms[one["room"]]))
     longest = max(len(places) for places in by_room.values())
-    places = [places[turn] for turn in range(longest) for places in by_room.values() if turn < len(places)]
+    places = [places[place] for place in range(longest) for places in by_room.values() if place < len(places)]
     return Site(tuple(places), past_end_s, json.dumps(building))
 
 

@@ -49,10 +49,10 @@ class Caller(User):
         self.work.leave(self.state)
 
     @task
-    def turn(self) -> None:
+    def act(self) -> None:
         if not hasattr(self, "work"):
             raise StopUser
-        self.work.user_turn(self.state)
+        self.work.act(self.state)
 
 
 class Steps(LoadTestShape):

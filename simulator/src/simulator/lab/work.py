@@ -307,8 +307,8 @@ class Work:
 
     # Closed loop: called by Locust's users, one after the other each.
 
-    def user_turn(self, user: "UserState") -> None:
-        """One turn of a user: think, ask, wait for the answer. Returns soon while there is nothing to do."""
+    def act(self, user: "UserState") -> None:
+        """One action of a user: think, ask, wait for the answer. Returns soon while there is nothing to do."""
         step, index, begin_s = self._step, self._index, self._begin_s
         load = next((one for one in step.loads if one.kind in ("users", "batches")), None) if step else None
         if step is None or load is None or time.monotonic() > begin_s + step.seconds:
@@ -318,7 +318,7 @@ class Work:
             gevent.sleep(max(0.0, begin_s - time.monotonic()))
             user.begin(index, time.monotonic())
         if load.kind == "batches":
-            self._batch_turn(user, load, index)
+            self._send_batch(user, load, index)
             return
         due_s = user.free_s + self._chance.uniform(*load.think_s)
         gevent.sleep(max(0.0, due_s - time.monotonic()))
@@ -334,7 +334,7 @@ class Work:
             self.in_flight -= 1
             user.free_s = time.monotonic()
 
-    def _batch_turn(self, user: "UserState", load: Load, index: int) -> None:
+    def _send_batch(self, user: "UserState", load: Load, index: int) -> None:
         """Worker of `batches`: the next request after the answer to the last one."""
         if user.slot is None:
             user.slot = self._free_slot(index, load)
