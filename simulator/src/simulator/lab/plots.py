@@ -90,7 +90,7 @@ def _medians(steps: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, dict[
     for name, some in tables.medians(steps).items():
         call = some["primary"]
         if call in some["calls"]:
-            found.append((name, some["offered"], some["calls"][call]))
+            found.append((name, some["offered"], {**some["calls"][call], "per_s": tables.throughput(some)}))
     return found
 
 

@@ -16,7 +16,8 @@ TERMS = (
     "Response time counts from when a request was due, whether or not it could be sent then, to the last byte of its "
     "answer; retries and their waiting are in it. A fault is any answer but a right one, or none. Of messages it ends "
     "with the broker's acknowledgement (PUBACK). Monitoring delay is the age of the newest that a viewer sees. "
-    "p99: 99 % took at most so long."
+    "p99: 99 % took at most so long. Of users, answers a second are of all their calls, and times are of the most "
+    "frequent one."
 )
 LATENESS = (
     "A run is void when the generator sends more than 50 ms late (p99), or when it takes over 1 % longer than planned: "

@@ -17,6 +17,12 @@ def medians(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: _median_of(some) for name, some in grouped.items()}
 
 
+def throughput(step: Mapping[str, Any]) -> float:
+    """Right answers a second: of the step's own call, or of all calls of users."""
+    own = [step["calls"][step["primary"]]] if step["primary"] in step["calls"] else []
+    return float(sum(one["per_s"] for one in (step["calls"].values() if step["closed"] else own)))
+
+
 def is_ladder(steps: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the steps differ in what is offered, of one kind."""
     return len({one["offered"] for one in steps}) > 1 and len({one["closed"] for one in steps}) == 1
@@ -54,7 +60,7 @@ def theirs_and_ours(summary: Mapping[str, Any]) -> Table:
         if one is None:
             ours = ["nothing was answered"] + [""] * 6
         else:
-            ours = [rate(one["per_s"]), ms(one["mean"]), f"{ms(one['least'])}–{ms(one['most'])}", ms(one["p95"]),
+            ours = [rate(throughput(step)), ms(one["mean"]), f"{ms(one['least'])}–{ms(one['most'])}", ms(one["p95"]),
                     ms(one["p99"]), f"{one['faults']:,.0f}", str(step["repeats"])]  # fmt: skip
         rows.append([name, step["theirs"] or "–", *ours])
     head = ["step", "theirs",
