@@ -1,7 +1,7 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
 .PHONY: help up down status logs clean env check test test-compose bench bench-api bench-dashboard chaos accuracy account building key
-.PHONY: rebuild simulator
+.PHONY: rebuild simulator lab
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,8 @@ bench:           ## benchmarks; prints a table and writes docs/benchmarks.md
 	@native/stack bench $(ARGS)
 bench-api:       ## the HTTP API under load; prints a table and writes docs/performance.md; ARGS=--help
 	@native/stack bench api $(ARGS)
+lab:             ## load tests with reports: SCENARIO=a-tp-1 (none: a list); ARGS='--form long --target .env', --help
+	@native/stack lab $(if $(SCENARIO),run '$(SCENARIO)') $(ARGS)
 accuracy:        ## how often the room is right, a table and pictures; DATA=<folders> of recordings
 	@native/stack accuracy $(foreach folder,$(DATA),--data '$(folder)') $(ARGS)
 account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, remove

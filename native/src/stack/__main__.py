@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import checks, install
+from . import checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, save_broker, status, up
@@ -184,6 +184,12 @@ def _simulator(rest: list[str]) -> int:
     os.execve(program, [str(program), *rest], environment)
 
 
+def _lab(rest: list[str]) -> int:
+    install.install(install.run_parts())
+    program = Path(sys.executable).with_name("simulator")
+    os.execv(program, [str(program), "lab", *(rest or ["list"])])
+
+
 DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
 """Folders that `up` makes below the data folder."""
 SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
@@ -199,6 +205,8 @@ OWN_ARGUMENTS = {
     "bench",
     "chaos",
     "accuracy",
+    "lab",
+    "scratch",
 }
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "up": (_up, "install what is missing, start everything, wait until it is healthy"),
@@ -212,6 +220,8 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
+    "lab": (_lab, "the load laboratory: list, run, compare, report"),
+    "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
     "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),

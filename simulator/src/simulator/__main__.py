@@ -33,7 +33,7 @@ def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
     options = _options()
     values = {**dotenv_values(".env"), **os.environ}
-    commands = {"replay": _replay, "hacs": _hacs, "record": _record}
+    commands = {"replay": _replay, "hacs": _hacs, "record": _record, "lab": _lab}
     run = commands.get(options.command, _people)
     try:
         return run(options, values)
@@ -228,6 +228,12 @@ def _record(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
     if options.json:
         print(json.dumps(done), flush=True)
     return OK
+
+
+def _lab(options: argparse.Namespace, _: Mapping[str, str | None]) -> int:
+    from simulator.lab import command
+
+    return command.main(options)
 
 
 def _url(options: argparse.Namespace, values: Mapping[str, str | None]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
+from simulator.lab import command as lab
 from simulator.message import PLAIN_ID
 from simulator.report import EXIT_CODES
 
@@ -199,6 +200,7 @@ def parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="the totals as JSON on standard output")
     _add_building(hacs)
     _add_record(commands)
+    lab.add(commands)
     return main
 
 

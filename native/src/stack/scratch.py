@@ -1,0 +1,97 @@
+"""A whole stack on free ports in a folder of its own, for measurements; it ends with its standard input."""
+
+import json
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from .install import install, run_parts
+from .layout import ROOT, VERSIONS
+from .lifecycle import down, up
+from .pipeline import wait_until_healthy
+from .settings import PORT_KEYS, Settings, load
+from .supervisor import Supervisor
+
+PARTS = ("mosquitto", "telegraf", "influxd", "node-red")
+FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
+"""Below the ports of outgoing connections."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`scratch FOLDER [KEY=value …]`: run a stack in a new folder, print its description as one line of JSON, run until
+    standard input ends, then stop it and delete the folder. Lines of standard input stop and start parts meanwhile."""
+    folder = Path(arguments[0]).resolve()
+    own = dict(one.split("=", 1) for one in arguments[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it, and may be interrupted itself
+    with scratch_stack(folder, own) as settings:
+        print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
+        for line in sys.stdin:
+            _obey(settings, *line.split())
+    return 0
+
+
+def _obey(settings: Settings, order: str, part: str) -> None:
+    """`stop PART`, `start PART`; a database that is stopped and started is an outage that a scenario asks for."""
+    supervisor = Supervisor(settings.data_dir)
+    {"stop": supervisor.stop, "start": supervisor.start}[order](part)
+
+
+@contextmanager
+def scratch_stack(folder: Path, own: Mapping[str, str]) -> Iterator[Settings]:
+    """The stack runs during the block, with the demo building and without the demo."""
+    install(run_parts())
+    building = folder / "building" / "demo.json"
+    building.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "flows" / "building" / "demo.json", building)
+    chosen = {key: str(port) for key, port in zip(PORT_KEYS, _free_ports(len(PORT_KEYS)), strict=True)}
+    chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
+    chosen |= {"SIM": "1", "MQTT_SERVICES_OUTSIDE": "yes", **own}
+    settings = load(folder / ".env", chosen)
+    try:
+        settings = up(settings, report=lambda _: None, leave_out=("simulator",))
+        wait_until_healthy(settings)
+        yield settings
+    finally:
+        down(settings)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _description(settings: Settings) -> dict[str, Any]:
+    """Addresses, secrets, process ids and versions; the reader keeps the secrets to itself."""
+    supervisor = Supervisor(settings.data_dir)
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"]
+    revision = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return {
+        "url": settings.http_url,
+        "mqtt_host": settings.mqtt_host,
+        "mqtt_port": settings.port("MQTT_PORT"),
+        "influx_url": settings.influx_url,
+        "key": settings["SDA_API_KEY"],
+        "mqtt_password": settings["MQTT_SIMULATOR_PASSWORD"],
+        "influx_token": settings["INFLUX_READ_TOKEN"],
+        "influx_write_token": settings["INFLUX_ADMIN_TOKEN"],
+        "building_file": str(settings.building),
+        "parts": {name: int(supervisor.info(name).get("pid", 0)) for name in PARTS},
+        "versions": {**{key.lower(): value for key, value in VERSIONS.items()}, "revision": revision},
+        "scratch": True,
+    }
+
+
+def _free_ports(count: int) -> list[int]:
+    found: list[int] = []
+    with ExitStack() as held:
+        while len(found) < count:
+            port = random.SystemRandom().randrange(FIRST_PORT, BEHIND_PORTS)
+            try:
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            found.append(port)
+    return found

@@ -1,0 +1,133 @@
+"""All calls by the name that scenarios use, and those of `/api/v1`. Pure."""
+
+import json
+import zlib
+from collections.abc import Callable
+
+from simulator.lab.calls import PROMPT_S, RECENT_S, Ask, Moment, hacs, history, insert, monitoring
+
+BUILDING = "/api/v1/building"
+EVENTS = 25
+TELEMETRY_BEACONS = 5
+"""So many beacons have stored telemetry."""
+MONTH_MIN, SIX_HOURS_MIN = 31 * 1440, 360
+_verified: dict[str, tuple[int, int]] = {}
+
+
+def history_or_busy(at: Moment) -> Ask:
+    """History; while the database is away the right answer is 503, and soon."""
+    return history(at)._replace(right_statuses=(503,))
+
+
+def recent(at: Moment) -> Ask:
+    """The last ten seconds of somebody who is inserted meanwhile: memory must have them, database or not."""
+    ask = hacs(at)
+
+    def judge(body: bytes) -> tuple[str, float]:
+        if at.now_s - at.begun_s > PROMPT_S and not json.loads(body)["location"]:
+            return "nothing of the last ten seconds", -1.0
+        return ask.judge(body)
+
+    return ask._replace(judge=judge)
+
+
+def everybody(at: Moment) -> Ask:
+    """Where everybody was in the last ten seconds, in one answer."""
+    end = int(at.now_s)
+
+    def judge(body: bytes) -> tuple[str, float]:
+        times = [one["timestamp"] for one in json.loads(body)["location"]]
+        return ("" if all(end - RECENT_S <= at <= end for at in times) else "a record outside of the window"), -1.0
+
+    return Ask(f"/extractbeacon?staff_id=*&start_time={end - RECENT_S}&end_time={end}", "everybody", judge)
+
+
+def _telemetry(minutes: int) -> Callable[[Moment], Ask]:
+    def ask(at: Moment) -> Ask:
+        beacon = at.site.places[at.number % TELEMETRY_BEACONS].beacon
+        end = at.site.past_end_s // 60 * 60
+        window = f"start={end - minutes * 60}&end={end}"
+        path = f"/api/v1/beacons/{beacon}/telemetry?every=minute&limit=50000&{window}"
+
+        def judge(body: bytes) -> tuple[str, float]:
+            def whole() -> str:
+                points = len(json.loads(body)["points"])
+                return "" if points == minutes else f"{points} points instead of {minutes}"
+
+            return _known(path, body, whole), -1.0
+
+        return Ask(path, beacon, judge)
+
+    return ask
+
+
+def _known(path: str, body: bytes, whole: Callable[[], str]) -> str:
+    """Judge a large answer that must not change once: the same bytes are as right as they were."""
+    mark = (len(body), zlib.crc32(body))
+    if _verified.get(path) == mark:
+        return ""
+    if not (fault := whole()):
+        _verified[path] = mark
+    return fault
+
+
+def events(at: Moment) -> Ask:
+    """A page of 25 events of the stored history."""
+    end = at.site.past_end_s + 1
+
+    def judge(body: bytes) -> tuple[str, float]:
+        count = len(json.loads(body)["events"])
+        return ("" if count == EVENTS else f"{count} events instead of {EVENTS}"), -1.0
+
+    return Ask(f"/api/v1/events?limit={EVENTS}&start={end - 86_400}&end={end}", "events", judge)
+
+
+def _listing(path: str, key: str, least: int) -> Callable[[Moment], Ask]:
+    def ask(_: Moment) -> Ask:
+        def judge(body: bytes) -> tuple[str, float]:
+            count = len(json.loads(body)[key])
+            return ("" if count >= least else f"{count} of {key} instead of {least}"), -1.0
+
+        return Ask(path, key, judge)
+
+    return ask
+
+
+def _ranking(of: str, count: int) -> Callable[[Moment], Ask]:
+    """The rooms, or the people, with the most time of the last hour."""
+
+    def ask(at: Moment) -> Ask:
+        return _listing(f"/api/v1/rankings/{of}?by=time&limit={count}&start={int(at.now_s) - 3600}", of, 0)(at)
+
+    return ask
+
+
+def edit(at: Moment) -> Ask:
+    """Change the building, if nobody else did meanwhile (optimistic lock): 412 is a conflict, and counts as a fault."""
+    document = json.loads(at.site.building)
+    document["levels"][0]["rooms"][0]["limit"] = 10 + at.number % 1000
+
+    def judge(body: bytes) -> tuple[str, float]:
+        return ("" if json.loads(body).get("version") else "no version"), -1.0
+
+    headers = {"Content-Type": "application/json"}
+    return Ask(BUILDING, "building", judge, "PUT", json.dumps(document).encode(), headers, etag_of=BUILDING)
+
+
+CALLS: dict[str, Callable[[Moment], Ask]] = {
+    "insert": insert,
+    "hacs": hacs,
+    "recent": recent,
+    "everybody": everybody,
+    "history": history,
+    "history_or_busy": history_or_busy,
+    "monitoring": monitoring,
+    "telemetry_month": _telemetry(MONTH_MIN),
+    "telemetry_6h": _telemetry(SIX_HOURS_MIN),
+    "events": events,
+    "keys": _listing("/api/v1/keys", "keys", 0),
+    "staff": _listing("/api/v1/staff", "staff", 1),
+    "top_rooms": _ranking("rooms", 10),
+    "top_staff": _ranking("staff", 5),
+    "edit": edit,
+}

@@ -1,0 +1,109 @@
+"""HTTP of the generator: geventhttpclient, as Locust's FastHttpUser uses it, and retries that obey `Retry-After`."""
+
+import json
+import ssl
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import gevent
+import gevent.ssl
+from geventhttpclient import HTTPClient
+
+from simulator.lab.calls import Ask
+from simulator.lab.target import Target
+
+CONNECTIONS = 256
+TIMEOUT_S = 60.0
+LONGEST_WAIT_S = 10.0
+"""A `Retry-After` above this is not waited for."""
+BUSY = (429, 503)
+
+
+class Outcome(NamedTuple):
+    """Of one request, retries included."""
+
+    status: int
+    fault: str
+    retries: int
+    bytes: int
+    behind_ms: float
+    answered_s: float
+    """When the last byte came, on the monotonic clock; judging the answer comes after it."""
+
+
+class Caller:
+    """Calls one target. Connections are kept and shared by all greenlets."""
+
+    def __init__(self, target: Target, retries: int, connections: int = CONNECTIONS) -> None:
+        url = urlsplit(target.url)
+        secure = url.scheme == "https"
+
+        def context(**_: object) -> ssl.SSLContext:
+            made: ssl.SSLContext = gevent.ssl.create_default_context(cafile=target.ca or None)
+            return made
+
+        self._headers = {"X-API-Key": target.key} if target.key else {}
+        self._retries = retries
+        self._client = HTTPClient(
+            url.hostname or "localhost",
+            url.port,
+            ssl=secure,
+            ssl_context_factory=context if secure else None,
+            concurrency=connections,
+            connection_timeout=TIMEOUT_S,
+            network_timeout=TIMEOUT_S,
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def call(self, ask: Ask, wait: Callable[[float], object] = gevent.sleep) -> Outcome:
+        """One request with its retries. Never raises: what went wrong is the fault."""
+        outcome = self._once(ask)
+        for retry in range(1, self._retries + 1):
+            status, after_s = outcome[0].status, outcome[1]
+            if status not in BUSY or after_s > LONGEST_WAIT_S:
+                break
+            wait(after_s)
+            outcome = self._once(ask)
+            outcome = (outcome[0]._replace(retries=retry), outcome[1])
+        return outcome[0]
+
+    def _once(self, ask: Ask) -> tuple[Outcome, float]:
+        """The outcome of one request, and how long the platform wants us to wait."""
+        try:
+            own = {**self._headers, **ask.headers}
+            if ask.etag_of:
+                present = self._client.request("GET", ask.etag_of, headers=self._headers)
+                present.read()
+                own["If-Match"] = str(present.get("etag", ""))
+            answer = self._client.request(ask.method, ask.path, body=ask.body or b"", headers=own)
+            body = bytes(answer.read())
+        except Exception as error:  # noqa: BLE001 - whatever a connection may raise is a fault of this one request
+            return Outcome(0, f"{type(error).__name__}: {error}"[:120], 0, 0, -1.0, time.monotonic()), 0.0
+        answered_s = time.monotonic()
+        status = int(answer.status_code)
+        if status in ask.right_statuses:
+            return Outcome(status, "", 0, len(body), -1.0, answered_s), 0.0
+        if status >= 400:
+            after_s = _seconds(answer.get("retry-after"))
+            return Outcome(status, f"HTTP {status}", 0, len(body), -1.0, answered_s), after_s
+        try:
+            fault, behind_ms = ask.judge(body)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            fault, behind_ms = f"not as described: {type(error).__name__}", -1.0
+        return Outcome(status, fault, 0, len(body), behind_ms, answered_s), 0.0
+
+    def get_json(self, path: str) -> object:
+        """The JSON of a path, for preparation."""
+        answer = self._client.request("GET", path, headers=self._headers)
+        return json.loads(answer.read())
+
+
+def _seconds(header: object) -> float:
+    try:
+        return max(0.0, float(str(header)))
+    except ValueError:
+        return 1.0

@@ -1,0 +1,154 @@
+"""What a run does: steps of loads, as data that go from the coordinator to its workers. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["calls", "users", "devices", "batches", "switches", "people", "outage"]
+KINDS: tuple[Kind, ...] = ("calls", "users", "devices", "batches", "switches", "people", "outage")
+PAUSE_S = 2.0
+"""Between two steps: answers that are still due come in, and users of the next step start."""
+LEAD_S = 1.5
+"""Before the first step: every worker has its start time before that time comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One stream of work within a step.
+
+    `calls`: `rate` requests a second of `call`, at due times (open loop). `users`: `count` users, each waits for its
+    answer and thinks for `think_s` (closed loop). `devices`: `count` MQTT receivers, each with a batch of `readings`
+    every `interval_s` at due times. `batches`: `count` workers in phases, each sends `requests` batches of `readings`
+    and waits for each answer. `people`: `count` simulated people of the simulator's command `who`.
+    `switches`: `rate` changes of a gateway's settings a second, each until the gateway has them.
+    `outage`: the part is stopped at `at_s` for `for_s`, of a stack of the run's own.
+    """
+
+    kind: Kind
+    call: str = ""
+    rate: float = 0.0
+    arrival: Literal["constant", "poisson"] = "constant"
+    count: int = 0
+    first: int = 0
+    think_s: tuple[float, float] = (0.0, 0.0)
+    mix: Mapping[str, float] = field(default_factory=dict)
+    """Weight by call, of `users`."""
+    interval_s: float = 1.0
+    readings: int = 1
+    requests: int = 0
+    via: Literal["mqtt", "http"] = "mqtt"
+    phases: tuple[float, ...] = (1.0,)
+    """Shares of the workers of `batches` that start together."""
+    next_phase_share: float = 1.0
+    """The next phase starts when this share of the requests of those before is answered."""
+    window_rows: int = 0
+    """Rows that a history call asks for; 0: the last ten seconds."""
+    staff: int = 1
+    """How many staff the calls are about, one after the other."""
+    who: Literal["phones", "gateways", "mixed"] = "phones"
+    """Command of the simulator that plays `people`."""
+    part: str = ""
+    """Of `outage`."""
+    at_s: float = 0.0
+    """When within the step an outage begins, or all devices lose their connections; 0: never."""
+    for_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of one repeat: from `start_s` after the beginning, for `seconds`; loads go on at the same time."""
+
+    name: str
+    repeat: int
+    start_s: float
+    seconds: float
+    loads: tuple[Load, ...]
+    theirs: str = ""
+    ends_itself: bool = False
+    """It ends when its batches are answered; `seconds` is then the longest time."""
+
+    @property
+    def end_s(self) -> float:
+        return self.start_s + self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """At least `share` of a call's answers take at most `at_most_ms`."""
+
+    call: str
+    at_most_ms: float
+    share: float = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """History that is stored before the run: `rows` locations a second apart, of each of `staff`; and telemetry."""
+
+    staff: int = 0
+    rows: int = 0
+    telemetry_days: float = 0.0
+    events: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole run of one form of a scenario."""
+
+    scenario: str
+    title: str
+    about: str
+    form: str
+    steps: tuple[Step, ...]
+    wanted: tuple[Wanted, ...] = ()
+    seed: Seed = field(default_factory=Seed)
+    theirs_name: str = ""
+    retries: int = 3
+    building: Mapping[str, Any] = field(default_factory=dict)
+    """Beacons and gateways that the loads use, filled in before the run."""
+
+    @property
+    def planned_s(self) -> float:
+        """From the first step's start to the last one's end."""
+        return self.steps[-1].end_s - self.steps[0].start_s if self.steps else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def from_json(document: Mapping[str, Any]) -> Plan:
+    """The plan of `to_json`."""
+    steps = tuple(
+        Step(**{**step, "loads": tuple(_load(one) for one in step["loads"])})  # as JSON made lists of tuples
+        for step in document["steps"]
+    )
+    wanted = tuple(Wanted(**one) for one in document["wanted"])
+    return Plan(**{**document, "steps": steps, "wanted": wanted, "seed": Seed(**document["seed"])})
+
+
+def _load(document: Mapping[str, Any]) -> Load:
+    return Load(**{**document, "think_s": tuple(document["think_s"]), "phases": tuple(document["phases"])})
+
+
+def in_time(steps: Sequence[tuple[str, float, tuple[Load, ...], str]], repeats: int) -> tuple[Step, ...]:
+    """Steps of (name, seconds, loads, theirs), `repeats` times over, one after the other with a pause."""
+    placed, at_s = [], LEAD_S
+    for repeat in range(repeats):
+        for name, seconds, loads, theirs in steps:
+            ends_itself = any(one.kind == "batches" for one in loads)
+            placed.append(Step(name, repeat, at_s, seconds, loads, theirs, ends_itself))
+            at_s += seconds + PAUSE_S
+    return tuple(placed)
+
+
+def devices_of(plan: Plan) -> int:
+    """How many receivers of `devices` the run needs at the same time."""
+    return max(
+        (load.first + load.count for step in plan.steps for load in step.loads if load.kind == "devices"), default=0
+    )
+
+
+def users_at(plan: Plan, time_s: float) -> int:
+    """How many users shall be there at a time; they come before their step starts, and wait for it."""
+    step = next((one for one in plan.steps if one.start_s - LEAD_S <= time_s < one.end_s), None)
+    return sum(load.count for load in step.loads if load.kind in ("users", "batches")) if step else 0

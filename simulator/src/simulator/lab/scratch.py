@@ -1,0 +1,48 @@
+"""A stack of the run's own: a process of `stack scratch`, which ends, and deletes everything, when its input does."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from simulator.lab.target import Target, TargetError
+
+END_WITHIN_S = 90
+Order = Callable[[str], None]
+"""Stops and starts parts of the stack: `stop influxd`."""
+
+
+@contextmanager
+def scratch_target(settings: Mapping[str, str], log: Callable[[str], None]) -> Iterator[tuple[Target, Order]]:
+    """Run a stack during the block. Raises TargetError."""
+    folder = Path(tempfile.mkdtemp(prefix="sda-lab-"))
+    own = [f"{key}={value}" for key, value in settings.items()]
+    log("starting a stack of its own …")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stack", "scratch", str(folder / "stack"), *own],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdin  # noqa: S101 - of PIPE
+    assert process.stdout  # noqa: S101
+    try:
+        described = next((line for line in process.stdout if line.startswith("{")), "")
+        if not described:
+            raise TargetError("the stack did not start; the lines above say why (or give one with --target)")
+        target = Target(**json.loads(described))
+
+        def order(line: str) -> None:
+            assert process.stdin  # noqa: S101 - of PIPE
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+
+        yield target, order
+    finally:
+        process.stdin.close()
+        process.wait(END_WITHIN_S)
+        folder.rmdir()

@@ -1,0 +1,74 @@
+"""Counts what the platform stored. The only module that knows how readings lie in InfluxDB: as points or as batches."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+from influxdb_client.client.influxdb_client import InfluxDBClient
+
+from simulator.lab.target import Target
+
+ORGANISATION = "sda"
+TIMEOUT_MS = 120_000
+LOOK_S = 1.0
+STILL_S = 15.0
+"""Nothing more comes when the count has not changed for so long."""
+LONGEST_S = 300.0
+
+
+def readings_by_receiver(target: Target, start_ms: int, stop_ms: int) -> dict[str, int]:
+    """How many readings with times in [start, stop) are stored, of each receiver."""
+    window = f'from(bucket: "readings") |> range(start: {_time(start_ms)}, stop: {_time(stop_ms)})'
+    found: dict[str, int] = defaultdict(int)
+    with _client(target.influx_url, target.influx_token) as client:
+        for query in (POINTS, BATCHES):
+            for table in client.query_api().query(query.replace("WINDOW", window)):
+                for record in table.records:
+                    found[record.values["receiver"]] += int(record.get_value())
+    return dict(found)
+
+
+POINTS = """
+WINDOW |> filter(fn: (r) => r._measurement == "reading" and r._field == "rssi")
+  |> group(columns: ["receiver"]) |> count()
+"""
+"""A point for each reading."""
+BATCHES = """
+import "strings"
+WINDOW |> filter(fn: (r) => r._measurement == "batch" and r._field == "readings")
+  |> map(fn: (r) => ({receiver: r.receiver, _value: strings.countStr(v: r._value, substr: ",") + 1}))
+  |> group(columns: ["receiver"]) |> sum()
+"""
+"""A point for each batch, its readings in one text: `<beacon> <rssi>,<beacon> <rssi>`."""
+
+
+def settled(
+    count: Callable[[], Mapping[str, int]],
+    expected: Mapping[str, int],
+    log: Callable[[str], None],
+    still_s: float = STILL_S,
+) -> tuple[dict[str, int], float]:
+    """Count again and again until all that is expected is stored, or nothing more comes. Returns the counts and how
+    many seconds after the first look the last reading was there."""
+    started_s = changed_s = time.monotonic()
+    stored = dict(count())
+    total, wanted = sum(stored.values()), sum(expected.values())
+    while any(stored.get(receiver, 0) < number for receiver, number in expected.items()):
+        now_s = time.monotonic()
+        if now_s - changed_s > still_s or now_s - started_s > LONGEST_S:
+            break
+        time.sleep(LOOK_S)
+        stored = dict(count())
+        if sum(stored.values()) != total:
+            total, changed_s = sum(stored.values()), time.monotonic()
+            log(f"  {total:,} of {wanted:,} readings are stored")
+    return stored, changed_s - started_s
+
+
+def _client(url: str, token: str) -> InfluxDBClient:
+    return InfluxDBClient(url=url, token=token, org=ORGANISATION, timeout=TIMEOUT_MS)
+
+
+def _time(epoch_ms: int) -> str:
+    seconds, rest = divmod(epoch_ms, 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"

@@ -1,0 +1,107 @@
+"""The load laboratory on a real stack: all is counted, a starved generator makes its run void, a loss is found."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psutil
+from influxdb_client.client.influxdb_client import InfluxDBClient
+from support.running import RunningStack
+from support.stack_client import eventually
+
+SCENARIO = """
+title = "Both ways in, with answers checked"
+about = "Goal: the laboratory itself."
+[short]
+seconds = 3
+[long]
+seconds = 3
+[[step]]
+name = "devices"
+load = [
+  { kind = "devices", count = 20, interval_s = 1, readings = 2 },
+  { kind = "calls", call = "insert", rate = 10, first = 50, staff = 2 },
+  { kind = "calls", call = "hacs", rate = 5, first = 50, staff = 2 },
+]
+[[step]]
+name = "users"
+load = [{ kind = "users", count = 3, think_s = [0.05, 0.1], mix = { staff = 1, monitoring = 1 } }]
+"""
+VOID = 5
+FROZEN_S = 1.0
+
+
+def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(SCENARIO)
+    with _simulator(stack, tmp_path, "run", str(tmp_path / "own.toml"), "--to", str(tmp_path / "runs")) as running:
+        _starve(running)
+        printed = running.communicate(timeout=120)[0]
+    (folder,) = (tmp_path / "runs").iterdir()
+    summary = json.loads((folder / "summary.json").read_text())
+
+    assert running.returncode == VOID, printed
+    assert any("late (p99; 50 ms are allowed)" in reason for reason in summary["void"])
+    page = (folder / "report.html").read_text()
+    assert page.count('class="void"') == page.count('<div class="table">') - 1  # but for the set-up
+    assert page.count(">VOID<") == page.count("<figure") > 3
+    assert "http" not in page.replace("http://www.w3.org", "").replace(stack.http_url, "").replace(stack.influx_url, "")
+
+    assert summary["counts"]["differences"] == []
+    assert summary["counts"]["expected"] == summary["counts"]["stored"] == 20 * 2 * 3 + 30
+    assert summary["wrong"] == 0
+    calls = {call for step in summary["steps"] for call in step["calls"]}
+    assert calls == {"message", "insert", "hacs", "staff", "monitoring"}
+
+    receiver = _lose_one_message(stack, folder)
+    with _simulator(stack, tmp_path, "recount", str(folder), "--wait", "1") as counting:
+        counting.communicate(timeout=120)
+    after = json.loads((folder / "summary.json").read_text())
+    assert [(one["receiver"], one["sent"] - one["stored"]) for one in after["counts"]["differences"]] == [(receiver, 2)]
+    assert any("other counts stored than sent" in reason for reason in after["failed"])
+
+
+def _simulator(stack: RunningStack, folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    env_file = folder / "target.env"
+    env_file.write_text("".join(f"{key}={value}\n" for key, value in stack.secrets.items()))
+    program = Path(sys.executable).with_name("simulator")
+    command: list[str | Path] = [program, "lab", *arguments, "--target", env_file]
+    environment = {key: value for key, value in os.environ.items() if key not in stack.secrets}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def _starve(running: "subprocess.Popen[str]") -> None:
+    """Let the generator not run for a second, in the middle of its work."""
+
+    def working() -> psutil.Process | None:
+        children = psutil.Process(running.pid).children()
+        return next((one for one in children if sum(one.cpu_times()[:2]) > 0 and _connections(one) >= 20), None)
+
+    generator = eventually(working, within_s=60, what="the generator's connections")
+    assert generator
+    began_s = time.monotonic()
+    eventually(lambda: time.monotonic() > began_s + 2.5, what="its first step")
+    generator.suspend()
+    frozen_s = time.monotonic()
+    eventually(lambda: time.monotonic() > frozen_s + FROZEN_S, what="a second without CPU")
+    generator.resume()
+
+
+def _connections(process: psutil.Process) -> int:
+    return sum(one.status == psutil.CONN_ESTABLISHED for one in process.net_connections("tcp"))
+
+
+def _lose_one_message(stack: RunningStack, folder: Path) -> str:
+    """Delete the two readings of one message from the database; returns their receiver."""
+    with (folder / "raw" / "message.csv").open(newline="") as lines:
+        row = next(csv.DictReader(lines))
+    at = datetime.fromtimestamp(round(float(row["due_ms"])) / 1000, UTC)
+    around = timedelta(milliseconds=1)
+    with InfluxDBClient(stack.influx_url, stack.secrets["INFLUX_ADMIN_TOKEN"], org="sda") as client:
+        receiver = f'receiver="{row["subject"]}"'
+        client.delete_api().delete(at - around, at + around, receiver, bucket="readings", org="sda")
+    return str(row["subject"])
