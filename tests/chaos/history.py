@@ -13,7 +13,7 @@ from support.stack_client import influx
 from support.stored import unfolded
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "reference_run.js"
-SLICE_MS = 60_000
+SLICE_MS = 20_000
 LEFT_MS = 120_000
 """Everybody is lost so long after the last reading."""
 

@@ -84,6 +84,7 @@ def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]
         f"{stack.influx_url}/query",
         params={"db": bucket, "epoch": "ms", "q": query},
         headers={"Authorization": f"Token {stack.secrets['INFLUX_READ_TOKEN']}"},
+        timeout=60,
     )
     answer.raise_for_status()
     series: Iterable[dict[str, Any]] = answer.json()["results"][0].get("series", [])
