@@ -51,6 +51,6 @@ NODE_RED_HEAP_MIB=$(heap 256 60)
 MOSQUITTO_CONFIGURATION=$(digest broker/mosquitto.conf broker/run.sh)
 CERTIFICATES_CONFIGURATION=$(digest broker/*.py)
 INFLUXDB_CONFIGURATION=$(digest influx/influxd.toml)
-TELEGRAF_CONFIGURATION=$(digest ingest/start ingest/telegraf.conf ingest/telegraf.d/*.conf influx/tokens.json)
+TELEGRAF_CONFIGURATION=$(digest ingest/start ingest/telegraf.conf ingest/readings.star ingest/telegraf.d/*.conf influx/tokens.json)
 NODE_RED_CONFIGURATION=$(digest influx/tokens.json)
 VALUES

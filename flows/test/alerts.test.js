@@ -7,7 +7,8 @@ const path = require('node:path');
 const { after, test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createAlerts } = require('../lib/alerts');
-const { createAlertList, ENDED_KEPT_MS, ALERTS_MAX, START_MS } = require('../lib/alerts/alert-list');
+const { createAlertList, ENDED_KEPT_MS, START_MS } = require('../lib/alerts/alert-list');
+const { ALERTS_MAX } = require('../lib/alerts/capacity');
 const { KINDS } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createBeacons } = require('../lib/devices/beacons');
@@ -24,11 +25,11 @@ const root = fs.mkdtempSync(path.join(os.tmpdir(), 'alerts-'));
 after(() => fs.rmSync(root, { recursive: true }));
 
 /** A kind whose conditions are set by subject: active, resolved, or anything else for not known. */
-function fakeKind({ raiseMs = 0, endMs = 0 } = {}) {
+function fakeKind({ raiseMs = 0, endMs = 0, name = 'fake', severity = 'warning', place = () => ({}) } = {}) {
   const state = new Map();
   const conditions = () => [...state].filter(([, value]) => value === 'active')
-    .map(([subject]) => ({ subject, text: `${subject} is active`, todo: 'Repair it.' }));
-  const kind = { kind: 'fake', severity: 'warning', raiseMs, endMs, conditions, isResolved: (_, { subject }) => state.get(subject) === 'resolved' };
+    .map(([subject]) => ({ subject, text: `${subject} is active`, todo: 'Repair it.', ...place(subject) }));
+  const kind = { kind: name, severity, todoMany: 'Repair all.', raiseMs, endMs, conditions, isResolved: (_, { subject }) => state.get(subject) === 'resolved' };
   return { kind, state };
 }
 
@@ -125,7 +126,7 @@ test('an unknown state ends no alert, and no alert ends right after a start', ()
   assert.equal(list.list().length, 0);
 });
 
-test('there are at most a thousand alerts, and those that did not fit are counted', () => {
+test('there are at most ten thousand alerts, and those that did not fit are counted', () => {
   const { kind, state } = fakeKind();
   const list = createAlertList([kind], T - START_MS);
   for (let n = 0; n < ALERTS_MAX + 5; n += 1) state.set(String(n), 'active');
@@ -322,6 +323,15 @@ test('acknowledgements survive a restart', async () => {
   assert.equal(second.alerts.open(), 0);
 });
 
+test('an older file, where one alert stood for many people, is taken over', () => {
+  const file = path.join(root, 'older.json');
+  const many = { id: 'sda_lost:many-sdas', kind: 'sda_lost', subject: 'many-sdas', severity: 'warning', since: T, raised_ms: T + 1, ended_ms: null,
+    text: '2 SDAs', todo: 'Look.', level: null, room: null, subjects: ['7', '8'], acknowledged: { by: 'ann', ts: T + 2 } };
+  fs.writeFileSync(file, JSON.stringify({ v: 1, alerts: [many] }));
+  assert.deepEqual(open(file).alerts.list().map(({ id, changed_ms: changed, acknowledged }) => [id, changed, acknowledged.by]),
+    [['sda_lost:7', T + 1, 'ann'], ['sda_lost:8', T + 1, 'ann']]);
+});
+
 test('a file that is no list of alerts, or cannot be written, is warned of once', async () => {
   const file = path.join(root, 'bad.json');
   fs.writeFileSync(file, '{"alerts": 5}');
@@ -344,34 +354,91 @@ test('a message that the flows refuse raises an alert', async () => {
 const lostOnes = (count, state = 'lost', from = 0) => Array.from({ length: count }, (_, i) => (
   { staff_id: String(from + i), level: 'L1', room: 'a', ts: T, state }));
 
-test('a thousand lost people are one alert with all of them as subjects, until they are back', () => {
+test('a thousand lost people have an alert each, and are one group', () => {
   const { facts, list, at } = house();
-  facts.presences = lostOnes(20);
-  assert.equal(at(0).length, 20, 'a few have an alert each');
-  list.acknowledgeAll('sda_lost', 'ann', T);
   facts.presences = lostOnes(1000);
-  assert.equal(at(1000).length, 21);
-  const many = () => list.list().find(({ subject }) => subject === 'many-sdas');
-  assert.equal(many().subjects.length, 980);
-  assert.match(many().text, /^980 SDAs are not heard any more: SDA 100, .* and 970 more\.$/);
-  assert.equal(list.acknowledge(many().id, 'ann', T).acknowledged.by, 'ann');
+  assert.equal(at(0).length, 1000);
+  const [group, ...others] = list.groups();
+  assert.deepEqual([group.kind, group.count, group.alerts.length, group.rooms, others],
+    ['sda_lost', 1000, 5, [{ level: 'L1', room: 'a', count: 1000 }], []]);
+  assert.match(group.todo, /So many at once are hardly their own phones/);
+  assert.equal(list.acknowledgeAll('sda_lost', 'ann', T), 1000);
   facts.presences = lostOnes(1003);
-  assert.equal(at(2000).length, 24, 'a few more are not hidden in an acknowledged alert');
-  facts.presences = lostOnes(1100);
-  at(3000);
-  assert.deepEqual([many().subjects.length, many().acknowledged], [980 + 97, null], 'many more clear the acknowledgement');
+  at(1000);
+  assert.deepEqual(list.groups().map(({ state, count }) => [state, count]), [['open', 3], ['acknowledged', 1000]],
+    'a few more are not hidden among acknowledged ones');
   facts.presences = lostOnes(1100, 'present');
-  assert.deepEqual(at(4000).filter((id) => id.startsWith('sda_lost')), []);
-  assert.equal(many().subjects.length, 1077, 'the subjects stay');
+  at(2000);
+  assert.deepEqual(list.groups().map(({ state, count }) => [state, count]), [['ended', 3]]);
 });
 
-test('lost people whom the locator has dropped stay subjects of the alert', () => {
-  const { facts, list, at } = house();
+test('a lost person whom the locator has dropped stays lost', () => {
+  const { facts, at } = house();
   facts.presences = lostOnes(50);
   at(0);
   facts.presences = lostOnes(10, 'present');
-  at(20 * MIN);
-  assert.equal(list.list()[0].subjects.length, 40);
+  assert.equal(at(20 * MIN).filter((id) => !id.startsWith('(')).length, 40);
+});
+
+test('groups are counted by kind and state: critical ones first, then the newest, with their places and newest alerts', () => {
+  const warn = fakeKind({ name: 'warn', place: (subject) => ({ level: `L${subject.length}`, room: `room-${subject.length}` }) });
+  const late = fakeKind({ name: 'late' });
+  const bad = fakeKind({ name: 'bad', severity: 'critical' });
+  const list = createAlertList([warn, late, bad].map(({ kind }) => kind), T - START_MS);
+  for (let n = 0; n < 30; n += 1) {
+    warn.state.set(String(n), 'active');
+    list.evaluate({}, T + n);
+  }
+  bad.state.set('x', 'active');
+  list.evaluate({}, T + 40);
+  late.state.set('y', 'active');
+  list.evaluate({}, T + 50);
+  const groups = list.groups();
+  assert.deepEqual(groups.map(({ kind, state, count }) => [kind, state, count]), [['bad', 'open', 1], ['late', 'open', 1], ['warn', 'open', 30]]);
+  const { levels, levels_count: levelCount, rooms_count: roomCount, since, changed_ms: changed, todo, alerts } = groups[2];
+  assert.deepEqual([levels, levelCount, roomCount], [[{ level: 'L2', count: 20 }, { level: 'L1', count: 10 }], 2, 2]);
+  assert.deepEqual([since, changed, todo, groups[0].todo], [T, T + 29, 'Repair all.', 'Repair it.']);
+  assert.deepEqual(alerts.map(({ subject }) => subject), ['29', '28', '27', '26', '25']);
+  assert.equal(list.open(), 32);
+});
+
+test('all of a kind are acknowledged as far as somebody has seen them, once', () => {
+  const { kind, state } = fakeKind();
+  const list = createAlertList([kind], T - START_MS);
+  for (const subject of ['a', 'b', 'c']) state.set(subject, 'active');
+  list.evaluate({}, T);
+  const seen = list.groups()[0].changed_ms;
+  state.set('d', 'active').set('c', 'resolved');
+  list.evaluate({}, T + 5);
+  assert.equal(list.acknowledgeAll('fake', 'ann', T + 9, { state: 'open', untilMs: seen }), 2);
+  assert.equal(list.acknowledgeAll('fake', 'ben', T + 9, { state: 'open', untilMs: seen }), 0);
+  assert.deepEqual(list.list().map(({ subject, ended_ms: ended, acknowledged }) => [subject, ended !== null, acknowledged?.by ?? null]),
+    [['d', false, null], ['a', false, 'ann'], ['b', false, 'ann'], ['c', true, null]], 'what is new or has ended since is not seen');
+  assert.equal(list.acknowledgeAll('fake', 'ann', T + 9, { state: 'ended' }), 1);
+  assert.deepEqual(list.list().map(({ subject }) => subject), ['d', 'a', 'b']);
+});
+
+test('a flood of one kind takes no space from others', () => {
+  const flood = fakeKind({ name: 'flood' });
+  const other = fakeKind({ name: 'other' });
+  const list = createAlertList([flood.kind, other.kind], T - START_MS);
+  for (let n = 0; n < ALERTS_MAX + 5; n += 1) flood.state.set(String(n), 'active');
+  list.evaluate({}, T);
+  for (const subject of ['x', 'y', 'z']) other.state.set(subject, 'active');
+  for (const ms of [1, 2, 3]) list.evaluate({}, T + ms);
+  assert.deepEqual(list.groups().map(({ kind, count }) => [kind, count]).sort(), [['flood', ALERTS_MAX - 3], ['other', 3]]);
+  assert.equal(list.dropped(), 8, 'each is counted once');
+});
+
+test('what readers get of ten thousand alerts is as short as of ten', () => {
+  const { kind, state } = fakeKind();
+  const list = createAlertList([kind], T - START_MS);
+  const bytes = (count) => {
+    for (let n = 0; n < count; n += 1) state.set(String(n), 'active');
+    list.evaluate({}, T);
+    return JSON.stringify(list.groups()).length;
+  };
+  assert.ok(bytes(10) > 0.9 * bytes(ALERTS_MAX));
 });
 
 test('lost messages are critical, come first, push out a warning, and stay until they are acknowledged', () => {

@@ -215,12 +215,13 @@ function recorded(set, name) {
   return { building, mode, rows, taps, endMs: Number(truth.at(-1)[0]) + 1000 };
 }
 
-for (const [set, name] of [['flat', 'robot3'], ['flat', 'robot5'], ['ujioffice', 'tx12']]) {
-  test(`${set}, ${name}: a third of the devices with 9 dB error is found, and correcting it helps`, () => {
+// In the office 9 dB cost the locator nothing, so there is nothing to correct there.
+for (const [set, name, errorDb] of [['flat', 'robot3', 9], ['flat', 'robot5', 9], ['ujioffice', 'tx12', 15]]) {
+  test(`${set}, ${name}: a third of the devices with ${errorDb} dB error is found, and correcting it helps`, () => {
     const good = recorded(set, name);
     const wrong = structuredClone(good);
-    wrong.building.gateways.forEach((one, i) => { if (i % 3 === 0) one.rssi_offset = (one.rssi_offset ?? 0) + 9; });
-    wrong.building.beacons.forEach((one, i) => { if (i % 3 === 0) one.tx = (one.tx ?? -59) - 9; });
+    wrong.building.gateways.forEach((one, i) => { if (i % 3 === 0) one.rssi_offset = (one.rssi_offset ?? 0) + errorDb; });
+    wrong.building.beacons.forEach((one, i) => { if (i % 3 === 0) one.tx = (one.tx ?? -59) - errorDb; });
     const c = calibrate(wrong);
     const [before, out] = shares(c);
     assert.equal(c.verdict, 'better');

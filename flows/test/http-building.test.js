@@ -38,7 +38,10 @@ async function start(t) {
     refuse: (faults) => site.setBuildingFaults(faults), apply: (next) => { site.setBuilding(next, T); editor.recordApplied(); } });
   const alerts = createAlerts({ site, parts: () => ({}), file: path.join(folder, 'alerts.json'), clock, warn: () => {} });
   const logged = [];
-  const router = createRouter({ site, editor, reload: reloader.checkNow, alerts, clock, trusted: () => true, apiKey: KEY, ...guards(),
+  const deeds = [];
+  const base = guards();
+  const audit = { ...base.audit, deed: async (kind, who, about) => { deeds.push(`${kind} by ${who.name}: ${about}`); } };
+  const router = createRouter({ site, editor, reload: reloader.checkNow, alerts, clock, trusted: () => true, apiKey: KEY, ...base, audit,
     dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => logged.push(text) });
   const server = express().use(router).listen(0, '127.0.0.1');
@@ -50,7 +53,7 @@ async function start(t) {
       { method, body: sent, headers: { 'x-api-key': KEY, 'content-type': 'application/json', ...headers } });
     return { status: response.status, headers: response.headers, etag: response.headers.get('etag'), body: await response.json() };
   };
-  return { call, site, file, folder, alerts, etag: async () => (await call('GET', 'building')).etag };
+  return { call, site, file, folder, alerts, deeds, etag: async () => (await call('GET', 'building')).etag };
 }
 const changed = (change) => { const data = smallBuilding(); change(data); return data; };
 const named = (name) => changed((data) => { data.building = name; });
@@ -185,7 +188,7 @@ test('trust is enough to look, not to change', async (t) => {
 });
 
 test('alerts are listed and acknowledged; strangers are listed with who heard them', async (t) => {
-  const { call, site, alerts } = await start(t);
+  const { call, site, alerts, deeds } = await start(t);
   site.outbox.attach({ send: () => {}, connected: () => true });
   const hear = (topic, body) => receive(site, `sda/v1/${topic}/readings`, Buffer.from(body), T);
   hear('phone/9', 'no JSON');
@@ -199,7 +202,19 @@ test('alerts are listed and acknowledged; strangers are listed with who heard th
   assert.equal((await call('POST', 'alerts/messages_refused:8/acknowledge')).status, 404);
   for (const phone of ['7', '8']) hear(`phone/${phone}`, 'no JSON');
   await alerts.evaluate(T);
-  assert.deepEqual((await call('POST', 'alerts/kinds/messages_refused/acknowledge')).body, { acknowledged: 2 });
+  const { groups: [group] } = (await call('GET', 'alerts/kinds')).body;
+  assert.deepEqual([group.kind, group.state, group.count, group.changed_ms], ['messages_refused', 'open', 2, T]);
+  const first = (await call('GET', 'alerts?kind=messages_refused&state=open&limit=1')).body;
+  assert.deepEqual(first.alerts.map(({ id }) => id), ['messages_refused:7']);
+  const rest = (await call('GET', `alerts?kind=messages_refused&state=open&limit=1&cursor=${first.next}`)).body;
+  assert.deepEqual([rest.alerts.map(({ id }) => id), rest.next], [['messages_refused:8'], null]);
+  assert.deepEqual((await call('GET', 'alerts?kind=sda_lost')).body.alerts, []);
+  const acknowledge = (until) => call('POST', `alerts/kinds/messages_refused/acknowledge?state=open&until=${until}`);
+  assert.deepEqual((await acknowledge((T - 1) / 1000)).body, { acknowledged: 0 });
+  assert.deepEqual((await acknowledge(new Date(group.changed_ms).toISOString())).body, { acknowledged: 2 });
+  assert.deepEqual((await acknowledge(new Date(group.changed_ms).toISOString())).body, { acknowledged: 0 });
+  assert.equal((await acknowledge('soon')).status, 400);
+  assert.deepEqual(deeds, ['alerts_acknowledged by SDA_API_KEY: 2 of messages_refused, until 2023-11-14T22:13:20.000Z']);
   assert.deepEqual((await call('GET', 'alerts')).body.open, 0);
   assert.deepEqual((await call('POST', 'alerts/kinds/sda_lost/acknowledge')).body, { acknowledged: 0 });
   assert.equal((await call('POST', 'alerts/kinds/nonsense/acknowledge')).status, 404);

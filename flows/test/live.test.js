@@ -15,7 +15,7 @@ const { receive } = require('./support/receive');
 const { until } = require('./support/stack');
 
 const NOW = 1_800_000_000_000;
-const NONE = { list: () => [], open: () => 0, dropped: () => 0 };
+const NONE = { groups: () => [], open: () => 0, dropped: () => 0, version: () => 0 };
 
 /** A site, its topics, and a hub behind a real socket.io server; time stands where `rig.now` says. */
 async function live(t) {
@@ -152,7 +152,7 @@ test('a hub without topics sends nothing', () => {
 
 test('the devices topic has listed and unlisted gateways with figures, unregistered beacons and alerts', () => {
   const site = createSite(createBuilding(smallBuilding()), NOW);
-  const alerts = { list: () => [{ id: 'gateway_down:gw-b' }], open: () => 1, dropped: () => 0 };
+  const alerts = { groups: () => [{ kind: 'gateway_down', count: 1 }], open: () => 1, dropped: () => 0, version: () => 3 };
   const topics = createTopics({ site, alerts, health: () => ({ parts: {} }) });
   site.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/health', payload: Buffer.from(JSON.stringify({ ts: NOW, version: '1.2', queued: 3, adverts: 9 })) },
     site.building(), NOW);

@@ -186,7 +186,7 @@ test('work in the background retries, and stops', async () => {
 });
 
 test('what the taker of readings throws comes out as it is', async (t) => {
-  const influx = await playInflux(t, (_request, response) => response.end(answerRows([[1]])));
+  const influx = await playInflux(t, (_request, response) => response.end(answerRows([[1, 'A0 -60', 'phone', 'a']])));
   await assert.rejects(createStore(createStoreGuard(influx)).readings(0, 1, async () => { throw new Stopped('stopped'); }), Stopped);
 });
 

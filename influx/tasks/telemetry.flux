@@ -1,5 +1,5 @@
-// Means per minute of the beacons' telemetry, from readings, which are kept for days only. A minute is the mean of the receivers'
-// means. Each run handles three slices of the past: the last minutes, one slice of the last two hours and one slice of the last seven
+// Means per minute of the beacons' telemetry, from readings, which are kept for days only. Points of `reading` are those of
+// earlier versions, a series for each receiver. Each run handles three slices of the past: the last minutes, one slice of the last two hours and one slice of the last seven
 // days, so that late readings are included within 20 minutes, or within a day. Writing a minute again overwrites the same points.
 import "date"
 
@@ -18,7 +18,7 @@ slice = (width, slices) => {
 minutes = (start, stop) =>
     from(bucket: "readings")
         |> range(start: start, stop: stop)
-        |> filter(fn: (r) => r._measurement == "reading")
+        |> filter(fn: (r) => r._measurement == "measured" or r._measurement == "reading")
         |> filter(fn: (r) => r._field == "battery_mv" or r._field == "temperature_c" or r._field == "humidity_pct")
         |> aggregateWindow(every: 1m, fn: mean, createEmpty: false, timeSrc: "_start")
         |> group(columns: ["beacon", "_field"])

@@ -83,6 +83,11 @@ class RealBroker:
         self._process.terminate()
         self._process.wait(DEADLINE_S)
 
+    def kill(self) -> None:
+        """SIGKILL: what it acknowledged since its last snapshot is gone."""
+        self._process.kill()
+        self._process.wait(DEADLINE_S)
+
     def log(self) -> str:
         return (self._folder / "mosquitto.log").read_text()
 

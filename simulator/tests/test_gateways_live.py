@@ -63,6 +63,8 @@ def test_phones_and_gateways_of_one_run(broker: RealBroker, demo: Building, tmp_
         assert set(states(listener).values()) == {"online"}
         code, summary = finished(process)
         wait_for(lambda: set(states(listener).values()) == {"offline"}, "all gateways are offline", broker.log)
+    last = {topic.split("/")[3]: topic.split("/")[4] for topic, *_ in listener.messages if "/gateway/" in topic}
+    assert set(last.values()) == {"status"}  # anything after it would look like a gateway that is back
     assert code == 0
     batches = payloads(listener, "readings")
     assert summary["connections"] == 113 + 26
@@ -160,6 +162,22 @@ def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: B
     for sender in range(3):
         said = [one["state"] for one in payloads(listener, "status", played.receivers[sender].id)]
         assert said == ["online", "offline", "online", "offline"]
+
+
+def test_what_a_killed_broker_may_have_lost_is_sent_again(broker: RealBroker) -> None:
+    arguments = ("mixed", "-n", 50, "--duration", 8, "--progress", 0, "--json")
+    with broker.listener(*EVERYTHING) as listener, running(*arguments, **broker.environment) as process:
+        wait_for(lambda: len(payloads(listener, "readings")) > 200, "batches arrive", broker.log)
+        broker.kill()
+        before = {(topic, payload["ts"]) for topic, payload, _ in listener.messages}
+        broker.start()
+        code, summary = finished(process)
+        wait_for(lambda: len(listener.batches()) >= summary["sent"], "all batches arrive", broker.log)
+    assert code == 0
+    assert summary["sent"] == summary["acknowledged"] == len(listener.batches())
+    again = [batch for batch, times in listener.batches().items() if times > 1 and batch in before]
+    assert {topic.split("/")[2] for topic, _ in again} == {"gateway", "phone"}
+    assert summary["replayed"] >= len(again)
 
 
 def test_faulty_batches_are_sent_and_counted(broker: RealBroker) -> None:

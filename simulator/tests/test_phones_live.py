@@ -28,6 +28,7 @@ def test_everything_sent_is_received_exactly(broker: RealBroker, demo: Building)
     assert summary["sent"] == summary["acknowledged"] == len(listener.messages) == len(listener.batches())
     assert summary["readings"] == summary["readings_acknowledged"] == listener.readings()
     assert summary["connections"] == 30
+    assert summary["connected_s"] > 0 < summary["cpu_us_per_message"]
     assert summary["puback_ms"]["p50"] <= summary["puback_ms"]["p99"] <= summary["puback_ms"]["max"]
 
     # The batches and their time stamps match the seed.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from simulator.building import Building, Room
 from simulator.geometry import covers
 from simulator.plan import Plan
-from simulator.walk import FASTEST_M_S, LIFT_S_PER_LEVEL, Leg, Walk, legs, spot
+from simulator.walk import BREAK_ROOMS, FASTEST_M_S, LIFT_S_PER_LEVEL, LONGEST_STAY_S, Leg, Walk, legs, spot
 
 seeds = st.integers(0, 2**32)
 
@@ -102,6 +102,20 @@ def test_patrols_visit_the_building_and_every_level(plan: Plan) -> None:
     ]
     assert rides
     assert all(abs(seconds - LIFT_S_PER_LEVEL / 2) < 1e-6 for seconds in rides)
+
+
+@given(seeds)
+def test_breaks_are_taken_in_large_rooms_every_hour_or_so(plan: Plan, seed: int) -> None:
+    walk = list(itertools.takewhile(lambda leg: leg.start_s < 6 * 3600, legs(plan, chance(seed), chance(seed + 1))))
+    assert_whole(walk)
+    breaks = [leg for leg in walk if leg.end_s - leg.start_s > LONGEST_STAY_S]
+    assert 2 <= len(breaks) <= 8
+    rooms = {room.id for room in plan.building.rooms.values() if not room.is_passage}
+    largest = sorted(rooms, key=lambda room_id: plan.areas[room_id], reverse=True)[:BREAK_ROOMS]
+    assert {leg.room.id for leg in breaks} <= set(largest)
+    first_s = breaks[0].start_s
+    without = [leg for leg in first_legs(plan, seed, 2700) if leg.end_s < min(first_s, 2700)]
+    assert walk[: len(without)] == without
 
 
 def test_people_do_not_walk_through_other_peoples_rooms(plan: Plan) -> None:

@@ -18,7 +18,7 @@ from accuracy.simulated import measure as measure_simulated
 
 KNOWN: dict[str, dict[str, Any]] = json.loads(BASELINE.read_text())
 BELOW_SIMPLE = 0.01
-CLOSER_POINTS = 4.0  # variation of one recording with few phases
+CLOSER_POINTS = 2.0  # variation of one recording with few phases
 MOVED_BY_LEVELS = 0.02
 LEVELS = "seconds with another room when levels are shifted, %"
 

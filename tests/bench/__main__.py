@@ -9,6 +9,7 @@ import os
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from stack.install import print_line
 from stack.layout import ROOT
 from support.running import RunningStack, running_stack
 from support.stack_client import eventually, influx
+from support.stored import stored_readings
 
 from bench import locator
 
@@ -40,10 +42,11 @@ def main() -> int:
         before = {name: _cpu_s(stack, name) for name in SERVICES}
         simulated = _phones(stack, arguments.phones, arguments.interval, arguments.duration)
         sent = int(simulated["readings"])
-        stored = _stored(stack, sent)
+        _wait_until_stored(stack, int(simulated["acknowledged"]))
         rows: list[tuple[str, float, float | None]] = [
             (name, _cpu_s(stack, name) - before[name], _rss_mib(stack, name)) for name in SERVICES
         ]
+        stored = len(stored_readings(stack))  # after the measurement: all of them are fetched
     rows.append(("simulator", simulated["cpu_s"], None))
     page = _page(arguments, simulated, stored, rows, alone)
     if arguments == parser.parse_args([]):  # a trial with other figures is no benchmark
@@ -68,15 +71,15 @@ def _phones(stack: RunningStack, phones: int, interval_s: float, duration_s: flo
     return summary | {"cpu_s": spent}
 
 
-def _stored(stack: RunningStack, expected: int) -> int:
+def _wait_until_stored(stack: RunningStack, batches: int) -> None:
+    """Until so many batches are stored, or not within the time that is given."""
+
     def count() -> int:
-        rows = influx(stack, "readings", "SELECT count(rssi) FROM reading")
+        rows = influx(stack, "readings", "SELECT count(readings) FROM batch")
         return int(rows[0]["count"]) if rows else 0
 
-    try:
-        return eventually(lambda: count() if count() >= expected else 0, SETTLE_WITHIN_S)
-    except AssertionError:
-        return count()
+    with suppress(AssertionError):
+        eventually(lambda: count() >= batches, SETTLE_WITHIN_S)
 
 
 def _cpu_s(stack: RunningStack, name: str) -> float:

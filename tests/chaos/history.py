@@ -10,6 +10,7 @@ from typing import Any
 from stack.layout import node_folder
 from support.running import RunningStack
 from support.stack_client import influx
+from support.stored import unfolded
 
 UNDISTURBED = Path(__file__).parent.parent / "support" / "reference_run.js"
 SLICE_MS = 60_000
@@ -38,7 +39,7 @@ def stored_readings(stack: RunningStack, from_ms: int, to_ms: int, receivers: Co
     """The readings of these receivers in the database."""
     return [
         (row["time"], row["rssi"], row["kind"], row["receiver"], row["beacon"])
-        for row in _rows(stack, "readings", "rssi, kind, receiver, beacon", "reading", from_ms, to_ms)
+        for row in unfolded(_rows(stack, "readings", "readings, kind, receiver", "batch", from_ms, to_ms))
         if row["receiver"] in receivers
     ]
 

@@ -58,8 +58,8 @@ def simulating(stack: RunningStack, arguments: list[str], seconds: float, folder
     """Simulated receivers for `seconds`; `arguments`: the simulator's command and its options."""
     journal = folder / "acknowledged.csv"
     command = (sys.executable, "-m", "simulator", *arguments, "--building", str(stack.building), "--json",
-               "--duration", str(seconds), "--replay", str(REPLAY_S), "--drain", str(DRAIN_S), "--progress", "0",
-               "--journal", str(journal))  # fmt: skip
+               "--duration", str(seconds), "--replay", str(REPLAY_S), "--held", "1000000", "--drain", str(DRAIN_S),
+               "--progress", "0", "--journal", str(journal))  # fmt: skip
     environment = {
         **os.environ,
         "MQTT_HOST": "127.0.0.1",

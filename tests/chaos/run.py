@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 from support import web
 from support.running import RunningStack
 from support.stack_client import eventually
@@ -27,6 +28,7 @@ SETTLE_S, SETTLE_SHARE = 60.0, 0.2
 readings depends on the order in which hundreds of receivers connect."""
 LAST_MS = 10_000
 """In a run that does not go on until everybody is lost its last so many milliseconds are not compared."""
+ANSWER_WITHIN_S = 60.0
 LACKS_MS = 30_000
 """What is newer may still be on its way."""
 OVERDUE_S = {"is still on its way": 75.0, "is being located again": 630.0, "": 630.0}
@@ -214,7 +216,10 @@ def _compare_answers(
             until_ms = min(whole_ms, known.until(question.staff, question.to_ms, then.asked_ms))
             if until_ms <= question.from_ms or (question.route == "patrols" and until_ms < question.to_ms):
                 continue
-            end = asking.eventually_asked(client, question, within_s=30)
+            end = asking.eventually_asked(client, question, within_s=ANSWER_WITHIN_S)
+            if end.status != httpx.codes.OK:
+                found.append(f"{question.path} {question.params}: {end.status} in the end")
+                break
             differ = answers.differences(question.route, then.body, end.body, question.from_ms, until_ms)
             compared += 1
             if differ:

@@ -21,6 +21,7 @@ from stack.layout import ROOT
 from stack.settings import PORT_KEYS
 from support import web
 from support.stack_client import eventually
+from support.stored import unfolded
 from unused_ports import unused_ports
 
 from . import images
@@ -128,13 +129,14 @@ class Installation:
             f"http://127.0.0.1:{self.ports.influx}/query",
             params={
                 "db": "readings",
-                "q": "SELECT count(rssi) FROM reading WHERE receiver = $receiver",
+                "q": "SELECT kind, receiver, readings FROM batch WHERE receiver = $receiver",
                 "params": json.dumps({"receiver": account}),
             },
             headers={"Authorization": f"Token {self.secrets['INFLUX_ADMIN_TOKEN']}"},
         )
         series = answer.json()["results"][0].get("series", [])
-        return int(series[0]["values"][0][1]) if series else 0
+        rows = [dict(zip(one["columns"], row, strict=True)) for one in series for row in one["values"]]
+        return sum(1 for _ in unfolded(rows))
 
 
 def account_in(printed: str) -> str:

@@ -58,7 +58,7 @@ def test_metrics_change_with_messages(system: Page, stack: RunningStack, demo: B
             figure(system, card, line) > 0
             for card, line in (
                 ("Messages in", "now"),
-                ("Readings stored", "now"),
+                ("Batches stored", "now"),
                 ("Live lag", "p50"),
                 ("Live lag", "p99"),
                 ("Store lag", "now"),
@@ -68,7 +68,7 @@ def test_metrics_change_with_messages(system: Page, stack: RunningStack, demo: B
         )
 
     eventually(flowing, FLOWS_WITHIN_S, "all figures move")
-    for card in ("Messages in", "Readings stored", "Live lag", "Store lag"):
+    for card in ("Messages in", "Batches stored", "Live lag", "Store lag"):
         picture = system.get_by_role("region", name=card, exact=True).get_by_role("img")
         expect(picture).to_have_attribute("aria-label", re.compile(rf"^{card} since \d\d:\d\d: .*from .* to "))
     line = system.get_by_role("region", name="Messages in", exact=True).locator("path.line")

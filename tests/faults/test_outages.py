@@ -13,6 +13,7 @@ from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stored import stored_readings
 
 
 def _health(stack: RunningStack, part: str) -> str:
@@ -193,9 +194,9 @@ def test_while_the_clock_is_behind_nothing_is_taken_in_and_nothing_lost(stack: R
     assert "behind the newest time known" in clock["reason"]
     alert = eventually(lambda: _alert(stack, "clock_behind:clock"), what="the alert")
     assert alert["severity"] == "critical"
-    readings = f"SELECT rssi FROM reading WHERE receiver = '{who}'"  # noqa: S608 - our own name
-    assert influx(stack, "readings", readings) == [], "the broker keeps them"
-    eventually(lambda: len(influx(stack, "readings", readings)) == 3, within_s=60, what="what the broker has kept")
+    stored = partial(stored_readings, stack, f"receiver = '{who}'")
+    assert stored() == [], "the broker keeps them"
+    eventually(lambda: len(stored()) == 3, within_s=60, what="what the broker has kept")
     eventually(lambda: _answers(stack) and _health(stack, "clock") == "up", within_s=60, what="all goes on")
     eventually(lambda: _where(stack, who), within_s=60, what="where it was")
 

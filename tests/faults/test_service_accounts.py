@@ -7,7 +7,8 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.stack_client import batch, eventually, influx, now_ms, publish
+from support.stack_client import batch, eventually, now_ms, publish
+from support.stored import stored_readings
 
 MESSAGES = 50
 OUTSIDE = [
@@ -53,5 +54,4 @@ def test_messages_during_an_outage_of_telegraf_survive_a_broker_restart(stack: R
     stack.start("mosquitto")
     publish(stack, *sent[half:])
     stack.start("telegraf")
-    query = "SELECT rssi FROM reading WHERE receiver = 'away'"
-    eventually(lambda: len(influx(stack, "readings", query)) == MESSAGES, what="all of them stored")
+    eventually(lambda: len(stored_readings(stack, "receiver = 'away'")) == MESSAGES, what="all of them stored")

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from support.running import RunningStack
-from support.stack_client import eventually, influx, now_ms
+from support.stack_client import eventually, now_ms
+from support.stored import stored_readings
 
 
 class SteadySender:
@@ -57,8 +58,7 @@ class SteadySender:
 
     def stored(self) -> int:
         """Readings of this run that InfluxDB holds."""
-        query = f"SELECT count(rssi) FROM reading WHERE receiver =~ /^{self.run}-/"  # noqa: S608 - our own name
-        return sum(row["count"] for row in influx(self._stack, "readings", query))
+        return len(stored_readings(self._stack, f"receiver =~ /^{self.run}-/"))
 
     def all_arrive(self, within_s: float = 60) -> None:
         """Every reading is stored, and none more than once."""

@@ -13,6 +13,7 @@ import pytest
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import connect, eventually, influx, now_ms
+from support.stored import stored_with_measurements
 
 from ingest.case import Case, load, names, names_with_refusals
 
@@ -99,7 +100,10 @@ def test_refusals_are_those_expected(session_stack: RunningStack, played: Played
 def test_field_types_are_the_contracts(session_stack: RunningStack) -> None:
     optional = {"battery_mv": "integer", "temperature_c": "float", "humidity_pct": "float"}
     place = {"level": "string", "room": "string"}
-    assert field_types(session_stack, "reading") == {"rssi": "integer"} | optional
+    assert field_types(session_stack, "batch") == {"readings": "string"}
+    by = {"kind": "string", "receiver": "string"}
+    assert field_types(session_stack, "heard") == {"rssi": "integer"} | by
+    assert field_types(session_stack, "measured") == optional | by
     assert field_types(session_stack, "location") == place | {"beacon": "string", "rssi": "integer"}
     times = {"enter_ms": "integer", "leave_ms": "integer", "duration_s": "float"}
     assert field_types(session_stack, "stay") == place | times
@@ -138,12 +142,17 @@ def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:
 def points(stack: RunningStack, measurement: str, receiver: str) -> list[dict[str, Any]]:
     """Stored points of a receiver, gateway or staff member, without empty fields."""
     bucket, tag = STORED[measurement]
+    if measurement == "reading":
+        return [
+            {"measurement": measurement} | row for row in stored_with_measurements(stack, f"receiver = '{receiver}'")
+        ]
     rows = influx(stack, bucket, f"SELECT * FROM {measurement} WHERE {tag} = '{receiver}'")  # noqa: S608 - our own names
     return [{"measurement": measurement} | {key: val for key, val in row.items() if val is not None} for row in rows]
 
 
 def field_types(stack: RunningStack, measurement: str) -> dict[str, str]:
-    rows = influx(stack, STORED[measurement][0], f"SHOW FIELD KEYS FROM {measurement}")
+    bucket = STORED.get(measurement, ("readings", ""))[0]
+    rows = influx(stack, bucket, f"SHOW FIELD KEYS FROM {measurement}")
     return {row["fieldKey"]: row["fieldType"] for row in rows}
 
 

@@ -98,7 +98,7 @@ def test_raw_telemetry_page_by_page(api: Api, measured: tuple[str, int]) -> None
     assert api.get("listTelemetry", **ask)["columns"] == columns
 
 
-def test_minutes_are_means_of_the_receivers_means(api: Api, measured: tuple[str, int]) -> None:
+def test_minutes_are_means_of_their_readings(api: Api, measured: tuple[str, int]) -> None:
     beacon, first_ms = measured
     ask: dict[str, Any] = {"beacon": beacon, "start": first_ms / 1000, "end": first_ms / 1000 + 180}
     expected = [[first_ms + n * MINUTE_MS, 2902 + 10 * n, 20 + n, 50] for n in range(3)]

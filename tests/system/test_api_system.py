@@ -67,11 +67,15 @@ def test_building_alerts_and_strangers_match_their_schemas(api: Api, demo: Build
     assert answer.json() == demo.raw
     version = api.get("listBuildingVersions")["versions"][0]["version"]
     assert api.get("getBuildingVersion", version=version)["version"] == version
-    assert "alerts" in api.get("listAlerts")
+    kinds = api.get("listAlertKinds")
+    alerts = api.pages("listAlerts", "alerts", limit=2)
+    assert {one["kind"] for one in alerts} == {one["kind"] for one in kinds["groups"]}
+    api.ask("listAlerts", 400, state="gone")
     assert "beacons" in api.get("listStrangers")
     api.ask("acknowledgeAlert", 404, alert="gateway_down:nobody")
     api.ask("acknowledgeAlerts", 404, kind="nonsense")
-    assert api.get("acknowledgeAlerts", kind="sda_lost")["acknowledged"] >= 0
+    assert api.get("acknowledgeAlerts", kind="sda_lost", state="open", until=time.time())["acknowledged"] >= 0
+    assert api.get("acknowledgeAlerts", kind="sda_lost", until=0)["acknowledged"] == 0
     checked = api.http.post("/api/v1/building/validate", json=demo.raw)
     api.check("validateBuilding", checked)
     assert checked.json()["valid"]

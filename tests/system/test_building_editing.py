@@ -13,7 +13,8 @@ from ingest.steady import SteadySender
 from support.building import NEW_BEACON, add_annex
 from support.keys import admin, asking, named_key
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import accepted_readings, batch, eventually, get, history, influx, now_ms, publish
+from support.stack_client import accepted_readings, batch, eventually, get, history, now_ms, publish
+from support.stored import stored_readings
 
 Change = Callable[[dict[str, Any]], None]
 BUILDING = "/api/v1/building"
@@ -86,9 +87,8 @@ def test_change_under_load_is_in_use_at_once_and_no_reading_is_lost(editor: Edit
         publish(stack, *[("phone/in-annex/readings", one) for one in walk])
         records = eventually(lambda: history(stack, "in-annex", now / 1000 - 60, now / 1000 + 1), what="history")
         assert records[0]["location"] == "Annex"
-        query = f"SELECT rssi FROM reading WHERE beacon = '{NEW_BEACON['id']}'"  # noqa: S608
         repeats = 0
-        while not influx(stack, "readings", query):  # Telegraf knows the beacon within about two seconds
+        while not stored_readings(stack, beacon=NEW_BEACON["id"]):  # Telegraf knows the beacon within about two seconds
             repeats += 1
             assert repeats < 100, "the new beacon's readings are not stored"
             publish(stack, ("phone/in-annex/readings", batch((NEW_BEACON["id"], -50))))
@@ -181,7 +181,7 @@ def test_list_of_beacons_is_imported_and_its_readings_stored(editor: Editor, sta
 
     def stored() -> bool:
         publish(stack, ("phone/imported/readings", batch(("A0B1C2D3E4F7", -50))))
-        return bool(influx(stack, "readings", "SELECT rssi FROM reading WHERE beacon = 'A0B1C2D3E4F7'"))
+        return bool(stored_readings(stack, beacon="A0B1C2D3E4F7"))
 
     eventually(stored, within_s=60, what="readings of the imported beacon")
 

@@ -15,6 +15,7 @@ from support import web
 from support.building import NEW_BEACON, add_annex
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.stack_client import accepted_readings, batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stored import stored_readings
 
 Change = Callable[[dict[str, Any]], None]
 TAKEN_WITHIN_S = 10.0
@@ -58,7 +59,7 @@ class Site:
     def stores(self, beacon: str) -> bool:
         """Whether InfluxDB stores readings of this beacon; publishes one to check."""
         self.hears("prober", beacon, now_ms())
-        return bool(influx(self.stack, "readings", f"SELECT rssi FROM reading WHERE beacon = '{beacon}'"))  # noqa: S608
+        return bool(stored_readings(self.stack, beacon=beacon))
 
     def phone(self, beacon: str) -> str:
         """The room's name in HACS's response for a phone near `beacon`."""

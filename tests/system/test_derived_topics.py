@@ -10,6 +10,7 @@ import pytest
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import at_least, batch, connect, eventually, influx, now_ms, publish
+from support.stored import stored_readings
 
 Heard = list[tuple[str, bool, dict[str, Any]]]
 """(topic below sda/v1, retained, payload) in the order of arrival."""
@@ -131,6 +132,5 @@ def test_an_invalid_reading_is_refused_and_others_are_stored(stack: RunningStack
     with _listening(stack, "rejected", username="telegraf-rejected") as heard:
         publish(stack, ("phone/neighbours/readings", body))
         eventually(lambda: [one for one in _topics(heard, "rejected") if one["reason"] == "rssi_invalid"])
-    query = "SELECT rssi FROM reading WHERE receiver = 'neighbours' GROUP BY beacon"
-    stored = eventually(lambda: at_least(2, influx(stack, "readings", query)))
+    stored = eventually(lambda: at_least(2, stored_readings(stack, "receiver = 'neighbours'")))
     assert {(one["beacon"], one["rssi"]) for one in stored} == {(first.id, -50), (second.id, -60)}

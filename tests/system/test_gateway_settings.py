@@ -14,7 +14,8 @@ from fake_bluez import Advert, FakeBluez
 from private_bus import PrivateBus
 from running_agent import RunningAgent
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import connect, eventually, get, history, influx, now_ms
+from support.stack_client import connect, eventually, get, history, now_ms
+from support.stored import stored_readings
 
 DEMO: dict[str, Any] = json.loads(DEMO_BUILDING.read_text())
 GATEWAY, OTHER = (
@@ -159,8 +160,7 @@ def test_an_agent_without_a_list_reports_tags_of_present_and_new_staff(
     site.write(lambda data: data["staff"].append(NEWCOMER))
     agent.wait_for_log(f"{len(REGISTERED) + 1} registered beacons")
     eventually(lambda: is_located(site, NEWCOMER["id"], since_s), 30, "the location of who is new")
-    stored = f"SELECT rssi FROM reading WHERE beacon = '{NEWCOMER['tags'][0]}'"  # noqa: S608
-    eventually(lambda: influx(stack, "readings", stored), 20, "the new tag's readings stored")
+    eventually(lambda: stored_readings(stack, beacon=NEWCOMER["tags"][0]), 20, "the new tag's readings stored")
     assert agent.log().count("is running") == 1
 
 

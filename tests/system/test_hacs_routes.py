@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from support import web
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import at_least, batch, eventually, get, history, influx, now_ms, publish
+from support.stored import stored_readings
 
 WINDOW = {"staff_id": "0", "start_time": "1637396900", "end_time": "1637396960"}
 
@@ -105,8 +107,8 @@ def test_detection_is_in_history_within_two_seconds_and_in_influxdb(stack: Runni
     records = eventually(lambda: history(stack, "0", before_s, time.time()), within_s=2)
     assert records[0]["location"] == demo.room_name(beacon.room)
     new = f"time >= {before_s}s"
-    reading = f"SELECT rssi FROM reading WHERE {new} AND beacon = '{beacon.id}' AND receiver = '0' AND rssi = -20"  # noqa: S608
-    eventually(lambda: influx(stack, "readings", reading))
+    stored = partial(stored_readings, stack, f"{new} AND receiver = '0'", beacon.id)
+    eventually(lambda: [row for row in stored() if row["rssi"] == -20])
     location = f"SELECT room FROM location WHERE {new} AND staff_id = '0' AND room = '{beacon.room}'"  # noqa: S608
     eventually(lambda: influx(stack, "locations", location))
 

@@ -11,6 +11,7 @@ from typing import Any
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import eventually, influx, now_ms, publish
+from support.stored import stored_with_measurements
 
 SEED = 8
 MESSAGES = 400
@@ -30,7 +31,7 @@ OTHER_KEYS = ["x", "kind", "receiver", "registered", "beacon", "rssi", "whole", 
 MARKS = [b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"\xef\xbb\xbf" * 2,
          b" \xef\xbb\xbf"]  # fmt: skip
 STORED = [
-    ("readings", "reading", "receiver"),
+    ("readings", "batch", "receiver"),
     ("locations", "location", "staff_id"),
     ("health", "rejected", "receiver"),
 ]
@@ -201,9 +202,13 @@ def _wait_until_all_is_stored(stack: RunningStack, run: str, beacon: str) -> Non
 def _stored(stack: RunningStack, place: tuple[str, str, str], beginning: str) -> defaultdict[str, Rows]:
     """The points of all receivers with this prefix."""
     bucket, measurement, tag = place
-    query = f"SELECT * FROM {measurement} WHERE {tag} =~ /^{beginning}/"  # noqa: S608 - our own names
+    condition = f"{tag} =~ /^{beginning}/"
+    if measurement == "batch":
+        rows = stored_with_measurements(stack, condition)
+    else:
+        rows = influx(stack, bucket, f"SELECT * FROM {measurement} WHERE {condition}")  # noqa: S608 - our own names
     found: defaultdict[str, Rows] = defaultdict(list)
-    for row in influx(stack, bucket, query):
+    for row in rows:
         found[row[tag]].append(row)
     return found
 

@@ -1,35 +1,33 @@
 """Rewrites the list of registered beacons under load: Telegraf reloads it, and nothing is lost."""
 
-import hashlib
-import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ingest.steady import SteadySender
 from support.building import Building
 from support.running import RunningStack
-from support.stack_client import batch, eventually, influx, publish
+from support.stack_client import batch, eventually, publish
+from support.stored import stored_readings
 
 
 class Registry:
-    """Telegraf's two files of registered beacons, written like the flows do."""
+    """Telegraf's file of registered beacons, written like the flows do."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._path = folder / "registry.conf"
 
-    def read(self) -> dict[str, Mapping[str, str]]:
-        return dict(json.loads((self._folder / "beacons.json").read_text()))
+    def read(self) -> str:
+        return self._path.read_text()
 
-    def write(self, beacons: Mapping[str, Mapping[str, str]]) -> None:
-        text = json.dumps(beacons)
-        self._replace("beacons.json", text)
-        self._replace("registry.conf", f"# {hashlib.sha256(text.encode()).hexdigest()}\n")
+    def add(self, beacon: str) -> None:
+        self.write(self.read().replace("registered = [", f'registered = [\n      "{beacon}",', 1))
 
-    def _replace(self, name: str, text: str) -> None:
-        (self._folder / f"{name}.new").write_text(text)
-        (self._folder / f"{name}.new").replace(self._folder / name)
+    def write(self, text: str) -> None:
+        staged = self._path.with_suffix(".new")
+        staged.write_text(text)
+        staged.replace(self._path)
 
 
 @pytest.fixture
@@ -48,12 +46,12 @@ def test_beacon_added_under_load_is_stored_and_nothing_is_lost(
 
     def stored() -> list[dict[str, object]]:
         publish(stack, (f"gateway/{receiver}/readings", batch((new, -61))))
-        return influx(stack, "readings", f"SELECT rssi FROM reading WHERE receiver = '{receiver}'")  # noqa: S608
+        return stored_readings(stack, f"receiver = '{receiver}'")
 
     with sender.running():
         sender.seconds_pass(1)
         assert not stored()
-        registry.write(registry.read() | {new: {"registered": "1"}})
+        registry.add(new)
         eventually(stored, within_s=60, what="readings of the new beacon")
         sender.seconds_pass(1)
     sender.all_arrive()

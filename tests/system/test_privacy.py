@@ -8,6 +8,7 @@ from stack.layout import ROOT
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import batch, connect, eventually, influx, now_ms, publish
+from support.stored import stored_readings
 
 PAGE = (ROOT / "docs" / "privacy.md").read_text()
 (COMMANDS,) = re.findall(r"<!-- tested -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -18,14 +19,16 @@ def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
     places = {
         "location": ("locations", "location", "staff_id", person),
         "event": ("locations", "event", "subject", person),
-        "heard": ("readings", "reading", "receiver", person),
-        "tag": ("readings", "reading", "beacon", tag),
+        "batch": ("readings", "batch", "receiver", person),
+        "heard": ("readings", "heard", "beacon", tag),
+        "measured": ("readings", "measured", "receiver", person),
         "refused": ("health", "rejected", "receiver", person),
     }
-    return {
+    points = {
         name: len(influx(stack, bucket, f"SELECT * FROM {measurement} WHERE {key} = '{value}'"))  # noqa: S608 - our own names
         for name, (bucket, measurement, key, value) in places.items()
     }
+    return points | {"tag": len(stored_readings(stack, beacon=tag))}
 
 
 def _retained(stack: RunningStack) -> set[str]:
@@ -46,8 +49,12 @@ def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Buildi
     owner, tag = demo.tagged()
     beacon = demo.beacons[0].id
     for person in ("leaver", "stayer"):
-        publish(stack, (f"phone/{person}/readings", batch((beacon, -50))), (f"phone/{person}/readings", "no json"))
-    publish(stack, (f"gateway/{demo.gateways[0].id}/readings", batch((tag, -50))))
+        body = batch((beacon, -50))
+        body["readings"][0] |= {"battery_mv": 2950}
+        publish(stack, (f"phone/{person}/readings", body), (f"phone/{person}/readings", "no json"))
+    gateway = demo.gateways[0].id
+    publish(stack, (f"gateway/{gateway}/readings", batch((tag, -50), (beacon, -61))))
+    publish(stack, (f"gateway/{gateway}/readings", batch((beacon, -63), (tag, -50))))
     before = eventually(
         lambda: all((found := _stored(stack, "leaver", tag)).values()) and found, 30, "all of the person is stored"
     )
@@ -67,6 +74,8 @@ def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Buildi
     assert done.returncode == 0, done.stderr
     assert set(_stored(stack, "leaver", tag).values()) == {0}
     left = _stored(stack, "stayer", tag)
-    assert all(count for name, count in left.items() if name != "tag"), left
+    assert all(count for name, count in left.items() if name not in ("heard", "tag")), left
+    neighbours = {row["rssi"] for row in stored_readings(stack, f"receiver = '{gateway}'", beacon)}
+    assert {-61, -63} <= neighbours, "other readings of the same batches stay"
     assert _retained(stack) & {"leaver", "stayer"} == {"stayer"}
     assert owner

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BEACON_COLUMNS, GATEWAY_COLUMNS, beaconRows, clockOf, gatewayRows, byState } from '../src/lib/devices.js';
+import { BEACON_COLUMNS, GATEWAY_COLUMNS, beaconRows, clockOf, gatewayRows, countOf, isSingle, spread } from '../src/lib/devices.js';
 import { sorted } from '../src/lib/table.js';
 
 const building = { levels: [{ id: 'L1', name: 'Level 1', rooms: [{ id: 'hall', name: 'Hall' }] }], staff: { 7: 'Ann' } };
@@ -31,8 +31,11 @@ test('beacons have a room, tags a person; those without a reading come last', ()
   for (const order of ['heard', '-heard']) assert.equal(sorted(rows, BEACON_COLUMNS, order).at(-1).id, 'B1');
 });
 
-test('alerts are new, acknowledged or ended', () => {
-  const alerts = [{ ended_ms: null, acknowledged: null }, { ended_ms: null, acknowledged: { by: 'ann' } }, { ended_ms: 5, acknowledged: null }];
-  const { open, seen, ended } = byState(alerts);
-  assert.deepEqual([open, seen, ended], alerts.map((one) => [one]));
+test('a group of alerts says on which levels and in which rooms most of them are', () => {
+  const group = { count: 1007, levels_count: 4, levels: [{ level: 'L1', count: 1000 }, { level: 'L9', count: 4 }], rooms_count: 3,
+    rooms: [{ level: 'L1', room: 'hall', count: 998 }, { level: 'L9', room: 'gone', count: 4 }], alerts: [{}, {}] };
+  assert.deepEqual(spread(building, group), ['On Level 1 (1,000), L9 (4) and 2 more levels', 'Most in Hall (998), gone (4) and 1 more room']);
+  assert.deepEqual(spread(building, { ...group, rooms_count: 1007, levels_count: 2 }), ['On Level 1 (1,000), L9 (4)'], 'a room each says nothing');
+  assert.deepEqual(spread(building, { ...group, levels: [], levels_count: 0, rooms: [], rooms_count: 0 }), []);
+  assert.deepEqual([isSingle(group), isSingle({ ...group, count: 2 }), countOf([group, group])], [false, true, 2014]);
 });

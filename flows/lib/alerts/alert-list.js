@@ -1,6 +1,9 @@
 // @ts-check
 'use strict';
 
+const { createCapacity, endedOf } = require('./capacity');
+const { byUrgency, groupAlerts } = require('./groups');
+
 /**
  * The list of alerts and their life: raised when a condition has lasted long enough, ended when it has been resolved long enough,
  * acknowledged by somebody. An ended alert stays until it is acknowledged, or for a day, so that nobody misses what happened at
@@ -16,17 +19,23 @@
  * @property {number} since when it began, as far as is known
  * @property {number} raised_ms
  * @property {number|null} ended_ms null: it is active
+ * @property {number} changed_ms when it was raised or its end was noticed, whichever is later
  * @property {string} text what is wrong
  * @property {string} todo what to do
  * @property {string|null} level
  * @property {string|null} room
- * @property {string[]} subjects all subjects of an alert that stands for many
  * @property {{by: string, ts: number}|null} acknowledged
  * @typedef {ReturnType<typeof createAlertList>} AlertList
+ *
+ * @typedef {object} Partition the alerts of a kind
+ * @property {Kind} kind
+ * @property {Map<string, Alert>} alerts by subject
+ * @property {number} ended how many of them have ended
+ * @property {Map<string, number>} pendingSince start of a condition that is not raised yet, or of a recovery that has not ended
+ *   the alert yet, by subject
+ * @property {Set<string>} rejected subjects of alerts that found no space
  */
 
-/** More than anybody reads. */
-const ALERTS_MAX = 1000;
 const ENDED_KEPT_MS = 24 * 3_600_000;
 /** No alert ends within this time after a start, since the present becomes known bit by bit. */
 const START_MS = 60_000;
@@ -38,15 +47,22 @@ const START_MS = 60_000;
  * @param {(alert: Alert, nowMs: number) => void} [onChange] called when an alert is raised or ends
  */
 function createAlertList(kinds, startedMs, known = [], onChange = () => {}) {
-  const byKind = new Map(kinds.map((kind) => [kind.kind, kind]));
-  /** @type {Map<string, Alert>} by id */
-  const alerts = new Map(known.filter(({ kind }) => byKind.has(kind)).map((alert) => [alert.id, alert]));
-  /** Start of a condition that is not raised yet, or of a recovery that has not ended the alert yet. @type {Map<string, number>} */
-  const pendingSince = new Map();
-  /** Ids of alerts that found no room. @type {Set<string>} */
-  const rejected = new Set();
-  let dropped = 0;
+  /** @type {Map<string, Partition>} by kind */
+  const partitions = new Map(kinds.map((kind) => [kind.kind,
+    { kind, alerts: new Map(), ended: 0, pendingSince: new Map(), rejected: new Set() }]));
+  for (const alert of known) partitions.get(alert.kind)?.alerts.set(alert.subject, alert);
+  for (const partition of partitions.values()) partition.ended = endedOf(partition).length;
+  const capacity = createCapacity(partitions, remove);
   let version = 0;
+  /** Sorted and grouped once for all readers. @type {{sorted: Alert[]|null, groups: import('./groups').Group[]|null}} */
+  const cached = { sorted: null, groups: null };
+  const forget = () => Object.assign(cached, { sorted: null, groups: null });
+
+  /** Something was raised, ended, acknowledged or removed. */
+  function changed() {
+    version += 1;
+    forget();
+  }
 
   /**
    * Raises and ends alerts; called every second or two.
@@ -54,93 +70,87 @@ function createAlertList(kinds, startedMs, known = [], onChange = () => {}) {
    * @param {number} nowMs
    */
   function evaluate(facts, nowMs) {
-    for (const kind of kinds) {
-      const conditions = new Map(kind.conditions(facts, (subject) => activeAlert(`${kind.kind}:${subject}`), nowMs)
-        .map((condition) => [`${kind.kind}:${condition.subject}`, condition]));
-      for (const [id, condition] of conditions) {
-        if (isActive(id)) update(/** @type {Alert} */ (alerts.get(id)), condition);
-        else if (hasLasted(id, kind.raiseMs, nowMs)) raise(id, kind, condition, nowMs);
+    for (const partition of partitions.values()) {
+      const { kind, alerts, pendingSince, rejected } = partition;
+      const conditions = kind.conditions(facts, (subject) => activeAlert(partition, subject), nowMs);
+      const subjects = new Set(conditions.map(({ subject }) => subject));
+      for (const condition of conditions) {
+        const active = activeAlert(partition, condition.subject);
+        if (active) update(partition, active, condition);
+        else if (hasLasted(partition, condition.subject, kind.raiseMs, nowMs)) raise(partition, condition, nowMs);
       }
       for (const alert of alerts.values()) {
-        if (alert.kind === kind.kind && alert.ended_ms === null && !conditions.has(alert.id)) endIfResolved(alert, kind, facts, nowMs);
+        if (alert.ended_ms === null && !subjects.has(alert.subject)) endIfResolved(partition, alert, facts, nowMs);
       }
-      const isStale = (/** @type {string} */ id) => id.startsWith(`${kind.kind}:`) && !conditions.has(id) && !isActive(id);
-      for (const ids of [pendingSince, rejected]) for (const id of ids.keys()) if (isStale(id)) ids.delete(id);
+      for (const stale of [pendingSince, rejected]) {
+        for (const subject of stale.keys()) if (!subjects.has(subject) && !activeAlert(partition, subject)) stale.delete(subject);
+      }
+      if (partition.ended === 0) continue;
+      for (const { subject, ended_ms: ended } of endedOf(partition)) if (nowMs - Number(ended) > ENDED_KEPT_MS) remove(partition, subject);
     }
-    for (const { id, ended_ms: ended } of alerts.values()) if (ended !== null && nowMs - ended > ENDED_KEPT_MS) remove(id);
   }
 
-  /** @param {string} id */
-  const isActive = (id) => alerts.get(id)?.ended_ms === null;
-  /** @param {string} id */
-  const activeAlert = (id) => (isActive(id) ? /** @type {Alert} */ (alerts.get(id)) : null);
+  /** @param {Partition} partition @param {string} subject @returns {Alert|null} */
+  function activeAlert({ alerts }, subject) {
+    const alert = alerts.get(subject);
+    return alert?.ended_ms === null ? alert : null;
+  }
 
   /**
    * A condition that is no longer reported is either resolved or not known.
-   * @param {Alert} alert @param {Kind} kind @param {Facts} facts @param {number} nowMs
+   * @param {Partition} partition @param {Alert} alert @param {Facts} facts @param {number} nowMs
    */
-  function endIfResolved(alert, kind, facts, nowMs) {
-    if (nowMs - startedMs < START_MS || !kind.isResolved(facts, alert, nowMs)) pendingSince.delete(alert.id);
-    else if (hasLasted(alert.id, kind.endMs, nowMs)) end(alert, nowMs);
+  function endIfResolved(partition, alert, facts, nowMs) {
+    const { kind, pendingSince } = partition;
+    if (nowMs - startedMs < START_MS || !kind.isResolved(facts, alert, nowMs)) pendingSince.delete(alert.subject);
+    else if (hasLasted(partition, alert.subject, kind.endMs, nowMs)) end(partition, alert, nowMs);
   }
 
-  /** @param {string} id @param {number} forMs @param {number} nowMs */
-  function hasLasted(id, forMs, nowMs) {
-    const since = pendingSince.get(id) ?? nowMs;
-    pendingSince.set(id, since);
+  /** @param {Partition} partition @param {string} subject @param {number} forMs @param {number} nowMs */
+  function hasLasted({ pendingSince }, subject, forMs, nowMs) {
+    const since = pendingSince.get(subject) ?? nowMs;
+    pendingSince.set(subject, since);
     return nowMs - since >= forMs;
   }
 
-  /** @param {string} id @param {Kind} kind @param {Condition} condition @param {number} nowMs */
-  function raise(id, kind, { subject, since, text, todo, level = null, room = null, subjects = [] }, nowMs) {
-    if (!alerts.has(id) && !makeRoom(id, kind)) return;
-    const began = since ?? pendingSince.get(id) ?? nowMs;
-    pendingSince.delete(id);
-    alerts.delete(id);
-    alerts.set(id, { id, kind: kind.kind, subject, severity: kind.severity, since: began, raised_ms: nowMs, ended_ms: null, text, todo,
-      level, room, subjects, acknowledged: null });
-    version += 1;
-    onChange(/** @type {Alert} */ (alerts.get(id)), nowMs);
-  }
-
-  /**
-   * Removes an ended alert for an active one, or a warning for a critical one, when the list is full.
-   * @param {string} id @param {Kind} kind @returns {boolean} whether there is room
-   */
-  function makeRoom(id, { severity }) {
-    if (alerts.size < ALERTS_MAX) return true;
-    const all = [...alerts.values()];
-    const victim = all.find(({ ended_ms: ended }) => ended !== null)
-      ?? (severity === 'critical' ? all.find((alert) => alert.severity === 'warning') : undefined);
-    if (victim) alerts.delete(victim.id);
-    if (victim || !rejected.has(id)) dropped += 1;
-    if (!victim) rejected.add(id);
-    return victim !== undefined;
-  }
-
-  /** Takes over newer texts and subjects of an active alert. @param {Alert} alert @param {Condition} condition */
-  function update(alert, { text, todo, level = null, room = null, subjects = [] }) {
-    pendingSince.delete(alert.id);
-    const before = new Set(alert.subjects);
-    const hasNew = subjects.some((id) => !before.has(id));
-    if (hasNew) alert.acknowledged = null; // nobody has seen the new subjects
-    if (hasNew || subjects.length !== before.size) version += 1;
-    Object.assign(alert, { text, todo, level, room, subjects });
-  }
-
-  /** @param {Alert} alert @param {number} nowMs */
-  function end(alert, nowMs) {
-    alert.ended_ms = pendingSince.get(alert.id) ?? nowMs;
-    pendingSince.delete(alert.id);
-    version += 1;
+  /** @param {Partition} partition @param {Condition} condition @param {number} nowMs */
+  function raise(partition, { subject, since, text, todo, level = null, room = null }, nowMs) {
+    const { kind, alerts, pendingSince } = partition;
+    if (!alerts.has(subject) && !capacity.makeSpace(partition, subject)) return;
+    const began = since ?? pendingSince.get(subject) ?? nowMs;
+    pendingSince.delete(subject);
+    if (alerts.has(subject)) remove(partition, subject); // it had ended
+    /** @type {Alert} */
+    const alert = { id: `${kind.kind}:${subject}`, kind: kind.kind, subject, severity: kind.severity, since: began, raised_ms: nowMs,
+      ended_ms: null, changed_ms: nowMs, text, todo, level, room, acknowledged: null };
+    alerts.set(subject, alert);
+    changed();
     onChange(alert, nowMs);
-    if (alert.acknowledged) remove(alert.id);
   }
 
-  /** @param {string} id */
-  function remove(id) {
-    alerts.delete(id);
-    version += 1;
+  /** Takes over newer texts of an active alert. @param {Partition} partition @param {Alert} alert @param {Condition} condition */
+  function update({ pendingSince }, alert, { text, todo, level = null, room = null }) {
+    pendingSince.delete(alert.subject);
+    if (alert.text === text && alert.todo === todo && alert.level === level && alert.room === room) return;
+    Object.assign(alert, { text, todo, level, room });
+    forget();
+  }
+
+  /** @param {Partition} partition @param {Alert} alert @param {number} nowMs */
+  function end(partition, alert, nowMs) {
+    Object.assign(alert, { ended_ms: partition.pendingSince.get(alert.subject) ?? nowMs, changed_ms: nowMs });
+    partition.pendingSince.delete(alert.subject);
+    partition.ended += 1;
+    changed();
+    onChange(alert, nowMs);
+    if (alert.acknowledged) remove(partition, alert.subject);
+  }
+
+  /** @param {Partition} partition @param {string} subject */
+  function remove(partition, subject) {
+    if (partition.alerts.get(subject)?.ended_ms !== null) partition.ended -= 1;
+    partition.alerts.delete(subject);
+    changed();
   }
 
   /**
@@ -149,42 +159,53 @@ function createAlertList(kinds, startedMs, known = [], onChange = () => {}) {
    * @returns {Alert|null} null: there is no such alert
    */
   function acknowledge(id, by, nowMs) {
-    const alert = alerts.get(id);
-    if (!alert) return null;
-    if (!alert.acknowledged) version += 1;
+    const colon = id.indexOf(':');
+    const partition = partitions.get(id.slice(0, colon));
+    const alert = partition?.alerts.get(id.slice(colon + 1));
+    if (!partition || !alert) return null;
+    if (!alert.acknowledged) changed();
     alert.acknowledged ??= { by, ts: nowMs };
-    if (alert.ended_ms !== null) remove(id);
+    if (alert.ended_ms !== null) remove(partition, alert.subject);
     return { ...alert };
   }
 
   /**
-   * Acknowledges all alerts of a kind. @param {string} kind @param {string} by @param {number} nowMs
+   * Acknowledges all alerts of a kind that somebody has seen.
+   * @param {string} kind @param {string} by @param {number} nowMs
+   * @param {{state?: import('./groups').State, untilMs?: number}} [seen] only in that state; only what had changed by then
    * @returns {number|null} how many were not acknowledged before; null: there is no such kind
    */
-  function acknowledgeAll(kind, by, nowMs) {
-    if (!byKind.has(kind)) return null;
-    const unseen = [...alerts.values()].filter((alert) => alert.kind === kind && !alert.acknowledged);
+  function acknowledgeAll(kind, by, nowMs, { state, untilMs = Infinity } = {}) {
+    const partition = partitions.get(kind);
+    if (!partition) return null;
+    const unseen = [...partition.alerts.values()].filter((alert) => !alert.acknowledged && alert.changed_ms <= untilMs
+      && (state === undefined || (state === 'ended') === (alert.ended_ms !== null)));
     for (const { id } of unseen) acknowledge(id, by, nowMs);
     return unseen.length;
   }
+
+  /** All alerts, in no order. */
+  const all = () => [...partitions.values()].flatMap(({ alerts }) => [...alerts.values()]);
+  const groups = () => { cached.groups ??= groupAlerts(all(), kinds); return cached.groups; };
 
   return {
     evaluate,
     acknowledge,
     acknowledgeAll,
-    /** @returns {Alert[]} active ones first, then critical ones, then the newest */
-    list: () => [...alerts.values()].map((alert) => ({ ...alert })).sort(byUrgency),
+    /** @returns {Readonly<Alert>[]} active ones first, then critical ones, then the newest; copies, not to be changed */
+    list() {
+      cached.sorted ??= all().map((alert) => ({ ...alert })).sort(byUrgency);
+      return cached.sorted;
+    },
+    /** Alerts of one kind and state together. */
+    groups,
     /** How many active alerts nobody has acknowledged. */
-    open: () => [...alerts.values()].filter(({ ended_ms: ended, acknowledged }) => ended === null && !acknowledged).length,
+    open: () => groups().reduce((sum, { state, count }) => (state === 'open' ? sum + count : sum), 0),
     /** How many alerts were not raised, or were removed, because the list was full. */
-    dropped: () => dropped,
+    dropped: capacity.dropped,
     /** Grows whenever an alert is raised, ends, is acknowledged or is removed. */
     version: () => version,
   };
 }
 
-/** @param {Alert} a @param {Alert} b */
-const byUrgency = (a, b) => Number(a.ended_ms !== null) - Number(b.ended_ms !== null)
-  || Number(a.severity !== 'critical') - Number(b.severity !== 'critical') || b.raised_ms - a.raised_ms || (a.id < b.id ? -1 : 1);
-
-module.exports = { createAlertList, ALERTS_MAX, ENDED_KEPT_MS, START_MS };
+module.exports = { createAlertList, ENDED_KEPT_MS, START_MS };

@@ -35,7 +35,7 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     saving = saving.catch(() => {}).then(async () => {
       const version = list.version();
       if (version === savedVersion) return;
-      await replaceFile(file, `${JSON.stringify({ v: 1, alerts: list.list() }, null, 1)}\n`, 0o600);
+      await replaceFile(file, `${JSON.stringify({ v: 1, alerts: list.list() })}\n`, 0o600);
       savedVersion = version;
     });
     return saving;
@@ -66,14 +66,19 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     return alert;
   }
 
-  /** @param {string} kind @param {string} by @returns {Promise<number|null>} how many, when they are saved; null: no such kind */
-  async function acknowledgeAll(kind, by) {
-    const count = list.acknowledgeAll(kind, by, clock());
+  /**
+   * @param {string} kind @param {string} by
+   * @param {{state?: import('./groups').State, untilMs?: number}} [seen] what somebody has seen; all unless it says
+   * @returns {Promise<number|null>} how many, when they are saved; null: no such kind
+   */
+  async function acknowledgeAll(kind, by, seen) {
+    const count = list.acknowledgeAll(kind, by, clock(), seen);
     if (count) await save();
     return count;
   }
 
-  return { evaluate, acknowledge, acknowledgeAll, list: list.list, open: list.open, dropped: list.dropped, version: list.version };
+  const { list: all, groups, open, dropped, version: versionOf } = list;
+  return { evaluate, acknowledge, acknowledgeAll, list: all, groups, open, dropped, version: versionOf };
 }
 
 /** @type {import('../health').Part} */
@@ -84,11 +89,21 @@ function load(file, warn) {
   try {
     const { alerts } = JSON.parse(fs.readFileSync(file, 'utf8'));
     return alerts.filter((/** @type {any} */ { id, kind, subject, since }) => id === `${kind}:${subject}` && Number.isFinite(since))
-      .map((/** @type {Alert} */ alert) => ({ ...alert, subjects: alert.subjects ?? [] })); // older files have none
+      .flatMap(fromOlder);
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') warn(`${file} cannot be read, the list of alerts starts empty: ${error}`);
     return [];
   }
+}
+
+/**
+ * An alert of an older file: one could stand for many people, and `changed_ms` was missing.
+ * @param {Alert & {subjects?: string[]}} alert @returns {Alert[]}
+ */
+function fromOlder({ subjects = [], ...alert }) {
+  const dated = { ...alert, changed_ms: alert.changed_ms ?? alert.ended_ms ?? alert.raised_ms };
+  if (subjects.length === 0) return [dated];
+  return subjects.map((id) => ({ ...dated, id: `${alert.kind}:${id}`, subject: id, text: `SDA ${id} is not heard any more.` }));
 }
 
 module.exports = { createAlerts };

@@ -10,7 +10,7 @@ const FIGURES = /** @type {const} */ (['queued', 'dropped', 'scan_restarts', 'cl
 const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 });
 
 /**
- * State of the gateways, the alerts, and unregistered beacons that are received.
+ * State of the gateways, the alerts by kind, and unregistered beacons that are received.
  * @param {import('./topics').Context} context
  * @param {string} _argument
  * @param {number} nowMs
@@ -20,7 +20,7 @@ function devices({ site, alerts }, _argument, nowMs) {
   const ids = [...listed.keys(), ...site.gateways.unlisted()].sort(compareIds);
   const biasOf = biases(site);
   return {
-    alerts: { list: alerts.list(), open: alerts.open(), dropped: alerts.dropped() },
+    alerts: { groups: alerts.groups(), open: alerts.open(), dropped: alerts.dropped(), version: alerts.version() },
     gateways: ids.map((id) => {
       const { level = null, room = null } = listed.get(id) ?? {};
       const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? NO_STATE;

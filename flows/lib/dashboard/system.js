@@ -30,7 +30,7 @@ function system({ site, trend, losses }, _argument, nowMs) {
     ts_ms: samples.map(({ ts }) => ts),
     trends: {
       messages_per_s: rounded(rates(samples, 'messages')),
-      stored_per_s: rounded(rates(samples, 'stored_readings', ({ stored_timestamp_s: at }) => (at === undefined ? undefined : at * 1000))),
+      stored_per_s: rounded(rates(samples, 'stored_batches', ({ stored_timestamp_s: at }) => (at === undefined ? undefined : at * 1000))),
       live_lag_p50_ms: rounded(each('live_lag_p50_ms')),
       live_lag_p99_ms: rounded(each('live_lag_p99_ms')),
       store_lag_ms: storeLags,

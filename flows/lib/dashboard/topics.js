@@ -11,7 +11,7 @@ const { system } = require('./system');
 /**
  * Topics that pages can watch: `name` or `name:argument`. A new topic needs a file beside this one that builds its data, and a
  * line here. Every snapshot has the status too, so that a page needs one topic only.
- * @typedef {{site: import('../site').Site, alerts: Pick<import('../alerts').Alerts, 'list'|'open'|'dropped'>,
+ * @typedef {{site: import('../site').Site, alerts: Pick<import('../alerts').Alerts, 'groups'|'open'|'dropped'|'version'>,
  *   trend: Pick<import('../health/metrics/trend').Trend, 'samples'>,
  *   keys?: {records: () => {rights: Iterable<string>, expires_ms: number|null}[]},
  *   losses?: Pick<import('../health/loss-ledger').LossLedger, 'byName'>,

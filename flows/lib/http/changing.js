@@ -3,15 +3,15 @@
 
 const express = require('express');
 const { callerOf } = require('../access');
-const { acknowledgeAlert, acknowledgeAlerts, listAlerts, listStrangers } = require('./alerts');
 const building = require('./building');
 const { BOUNDS } = require('../building/editing/pictures');
+const { listStrangers } = require('./strangers');
 const { sendJson } = require('./v1/send');
 
 /**
- * The routes of the set-up and the devices page: the building with its versions, alerts, strangers, and who is asking.
+ * The routes of the set-up and the devices page: the building with its versions, strangers, and who is asking.
  * @param {import('express').Router} router
- * @param {import('./building').Context & import('./alerts').Context} context
+ * @param {import('./building').Context & Parameters<typeof listStrangers>[0]} context
  * @param {ReturnType<typeof import('../access/guard').createAccess>['requireRight']} requireRight
  * @param {{oneOf: (...methods: string[]) => import('express').RequestHandler,
  *   send: (response: import('express').Response, status: number, body: object|string) => void}} plumbing
@@ -67,11 +67,6 @@ function addChanging(router, context, requireRight, { oneOf, send }) {
   router.all('/api/v1/building/versions/:version/restore', change, oneOf('POST'),
     answering((request, response) => building.restoreVersion(context, numberOf(request), who(request, response))));
 
-  router.all('/api/v1/alerts', read, oneOf('GET', 'HEAD'), answering(() => plain(() => listAlerts(context))));
-  router.all('/api/v1/alerts/:alert/acknowledge', change, oneOf('POST'), answering((request, response) =>
-    plain(() => acknowledgeAlert(context, request.params.alert ?? '', callerOf(response).name))));
-  router.all('/api/v1/alerts/kinds/:kind/acknowledge', change, oneOf('POST'), answering((request, response) =>
-    plain(() => acknowledgeAlerts(context, request.params.kind ?? '', callerOf(response).name))));
   router.all('/api/v1/me', requireRight('any'), oneOf('GET', 'HEAD'), answering((_request, response) => {
     const { name, kind, rights, readOnly = false } = callerOf(response);
     return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };

@@ -13,7 +13,7 @@ const { createApi } = require('./v1');
  * Everything the flows answer over HTTP but the dashboard itself and the HACS routes, which are flows. Each route begins with its
  * guard, which declares the right it needs (a test holds this).
  * @param {import('./v1').Context & import('../access/guard').Context &
- *   import('./building').Context & import('./alerts').Context & {
+ *   import('./building').Context & {
  *   dashboardPath: string, buildingFile: string,
  *   sessions: ReturnType<typeof import('../access/sessions').createSessions>,
  *   health: import('../health').Health['report'],

@@ -20,6 +20,18 @@ function inOrder(batch) {
   return batch;
 }
 
+/**
+ * The last of several readings of one beacon in a batch: receiver, beacon and ts make one reading.
+ * @param {Batch} batch with its readings in order @returns {Batch} the same
+ */
+function withoutRepeated(batch) {
+  const { readings } = batch;
+  if (readings.some(({ beacon }, i) => beacon === readings[i + 1]?.beacon)) {
+    batch.readings = readings.filter(({ beacon }, i) => beacon !== readings[i + 1]?.beacon);
+  }
+  return batch;
+}
+
 /** @param {string} a @param {string} b */
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -30,7 +42,7 @@ function createGrouping() {
   let openMs = -Infinity;
 
   function finish() {
-    const done = [...open.values()].map(inOrder).sort(byTime);
+    const done = [...open.values()].map((batch) => withoutRepeated(inOrder(batch))).sort(byTime);
     open = new Map();
     return done;
   }

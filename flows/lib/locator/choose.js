@@ -15,12 +15,12 @@
  * @param {Choice} choice is updated
  * @param {Float64Array} chances of each room
  * @param {number} best the likeliest room
- * @param {number} ms event time
- * @param {boolean} touched whether a beacon was touched on purpose
+ * @param {{ms: number, touched: boolean, gapS: number}} now event time; whether a beacon was touched on purpose; mean time
+ *   between the seconds with readings, up to now
  * @param {import('./constants').Settings} settings
  * @returns {Change} whether the room changed; then sinceMs is since when
  */
-function choose(choice, chances, best, ms, touched, settings) {
+function choose(choice, chances, best, { ms, touched, gapS }, settings) {
   const delayMs = delayOf(settings);
   if (choice.guess && ms - choice.sinceMs > 2 * delayMs) choice.guess = false;
   if (choice.room < 0) {
@@ -29,7 +29,7 @@ function choose(choice, chances, best, ms, touched, settings) {
   }
   if (best !== choice.rival) Object.assign(choice, { rival: best, rivalAfterMs: Math.round(ms - choice.sinceMs) });
   if (best === choice.room) return 'none';
-  if (!touched && leadOf(chances, best, choice.room, settings) <= neededLiveOf(choice, ms, settings)) return 'none';
+  if (!touched && leadOf(chances, best, choice.room, settings) <= neededLiveOf(choice, ms, gapS, settings)) return 'none';
   const { room, sinceMs, guess } = choice;
   if (guess) { // the first readings named a wrong room: they were here all along
     choice.room = best;
@@ -47,16 +47,23 @@ function choose(choice, chances, best, ms, touched, settings) {
 
 /**
  * By how much another room must lead in history: the longer somebody stayed, the less likely they leave within the next second
- * (stays are log-normal), and the more often chance had an opportunity to name another room.
- * @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
+ * (stays are log-normal), and the more often chance had an opportunity to name another room. The mean lead of few seconds is less
+ * sure than that of many.
+ * @param {{sinceMs: number}} stay @param {number} ms @param {number} seconds with readings, of which the lead is the mean
+ * @param {import('./constants').Settings} settings @returns {number} nats
  */
-const neededOf = (stay, ms, settings) => settings.changeNats + settledOf(stay, ms, settings);
+const neededOf = (stay, ms, seconds, settings) => settings.changeNats * (1 + 1 / seconds) + settledOf(stay, ms, settings);
 
 /**
- * By how much it must lead live: history corrects what live says too early, so live waits for less.
- * @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats
+ * By how much it must lead live: history corrects what live says too early, so live waits for less, but for more of who is heard
+ * rarely, where it hangs on single readings.
+ * @param {{sinceMs: number}} stay @param {number} ms @param {number} gapS mean time between the seconds with readings
+ * @param {import('./constants').Settings} settings @returns {number} nats
  */
-const neededLiveOf = (stay, ms, settings) => settings.liveShare * settings.changeNats + settledOf(stay, ms, settings);
+function neededLiveOf(stay, ms, gapS, settings) {
+  const gaps = Math.min(settings.liveGaps, Math.max(1, (gapS * 1000) / settings.windowMs));
+  return settings.liveShare * settings.changeNats * gaps + settledOf(stay, ms, settings);
+}
 
 /** @param {{sinceMs: number}} stay @param {number} ms @param {import('./constants').Settings} settings @returns {number} nats */
 const settledOf = ({ sinceMs }, ms, { settledNats }) => settledNats * Math.log1p(Math.max(0, ms - sinceMs) / 60_000);

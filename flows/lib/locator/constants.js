@@ -48,13 +48,16 @@ const CONSTANTS = Object.freeze({
   least: 1e-4, // no room is less likely than this
 
   // Live and history
-  liveShare: 0.5, // live takes so much of changeNats: what it says too early, history corrects some seconds later
-  lookaheadS: 5, // the room of a second is chosen with so many more known: as long as it takes to walk through a small room
+  liveShare: 0.5, // live takes so much of changeNats: what it says too early, history corrects some seconds later …
+  liveGaps: 4, // … and as much for each window between two readings, so many at most: a single reading says little
+  lookaheadS: 8, // the room of a second is chosen with so many more known: as long as it takes to walk through a room
   lookaheadRooms: 4, // … by so many likeliest rooms of each
 
   // Time
   windowMs: 1000, // a reading belongs to the middle of its window: a gateway's default, and the shortest of a phone
-  arriveMs: 2000, // whoever appears is shown after this: each gateway has said by then what it heard
+  arriveMs: 2000, // whoever appears is shown after this: each gateway has said by then what it heard …
+  sureShare: 0.9, // … or at once in a room that is so likely
+  sureDevices: 3, // … by so many devices: one alone is strongest wherever it was heard first
   tickMs: 500, // readings of several gateways are taken together in steps of this event time: half a gateway's window, so that
   //   several have their say, and nobody waits long for it
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms

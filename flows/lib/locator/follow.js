@@ -32,10 +32,11 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     const ms = Math.max(person.ms, heardMs); // a clock a little behind does not turn time back
     const touched = heard.rssis[0] >= settings.touchDbm;
     endBefore(person, ms, touched, outcome);
-    believe(person, ms, heard, touched, nowMs);
+    const devices = believe(person, ms, heard, touched, nowMs);
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
-    const change = choose(person, chances, best, ms, touched, settings);
+    const gapS = history.gapOf(person.slot, Math.floor(ms / 1000));
+    const change = choose(person, chances, best, { ms, touched, gapS }, settings);
     const state = stateAt(nowMs - ms, settings);
     const arriving = !isHere(person) && state !== 'lost';
     const moved = change !== 'none';
@@ -44,8 +45,9 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     person.reported = false;
     reportLocation(person, moved, heard, outcome);
     history.note(person.slot, beliefs.possible, chances);
+    const sure = touched || (devices >= settings.sureDevices && chances[person.room] >= settings.sureShare);
     beliefs.clear(chances);
-    if (arriving && !touched && isEarly(person)) return;
+    if (arriving && !sure && isEarly(person)) return;
     if (moved || arriving) reportEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
     if (person.state !== state || moved) reportPresence(person, state, outcome);
   }
@@ -133,7 +135,10 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     return person.guess && person.state !== 'lost' && person.ms - person.sinceMs < settings.arriveMs;
   }
 
-  /** @param {Person} person @param {number} ms @param {Heard} heard @param {boolean} touched @param {number} nowMs */
+  /**
+   * @param {Person} person @param {number} ms @param {Heard} heard @param {boolean} touched @param {number} nowMs
+   * @returns {number} by how many devices they are located
+   */
   function believe(person, ms, heard, touched, nowMs) {
     const { slot } = person;
     const isNew = person.ms === -Infinity;
@@ -147,6 +152,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, remembered, common, nowMs);
     if (receivers.samples(nowMs)) receivers.learn(beliefs.cells(slot), remembered, levels.of(slot), ms);
     levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
+    return remembered.count;
   }
 
   /** Nothing was heard for too long: the stay ended with the last reading. @param {Person} person @param {Outcome} outcome */

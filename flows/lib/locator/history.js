@@ -2,12 +2,14 @@
 'use strict';
 
 const { neededOf } = require('./choose');
+const { createNames } = require('./names');
 const { longer, slotsFor } = require('./slots');
 
 /**
  * The room of each second as history has it: chosen once `lookaheadS` more seconds are known, by the mean of the log
- * probabilities of each room over the second and those that follow it. Live locations cannot wait so long, so a second may be
- * reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
+ * probabilities of each room over the second and those that follow it. That mean says whether somebody changes the room; it would
+ * say so too early, so they stay in the old one for as long as that one leads clearly. Live locations cannot wait so long, so a
+ * second may be reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createHistory>} History
  * @typedef {{second: number, beacon: string, rssi: number, reported: number, room: number, sinceMs: number, before: number,
  *   beforeMs: number}} Decision one second of history; reported: the room that was reported for it; room: the room of history, and
@@ -22,43 +24,56 @@ function createHistory(settings) {
   let room = new Int16Array(0); // of history, -1: none yet
   let sinceMs = new Float64Array(0);
   let held = new Uint8Array(0);
-  let second = new Uint32Array(0); // from here on: `kept` to a slot, oldest first
-  let beacon = new Uint32Array(0); // index into `beacons`
+  let newest = new Uint32Array(0); // the last second
+  let age = new Uint8Array(0); // from here on: `kept` to a slot, oldest first; seconds before the last one
+  let beacon = /** @type {Uint16Array|Uint32Array} */ (new Uint16Array(0)); // number in `beacons`
   let rssi = new Int8Array(0);
   let reported = new Int16Array(0);
   let likely = new Int16Array(0); // from here on: `lookaheadRooms` to a second, -1: no more
   let share = new Uint8Array(0); // log probability above the least, in 1 / PARTS nats
-  /** @type {string[]} */
-  const beacons = [];
-  /** @type {Map<string, number>} index into `beacons` */
-  const indexOf = new Map();
+  const beacons = createNames();
   const sums = new Map();
 
-  /** @param {string} id */
-  function intern(id) {
-    const known = indexOf.get(id);
-    if (known !== undefined) return known;
-    indexOf.set(id, beacons.length);
-    return beacons.push(id) - 1;
+  /** What a location says of its second. @param {number} k @param {{beacon: string, rssi: number, room: number}} location */
+  function put(k, location) {
+    const number = beacons.numberOf(location.beacon);
+    if (number > 0xffff && beacon instanceof Uint16Array) beacon = Uint32Array.from(beacon);
+    beacon[k] = number;
+    rssi[k] = location.rssi;
+    reported[k] = location.room;
   }
+
+  /** When an entry was. @param {number} slot @param {number} k */
+  const secondAt = (slot, k) => newest[slot] - age[k];
 
   /** Forget the oldest second. @param {number} slot */
   function drop(slot) {
     const first = slot * kept;
     const end = first + held[slot];
-    for (const array of [second, beacon, rssi, reported]) array.copyWithin(first, first + 1, end);
+    for (const array of [age, beacon, rssi, reported]) array.copyWithin(first, first + 1, end);
     for (const array of [likely, share]) array.copyWithin(first * lookaheadRooms, (first + 1) * lookaheadRooms, end * lookaheadRooms);
     held[slot] -= 1;
+  }
+
+  /** By how much one room leads another in a second, nats; a room that is not among the likeliest counts as the least likely.
+   * @param {number} k @param {number} one @param {number} other */
+  function leadAt(k, one, other) {
+    let lead = 0;
+    for (let n = k * lookaheadRooms; n < (k + 1) * lookaheadRooms && likely[n] >= 0; n += 1) {
+      if (likely[n] === one) lead += share[n];
+      else if (likely[n] === other) lead -= share[n];
+    }
+    return lead / PARTS;
   }
 
   /** Decide the oldest second. @param {number} slot @returns {Decision} */
   function decide(slot) {
     const first = slot * kept;
-    const ms = second[first] * 1000;
-    let many = 0;
+    const many = held[slot];
+    const second = secondAt(slot, first);
+    const ms = second * 1000;
     sums.clear();
-    for (let k = first; k < first + held[slot] && second[k] <= second[first] + lookaheadS; k += 1) {
-      many += 1;
+    for (let k = first; k < first + many; k += 1) {
       for (let n = k * lookaheadRooms; n < (k + 1) * lookaheadRooms && likely[n] >= 0; n += 1) {
         sums.set(likely[n], (sums.get(likely[n]) ?? 0) + share[n] / PARTS);
       }
@@ -67,18 +82,28 @@ function createHistory(settings) {
     for (const [one, sum] of sums) if (best < 0 || sum > sums.get(best)) best = one;
     const before = room[slot];
     const enteredMs = sinceMs[slot];
-    const lead = (sums.get(best) - (sums.get(before) ?? 0)) / many;
-    const changes = best !== before && (before < 0 || lead > neededOf({ sinceMs: enteredMs }, ms, settings));
+    const needed = neededOf({ sinceMs: enteredMs }, ms, many, settings);
+    const changes = best !== before && (before < 0 || leaves(first, many, best, before, needed));
     if (changes) {
       room[slot] = best;
       if (before >= 0) sinceMs[slot] = ms;
     }
     const decision = {
-      second: second[first], beacon: beacons[beacon[first]], rssi: rssi[first], reported: reported[first], room: room[slot],
+      second, beacon: beacons.nameOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
       sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
     };
     drop(slot);
     return decision;
+  }
+
+  /**
+   * Whether they change the room with the oldest second: the new one leads by enough in the mean, and the old one does not lead by
+   * as much in the next second.
+   * @param {number} first @param {number} many @param {number} best @param {number} before @param {number} needed nats
+   */
+  function leaves(first, many, best, before, needed) {
+    const lead = (sums.get(best) - (sums.get(before) ?? 0)) / many;
+    return lead > needed && leadAt(first + Math.min(1, many - 1), best, before) > -needed;
   }
 
   return {
@@ -89,8 +114,9 @@ function createHistory(settings) {
         room = longer(room, new Int16Array(slots));
         sinceMs = longer(sinceMs, new Float64Array(slots));
         held = longer(held, new Uint8Array(slots));
-        second = longer(second, new Uint32Array(slots * kept));
-        beacon = longer(beacon, new Uint32Array(slots * kept));
+        newest = longer(newest, new Uint32Array(slots));
+        age = longer(age, new Uint8Array(slots * kept));
+        beacon = longer(beacon, beacon instanceof Uint16Array ? new Uint16Array(slots * kept) : new Uint32Array(slots * kept));
         rssi = longer(rssi, new Int8Array(slots * kept));
         reported = longer(reported, new Int16Array(slots * kept));
         likely = longer(likely, new Int16Array(slots * kept * lookaheadRooms));
@@ -107,9 +133,14 @@ function createHistory(settings) {
     /** It was entered at another time than it seemed. @param {number} slot @param {number} ms */
     began(slot, ms) { sinceMs[slot] = ms; },
     /** The last second, -1: none is open. @param {number} slot */
-    secondOf: (slot) => (held[slot] > 0 ? second[slot * kept + held[slot] - 1] : -1),
+    secondOf: (slot) => (held[slot] > 0 ? newest[slot] : -1),
     /** From when on it is open where somebody was, epoch ms. @param {number} slot */
-    openFromMs: (slot) => (held[slot] > 0 ? second[slot * kept] * 1000 : Infinity),
+    openFromMs: (slot) => (held[slot] > 0 ? secondAt(slot, slot * kept) * 1000 : Infinity),
+    /** Mean time between the open seconds up to this one, in seconds; 1 where none is open. @param {number} slot @param {number} second */
+    gapOf(slot, second) {
+      const many = held[slot] - (held[slot] > 0 && newest[slot] === second ? 1 : 0);
+      return many > 0 ? (second - secondAt(slot, slot * kept)) / many : 1;
+    },
     /**
      * A location of another second, or the last one's of another room.
      * @param {number} slot @param {{second: number, beacon: string, rssi: number, room: number}} location @param {number} ms of
@@ -118,21 +149,19 @@ function createHistory(settings) {
      */
     add(slot, location, ms) {
       const last = slot * kept + held[slot] - 1;
-      if (held[slot] > 0 && second[last] === location.second) {
-        reported[last] = location.room;
-        beacon[last] = intern(location.beacon);
-        rssi[last] = location.rssi;
+      if (held[slot] > 0 && newest[slot] === location.second) {
+        put(last, location);
         return [];
       }
       const decided = [];
-      while (held[slot] > 0 && second[slot * kept] + lookaheadS < location.second) decided.push(decide(slot));
+      while (held[slot] > 0 && secondAt(slot, slot * kept) + lookaheadS < location.second) decided.push(decide(slot));
       const k = slot * kept + held[slot];
+      for (let n = slot * kept; n < k; n += 1) age[n] += location.second - newest[slot];
+      newest[slot] = location.second;
+      age[k] = 0;
       held[slot] += 1;
       if (room[slot] < 0 && held[slot] === 1) sinceMs[slot] = ms;
-      second[k] = location.second;
-      beacon[k] = intern(location.beacon);
-      rssi[k] = location.rssi;
-      reported[k] = location.room;
+      put(k, location);
       likely[k * lookaheadRooms] = -1;
       return decided;
     },

@@ -196,8 +196,8 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     trace(id) {
       const person = people.get(id);
       if (!person || person.ms === -Infinity) return null;
-      const { model, beliefs, hearing, levels } = siteOf(person);
-      return traceOf(person, model, beliefs, hearing, levels);
+      const { model, beliefs, hearing, levels, history } = siteOf(person);
+      return traceOf(person, model, beliefs, hearing, levels, history);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
     levels: () => [...people.values()].map((person) => {

@@ -20,8 +20,10 @@ const LOOK_MS = 1000;
  * @param {number} [bound] batches kept
  */
 function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
-  /** @type {Batch|null} the newest that will be stored */
+  /** The newest that will be stored; of before the start it may have been stored long ago, and be sent again. @type {Batch|null} */
   let newest = null;
+  /** The newest of since the start: when it is stored, so is all that arrived before. @type {Batch|null} */
+  let newestFresh = null;
   /** @type {Batch[]|null} */
   let kept = null;
   let overflowed = false;
@@ -40,6 +42,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   function hear(batch, nowMs, stored) {
     if (stored) {
       newest = batch;
+      if (batch.ts >= startedMs) newestFresh = batch;
       if (batch.ts >= readMs && batch.ts < readingMs && open.size < bound) open.add(batch);
       else if (batch.ts < readingMs) lateUnlessHeard(batch);
     }
@@ -86,12 +89,13 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       open.forEach(lateUnlessHeard);
       open = new Set();
     },
-    newest: () => newest,
+    newest: () => newestFresh ?? newest,
     /** Keep everything from the newest batch on, which is also returned. @returns {Batch|null} */
     keep() {
-      kept = newest ? [newest] : [];
+      const mark = newestFresh ?? newest;
+      kept = mark ? [mark] : [];
       overflowed = false;
-      return newest;
+      return mark;
     },
     /** What was kept since the last call, in the order of arrival; null when it was too much. @returns {Batch[]|null} */
     take() {

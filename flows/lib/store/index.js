@@ -4,6 +4,7 @@
 const { createDevices } = require('./devices');
 const { createInflux, StoreUnavailable } = require('./influx');
 const { createPeople } = require('./people');
+const { createReadings } = require('./readings');
 const { createStays } = require('./stays');
 const { createStoreGuard, StoreBusy } = require('./store-guard');
 const { createMeasured } = require('./telemetry');
@@ -85,54 +86,11 @@ function createStore(influx) {
     return series[0]?.rows[0]?.[1] ?? null;
   }
 
-  /**
-   * All readings of a time, in its order; the next piece is read when `take` is done with the one before.
-   * @param {number} fromMs inclusive
-   * @param {number} toMs exclusive
-   * @param {(rows: import('../intake/batches').Row[]) => Promise<void>} take
-   * @param {Only|null} [only]
-   */
-  async function readings(fromMs, toMs, take, only = null) {
-    const found = influx.pieces('readings',
-      `SELECT "rssi", "kind", "receiver", "beacon" FROM "reading" WHERE ${ofReceivers(only)}time >= $from AND time < $to`,
-      { ...receivers(only), from: time(fromMs), to: time(toMs) }, { firstMs: PATIENT_MS });
-    for await (const piece of found) for (const { rows } of piece) await take(/** @type {any} */ (rows));
-  }
-
-  /**
-   * Time of the first reading, epoch ms.
-   * @param {number} fromMs @param {number} toMs exclusive @param {Only|null} [only] @returns {Promise<number|null>}
-   */
-  async function firstReading(fromMs, toMs, only = null) {
-    const series = await influx.query('readings',
-      `SELECT first("rssi") FROM "reading" WHERE ${ofReceivers(only)}time >= $from AND time < $to`,
-      { ...receivers(only), from: time(fromMs), to: time(toMs) }, PATIENT_MS);
-    return series[0]?.rows[0]?.[0] ?? null;
-  }
-
-  /**
-   * What was last heard of each beacon.
-   * @param {number} fromMs
-   * @returns {Promise<{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}[]>}
-   */
-  async function lastHeard(fromMs) {
-    const series = await influx.query('readings',
-      'SELECT last("rssi"), "kind", "receiver" FROM "reading" WHERE time >= $from GROUP BY "beacon"', { from: time(fromMs) }, PATIENT_MS);
-    return series.flatMap(({ tags, rows }) => rows.map(([ts, rssi, kind, receiver]) => ({ beacon: tags.beacon ?? '', ts, kind, receiver, rssi })));
-  }
-
   /** Time of the newest location, epoch ms. @param {number} fromMs @returns {Promise<number|null>} */
   async function newestLocation(fromMs) {
     const series = await influx.query('locations', 'SELECT last("rssi") FROM "location" WHERE time >= $from',
       { from: time(fromMs) }, PATIENT_MS);
     return series[0]?.rows[0]?.[0] ?? null;
-  }
-
-  /** Whether something of a batch is stored. @param {import('../intake/readings').Batch} batch @returns {Promise<boolean>} */
-  async function hasReading({ receiver, ts }) {
-    const series = await influx.query('readings', 'SELECT "rssi" FROM "reading" WHERE "receiver" = $receiver AND time = $ts',
-      { receiver, ts: time(ts) }, PATIENT_MS);
-    return series.length > 0;
   }
 
   /**
@@ -181,20 +139,10 @@ function createStore(influx) {
 
   return {
     locations, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
-    readings, firstReading, hasReading, lastHeard, stays, lastStay, firstLocation,
-    ...createPeople(influx), ...createStays(influx), ...createDevices(influx), ...createMeasured(influx),
+    stays, lastStay, firstLocation,
+    ...createReadings(influx), ...createPeople(influx), ...createStays(influx), ...createDevices(influx), ...createMeasured(influx),
   };
 }
-
-/** @param {Only|null} only */
-function ofReceivers(only) {
-  if (only === null) return '';
-  const phones = only.phones.map((_, i) => `"receiver" = $phone${i}`).join(' OR ');
-  return `(${[...(only.gateways ? ['"kind" = \'gateway\''] : []), ...(phones ? [`"kind" = 'phone' AND (${phones})`] : [])].join(' OR ')}) AND `;
-}
-
-/** @param {Only|null} only */
-const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`phone${i}`, id]) ?? []);
 
 /** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
 const time = (ms) => new Date(ms).toISOString();

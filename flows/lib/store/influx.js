@@ -25,7 +25,8 @@ class StoreUnavailable extends Error {
  *   a long answer in order; the next piece is read when it is asked for
  * @property {(limitMs: number) => Promise<void>} ping whether it is there at all
  * @property {(limitMs: number) => Promise<string>} metrics its own figures, in Prometheus' text format
- * @typedef {{firstMs?: number, pauseMs?: number}} Limits so long InfluxDB may take for the first piece, and for each after it
+ * @typedef {{firstMs?: number, pauseMs?: number, rows?: number}} Limits so long InfluxDB may take for the first piece, and for each
+ *   after it; rows of a piece
  */
 
 const PAUSE_MS = 20_000; // a query over many series thinks for seconds before its first row
@@ -56,13 +57,13 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
   }
 
   /** @type {Influx['pieces']} */
-  async function* pieces(bucket, statement, params, { firstMs = PAUSE_MS, pauseMs = PAUSE_MS } = {}) {
+  async function* pieces(bucket, statement, params, { firstMs = PAUSE_MS, pauseMs = PAUSE_MS, rows = PIECE_ROWS } = {}) {
     const stop = new AbortController();
     let limitMs = firstMs;
     let timer = setTimeout(() => stop.abort(), limitMs);
     let over = false;
     try {
-      const answer = await ask(bucket, statement, params, { chunked: 'true', chunk_size: String(PIECE_ROWS) }, stop.signal);
+      const answer = await ask(bucket, statement, params, { chunked: 'true', chunk_size: String(rows) }, stop.signal);
       let more = true;
       for await (const { series, partial } of read(answer)) {
         clearTimeout(timer); // whoever takes the piece may take their time

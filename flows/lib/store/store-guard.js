@@ -136,18 +136,19 @@ function createStoreGuard(influx, overrides = {}) {
   /**
    * A long answer, piece by piece; a place is held until the last one is taken.
    * @param {string} bucket @param {string} statement @param {Record<string, string|number>} params
-   * @param {{long?: boolean, firstMs?: number}} [options] long: it may be very long; firstMs: so long for the first row
+   * @param {{long?: boolean, firstMs?: number, rows?: number}} [options] long: it may be very long; firstMs: so long for the first row;
+   *   rows: of a piece
    * @returns {AsyncGenerator<Series[], void, void>}
    */
-  async function* pieces(bucket, statement, params, { long = false, firstMs = 0 } = {}) {
+  async function* pieces(bucket, statement, params, { long = false, firstMs = 0, rows } = {}) {
     if (firstMs >= bounds.patientMs) {
-      yield* influx.pieces(bucket, statement, params, { firstMs, pauseMs: firstMs });
+      yield* influx.pieces(bucket, statement, params, { firstMs, pauseMs: firstMs, rows });
       return;
     }
     const patient = firstMs > bounds.firstMs;
     const { result: { first, rest }, giveBack } = await bounded(long || patient ? lanes.long : lanes.short, async (leftMs) => {
       const pauseMs = long || patient ? bounds.pauseMs : Math.max(bounds.shortPauseMs, leftMs);
-      const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs });
+      const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs, rows });
       return { first: await (long || patient ? ifThere(leftMs, () => all.next()) : all.next()), rest: all };
     });
     try {

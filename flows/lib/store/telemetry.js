@@ -27,43 +27,32 @@ function createMeasured(influx) {
   }
 
   /**
-   * The minutes that the task has not come to yet, by its rule: the mean of the receivers' means.
+   * The minutes that the task has not come to yet, by its rule.
    * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive; both at the beginning of a minute
    * @returns {Promise<Point[]>} ascending
    */
   async function freshMinutes(beacon, fromMs, toMs) {
     const means = FIELDS.map((name) => `mean("${name}")`).join(', ');
-    const series = await influx.query('readings',
-      `SELECT ${means} FROM "reading" WHERE "beacon" = $beacon AND ${BETWEEN} GROUP BY time(1m), "kind", "receiver" fill(none)`,
+    const [series] = await influx.query('readings',
+      `SELECT ${means} FROM "measured" WHERE "beacon" = $beacon AND ${BETWEEN} GROUP BY time(1m) fill(none)`,
       { beacon, ...between(fromMs, toMs) });
-    /** @type {Map<number, number[][]>} minute → values of each field */
-    const heard = new Map();
-    for (const { rows } of series) {
-      for (const [ts, ...values] of rows) {
-        let lists = heard.get(ts);
-        if (!lists) heard.set(ts, lists = [[], [], []]);
-        values.forEach((value, i) => { if (value !== null) lists[i]?.push(value); });
-      }
-    }
-    return [...heard].sort(([a], [b]) => a - b).map(([ts, lists]) => /** @type {Point} */ ([ts, ...lists.map(mean)]));
+    return /** @type {any} */ (series?.rows ?? []);
   }
 
   /**
-   * Every reading that measured something.
+   * Every reading that measured something. Earlier versions stored it as a point of `reading`.
    * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive @param {number} count
    * @returns {Promise<RawPoint[]>} ascending
    */
   async function rawPoints(beacon, fromMs, toMs, count) {
-    const [series] = await influx.query('readings',
-      `SELECT "receiver", ${NAMED} FROM "reading" WHERE "beacon" = $beacon AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
-      { beacon, ...between(fromMs, toMs) }, PATIENT_MS);
-    return /** @type {any} */ (series?.rows ?? []);
+    const found = await Promise.all(['measured', 'reading'].map((from) => influx.query('readings',
+      `SELECT "receiver", ${NAMED} FROM "${from}" WHERE "beacon" = $beacon AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { beacon, ...between(fromMs, toMs) }, PATIENT_MS)));
+    const rows = /** @type {RawPoint[]} */ (found.flatMap(([series]) => series?.rows ?? []));
+    return rows.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1)).slice(0, count);
   }
 
   return { minutes, freshMinutes, rawPoints };
 }
-
-/** @param {number[]} values */
-const mean = (values) => (values.length === 0 ? null : values.reduce((sum, one) => sum + one, 0) / values.length);
 
 module.exports = { createMeasured };

@@ -15,9 +15,10 @@ const somebody = (sinceMs = 0, more = {}) => ({
   room: 0, sinceMs, guess: false, last: -1, lastStayMs: 0, rival: 0, rivalAfterMs: 0, ...more,
 });
 
-/** One decision. @param {ReturnType<typeof somebody>} choice @param {number[]} chances @param {number} ms @param {boolean} [touched] */
-const decide = (choice, chances, ms, touched = false) =>
-  choose(choice, Float64Array.from(chances), chances.indexOf(Math.max(...chances)), ms, touched, DEFAULTS);
+/** One decision. @param {ReturnType<typeof somebody>} choice @param {number[]} chances @param {number} ms @param {boolean} [touched]
+ * @param {number} [gapS] */
+const decide = (choice, chances, ms, touched = false, gapS = 1) =>
+  choose(choice, Float64Array.from(chances), chances.indexOf(Math.max(...chances)), { ms, touched, gapS }, DEFAULTS);
 
 /** Chances of three rooms where room 1 leads room 0 by so much. @param {number} nats */
 const leading = (nats) => {
@@ -40,24 +41,41 @@ test('a clear challenger wins at once, one that leads by less than it takes neve
   assert.equal(choice.room, 0);
 });
 
-test('it takes exactly the lead that is asked for, and more of who is settled', () => {
+test('it takes exactly the lead that is asked for, and more of who is settled or heard rarely', () => {
   for (const minutes of [0, 1, 10]) {
-    const ms = minutes * MINUTE;
-    const needed = neededLiveOf(somebody(), ms, DEFAULTS);
-    assert.equal(decide(somebody(), leading(needed - 0.02), ms), 'none', `${minutes} min`);
-    assert.equal(decide(somebody(), leading(needed + 0.02), ms), 'moved', `${minutes} min`);
+    for (const gapS of minutes < 10 ? [0.5, 1, 3, 30] : [1]) { // leads are bounded
+      const ms = minutes * MINUTE;
+      const needed = neededLiveOf(somebody(), ms, gapS, DEFAULTS);
+      assert.equal(decide(somebody(), leading(needed - 0.02), ms, false, gapS), 'none', `${minutes} min, ${gapS} s`);
+      assert.equal(decide(somebody(), leading(needed + 0.02), ms, false, gapS), 'moved', `${minutes} min, ${gapS} s`);
+    }
   }
 });
 
+test('live asks for as much more as windows lie between two readings, `liveGaps` at most', () => {
+  const live = DEFAULTS.liveShare * DEFAULTS.changeNats;
+  const gaps = [0.2, 1, 1.5, 3, 4, 20].map((gapS) => neededLiveOf(somebody(), 0, gapS, DEFAULTS) / live);
+  gaps.forEach((gap, k) => assert.ok(Math.abs(gap - [1, 1, 1.5, 3, 4, 4][k]) < 1e-9, `${gap}`));
+});
+
+test('history asks for more of a lead that is the mean of few seconds', () => {
+  const needed = [1, 2, 9].map((seconds) => neededOf(somebody(), 0, seconds, DEFAULTS) / DEFAULTS.changeNats);
+  needed.forEach((one, k) => assert.ok(Math.abs(one - [2, 1.5, 10 / 9][k]) < 1e-9, `${one}`));
+});
+
 test('history and live ask for a lead of their own, who is settled for as much more in both', () => {
-  assert.equal(neededOf(somebody(), 0, DEFAULTS), DEFAULTS.changeNats);
-  assert.equal(neededLiveOf(somebody(), 0, DEFAULTS), DEFAULTS.liveShare * DEFAULTS.changeNats);
-  const apart = DEFAULTS.changeNats * (1 - DEFAULTS.liveShare);
-  for (const needed of [neededOf, neededLiveOf]) {
-    const [none, one, ten] = [0, MINUTE, 10 * MINUTE].map((ms) => needed(somebody(), ms, DEFAULTS));
+  /** @param {{sinceMs: number}} stay @param {number} ms */
+  const history = (stay, ms) => neededOf(stay, ms, 9, DEFAULTS);
+  /** @param {{sinceMs: number}} stay @param {number} ms */
+  const live = (stay, ms) => neededLiveOf(stay, ms, 1, DEFAULTS);
+  assert.equal(live(somebody(), 0), DEFAULTS.liveShare * DEFAULTS.changeNats);
+  const apart = history(somebody(), 0) - live(somebody(), 0);
+  assert.ok(apart > 0);
+  for (const needed of [history, live]) {
+    const [none, one, ten] = [0, MINUTE, 10 * MINUTE].map((ms) => needed(somebody(), ms));
     assert.ok(ten > one + DEFAULTS.settledNats && one > none);
-    assert.equal(needed(somebody(5000), 0, DEFAULTS), none, 'a clock that went back settles nobody');
-    assert.ok(Math.abs(neededOf(somebody(), MINUTE, DEFAULTS) - neededLiveOf(somebody(), MINUTE, DEFAULTS) - apart) < 1e-9);
+    assert.equal(needed(somebody(5000), 0), none, 'a clock that went back settles nobody');
+    assert.ok(Math.abs(history(somebody(), MINUTE) - live(somebody(), MINUTE) - apart) < 1e-9);
   }
 });
 

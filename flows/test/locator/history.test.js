@@ -83,6 +83,54 @@ test('a change lies where the room became likelier, and ends the stay of before 
   assert.deepEqual([one.history.roomOf(0), one.history.sinceOf(0)], [2, change.sinceMs]);
 });
 
+test('a room that is likelier for four seconds only was never entered, nor one that somebody rarely heard was in once', () => {
+  for (const [seconds, gapS] of [[4, 1], [1, 3], [1, 7]]) {
+    const one = scene();
+    one.hear({ 1: 0.95, 2: 0.05 }, 20, gapS);
+    one.hear({ 1: 0.1, 2: 0.9 }, seconds, gapS);
+    one.hear({ 1: 0.95, 2: 0.05 }, 20, gapS);
+    one.finish();
+    assert.deepEqual([...new Set(one.rooms())], [1], `${seconds} times, each ${gapS} s`);
+  }
+});
+
+test('nobody leaves a room before the second in front of that in which the new one leads', () => {
+  const one = scene();
+  one.hear({ 1: 0.99, 2: 0.01 }, 30);
+  one.hear({ 1: 0.001, 2: 0.999 }, 30);
+  one.finish();
+  const [change] = one.decided.filter(({ before }) => before >= 0);
+  assert.equal(change.second - START_S, 29, 'the mean lead alone would have said so seconds earlier');
+});
+
+test('the gap is the mean time between the seconds that are open, whether the last one is among them or not', () => {
+  for (const gapS of [1, 2, 3, 7]) {
+    const one = scene();
+    assert.equal(one.history.gapOf(0, START_S), 1, 'nothing is open');
+    one.hear({ 1: 1 }, 10, gapS);
+    const last = START_S + 9 * gapS;
+    assert.deepEqual([last, last + gapS].map((second) => one.history.gapOf(0, second)), [gapS, gapS]);
+  }
+  const one = scene();
+  one.hear({ 1: 1 }, 1);
+  assert.equal(one.history.gapOf(0, START_S + 20), 20);
+});
+
+test('of more beacons than 16 bits can number each keeps its name', () => {
+  const history = createHistory(DEFAULTS);
+  /** @type {any[]} */
+  const decided = [];
+  const chances = Float64Array.of(1);
+  history.open(0);
+  for (let n = 0; n < 66_000; n += 1) {
+    decided.push(...history.add(0, { second: START_S + n, beacon: `B${n}`, rssi: -50, room: 0 }, (START_S + n) * 1000));
+    history.note(0, { rooms: Int32Array.of(0), count: 1 }, chances);
+    if (n === 65_990) history.open(1); // others come when the numbers are wide already
+  }
+  decided.push(...history.finish(0));
+  assert.ok(decided.every(({ beacon, second }, n) => beacon === `B${n}` && second === START_S + n));
+});
+
 test('what follows `finish` says nothing about before', () => {
   const one = scene();
   one.hear({ 1: 0.6, 2: 0.4 }, 4);

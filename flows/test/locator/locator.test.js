@@ -99,6 +99,17 @@ describe('rooms', () => {
     assert.ok(scene.list('locations', '1').length >= 10);
   });
 
+  test('who is heard by three devices that leave no doubt is shown at once', () => {
+    const scene = createScene();
+    scene.hear(createEther(house()).phone(PLACES['G-a'], scene.now()));
+    assert.equal(scene.where('0')?.room, 'G-a');
+    assert.deepEqual(scene.list('events', '0').map(({ type, room }) => [type, room]), [['enter', 'G-a']]);
+    const strongest = createEther(house()).phone(PLACES['G-a'], scene.now(), '1');
+    strongest.readings = strongest.readings.sort((a, b) => b.rssi - a.rssi).slice(0, DEFAULTS.sureDevices - 1);
+    scene.hear(strongest);
+    assert.equal(scene.where('1'), undefined, 'of fewer devices one may be strongest by chance');
+  });
+
   test('a tag that is heard only once is located all the same', () => {
     const scene = createScene();
     scene.hear({ kind: 'gateway', receiver: 'gw-G-hall', ts: scene.now() + 100, readings: [{ beacon: 'C0FFEE000001', rssi: -78 }] });

@@ -109,19 +109,20 @@ async function createDatabase(client) {
 }
 
 /** What a question to the played database is answered. */
-function rowsFor(seen, question, { from, to, receiver, ts: at }) {
+function rowsFor(seen, question, { from, to, receiver }) {
   const rows = (values) => (values.length > 0 ? [{ values }] : []);
   if (question.includes('uptime_s')) {
     return rows(seen.filter(({ topic }) => topic === 'sda/v1/flows/health').slice(-1).map(({ data }) => [data.ts, 1]));
   }
-  if (!question.includes('FROM "reading" ') || question.includes('first(')) return [];
-  const [fromMs, toMs] = receiver === undefined ? [Date.parse(from), Date.parse(to)] : [Date.parse(at), Date.parse(at) + 1];
+  if (!question.includes('FROM "batch"') || question.includes('first(')) return [];
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
   return rows(seen.flatMap(({ topic, text }) => {
     const [, kind, who] = /^sda\/v1\/(phone|gateway)\/([^/]+)\/readings$/.exec(topic) ?? [];
     if (!kind || !text.startsWith('{') || (receiver !== undefined && who !== receiver)) return [];
     const { ts, readings } = JSON.parse(text);
-    return ts >= fromMs && ts < toMs ? readings.map(({ beacon, rssi }) => [ts, rssi, kind, who, beacon]) : [];
-  }).filter(([, rssi]) => typeof rssi === 'number').sort((a, b) => a[0] - b[0]));
+    const kept = readings.filter(({ rssi }) => typeof rssi === 'number').map(({ beacon, rssi }) => `${beacon} ${rssi}`);
+    return ts >= fromMs && ts < toMs && kept.length > 0 ? [[ts, kept.join(','), kind, who]] : [];
+  }).sort((a, b) => a[0] - b[0]));
 }
 
 /** The environment of a Node-RED of its own in `folder`. */

@@ -170,7 +170,7 @@ class World {
   /** What the flows ask the database. */
   store() {
     const answer = (value) => (this.away() ? Promise.reject(new StoreUnavailable('InfluxDB is away')) : Promise.resolve(value()));
-    const isStored = ({ atMs, unstored }) => !unstored && atMs + LAG_MS <= this.now;
+    const isStored = ({ atMs, unstored, storedMs = atMs + LAG_MS }) => !unstored && storedMs <= this.now;
     const within = (fromMs, toMs) => this.sent.filter((one) => isStored(one) && one.ms >= fromMs && one.ms < toMs)
       .sort((a, b) => a.ms - b.ms);
     const concerns = ({ kind, receiver }, only) => only === null || (kind === 'gateway' ? only.gateways : only.phones.includes(receiver));

@@ -1,32 +1,32 @@
-"""Makes paho clients with the agent's account, trusted CAs and client certificate."""
+"""Makes clients and endpoints with the agent's account, trusted CAs and client certificate."""
 
 import ssl
 
-from paho.mqtt.client import Client
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.enums import MQTTProtocolVersion
 
+from gateway_agent.endpoint import Endpoint
 from gateway_agent.faults import Fault, LinkError
+from gateway_agent.loop_client import LoopClient
 from gateway_agent.settings import Settings
 
 CONNECT_WITHIN_S = 10.0  # each for TCP, TLS and the broker's answer
-_IN_FLIGHT = 1000  # more than delivery ever has in flight, so that paho queues nothing
 
 
-def make_client(settings: Settings, password: str, protocol: MQTTProtocolVersion) -> Client:
-    """A paho client with the agent's account, id and TLS. Raises LinkError when a certificate file cannot be used."""
-    client = Client(
-        CallbackAPIVersion.VERSION2,
-        client_id=settings.id,
+def make_client(settings: Settings, password: str, protocol: MQTTProtocolVersion) -> LoopClient:
+    """A paho client of the running loop with the agent's account and id."""
+    client = LoopClient(
+        settings.id,
+        protocol,
         clean_session=False if protocol == MQTTProtocolVersion.MQTTv311 else None,  # MQTT 5 sets it when connecting
-        protocol=protocol,
-        reconnect_on_failure=False,
     )
     client.username_pw_set(settings.id, password or None)
-    client.connect_timeout = CONNECT_WITHIN_S
-    client.max_inflight_messages_set(_IN_FLIGHT)
-    if settings.broker.tls:
-        client.tls_set_context(tls_context(settings))
     return client
+
+
+def make_endpoint(settings: Settings) -> Endpoint:
+    """Where the broker listens. Raises LinkError when a certificate file cannot be used."""
+    broker = settings.broker
+    return Endpoint(broker.host, broker.port, tls_context(settings) if broker.tls else None)
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext:

@@ -1,11 +1,10 @@
-"""One MQTT connection with paho: open, publish, receive acknowledgements, close.
+"""One MQTT connection of the agent: open, publish, receive acknowledgements, close.
 
 Every connection uses a new client object. paho would otherwise keep unacknowledged messages in memory and send them
 again; the outbox does that already.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +15,12 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from gateway_agent import faults
-from gateway_agent.client import CONNECT_WITHIN_S, broker_address
+from gateway_agent.client import CONNECT_WITHIN_S, broker_address, make_endpoint
 from gateway_agent.faults import Fault, LinkError
+from gateway_agent.loop_client import LoopClient
 from gateway_agent.settings import Settings
 
-QOS = 1
+KEEP_ALIVE_EVERY_S = 1.0  # how often silence is noticed; the pause between pings is `broker.keepalive_s`
 _FOR_EVER = 0xFFFFFFFF
 _RECEIVE_MAXIMUM = 65535  # the default of MQTT 5; MQTT 3.1.1 has no limit
 
@@ -28,13 +28,13 @@ _RECEIVE_MAXIMUM = 65535  # the default of MQTT 5; MQTT 3.1.1 has no limit
 class Connection:
     """``on_puback`` gets (message id, reason of a refusal or None), ``on_message`` (topic, payload).
 
-    Both are called in the event loop's thread. Only MQTT 5 reports refusals: a broker of MQTT 3.1.1 acknowledges
-    messages that it drops.
+    Both are called by the event loop, after paho is done with the packet. Only MQTT 5 reports refusals: a broker of
+    MQTT 3.1.1 acknowledges messages that it drops.
     """
 
     def __init__(
         self,
-        client: Client,
+        client: LoopClient,
         settings: Settings,
         on_puback: Callable[[int, str | None], None],
         on_message: Callable[[str, bytes], None],
@@ -49,6 +49,7 @@ class Connection:
         self._subscribed: dict[int, asyncio.Future[None]] = {}
         self.session_present = False  # the broker still has our session
         self.receive_maximum = _RECEIVE_MAXIMUM
+        self._keeper: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[Fault | None] = self._loop.create_future()
         self.lost: asyncio.Future[Fault] = self._loop.create_future()
         client.on_connect = self._on_connect
@@ -62,29 +63,33 @@ class Connection:
         """Connect. Raises LinkError with the reason; the object cannot be used after that."""
         broker = self._settings.broker
         try:
-            await asyncio.to_thread(self._connect)
+            await self._connect()
         except (OSError, ValueError) as error:
-            self._detach()
             raise LinkError(faults.from_exception(error, broker_address(self._settings), broker.tls)) from error
-        self._client.loop_start()
+        self._keeper = asyncio.create_task(self._keep_alive())
         done, _ = await asyncio.wait([self._opened], timeout=CONNECT_WITHIN_S)
         fault = self._opened.result() if done else faults.from_silence(broker_address(self._settings), broker.tls)
         if fault:
             await self.close()
             raise LinkError(fault)
 
-    def _connect(self) -> None:
-        broker = self._settings.broker
+    async def _connect(self) -> None:
+        endpoint, keepalive_s = make_endpoint(self._settings), self._settings.broker.keepalive_s
+        options: dict[str, Any] = {}
         if self._client.protocol is MQTTProtocolVersion.MQTTv5:  # MQTT 3.1.1 has no session expiry
             keep = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
             keep.SessionExpiryInterval = _FOR_EVER
-            self._client.connect(broker.host, broker.port, broker.keepalive_s, clean_start=False, properties=keep)
-        else:
-            self._client.connect(broker.host, broker.port, broker.keepalive_s)
+            options = {"clean_start": False, "properties": keep}
+        await self._client.open(endpoint, keepalive_s, CONNECT_WITHIN_S, **options)
+
+    async def _keep_alive(self) -> None:
+        while True:
+            await asyncio.sleep(KEEP_ALIVE_EVERY_S)
+            self._client.keep_alive()
 
     def publish(self, topic: str, payload: bytes, retain: bool = False) -> int:
         """Publish at QoS 1; returns the message id, which `on_puback` gets later."""
-        return self._client.publish(topic, payload, QOS, retain).mid
+        return self._client.send(topic, payload, retain)
 
     def publish_confirmed(self, topic: str, payload: bytes, retain: bool = False) -> asyncio.Future[str | None]:
         """Publish like `publish`; the future gets the reason of a refusal, None if accepted."""
@@ -99,9 +104,8 @@ class Connection:
 
     async def publish_and_wait(self, topic: str, payload: bytes, within_s: float) -> None:
         """Publish a retained message and wait for its acknowledgement for at most ``within_s``."""
-        sent = self._client.publish(topic, payload, QOS, retain=True)
-        with contextlib.suppress(RuntimeError, ValueError):  # the connection is gone
-            await asyncio.to_thread(sent.wait_for_publish, within_s)
+        ends: list[asyncio.Future[Any]] = [self.publish_confirmed(topic, payload, retain=True), self.lost]
+        await asyncio.wait(ends, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def subscribe(self, *topics: str) -> None:
         """Subscribe and wait for the broker's answer, up to a timeout.
@@ -109,6 +113,7 @@ class Connection:
         QoS 0: every subscription delivers the retained message, and the broker queues nothing while we are offline.
         """
         mid = self._client.subscribe([(topic, 0) for topic in topics])[1]
+        self._client.flush()
         if mid is not None:
             answer: asyncio.Future[Any] = self._loop.create_future()
             self._subscribed[mid] = answer
@@ -118,20 +123,15 @@ class Connection:
     def unsubscribe(self, topic: str) -> None:
         """Unsubscribe from a topic."""
         self._client.unsubscribe(topic)
+        self._client.flush()
 
     async def close(self) -> None:
         """Disconnect cleanly; harmless when the connection is gone."""
-        self._client.disconnect()
-        await asyncio.to_thread(self._client.loop_stop)
-        self._detach()
+        if self._keeper is not None:
+            self._keeper.cancel()
+        self._client.leave()
 
-    def _detach(self) -> None:
-        """Remove our callbacks from the client, so that it and its sockets are freed at once."""
-        client = self._client
-        client.on_connect = client.on_disconnect = client.on_publish = client.on_message = client.on_log = None
-        client.on_subscribe = None
-
-    # Called in paho's thread.
+    # Called by paho while it handles a packet.
 
     def _on_connect(
         self, _client: Client, _data: object, flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
@@ -139,7 +139,7 @@ class Connection:
         self.session_present = flags.session_present
         self.receive_maximum = getattr(properties, "ReceiveMaximum", _RECEIVE_MAXIMUM)
         refused = faults.from_connack(str(reason), self._settings.id) if reason.is_failure else None
-        self._call_in_loop(_resolve, self._opened, refused)
+        self._call_later(_resolve, self._opened, refused)
 
     def _on_disconnect(
         self,
@@ -150,18 +150,18 @@ class Connection:
         _properties: Properties | None,
     ) -> None:
         silent = faults.from_silence(broker_address(self._settings), self._settings.broker.tls, self._socket_error)
-        self._call_in_loop(_resolve, self._opened, silent)
+        self._call_later(_resolve, self._opened, silent)
         lost = Fault(
             "lost",
             f"the connection to {broker_address(self._settings)} is lost ({self._socket_error or reason})",
             "trying again",
         )
-        self._call_in_loop(_resolve, self.lost, lost)
+        self._call_later(_resolve, self.lost, lost)
 
     def _on_publish(
         self, _client: Client, _data: object, mid: int, reason: ReasonCode, _properties: Properties | None
     ) -> None:
-        self._call_in_loop(self._on_puback, mid, str(reason) if reason.is_failure else None)
+        self._call_later(self._on_puback, mid, str(reason) if reason.is_failure else None)
 
     def _on_puback(self, mid: int, refusal: str | None) -> None:
         confirmation = self._confirmations.pop(mid, None)
@@ -173,22 +173,21 @@ class Connection:
     def _on_subscribe(
         self, _client: Client, _data: object, mid: int, _reasons: list[ReasonCode], _properties: Properties | None
     ) -> None:
-        self._call_in_loop(self._on_subscribed, mid)
+        self._call_later(self._on_subscribed, mid)
 
     def _on_subscribed(self, mid: int) -> None:
         if answer := self._subscribed.pop(mid, None):
             _resolve(answer, None)
 
     def _on_message(self, _client: Client, _data: object, message: MQTTMessage) -> None:
-        self._call_in_loop(self._message_callback, message.topic, bytes(message.payload))
+        self._call_later(self._message_callback, message.topic, bytes(message.payload))
 
     def _on_log(self, _client: Client, _data: object, level: int, text: str) -> None:
         if level == LogLevel.MQTT_LOG_ERR:
             self._socket_error = text
 
-    def _call_in_loop(self, callback: Callable[..., None], *arguments: object) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(callback, *arguments)
+    def _call_later(self, callback: Callable[..., None], *arguments: object) -> None:
+        self._loop.call_soon(callback, *arguments)
 
 
 def _resolve(future: asyncio.Future[Any], value: object) -> None:

@@ -47,9 +47,9 @@ def check() -> int:
         env_file = Path(folder) / ".env"
         subprocess.run(["sh", ROOT / "native" / "env.sh", env_file], check=True)
         registry = Path(folder) / "registry"
-        registry.mkdir()
-        (registry / "beacons.json").write_text("{}")
-        telegraf = {**PLACEHOLDERS, "SDA_REGISTRY_DIR": str(registry)}
+        write = [node_folder() / "node", ROOT / "flows/bin/registry.js", ROOT / "flows/building/demo.json", registry]
+        subprocess.run(write, check=True, stdout=subprocess.DEVNULL)
+        telegraf = {**PLACEHOLDERS, "SDA_INGEST_DIR": str(ROOT / "ingest"), "SDA_REGISTRY_DIR": str(registry)}
         compose = {**PLACEHOLDERS, "COMPOSE_PROFILES": "demo"}
         commands: list[Command] = [
             ("ruff", [venv / "ruff", "check", "--quiet", "."], {}),
@@ -61,7 +61,8 @@ def check() -> int:
             ("flows", ["npm", "run", "--silent", "--prefix", "flows", "check"], {}),
             ("shellcheck", ["shellcheck", "-x", *SHELL_SCRIPTS], {}),
             ("telegraf config", [telegraf_program(), "config", "check", "--config", "ingest/telegraf.conf",
-                                 "--config-directory", "ingest/telegraf.d"], telegraf),
+                                 "--config-directory", "ingest/telegraf.d",
+                                 "--config", registry / "registry.conf"], telegraf),
             ("compose config", [compose_program(), "--env-file", env_file, "config", "--quiet"], compose),
         ]  # fmt: skip
         return _run_all(commands, quiet=True)

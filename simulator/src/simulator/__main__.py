@@ -160,9 +160,15 @@ def _send(
     gc.set_threshold(
         50_000
     )  # connections live long: collecting garbage in a million objects every second costs 10 % CPU
-    run_options = RunOptions(options.ramp, options.queue, options.wait, options.drain, options.progress)
-    if "replay" in options:
-        run_options = replace(run_options, replay_s=options.replay)
+    run_options = RunOptions(
+        options.ramp,
+        options.queue,
+        options.wait,
+        options.drain,
+        options.progress,
+        replay_s=options.replay,
+        held=options.held,
+    )
     if "health" in options:
         run_options = replace(run_options, health_s=options.health, final_status=options.final_status)
 

@@ -55,7 +55,7 @@ examples:
   simulator phones -n 2000 --interval 4 --duration 120
       expect 60,000 batches sent and acknowledged, 500 msg/s, exit code 0
   simulator phones -n 10000 --interval 4 --duration 60
-      2,500 msg/s; connecting takes 20 s (--ramp), so their first batches wait up to 20 s
+      2,500 msg/s; connecting takes 5 s or more (--ramp), and first batches wait so long
 """
 GATEWAYS = """
 Plays every gateway of the building, each with its own MQTT connection, and those SDAs of the building file that have
@@ -218,13 +218,6 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         "before (leave), or walk in the new building (follow)",
     )
     add(
-        "--replay",
-        metavar="S",
-        type=_real(0, 3600),
-        default=0.0,
-        help="after a reconnect send again what was acknowledged in the last S seconds before it, as receivers do (0)",
-    )
-    add(
         "--journal",
         metavar="FILE",
         type=Path,
@@ -346,8 +339,22 @@ def _add_sending(parser: argparse.ArgumentParser) -> None:
         default=10.0,
         help="wait up to S seconds for the broker at the start (10)",
     )
-    add("--ramp", metavar="R", type=_real(1, 1e5), default=500.0, help="at most R new connections a second (500)")
+    add("--ramp", metavar="R", type=_real(1, 1e5), default=2000.0, help="at most R new connections a second (2000)")
     add("--queue", metavar="N", type=_whole(1, 10**8), default=500_000, help="batches that may wait in total (500000)")
+    add(
+        "--replay",
+        metavar="S",
+        type=_real(0, 86400),
+        default=600.0,
+        help="hold acknowledged batches S seconds, and send them again when the broker may have lost them (600)",
+    )
+    add(
+        "--held",
+        metavar="N",
+        type=_whole(0, 10**8),
+        default=5_000,
+        help="hold at most N batches in total; none where that is fewer than 10 of each receiver (5000)",
+    )
     add("--drain", metavar="S", type=_real(0, 3600), default=30.0, help="wait for acknowledgements at the end (30)")
     add("--progress", metavar="S", type=_real(0, 86400), default=30.0, help="a progress line every S s, 0: none (30)")
     add("--json", action="store_true", help="the summary as JSON on standard output")

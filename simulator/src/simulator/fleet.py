@@ -2,15 +2,20 @@
 
 import asyncio
 import contextlib
+import functools
+import gc
 import random
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
+from gateway_agent.endpoint import Endpoint
+
 from simulator.gateway import PlayedGateway
 from simulator.journal import Journal
-from simulator.link import Link, Message, Subscription
+from simulator.link import Link, Receiver, Subscription
 from simulator.message import (
     batch,
     config_topic,
@@ -21,6 +26,7 @@ from simulator.message import (
     status,
     status_topic,
 )
+from simulator.outbox import Batch, Limits
 from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
@@ -28,15 +34,18 @@ from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
 from simulator.truth import TruthFile
 
-TICK_S = 0.005  # batches due within this time are sent together: 200 wake-ups per second instead of one per message
+# Batches that are due soon after each other are sent together, TOGETHER of them if the rate allows: a wake-up for each
+# would cost more than the message.
+TOGETHER, TICK_S = 10, (0.005, 0.02)
 YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
-SWEEP_S, SWEEP_PARTS = 5.0, 50  # each connection's keep-alive is checked that often, in this many parts
+SWEEP_S, SWEEP_PARTS = 7.5, 50  # each connection's keep-alive is checked that often, in this many parts
+OPENING = 200  # connections that are opened at a time, so that those that wait do not time out
 BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
 SHUT_DOWN_S = 2.0
+LEAST_HELD = 10  # batches of a receiver: fewer are no replay window worth its memory
 CPU_C = 45.0  # of a Raspberry Pi that does little
-NO_BATCH = -1  # instead of a number of readings: the message is a status
 VERSION = f"simulator/{version('sda-simulator')}"
 
 
@@ -56,10 +65,12 @@ class Fleet:
         self.tally = SendStats(receivers=len(receivers))
         self._broker, self._play, self._options, self._log, self._truth = broker, play, options, log, truth
         self._journal = journal
-        self._topics = [readings_topic(receiver) for receiver in receivers]
         self._seqs = [0] * len(receivers)
         self._made = [0] * len(receivers)  # readings of each receiver
-        self._dropped = [0] * len(receivers)
+        self._dropped = [Counter[str]() for _ in play.gateways]  # readings of each gateway, by reason
+        self._endpoint = Endpoint(broker.host, broker.port, broker.tls_context())
+        self._limits = _limits(options, len(receivers))
+        self._opening = asyncio.Semaphore(OPENING)
         self._statuses: dict[Link, str] = {}
         self._run_id = secrets.token_hex(3)  # two simulators must not take over each other's sessions
         self._links = [self._link(sender) for sender in range(len(receivers))]
@@ -69,6 +80,7 @@ class Fleet:
         self._changed = asyncio.Event()
         self._ending = False
         self._started_s = time.monotonic()
+        self._at_connected = (0.0, 0)  # CPU seconds and acknowledged messages when all were connected
         self._jitter = random.Random()  # noqa: S311 - spreads reconnects
         self._tasks: asyncio.TaskGroup
 
@@ -77,18 +89,20 @@ class Fleet:
         broker, client_id = self._broker, f"sim-{self._run_id}-{kind}-{its_id}"
         if broker.accounts is not None:
             broker, client_id = broker.as_account(its_id), its_id
+        receiver = Receiver(client_id, broker.username, broker.password, readings_topic(self._play.receivers[sender]))
         if kind == "phone":
-            return Link(broker, client_id, self, replay_s=self._options.replay_s)
-        gateway = self._play.gateways.get(sender)
-        config = Subscription(config_topic(its_id), lambda payload: self._configure(gateway, payload))
+            return Link(self._endpoint, receiver, self, self._limits)
         topic = status_topic(its_id)
-        will = (topic, status("offline", _now_ms(), VERSION))
-        link = Link(broker, client_id, self, will, config if gateway else None, self._options.replay_s)
+        receiver = receiver._replace(will=(topic, status("offline", _now_ms(), VERSION)))
+        if gateway := self._play.gateways.get(sender):
+            config = Subscription(config_topic(its_id), functools.partial(self._configure, gateway))
+            receiver = receiver._replace(subscription=config, reads_uptime=True)
+        link = Link(self._endpoint, receiver, self, self._limits)
         self._statuses[link] = topic
         return link
 
-    def _configure(self, gateway: PlayedGateway | None, payload: bytes) -> None:
-        if gateway is not None and (fault := gateway.configure(payload)):
+    def _configure(self, gateway: PlayedGateway, payload: bytes) -> None:
+        if fault := gateway.configure(payload):
             self._log(fault)
 
     async def run(self, stop: Stop) -> float:
@@ -113,6 +127,7 @@ class Fleet:
     async def _run(self, batches: Iterator[ScheduledBatch], stop: Stop, helpers: list[asyncio.Task[None]]) -> float:
         if not await self._connect_first(stop):
             return 0.0
+        gc.collect()  # what making the play left behind
         started_s = time.monotonic()
         sending = self._tasks.create_task(self._send(batches, started_s))
         stopping = self._tasks.create_task(stop.wait())
@@ -121,6 +136,7 @@ class Fleet:
         helpers += [*(self._tasks.create_task(one) for one in beside), outages, stopping]
         await asyncio.wait((sending, stopping), return_when=asyncio.FIRST_COMPLETED)
         made_s = time.monotonic() - started_s
+        self._measure_cpu()
         sending.cancel()
         outages.cancel()
         for link in list(self._cut):  # their batches are to be acknowledged too
@@ -131,8 +147,13 @@ class Fleet:
         return made_s
 
     def _is_drained(self) -> bool:
-        again = self._options.replay_s > 0 and not all(link.is_through for link in self._links)
-        return not self.tally.waiting and not again
+        return not self.tally.waiting and all(link.is_through for link in self._links)
+
+    def _measure_cpu(self) -> None:
+        cpu_s, acknowledged = self._at_connected
+        messages = self.tally.acknowledged - acknowledged
+        if self.tally.connected_s is not None and messages:
+            self.tally.cpu_us = (time.process_time() - cpu_s) / messages * 1e6
 
     async def _connect_first(self, stop: Stop) -> bool:
         """Connect the first receiver, with retries for `wait_s`, so that a wrong address or password is reported once
@@ -158,13 +179,15 @@ class Fleet:
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             self._open(link)
+        await self._wait_until(lambda: self.tally.connected == len(self._links), self._options.wait_s)
+        gc.freeze()  # what lives as long as the run needs no look at it again and again
 
     async def _send(self, batches: Iterator[ScheduledBatch], started_s: float) -> None:
         origin_ms = _now_ms() - round((time.monotonic() - started_s) * 1000)
         for number, item in enumerate(batches):
             wait_s = started_s + item.due_s - time.monotonic()
             if wait_s > 0:
-                await asyncio.sleep(max(wait_s, TICK_S))
+                await asyncio.sleep(max(wait_s, self._tick_s(started_s)))
                 origin_ms += self._clock_step_ms(origin_ms, started_s)
             elif number % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
@@ -172,6 +195,11 @@ class Fleet:
                 self._truth.write_until(item.due_s, origin_ms)
             if item.readings:
                 self._publish_batch(item, origin_ms + item.offset_ms)
+
+    def _tick_s(self, started_s: float) -> float:
+        """How long to sleep at least."""
+        lasted_s = time.monotonic() - started_s
+        return min(TICK_S[1], max(TICK_S[0], TOGETHER * lasted_s / max(1, self.tally.made)))
 
     def _publish_batch(self, item: ScheduledBatch, ts_ms: int) -> None:
         sender = item.sender
@@ -186,16 +214,19 @@ class Fleet:
             self._publish_payload(sender, payload, len(item.readings), 0 if item.malformed else ts_ms)
 
     def _publish_payload(self, sender: int, payload: bytes, readings: int, ts_ms: int) -> None:
-        tally = self.tally
-        full = tally.waiting >= self._options.queue
+        tally, link = self.tally, self._links[sender]
         tally.made += 1
         tally.readings += readings
         self._made[sender] += readings
-        if full:
-            tally.dropped += 1
-            self._dropped[sender] += readings
-            return
-        self._links[sender].publish(Message(self._topics[sender], payload, readings, ts_ms))
+        link.publish(payload, readings, ts_ms)
+        if tally.waiting > self._options.queue and (oldest := link.outbox.drop_oldest()):
+            self._count_dropped(sender, oldest, "size")
+
+    def _count_dropped(self, sender: int, batch: Batch, reason: str) -> None:
+        if batch.first_acked_s is None:
+            self.tally.dropped += 1
+            if sender in self._play.gateways:
+                self._dropped[sender][reason] += batch.readings
 
     def _clock_step_ms(self, origin_ms: int, started_s: float) -> int:
         step_ms = _now_ms() - origin_ms - round((time.monotonic() - started_s) * 1000)
@@ -210,7 +241,7 @@ class Fleet:
         for link, topic in self._statuses.items():
             if via := self._link_for(link):
                 final = status(self._options.final_status, _now_ms(), VERSION)
-                via.publish(Message(topic, final, NO_BATCH, retain=True))
+                via.publish_other(topic, final, retain=True)
         await self._wait_until(
             lambda: not any(link.is_up and link.has_pending_status for link in self._statuses), SHUT_DOWN_S
         )
@@ -218,7 +249,7 @@ class Fleet:
             link.close()
 
     def _publish_online(self, link: Link) -> None:
-        link.publish(Message(self._statuses[link], status("online", _now_ms(), VERSION), NO_BATCH, retain=True))
+        link.publish_other(self._statuses[link], status("online", _now_ms(), VERSION), retain=True)
 
     def _link_for(self, link: Link) -> Link | None:
         """A link that is up and may publish in place of this one; None: there is none."""
@@ -228,7 +259,8 @@ class Fleet:
 
     def _publish_health(self, sender: int) -> None:
         link, gateway = self._links[sender], self._play.gateways[sender]
-        dropped, acknowledged = self._dropped[sender], link.readings_acknowledged
+        reasons, acknowledged = self._dropped[sender], link.readings_acknowledged
+        dropped = reasons.total()
         published = self._made[sender] - dropped
         figures = {
             "uptime_s": round(time.monotonic() - self._started_s),
@@ -237,20 +269,24 @@ class Fleet:
             "acked": acknowledged,
             "queued": published - acknowledged,
             "dropped": dropped,
-            "dropped_size": dropped,
+            "dropped_size": reasons["size"],
+            "dropped_age": reasons["age"],
+            "replayed": link.replayed,
             "scan_restarts": 0,
             "connects": link.connections,
             "cpu_temperature_c": CPU_C + sender % 12,
             "clock_synchronised": 1,
             "clock_offset_ms": 0,
         }
-        link.publish(Message(health_topic(gateway.id), health(_now_ms(), VERSION, figures), NO_BATCH))
+        link.publish_other(health_topic(gateway.id), health(_now_ms(), VERSION, figures))
 
     async def _publish_healths(self) -> None:
         """Each connected gateway's health every `health_s`, evenly spread."""
         while self._play.gateways:
             for sender in self._play.gateways:
                 await asyncio.sleep(self._options.health_s / len(self._play.gateways))
+                if self._ending:  # after the final status it would look like a gateway that is back
+                    return
                 if self._links[sender].is_up:
                     self._publish_health(sender)
 
@@ -289,8 +325,12 @@ class Fleet:
         while True:
             for part in range(SWEEP_PARTS):
                 await asyncio.sleep(SWEEP_S / SWEEP_PARTS)
-                for link in self._links[part::SWEEP_PARTS]:
-                    link.keep_alive()
+                now_s = time.monotonic()
+                for sender in range(part, len(self._links), SWEEP_PARTS):
+                    link = self._links[sender]
+                    link.keep_alive(now_s)
+                    for old in link.outbox.drop_old(now_s):
+                        self._count_dropped(sender, old, "age")
 
     async def _progress(self, started_s: float) -> None:
         while self._options.progress_s:
@@ -299,14 +339,24 @@ class Fleet:
 
     def _open(self, link: Link) -> None:
         if not self._ending and link not in self._cut and not link.is_up:
-            self._tasks.create_task(link.open())
+            self._tasks.create_task(self._open_one(link))
+
+    async def _open_one(self, link: Link) -> None:
+        async with self._opening:
+            await link.open()
 
     # Callbacks of links.
 
     def link_up(self, link: Link) -> None:
         self.tally.connected += 1
         self.tally.connections += 1
+        if self.tally.connected == len(self._links) and self.tally.connected_s is None:
+            self.tally.connected_s = time.monotonic() - self._started_s
+            self._at_connected = (time.process_time(), self.tally.acknowledged)
         self._changed.set()
+        if self._ending:
+            asyncio.get_running_loop().call_soon(link.close)
+            return
         if link in self._statuses:
             self._publish_online(link)
         if (sender := self._senders[link]) in self._play.gateways:
@@ -324,15 +374,26 @@ class Fleet:
         delay = min(longest, shortest * 2 ** min(link.failures, 10)) * self._jitter.uniform(0.1, 1)
         asyncio.get_running_loop().call_later(delay, self._open, link)
 
-    def link_acknowledged(self, link: Link, sent: Message, latency_s: float) -> None:
-        self._changed.set()
-        if sent.readings == NO_BATCH:
+    def link_acknowledged(self, link: Link, batch: Batch, latency_s: float) -> None:
+        tally = self.tally
+        if batch.first_acked_s is not None:
+            tally.replayed += 1
             return
-        self.tally.acknowledged += 1
-        self.tally.readings_acknowledged += sent.readings
-        self.tally.latencies.add(latency_s)
-        if self._journal is not None and sent.ts_ms:
-            self._journal.write(self._play.receivers[self._senders[link]], sent.ts_ms, sent.readings, _now_ms())
+        link.readings_acknowledged += batch.readings
+        tally.acknowledged += 1
+        tally.readings_acknowledged += batch.readings
+        tally.latencies.add(latency_s)
+        if self._journal is not None and batch.ts_ms:
+            receiver = self._play.receivers[self._senders[link]]
+            self._journal.write(receiver, batch.ts_ms, batch.readings, _now_ms())
+        if not tally.waiting:
+            self._changed.set()
+
+
+def _limits(options: RunOptions, receivers: int) -> Limits:
+    """Each receiver's limits; where only a few batches of each could be held, none are."""
+    held = options.held // max(1, receivers)
+    return Limits(options.max_age_s, options.replay_s if held >= LEAST_HELD else 0.0, held)
 
 
 def _now_ms() -> int:

@@ -1,10 +1,13 @@
 """Plane geometry of rooms: polygons as corners in order, lengths in metres. Pure."""
 
+import functools
 import heapq
 import math
 import random
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+
+from simulator.chance import Chance
 
 Point = tuple[float, float]
 Polygon = Sequence[Point]
@@ -75,6 +78,11 @@ def has_line_of_sight(polygon: Polygon, a: Point, b: Point) -> bool:
 
 def corner_points(polygon: Polygon) -> list[Point]:
     """A point beside each inward corner, for paths around it; empty if the room is convex."""
+    return list(_corner_points(tuple(polygon)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _corner_points(polygon: tuple[Point, ...]) -> tuple[Point, ...]:
     orientation = 1 if signed_area(polygon) > 0 else -1
     found = []
     count = len(polygon)
@@ -83,7 +91,14 @@ def corner_points(polygon: Polygon) -> list[Point]:
         if _cross(before, corner, after) * orientation >= -1e-9:
             continue
         found.append(_beside(corner, before, after))
-    return [point for point in found if covers(polygon, point)]
+    return tuple(point for point in found if covers(polygon, point))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_rectangle(polygon: tuple[Point, ...]) -> bool:
+    """Whether four corners span a rectangle along the axes, as most rooms do."""
+    xs, ys = {x for x, _ in polygon}, {y for _, y in polygon}
+    return len(polygon) == len(set(polygon)) == 4 and len(xs) == len(ys) == 2
 
 
 def _beside(corner: Point, before: Point, after: Point) -> Point:
@@ -147,13 +162,18 @@ def shared_wall(a: Polygon, b: Polygon) -> tuple[float, Point]:
     return best
 
 
-def random_point(polygon: Polygon, rng: random.Random, margin_m: float = 0.5) -> Point:
+def random_point(polygon: Polygon, rng: Chance, margin_m: float = 0.5) -> Point:
     """A random point of the room, at least `margin_m` from its walls where the room is wide enough."""
     xs, ys = [x for x, _ in polygon], [y for _, y in polygon]
+    left, right, low, high = min(xs), max(xs), min(ys), max(ys)
+    is_rectangle = _is_rectangle(tuple(polygon))
     for wanted in (margin_m, 0.0):
         for _ in range(40):
-            point = (rng.uniform(min(xs), max(xs)), rng.uniform(min(ys), max(ys)))
-            if covers(polygon, point) and clearance(polygon, point) >= wanted:
+            point = x, y = rng.uniform(left, right), rng.uniform(low, high)
+            if is_rectangle:
+                if min(x - left, right - x, y - low, high - y) >= wanted:
+                    return point
+            elif covers(polygon, point) and clearance(polygon, point) >= wanted:
                 return point
     return polygon[0]
 

@@ -1,38 +1,27 @@
-"""One receiver's connection to the broker: paho-mqtt in the running asyncio loop, without a thread.
+"""One receiver's connection to the broker, opened repeatedly, and its outbox. QoS 1.
 
-QoS 1. paho has at most WINDOW messages at a time and sends unacknowledged ones again after a reconnect. The rest waits
-here as bytes (a tenth of the memory). What was acknowledged shortly before a connection was lost can be sent again
-after the reconnect, as receivers do: a broker that was killed has forgotten it."""
+The agent's paho client for asyncio loops carries each connection."""
 
-import asyncio
+import os
 import socket
 import ssl
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage, MQTTv311
-from paho.mqtt.enums import CallbackAPIVersion
+from gateway_agent.endpoint import Endpoint
+from gateway_agent.loop_client import LoopClient
+from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage
+from paho.mqtt.enums import MQTTProtocolVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from simulator.settings import Broker
+from simulator.outbox import Batch, Limits, Outbox
 
-WINDOW = 20  # paho's own default of messages in flight
 KEEPALIVE_S = 30  # a frozen broker is noticed after at most twice this time
-
-
-class Message(NamedTuple):
-    """One publish. `readings` and `ts_ms` (the batch's time stamp) are for whoever counts acknowledgements."""
-
-    topic: str
-    payload: bytes
-    readings: int
-    ts_ms: int = 0
-    retain: bool = False
-    first_acked_s: float | None = None
-    """When it was acknowledged first, by the monotonic clock; None: not yet."""
+CONNECT_WITHIN_S = 30.0  # a broker that thousands connect to at once takes its time
+BROKER_UPTIME = "$SYS/broker/uptime"
+UPTIME_MARGIN_S = 2.0  # the broker's figure is whole seconds and may be one too many
 
 
 class LinkObserver(Protocol):
@@ -40,7 +29,7 @@ class LinkObserver(Protocol):
 
     def link_up(self, link: "Link") -> None: ...
     def link_down(self, link: "Link") -> None: ...
-    def link_acknowledged(self, link: "Link", sent: "Message", latency_s: float) -> None: ...
+    def link_acknowledged(self, link: "Link", batch: Batch, latency_s: float) -> None: ...
 
 
 class Subscription(NamedTuple):
@@ -50,18 +39,41 @@ class Subscription(NamedTuple):
     received: Callable[[bytes], None]
 
 
-class Link:
-    """A connection that can be opened repeatedly until `close`."""
+class Receiver(NamedTuple):
+    """How a receiver connects: `will` is topic and payload of its last will; `reads_uptime`: it may ask the broker
+    since when it runs, to know which acknowledged batches it may have lost."""
 
-    def __init__(
-        self,
-        broker: Broker,
-        client_id: str,
-        observer: LinkObserver,
-        will: tuple[str, bytes] | None = None,
-        subscription: Subscription | None = None,
-        replay_s: float = 0.0,
-    ) -> None:
+    client_id: str
+    username: str
+    password: str
+    topic: str
+    """Of its batches."""
+    will: tuple[str, bytes] | None = None
+    subscription: Subscription | None = None
+    reads_uptime: bool = False
+
+
+class Link:
+    """A connection that can be opened again after each end."""
+
+    __slots__ = (
+        "_client",
+        "_endpoint",
+        "_observer",
+        "_receiver",
+        "_statuses",
+        "connections",
+        "failures",
+        "is_up",
+        "last_acked_s",
+        "outbox",
+        "problem",
+        "readings_acknowledged",
+        "refused",
+        "replayed",
+    )
+
+    def __init__(self, endpoint: Endpoint, receiver: Receiver, observer: LinkObserver, limits: Limits) -> None:
         self.is_up = False
         self.refused: str | None = None
         """The broker's reason when it refused the connection, for example 'Not authorized'."""
@@ -69,170 +81,177 @@ class Link:
         """Why there is no connection."""
         self.failures = 0
         """Attempts in a row that did not lead to a connection."""
-        self.connections = self.readings_acknowledged = 0
-        """Since the start."""
-        self._observer = observer
-        self._loop = asyncio.get_running_loop()
-        self._opening = False
-        self._reading: int | None = None  # the file descriptor registered in the loop
-        self._writing = False
-        self._waiting: deque[Message] = deque()
-        self._pending: dict[int, tuple[float, Message]] = {}  # by message id, with the time sent
-        self._replay_s = replay_s
-        self._kept: deque[tuple[float, Message]] = deque()  # with the time of their latest acknowledgement
-        self._pending_statuses = 0
-        self._client = Client(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTv311, reconnect_on_failure=False)
-        self._client.connect_async(broker.host, broker.port, KEEPALIVE_S)
-        self._client.username_pw_set(broker.username, broker.password)
-        if broker.ca_file is not None:
-            self._client.tls_set(ca_certs=str(broker.ca_file))
-        if will is not None:
-            self._client.will_set(*will, qos=1, retain=True)
-        self._subscription = subscription
-        if subscription is not None:
-            self._client.on_message = self._on_message
-        self._client.on_connect = self._on_connect
-        self._client.on_disconnect = self._on_disconnect
-        self._client.on_publish = self._on_publish
-        self._client.on_socket_close = self._on_socket_close
+        self.connections = self.readings_acknowledged = self.replayed = 0
+        """Since the start; `replayed`: batches sent again since the broker may have lost them."""
+        self.last_acked_s = 0.0
+        self.outbox = Outbox(limits)
+        self._endpoint, self._receiver, self._observer = endpoint, receiver, observer
+        self._client: LoopClient | None = None
+        self._statuses: set[int] | None = None
 
     @property
     def has_pending_status(self) -> bool:
         """Whether a retained message is not acknowledged yet."""
-        return bool(self._pending_statuses)
+        return bool(self._statuses)
+
+    async def open(self) -> None:
+        """Try once to connect; `link_up` or `link_down` reports the result later. Does nothing while connecting."""
+        if self._client is not None:
+            return
+        self._client = client = self._make_client()
+        try:
+            await client.open(self._endpoint, KEEPALIVE_S, CONNECT_WITHIN_S)
+        except (OSError, ValueError) as error:
+            self._lost(_named(error))
+
+    def _make_client(self) -> LoopClient:
+        receiver = self._receiver
+        client = LoopClient(receiver.client_id, MQTTProtocolVersion.MQTTv311, clean_session=True, userdata=self)
+        client.username_pw_set(receiver.username, receiver.password)
+        if receiver.will is not None:
+            client.will_set(*receiver.will, qos=1, retain=True)
+        if receiver.subscription is not None:
+            client.on_message = _on_message
+        client.on_connect, client.on_disconnect, client.on_publish = _on_connect, _on_disconnect, _on_publish
+        return client
 
     @property
     def is_through(self) -> bool:
         """Whether everything is acknowledged, and nothing is to be sent again."""
-        return self.is_up and not self._waiting and not self._pending
+        return self.outbox.is_empty and (self.is_up or not self.outbox.holds)
 
-    async def open(self) -> None:
-        """Try once to connect; `link_up` or `link_down` reports the result later."""
-        self._opening = True
-        try:
-            await asyncio.to_thread(self._client.reconnect)  # blocks during name look-up and connecting
-        except OSError as error:
-            self.problem = error.strerror or str(error)
-        self._opening = False
-        handle = self._client.socket()
-        if handle is None:
-            self._failed()
-            return
-        if isinstance(handle, socket.socket):
-            handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._reading = handle.fileno()
-        self._loop.add_reader(self._reading, self._readable)
-        self._write()
-
-    def publish(self, message: Message) -> None:
-        """Send now, or as soon as the connection and earlier messages allow. Retained messages go first."""
-        if message.retain:
-            self._pending_statuses += 1
-            self._waiting.appendleft(message)
+    def publish(self, payload: bytes, readings: int, ts_ms: int = 0) -> None:
+        """Send a batch now, or as soon as the connection and earlier batches allow; `ts_ms` is its time stamp."""
+        now_s = time.monotonic()
+        batch = Batch(payload, readings, now_s, ts_ms)
+        outbox = self.outbox
+        if self.is_up and outbox.may_send and not outbox.is_waiting:
+            self._send(batch, now_s)
         else:
-            self._waiting.append(message)
+            outbox.add(batch)
+
+    def publish_other(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Send a message that is no batch, if connected: a status (retained) or health."""
+        if self._client is None or not self.is_up:
+            return
+        mid = self._client.send(topic, payload, retain)
+        if retain:
+            self._statuses = {*(self._statuses or ()), mid}
+
+    def replay(self, until_s: float | None = None) -> None:
+        """Send again what the broker acknowledged (until a time on the monotonic clock) and may have lost."""
+        self.replayed += self.outbox.replay(until_s)
         self._fill()
 
-    def keep_alive(self) -> None:
+    def keep_alive(self, now_s: float) -> None:
         """Call every few seconds: sends pings and closes a dead connection."""
-        if not self._opening and self._reading is not None:
-            self._client.loop_misc()
-            self._write()
+        if self._client is not None and now_s - self.last_acked_s > KEEPALIVE_S / 2:
+            self._client.keep_alive()
 
     def cut(self) -> None:
         """End the connection without DISCONNECT, like a network outage: the broker publishes the last will."""
-        handle = self._client.socket()
-        if self.is_up and isinstance(handle, socket.socket):
-            handle.shutdown(socket.SHUT_RDWR)
+        if self._client is not None and self.is_up:
+            self._client.cut()
 
     def close(self) -> None:
         """Disconnect cleanly, so that the broker sends no last will."""
-        if self.is_up:
-            self._client.disconnect()
-            self._write()
+        if self._client is not None and self.is_up:
+            self._client.leave()
+            self._lost("disconnected")
+
+    def _send(self, batch: Batch, now_s: float) -> None:
+        client = self._client
+        assert client is not None  # noqa: S101 - is_up
+        mid = client.send(self._receiver.topic, batch.payload)
+        if self._client is client:
+            self.outbox.sent(mid, batch, now_s)
+        else:  # the connection ended with this message
+            self.outbox.add(batch)
 
     def _fill(self) -> None:
-        while self._waiting and self.is_up and len(self._pending) < WINDOW:
-            message = self._waiting.popleft()
-            sent_s = time.perf_counter()
-            published = self._client.publish(message.topic, message.payload, 1, message.retain)
-            self._pending[published.mid] = (sent_s, message)
-        if self._client.want_write():
-            self._write()
+        outbox = self.outbox
+        while self.is_up and outbox.is_waiting and outbox.may_send:
+            self._send(outbox.next(), time.monotonic())
 
-    def _readable(self) -> None:
-        self._client.loop_read()  # calls back; paho's repeated messages go before waiting ones
-        while isinstance(handle := self._client.socket(), ssl.SSLSocket) and handle.pending():
-            self._client.loop_read()  # decrypted already, so the loop sees no more data in the socket
-        self._fill()
-
-    def _write(self) -> None:
-        """Write paho's data; let the loop call again when the socket is writable."""
-        if self._client.want_write():
-            self._client.loop_write()
-        if self._reading is None:
-            return
-        if self._client.want_write() != self._writing:
-            self._writing = not self._writing
-            if self._writing:
-                self._loop.add_writer(self._reading, self._write)
-            else:
-                self._loop.remove_writer(self._reading)
-
-    def _on_connect(self, _c: Client, _u: Any, _f: ConnectFlags, reason: ReasonCode, _p: Properties | None) -> None:
-        if reason.is_failure:
-            self.refused = self.problem = str(reason)
-            return
+    def connected(self) -> None:
+        """The broker accepted the connection."""
+        assert self._client is not None  # noqa: S101 - it calls
         self.is_up, self.refused, self.failures = True, None, 0
         self.connections += 1
-        self._replay()
-        if self._subscription is not None:
-            self._client.subscribe(self._subscription.topic, 0)
+        if self._receiver.subscription is not None:
+            self._client.subscribe(self._receiver.subscription.topic, 0)
+        if self._receiver.reads_uptime:
+            self._client.subscribe(BROKER_UPTIME, 0)
         self._observer.link_up(self)
+        if not self._receiver.reads_uptime:
+            self.replay()
 
-    def _on_message(self, _c: Client, _u: Any, message: MQTTMessage) -> None:
-        if self._subscription is not None:
-            self._subscription.received(bytes(message.payload))
+    def received(self, topic: str, payload: bytes) -> None:
+        """A message of a subscription."""
+        if topic == BROKER_UPTIME:
+            self._replay_since_start(payload)
+        elif self._receiver.subscription is not None:
+            self._receiver.subscription.received(payload)
 
-    def _on_publish(self, _c: Client, _u: Any, mid: int, _r: ReasonCode, _p: Properties) -> None:
-        sent_s, message = self._pending.pop(mid)
-        self._pending_statuses -= message.retain
-        now_s = time.perf_counter()
-        if message.first_acked_s is None:
-            self.readings_acknowledged += max(0, message.readings)
-            self._observer.link_acknowledged(self, message, now_s - sent_s)
-        self._keep(message, now_s)
+    def _replay_since_start(self, payload: bytes) -> None:
+        """`payload` is, for example, b'12 seconds'. Only the first of a connection is needed."""
+        if self._client is not None:
+            self._client.unsubscribe(BROKER_UPTIME)
+        if (seconds := payload.split()[:1]) and seconds[0].isdigit():
+            self.replay(time.monotonic() - float(seconds[0]) + UPTIME_MARGIN_S)
 
-    def _keep(self, message: Message, now_s: float) -> None:
-        """Keep it for `replay_s`, and for twice that at most however often it is sent again."""
-        if not self._replay_s or message.retain:
+    def acknowledged(self, mid: int) -> None:
+        """The broker has a message."""
+        self.last_acked_s = now_s = time.monotonic()
+        found = self.outbox.acknowledged(mid, now_s)
+        if found is None:
+            if self._statuses:
+                self._statuses.discard(mid)
             return
-        first_s = now_s if message.first_acked_s is None else message.first_acked_s
-        if now_s - first_s <= 2 * self._replay_s:
-            self._kept.append((now_s, message._replace(first_acked_s=first_s)))
-        while self._kept and now_s - self._kept[0][0] > self._replay_s:
-            self._kept.popleft()
+        batch, sent_s = found
+        self._observer.link_acknowledged(self, batch, now_s - sent_s)
+        if self.outbox.is_waiting:
+            self._fill()
 
-    def _replay(self) -> None:
-        """After a reconnect: what the broker may have forgotten waits again, before all that waits already."""
-        self._waiting.extendleft(message for _, message in reversed(self._kept))
-        self._kept.clear()
+    def ended(self, client: LoopClient, problem: str) -> None:
+        """The connection of this client is lost."""
+        if client is self._client:
+            self._lost(self.refused or problem)
 
-    def _on_disconnect(
-        self, _c: Client, _u: Any, _f: DisconnectFlags, reason: ReasonCode, _p: Properties | None
-    ) -> None:
-        if self.refused is None:
-            self.problem = str(reason)
-        if not self._opening:  # else `open`, still in its thread, finds no socket
-            self._failed()
-
-    def _on_socket_close(self, _c: Client, _u: Any, _s: Any) -> None:
-        if self._reading is not None:
-            self._loop.remove_reader(self._reading)
-            self._loop.remove_writer(self._reading)
-            self._reading, self._writing = None, False
-
-    def _failed(self) -> None:
+    def _lost(self, problem: str) -> None:
+        self.problem = problem
+        self._client, self._statuses = None, None
         self.failures = 0 if self.is_up else self.failures + 1
+        self.outbox.connection_lost()
         self._observer.link_down(self)
         self.is_up = False
+
+
+def _named(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason or error}"
+    if isinstance(error, socket.gaierror) or not isinstance(error, OSError):
+        return str(error)
+    return os.strerror(error.errno) if error.errno else "no answer"
+
+
+# paho calls these with the link as its user data: bound methods would cost memory with each of thousands of clients.
+
+
+def _on_connect(_c: Client, link: Link, _f: ConnectFlags, reason: ReasonCode, _p: Properties | None) -> None:
+    if reason.is_failure:
+        link.refused = link.problem = str(reason)
+    else:
+        link.connected()
+
+
+def _on_message(_c: Client, link: Link, message: MQTTMessage) -> None:
+    link.received(message.topic, bytes(message.payload))
+
+
+def _on_publish(_c: Client, link: Link, mid: int, _r: ReasonCode, _p: Properties) -> None:
+    link.acknowledged(mid)
+
+
+def _on_disconnect(client: Any, link: Link, _f: DisconnectFlags, reason: ReasonCode, _p: Properties | None) -> None:
+    link.ended(client, str(reason))

@@ -31,6 +31,8 @@ class Reading(NamedTuple):
     def to_json(self) -> str:
         """The reading as a JSON object, without values that are None."""
         text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id has nothing that JSON escapes
+        if self[2:] == _NO_OPTIONAL:
+            return text + "}"
         for name, value in zip(_OPTIONAL, self[2:], strict=True):
             if value is not None:
                 text += f',"{name}":{value}'
@@ -38,6 +40,7 @@ class Reading(NamedTuple):
 
 
 _OPTIONAL = Reading._fields[2:]
+_NO_OPTIONAL = (None,) * len(_OPTIONAL)
 
 
 class Receiver(NamedTuple):

@@ -5,10 +5,12 @@ at most once per scan window. `TagRadio`: the gateways that receive a tag's adve
 
 import math
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from simulator.building import DEFAULT_TX, Room
+from simulator.chance import Chance
 from simulator.message import Reading
 from simulator.plan import Plan
 from simulator.walk import Spot
@@ -16,16 +18,19 @@ from simulator.walk import Spot
 # The multi-wall model of COST 231 (Final Report, 1999, section 4.7): free space (exponent 2, hence 20·log10 d) plus
 # a loss for each heavy wall (brick, concrete) and, for n floors, FLOOR_DB · n^((n+2)/(n+1) - FLOOR_BEND); at 1800 MHz.
 PATH_LOSS_EXPONENT = 2.0
+LOSS_DB_PER_DECADE = 5.0 * PATH_LOSS_EXPONENT  # of the square of the distance
 WALL_DB = 6.9
 FLOOR_DB, FLOOR_BEND = 18.3, 0.46
 STOREY_M, CEILING_ABOVE_PHONE_M = 4.0, 1.5  # beacons hang at the ceiling, phones are carried at 1.2 m
 NEAREST_M = 0.5
+NEAREST2_M2 = NEAREST_M**2
 MOST_FLOORS = 2  # beacons further up or down are below SENSITIVITY_DBM everywhere
 # Slow shadowing by furniture differs from place to place, here from room to room: an assumption within the 3 to 6 dB
 # that indoor measurements leave around such models. Fast fading: BLE advertisements vary by 3.5 to 5.9 dB at one place
 # (Strzoda et al., "Variability of BLE Advertisement Packets…", MSWiM 2022); a window's median of several varies less.
 SHADOWING_DB = 3.0
 FADING_DB = 3.0
+FADINGS = 1 << 14  # as many are drawn in advance; each scan begins at one of them by chance
 # A body between phone and beacon takes several dB (6 to 8 dB at 1.7 GHz in Recommendation ITU-R P.1238).
 BODY_DB = 7.0
 MISSED_SHARE = 0.05  # windows without any advert of a beacon in range; single adverts are lost more often
@@ -45,8 +50,7 @@ class _Device:
     tx: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Audible:
+class _Audible(NamedTuple):
     """A device as received in one room: `at_1m_dbm` has all losses except the distance's."""
 
     id: str
@@ -64,12 +68,13 @@ class Radio:
         limit = max(12, 3 * readings)  # weaker beacons are hardly ever among the strongest
         beacons = [_Device(one.id, one.room, one.x_m, one.y_m, one.tx) for one in plan.building.beacons]
         self._audible = {room.id: _audible(plan, room, seed, beacons)[:limit] for room in plan.building.rooms.values()}
+        self._fading = _fading(MISSED_SHARE, limit)
 
-    def scan(self, spot: Spot, rng: random.Random) -> tuple[Reading, ...]:
+    def scan(self, spot: Spot, rng: Chance) -> tuple[Reading, ...]:
         """The strongest beacons of one scan window, strongest first, at most `readings`."""
-        received = [(rssi, one.id) for one, rssi in _receive(self._audible[spot.room.id], spot, rng, MISSED_SHARE)]
+        received = _receive(self._audible[spot.room.id], spot, self._fading, rng)
         received.sort(reverse=True)
-        return tuple(Reading(beacon, min(20, round(rssi))) for rssi, beacon in received[: self._readings])
+        return tuple([Reading(beacon, min(20, round(rssi))) for rssi, beacon in received[: self._readings]])
 
 
 class TagRadio:
@@ -85,33 +90,43 @@ class TagRadio:
         for room in plan.building.rooms.values():
             audible = _audible(plan, room, seed, gateways)
             self._audible[room.id] = [one for one in audible if _best_dbm(room, one) > SENSITIVITY_DBM - 2 * FADING_DB]
+        self._fading = _fading(LOST_SHARE, max(map(len, self._audible.values())))
 
-    def send(self, spot: Spot, rng: random.Random) -> Iterator[tuple[str, int]]:
+    def send(self, spot: Spot, rng: Chance) -> list[tuple[str, int]]:
         """Each gateway that receives one advert, and its RSSI in dBm."""
-        for one, rssi in _receive(self._audible[spot.room.id], spot, rng, LOST_SHARE):
-            yield one.id, min(20, round(rssi))
+        received = _receive(self._audible[spot.room.id], spot, self._fading, rng)
+        return [(gateway, min(20, round(rssi))) for rssi, gateway in received]
 
 
-def _receive(
-    audible: Iterable[_Audible], spot: Spot, rng: random.Random, lost_share: float
-) -> Iterator[tuple[_Audible, float]]:
-    """The devices with reception between them and a person at one moment, and the RSSI in dBm."""
-    facing_x, facing_y = spot.heading
-    for one in audible:
-        if rng.random() < lost_share:
-            continue
-        dx, dy = one.x_m - spot.x_m, one.y_m - spot.y_m
-        d2 = max(NEAREST_M**2, dx * dx + dy * dy + one.dz2_m2)
-        behind = (1 - (dx * facing_x + dy * facing_y) / math.sqrt(d2)) / 2  # 0 ahead … 1 behind
-        fading = rng.gauss(0.0, FADING_DB)
-        rssi = one.at_1m_dbm - path_loss_db(d2) - BODY_DB * behind + fading
+def _fading(lost_share: float, most: int) -> list[float]:
+    """Fading of many adverts in dB, -inf of those that are lost; `most`: of how many at a time one is asked.
+
+    Drawing each one anew would cost more than all the rest of a message."""
+    rng = random.Random("fading")  # noqa: S311 - play, not secrets
+    values = [-math.inf if rng.random() < lost_share else rng.gauss(0.0, FADING_DB) for _ in range(FADINGS)]
+    return values + values[:most]
+
+
+def _receive(audible: Sequence[_Audible], spot: Spot, fading: Sequence[float], rng: Chance) -> list[tuple[float, str]]:
+    """The RSSI in dBm and the id of each device with reception between it and a person at one moment."""
+    _room, x, y, (facing_x, facing_y) = spot
+    first = int(rng.random() * FADINGS)
+    received = []
+    for (its_id, its_x, its_y, dz2, at_1m_dbm), fade in zip(audible, fading[first : first + len(audible)], strict=True):
+        dx, dy = its_x - x, its_y - y
+        d2 = dx * dx + dy * dy + dz2
+        if d2 < NEAREST2_M2:
+            d2 = NEAREST2_M2
+        behind = 1 - (dx * facing_x + dy * facing_y) / math.sqrt(d2)  # 0 ahead … 2 behind
+        rssi = at_1m_dbm - LOSS_DB_PER_DECADE * math.log10(d2) - BODY_DB / 2 * behind + fade
         if rssi >= SENSITIVITY_DBM:
-            yield one, rssi
+            received.append((rssi, its_id))
+    return received
 
 
 def path_loss_db(d2_m2: float) -> float:
     """Loss relative to 1 m; `d2_m2` is the square of the distance."""
-    return 5.0 * PATH_LOSS_EXPONENT * math.log10(d2_m2)
+    return LOSS_DB_PER_DECADE * math.log10(d2_m2)
 
 
 def floor_loss_db(floors: int) -> float:
@@ -145,4 +160,4 @@ def _nearest2(room: Room, device: _Audible) -> float:
     xs, ys = [x for x, _ in room.polygon], [y for _, y in room.polygon]
     dx = max(min(xs) - device.x_m, 0.0, device.x_m - max(xs))
     dy = max(min(ys) - device.y_m, 0.0, device.y_m - max(ys))
-    return max(NEAREST_M**2, dx * dx + dy * dy + device.dz2_m2)
+    return max(NEAREST2_M2, dx * dx + dy * dy + device.dz2_m2)

@@ -57,11 +57,17 @@ class SendStats:
     made: int = 0
     acknowledged: int = 0
     dropped: int = 0
+    replayed: int = 0
+    """Acknowledged again after the broker may have lost them."""
     readings: int = 0
     readings_acknowledged: int = 0
     connected: int = 0
     connections: int = 0
     connections_lost: int = 0
+    connected_s: float | None = None
+    """How long it took until all receivers were connected at the same time; None: they never were."""
+    cpu_us: float | None = None
+    """CPU of this process for each acknowledged message, from then on until the last one was made."""
     refused_rows: int = 0
     duplicates: int = 0
     late: int = 0
@@ -88,6 +94,7 @@ class SendStats:
             "acknowledged": self.acknowledged,
             "failed": self.failed,
             "dropped": self.dropped,
+            "replayed": self.replayed,
             "readings": self.readings,
             "readings_acknowledged": self.readings_acknowledged,
             "refused_rows": self.refused_rows,
@@ -96,6 +103,8 @@ class SendStats:
             "malformed": self.malformed,
             "connections": self.connections,
             "connections_lost": self.connections_lost,
+            "connected_s": None if self.connected_s is None else round(self.connected_s, 2),
+            "cpu_us_per_message": None if self.cpu_us is None else round(self.cpu_us, 1),
             "seconds": round(seconds, 3),
             "messages_per_s": round(self.made / seconds, 1) if seconds > 0 else 0.0,
             "puback_ms": self.latencies.summary(),
@@ -167,6 +176,6 @@ def table(summary: dict[str, Any]) -> str:
         elif isinstance(value, dict):
             shown = ", ".join(f"{count:,} x {what}" for what, count in value.items()) or "none"
         else:
-            shown = f"{value:,}" if isinstance(value, int | float) else str(value)
+            shown = f"{value:,}" if isinstance(value, int | float) else "-" if value is None else str(value)
         lines.append(f"  {name.replace('_', ' '):<22}{shown}")
     return "\n".join(lines)

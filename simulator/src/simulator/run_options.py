@@ -25,10 +25,11 @@ class TooManyFilesError(Exception):
 class RunOptions:
     """Options of a run."""
 
-    ramp_per_s: float = 500.0
+    ramp_per_s: float = 2000.0
     """New connections per second, at the start and after an outage of the broker."""
     queue: int = 500_000
-    """Batches that may wait in total, about 0.5 KB each; further ones are dropped and counted as failed."""
+    """Batches that may wait in total, about 0.5 KB each; beyond that a receiver drops its oldest ones, which count as
+    failed."""
     wait_s: float = 10.0
     """How long to wait for the broker before the run."""
     drain_s: float = 30.0
@@ -39,8 +40,12 @@ class RunOptions:
     """Interval of each gateway's health."""
     final_status: FinalStatus = "offline"
     """The gateways' retained status after the run."""
-    replay_s: float = 0.0
-    """After a reconnect a receiver sends again what was acknowledged in the last so many seconds of the connection."""
+    max_age_s: float = 7 * 86_400.0
+    """Waiting batches that are older are dropped: the platform would refuse them."""
+    replay_s: float = 600.0
+    """Acknowledged batches are held so long, for a broker that forgets them."""
+    held: int = 5_000
+    """Of how many batches in total, shared by the receivers; about 0.7 KB each."""
 
 
 class Stop:
@@ -63,6 +68,10 @@ def raise_file_limit(connections: int) -> None:
     needed = connections + SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and needed > hard:
-        raise TooManyFilesError(f"{connections:,} connections need {needed:,} open files; the system allows {hard:,}")
+        raise TooManyFilesError(
+            f"{connections:,} connections need {needed:,} open files; the system allows {hard:,}: play at most "
+            f"{max(0, hard - SPARE_FILES):,}, or raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` "
+            "of a systemd unit, `ulimits: nofile:` of a container) and run again; the broker needs as many"
+        )
     if soft != resource.RLIM_INFINITY and needed > soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

@@ -2,12 +2,12 @@
 
 import heapq
 import itertools
-import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from simulator.building import Building
+from simulator.chance import SmallChance
 from simulator.message import Reading, Receiver
 from simulator.plan import Plan
 from simulator.radio import Radio
@@ -76,16 +76,17 @@ class Phones:
 
 def legs_of(plan: Plan, seed: int, staff_id: str) -> Iterator[Leg]:
     """Somebody's legs through the building: the same with a phone and with a tag."""
-    return legs(plan, _walk_rng(seed, staff_id))
+    return legs(plan, *_walk_chances(seed, staff_id))
 
 
 def walk_of(plan: Plan, seed: int, staff_id: str) -> Walk:
     """Somebody's walk along these legs."""
-    return Walk(plan, _walk_rng(seed, staff_id))
+    return Walk(plan, *_walk_chances(seed, staff_id))
 
 
-def _walk_rng(seed: int, staff_id: str) -> random.Random:
-    return random.Random(f"{seed}/walk/{staff_id}")  # noqa: S311 - play, not secrets
+def _walk_chances(seed: int, staff_id: str) -> tuple[SmallChance, SmallChance]:
+    """Of the walk and of its breaks."""
+    return SmallChance(f"{seed}/walk/{staff_id}"), SmallChance(f"{seed}/breaks/{staff_id}")
 
 
 class _Phone:
@@ -96,8 +97,9 @@ class _Phone:
     def __init__(self, phones: Phones, plan: Plan, staff_id: str) -> None:
         self.walk = walk_of(plan, phones.seed, staff_id)
         self._repeater = Repeater()
-        self.rng = random.Random(f"{phones.seed}/radio/{staff_id}")  # noqa: S311
+        self.rng = SmallChance(f"{phones.seed}/radio/{staff_id}")
         own_s, phase = self.rng.uniform(*INTERVAL_S), self.rng.random()
+        self.ends: Iterator[float]
         if phones.interval_s:
             self.ends = fixed_ends(phones.interval_s, (phase - 1) * phones.interval_s)
         else:
@@ -107,5 +109,9 @@ class _Phone:
         self, readings: tuple[Reading, ...], sensors: Mapping[str, Sensors], now_s: float
     ) -> tuple[Reading, ...]:
         """The readings with the telemetry that is due of their beacons."""
-        due = ((reading, self._repeater.due(reading.beacon, sensors[reading.beacon], now_s)) for reading in readings)
-        return tuple(reading if values is None else reading._replace(**values._asdict()) for reading, values in due)
+        due = self._repeater.due
+        complete = list(readings)
+        for number, reading in enumerate(readings):
+            if values := due(reading.beacon, sensors[reading.beacon], now_s):
+                complete[number] = Reading(reading.beacon, reading.rssi, reading.n, reading.tx, *values)
+        return tuple(complete)

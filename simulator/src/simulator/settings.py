@@ -1,5 +1,6 @@
 """Settings from the environment, else from `.env` in the working folder. Read once, refused early."""
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,15 @@ class Broker:
     def as_account(self, receiver_id: str) -> "Broker":
         """The same broker under a receiver's own account."""
         return replace(self, username=receiver_id, password=(self.accounts or {})[receiver_id])
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """What all connections share; None: they are not encrypted. Raises SettingsError."""
+        if self.ca_file is None:
+            return None
+        try:
+            return ssl.create_default_context(cafile=self.ca_file)
+        except (OSError, ssl.SSLError) as error:
+            raise SettingsError(f"--ca {self.ca_file}: is not a certificate in PEM: {error}") from error
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"

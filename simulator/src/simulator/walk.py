@@ -3,12 +3,13 @@
 A walk is a function of the plan and the state of the random generator it is given."""
 
 import math
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from simulator.building import Room
+from simulator.chance import Chance
 from simulator.geometry import Point, path_inside, random_point
 from simulator.plan import Plan
 
@@ -18,6 +19,8 @@ SPEED_M_S, SPEED_SPREAD_M_S, SLOWEST_M_S, FASTEST_M_S = 1.25, 0.15, 0.8, 1.6
 STAY_S, STAY_SPREAD, SHORTEST_STAY_S, LONGEST_STAY_S = 45.0, 0.7, 10.0, 600.0
 CROSSED_SHARE = 0.3  # corridors and lift lobbies are crossed often but are rarely a destination
 SAME_LEVEL_SHARE = 0.75  # of all visits stay on the level: a patrol finishes a floor before it takes the lift
+# A break of a quarter of an hour every hour or so, in one of the building's largest rooms: canteen, lounge, terrace.
+BREAK_EVERY_S, BREAK_S, BREAK_ROOMS = (2700.0, 5400.0), (600.0, 1200.0), 3
 LIFT_WAIT_S = (5.0, 25.0)
 LIFT_S_PER_LEVEL = 4.0  # a storey of 4 m at 1 m/s, a usual speed of passenger lifts
 
@@ -39,8 +42,7 @@ class Leg:
         return self.start != self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Position and heading at one moment."""
 
     room: Room
@@ -52,8 +54,10 @@ class Spot:
 class Walk:
     """One SDA's walk. Call its methods with non-decreasing times."""
 
-    def __init__(self, plan: Plan, rng: random.Random) -> None:
-        self._legs = legs(plan, rng)
+    __slots__ = ("_leg", "_legs", "_moved_s")
+
+    def __init__(self, plan: Plan, rng: Chance, breaks: Chance | None = None) -> None:
+        self._legs = legs(plan, rng, breaks)
         self._leg = next(self._legs)
         self._moved_s = -math.inf  # end of the last walking leg before this one
 
@@ -82,20 +86,26 @@ def spot(leg: Leg, time_s: float) -> Spot:
     return Spot(leg.room, ax + (bx - ax) * share, ay + (by - ay) * share, leg.heading)
 
 
-def legs(plan: Plan, rng: random.Random) -> Iterator[Leg]:
-    """Endless legs without gaps, from time 0: stay in a room, go to the next one, stay …"""
+def legs(plan: Plan, rng: Chance, breaks: Chance | None = None) -> Iterator[Leg]:
+    """Endless legs without gaps, from time 0: stay in a room, go to the next one, stay …
+
+    `breaks` decides when and where breaks are; None: there are none. Up to the first one it changes nothing."""
     rooms = plan.building.rooms
     here = rng.choices(list(rooms), [plan.areas[room_id] ** 0.5 for room_id in rooms])[0]
     walker = _Walker(plan, rng, rooms[here])
     yield from walker.stand(rng.uniform(0, STAY_S))
+    next_break_s = breaks.uniform(*BREAK_EVERY_S) if breaks else math.inf
     while True:
-        for next_room in plan.route(walker.room.id, _destination(plan, walker.room, rng))[1:]:
-            yield from walker.enter(rooms[next_room])
+        if breaks and walker.time_s >= next_break_s:
+            yield from walker.go_to(breaks.choice(_break_rooms(plan, walker.room)))
+            yield from walker.stand(breaks.uniform(*BREAK_S))
+            next_break_s = walker.time_s + breaks.uniform(*BREAK_EVERY_S)
+        yield from walker.go_to(_destination(plan, walker.room, rng))
         stays_s = rng.lognormvariate(math.log(STAY_S), STAY_SPREAD)
         yield from walker.stay(min(LONGEST_STAY_S, max(SHORTEST_STAY_S, stays_s)))
 
 
-def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
+def _destination(plan: Plan, here: Room, rng: Chance) -> str:
     """The next room to visit: any other reachable room; larger rooms and rooms of this level more often."""
     rooms = plan.building.rooms
     others = [room_id for room_id in plan.reachable[here.id] if room_id != here.id] or [here.id]
@@ -107,14 +117,28 @@ def _destination(plan: Plan, here: Room, rng: random.Random) -> str:
     return rng.choices(others, weights)[0]
 
 
+def _break_rooms(plan: Plan, here: Room) -> list[str]:
+    """The largest rooms that can be reached."""
+    rooms = plan.building.rooms
+    reachable = [room_id for room_id in (here.id, *plan.reachable[here.id]) if not rooms[room_id].is_passage]
+    return sorted(set(reachable), key=lambda room_id: plan.areas[room_id], reverse=True)[:BREAK_ROOMS] or [here.id]
+
+
 class _Walker:
     """The present time and place; each method adds legs."""
 
-    def __init__(self, plan: Plan, rng: random.Random, room: Room) -> None:
+    __slots__ = ("_at", "_plan", "_rng", "room", "time_s")
+
+    def __init__(self, plan: Plan, rng: Chance, room: Room) -> None:
         self.room = room
         self._plan, self._rng = plan, rng
-        self._time_s = 0.0
+        self.time_s = 0.0
         self._at = random_point(room.polygon, rng)
+
+    def go_to(self, room_id: str) -> Iterator[Leg]:
+        """Go to a room that can be reached, by the shortest way."""
+        for next_room in self._plan.route(self.room.id, room_id)[1:]:
+            yield from self.enter(self._plan.building.rooms[next_room])
 
     def stand(self, seconds: float, *, lift: bool = False) -> Iterator[Leg]:
         """Stand still with a random heading."""
@@ -150,6 +174,6 @@ class _Walker:
                 yield self._leg(length / speed, b, ((b[0] - a[0]) / length, (b[1] - a[1]) / length))
 
     def _leg(self, seconds: float, end: Point, heading: Point) -> Leg:
-        leg = Leg(self._time_s, self._time_s + seconds, self.room, self._at, end, heading)
-        self._time_s, self._at = leg.end_s, end
+        leg = Leg(self.time_s, self.time_s + seconds, self.room, self._at, end, heading)
+        self.time_s, self._at = leg.end_s, end
         return leg

@@ -13,7 +13,8 @@ from typing import Any
 from stack.install import print_line
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack
-from support.stack_client import connect, eventually, influx, now_ms
+from support.stack_client import connect, eventually, now_ms
+from support.stored import stored_readings
 
 from bench.pages import open_pages
 
@@ -131,8 +132,7 @@ def detections(stack: RunningStack, options: Options) -> Iterator[Row]:
     messages, points = heard()
 
     def stored() -> int:
-        rows = influx(stack, "readings", f"SELECT count(rssi) FROM reading WHERE time >= {began_ms}ms")  # noqa: S608
-        return int(rows[0]["count"]) if rows else 0
+        return len(stored_readings(stack, f"time >= {began_ms}ms"))
 
     eventually(lambda: stored() >= points, 60, "the detections are in InfluxDB")
     found = stored()

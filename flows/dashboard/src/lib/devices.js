@@ -110,12 +110,36 @@ export const ALERT_TITLES = {
 };
 
 /**
- * Divides alerts into the three parts of their list.
- * @template {{ended_ms: number|null, acknowledged: object|null}} T
- * @param {T[]} alerts
+ * @typedef {{id: string, kind: string, severity: 'critical'|'warning', since: number, ended_ms: number|null, text: string, todo: string,
+ *   level: string|null, room: string|null, acknowledged: {by: string, ts: number}|null}} Alert of `/api/v1/alerts`
+ * @typedef {{kind: string, severity: 'critical'|'warning', state: 'open'|'acknowledged'|'ended', count: number, since: number,
+ *   changed_ms: number, todo: string|null, levels_count: number, levels: {level: string, count: number}[], rooms_count: number,
+ *   rooms: {level: string|null, room: string, count: number}[], alerts: Alert[]}} AlertGroup of the topic `devices`
  */
-export const byState = (alerts) => ({
-  open: alerts.filter(({ ended_ms: ended, acknowledged }) => ended === null && !acknowledged),
-  seen: alerts.filter(({ ended_ms: ended, acknowledged }) => ended === null && acknowledged),
-  ended: alerts.filter(({ ended_ms: ended }) => ended !== null),
-});
+
+/** Whether a group holds all its alerts, which are then shown one by one. @param {AlertGroup} group */
+export const isSingle = ({ count, alerts }) => count <= alerts.length;
+
+/** Number of alerts of groups. @param {AlertGroup[]} groups */
+export const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
+
+/**
+ * Where the alerts of a group are: "On Level 1 (20), Level 2 (3) and 2 more levels", "Most in Hall (9) and 4 more rooms".
+ * @param {Building} building @param {AlertGroup} group
+ * @returns {string[]} a line about levels, one about rooms, where they say more than nothing
+ */
+export function spread(building, { count, levels, levels_count: levelCount, rooms, rooms_count: roomCount }) {
+  const levelNames = new Map(building.levels.map(({ id, name }) => [id, name]));
+  const roomNames = new Map(building.levels.flatMap((level) => level.rooms.map(({ id, name }) => [id, name])));
+  const line = (/** @type {[string, number][]} */ named, /** @type {number} */ all, /** @type {string} */ what) => {
+    const more = all - named.length;
+    const listed = named.map(([name, its]) => `${name} (${its.toLocaleString('en')})`).join(', ');
+    return `${listed}${more > 0 ? ` and ${more.toLocaleString('en')} more ${what}${more > 1 ? 's' : ''}` : ''}`;
+  };
+  const lines = [];
+  if (levelCount > 0) lines.push(`On ${line(levels.map((one) => [levelNames.get(one.level) ?? one.level, one.count]), levelCount, 'level')}`);
+  if (roomCount > 0 && roomCount < count) {
+    lines.push(`Most in ${line(rooms.map((one) => [roomNames.get(one.room) ?? one.room, one.count]), roomCount, 'room')}`);
+  }
+  return lines;
+}

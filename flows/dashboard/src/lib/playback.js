@@ -38,17 +38,29 @@ export function stayAt(stays, ms) {
 }
 
 /**
- * People at an instant, as the plan draws them; `ts` is the time of entering.
+ * People at an instant, as the plan draws them; `ts` is the time of entering. During a stay a person is the same object.
+ * @typedef {{id: string, level: string, room: string, since: number, ts: number, state: string}} Person
  * @param {StaysByStaff} byStaff @param {number} ms
- * @returns {{id: string, level: string, room: string, since: number, ts: number, state: string}[]}
+ * @returns {Person[]}
  */
 export function peopleAt(byStaff, ms) {
   const people = [];
-  for (const [id, its] of byStaff) {
+  for (const its of byStaff.values()) {
     const stay = stayAt(its, ms);
-    if (stay) people.push({ id, level: stay.level, room: stay.room, since: stay.enter_ms, ts: stay.enter_ms, state: 'present' });
+    if (stay) people.push(personOf(stay));
   }
   return people;
+}
+
+/** @type {WeakMap<Stay, Person>} */
+const persons = new WeakMap();
+
+/** @param {Stay} stay @returns {Person} */
+function personOf(stay) {
+  const { staff_id: id, level, room, enter_ms: since } = stay;
+  const person = persons.get(stay) ?? { id, level, room, since, ts: since, state: 'present' };
+  persons.set(stay, person);
+  return person;
 }
 
 /** @param {{level: string}[]} people @returns {Record<string, number>} number of people by level */

@@ -16,15 +16,26 @@ export function duration(ms) {
 /** A duration, rounded to minutes from one minute on. @param {number} ms */
 export const about = (ms) => duration(ms < 60_000 ? ms : Math.round(ms / 60_000) * 60_000);
 
+/** Making one takes longer than a thousand uses of it. @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/** @param {'dateStyle'|'timeStyle'} style @param {'short'|'medium'} length @param {string} [zone] default: the zone of the browser */
+function format(style, length, zone) {
+  const key = `${style} ${length} ${zone}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', { [style]: length, timeZone: zone });
+  formats.set(key, known);
+  return known;
+}
+
 /** @param {number} ms @param {string} [zone] default: the zone of the browser */
-export const clock = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone }).format(ms);
+export const clock = (ms, zone) => format('timeStyle', 'medium', zone).format(ms);
 
 /** "1 Mar 2026, 12:34:56". @param {number} ms @param {string} [zone] */
-export const dated = (ms, zone) => `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone }).format(ms)}, ${clock(ms, zone)}`;
+export const dated = (ms, zone) => `${format('dateStyle', 'medium', zone).format(ms)}, ${clock(ms, zone)}`;
 
 /** A time, with the day unless it is today. @param {number} ms @param {number} nowMs @param {string} [zone] */
 export function moment(ms, nowMs, zone) {
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone });
+  const day = format('dateStyle', 'medium', zone);
   return day.format(ms) === day.format(nowMs) ? clock(ms, zone) : dated(ms, zone);
 }
 
@@ -42,13 +53,13 @@ export function dayOf(ms) {
 }
 
 /** "14:30". @param {number} ms @param {string} [zone] */
-export const hourOf = (ms, zone) => new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: zone }).format(ms);
+export const hourOf = (ms, zone) => format('timeStyle', 'short', zone).format(ms);
 
 /** Offset of local time from UTC at a time. @param {number} ms */
 export const zoneMs = (ms) => -new Date(ms).getTimezoneOffset() * 60_000;
 
 /** Value of a date and time input. @param {number} ms */
-export const fieldOf = (ms) => `${dayOf(ms)}T${new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }).format(ms)}`;
+export const fieldOf = (ms) => `${dayOf(ms)}T${clock(ms)}`;
 
 /** Time of a date and time input; NaN: empty. @param {string} text */
 export const fieldMs = (text) => new Date(text).getTime();

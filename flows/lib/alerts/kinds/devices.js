@@ -12,6 +12,8 @@ const gatewayDown = {
   severity: 'critical',
   raiseMs: 20_000, // agents reconnect within 15 s after a restart of the broker
   endMs: 30_000,
+  todoMany: 'So many at once are hardly their own power: look at the network between them and the broker, its switches and access points '
+    + 'first. Until then people are located by what is left, or not at all.',
   conditions: ({ building, gateways, connected }, _, nowMs) => checkable(building.gateways, connected).flatMap(({ id, room, level }) => {
     const { state, since } = gateways.of(id, nowMs) ?? {};
     if (state !== 'offline' && state !== 'silent') return [];

@@ -20,17 +20,17 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./
  * @property {import('../../health').Part} clock
  * @property {import('../../health').Part} losses
  * @property {import('./certificate').Certificate[]} certificates those of our servers
- * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null,
- *   subjects?: string[]}} Condition since: epoch ms, where it is known; subjects: all subjects, where one condition stands for many
+ * @typedef {{subject: string, since?: number|null, text: string, todo: string, level?: string|null, room?: string|null}} Condition
+ *   since: epoch ms, where it is known
  * @typedef {object} Kind
  * @property {string} kind
  * @property {'critical'|'warning'} severity
  * @property {number} raiseMs how long the condition must last before the alert is raised
  * @property {number} endMs how long it must be resolved before the alert ends
- * @property {(facts: Facts, active: (subject: string) => Pick<import('../alert-list').Alert, 'subjects'|'acknowledged'>|null,
- *   nowMs: number) => Condition[]} conditions active: the alert of a subject if it is raised
- * @property {(facts: Facts, alert: {subject: string, since: number, subjects?: string[],
- *   acknowledged?: object|null}, nowMs: number) => boolean} isResolved
+ * @property {string} [todoMany] what to do where there are many at once, when that differs
+ * @property {(facts: Facts, active: (subject: string) => object|null, nowMs: number) => Condition[]} conditions
+ *   active: the alert of a subject if it is raised
+ * @property {(facts: Facts, alert: {subject: string, since: number, acknowledged?: object|null}, nowMs: number) => boolean} isResolved
  */
 
 /** @type {Kind[]} */

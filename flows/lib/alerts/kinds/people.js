@@ -3,13 +3,22 @@
 
 const { placeName, staffName } = require('./names');
 
-/** @typedef {import('./index').Kind} Kind @typedef {import('./index').Facts} Facts */
+/** @typedef {import('./index').Kind} Kind @typedef {import('./index').Facts} Facts @typedef {import('./index').Condition} Condition */
 
-/** People per room, without lost ones. @param {Facts} facts @returns {Map<string, number>} by room id */
+/** @type {WeakMap<Facts['presences'], Map<string, number>>} */
+const counted = new WeakMap();
+
+/**
+ * People per room, without lost ones, found once for all alerts of an evaluation.
+ * @param {Facts} facts @returns {Map<string, number>} by room id
+ */
 function headcount({ presences }) {
+  const known = counted.get(presences);
+  if (known) return known;
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { room, state } of presences) if (state !== 'lost') counts.set(room, (counts.get(room) ?? 0) + 1);
+  counted.set(presences, counts);
   return counts;
 }
 
@@ -37,57 +46,48 @@ const roomCrowded = {
 /** A shift is over by then. */
 const SHIFT_MS = 12 * 3_600_000;
 
-/** Up to this many lost people get an alert each; more at once are hardly a matter of single phones or tags. */
-const SINGLE_MAX = 20;
-/** The subject of the alert that stands for many. */
-const MANY = 'many-sdas';
-
 /** @type {Kind} */
 const staffLost = {
   kind: 'sda_lost',
   severity: 'warning',
   raiseMs: 0, // "lost" already means a minute without a reading
   endMs: 0,
-  conditions({ building, presences }, active) {
-    const lost = presences.filter(({ state }) => state === 'lost');
-    const many = active(MANY);
-    if (!many && lost.length <= SINGLE_MAX) return lost.map((presence) => oneLost(building, presence));
-    const back = receivedOf(presences);
-    const before = new Set((many?.subjects ?? []).filter((id) => !back.has(id)));
-    const alone = lost.filter(({ staff_id: id }) => active(id));
-    const fresh = lost.filter(({ staff_id: id }) => !active(id) && !before.has(id));
-    // a few new ones are not hidden in an alert that somebody has acknowledged already
-    const together = !many?.acknowledged || fresh.length > SINGLE_MAX ? fresh : [];
-    const ids = [...before, ...together.map(({ staff_id: id }) => id)].sort();
-    return [...alone, ...(together === fresh ? [] : fresh)].map((presence) => oneLost(building, presence))
-      .concat(ids.length > 0 ? manyLost(building, ids) : []);
-  },
+  todoMany: 'So many at once are hardly their own phones: look at the network, the gateways and the page System. If the shift is over, '
+    + 'acknowledge.',
+  conditions: ({ building, presences }) => lostOnes(building, presences),
   // the locator drops people after a quarter of an hour, which does not resolve the alert
-  isResolved({ presences }, { subject, since, subjects = [] }, nowMs) {
-    if (nowMs - since > SHIFT_MS) return true;
-    const back = receivedOf(presences);
-    return subject === MANY ? subjects.every((id) => back.has(id)) : back.has(subject);
-  },
+  isResolved: ({ presences }, { subject, since }, nowMs) => nowMs - since > SHIFT_MS || receivedOf(presences).has(subject),
 };
 
-/** @param {Facts['presences']} presences */
-const receivedOf = (presences) => new Set(presences.filter(({ state }) => state !== 'lost').map(({ staff_id: id }) => id));
+/** @type {WeakMap<Facts['presences'], Set<string>>} */
+const received = new WeakMap();
+
+/** People who are heard, found once for all alerts of an evaluation. @param {Facts['presences']} presences */
+function receivedOf(presences) {
+  const ids = received.get(presences) ?? new Set(presences.filter(({ state }) => state !== 'lost').map(({ staff_id: id }) => id));
+  received.set(presences, ids);
+  return ids;
+}
+
+/** Of everybody who is lost in a building: nothing changes for most of them. @type {WeakMap<object, Map<string, Condition>>} */
+const lastLost = new WeakMap();
+
+/** @param {import('../../building').Building} building @param {Facts['presences']} presences @returns {Condition[]} */
+function lostOnes(building, presences) {
+  const before = lastLost.get(building);
+  const found = presences.filter(({ state }) => state === 'lost').map((presence) => {
+    const known = before?.get(presence.staff_id);
+    return known && known.since === presence.ts && known.room === presence.room ? known : oneLost(building, presence);
+  });
+  lastLost.set(building, new Map(found.map((condition) => [condition.subject, condition])));
+  return found;
+}
 
 /** @param {import('../../building').Building} building @param {Facts['presences'][number]} presence */
-const oneLost = (building, { staff_id: id, level, room, ts }) => /** @type {import('./index').Condition} */ ({
+const oneLost = (building, { staff_id: id, level, room, ts }) => /** @type {Condition} */ ({
   subject: id, since: ts, level, room,
   text: `${staffName(building, id)} is not heard any more; last in ${placeName(building, room, level)}.`,
   todo: 'Call. See whether the phone or tag is on and charged. If the shift is over, acknowledge.',
 });
-
-/** @param {import('../../building').Building} building @param {string[]} ids */
-function manyLost(building, ids) {
-  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : '';
-  return { subject: MANY, subjects: ids,
-    text: `${ids.length} SDAs are not heard any more: ${ids.slice(0, NAMED).map((id) => staffName(building, id)).join(', ')}${more}.`,
-    todo: 'So many at once are hardly their own phones: look at the network, the gateways and the page System. If the shift is over, acknowledge.' };
-}
-/** Number of names in the text; `subjects` has all of them. */
-const NAMED = 10;
 
 module.exports = { roomCrowded, staffLost };

@@ -57,6 +57,7 @@ const messagesRefused = {
   severity: 'warning',
   raiseMs: 0,
   endMs: 4 * 60_000,
+  todoMany: 'So many at once mostly run the same program: see what one of them sends, under the topic sda/v1/rejected, and correct it.',
   conditions: ({ refusals }, _active, nowMs) => refusals.latest().filter(({ last_ms: last }) => nowMs - last < RECENT_MS)
     .map(({ receiver, kind, count, reason, detail }) => ({
       subject: receiver,

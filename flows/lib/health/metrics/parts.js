@@ -70,7 +70,7 @@ function createParts({ query, metrics, connected, clock }) {
     read: () => knownOf({ broker: heap(), ingest: known.telegraf, influxdb: known.influxd }) },
     { name: 'broker_dropped', kind: 'counter', help: 'Messages that the broker dropped because too many waited for somebody',
       read: dropped },
-    { name: 'stored_readings', kind: 'counter', help: 'Readings that InfluxDB has taken from Telegraf', read: () => known.outputs?.stored ?? null },
+    { name: 'stored_batches', kind: 'counter', help: 'Points of readings that InfluxDB has taken from Telegraf, one a batch', read: () => known.outputs?.stored ?? null },
     { name: 'stored_timestamp_s', kind: 'gauge', help: 'When Telegraf counted them, epoch seconds', read: () => known.outputs?.timestamp_s ?? null },
     { name: 'ingest_waiting', kind: 'gauge', help: 'Points that wait in Telegraf', read: () => known.outputs?.waiting ?? null },
     { name: 'ingest_dropped', kind: 'counter', label: 'bucket', flat: 'sum', help: 'Points that Telegraf could not get into InfluxDB and gave up',

@@ -4,8 +4,8 @@ import { instant, momentOf } from '../../lib/choice.js';
 import { SPEEDS, advance, clamp, usualSpeed } from '../../lib/playback.js';
 import { state } from '../../state.js';
 
-/** Frame interval: smooth for moving markers at little cost. */
-const FRAME_MS = 50;
+/** Shortest frame interval: every second frame of a usual screen, thirty a second. */
+const FRAME_MS = 30;
 /** Largest step: a page continues where it was before it went to the background. */
 const LONGEST_FRAME_MS = 250;
 /** Shortest interval of the list, for readers. */

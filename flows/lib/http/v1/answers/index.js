@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { createAlertAnswers } = require('./alerts');
 const { createAuditAnswers } = require('./audit');
 const { createCalibrationAnswers } = require('./calibration');
 const { createKeyAnswers } = require('./keys');
@@ -23,6 +24,7 @@ const { createVisitAnswers } = require('./visits');
  * @property {import('../../../access/keys').Keys} keys
  * @property {Pick<import('../../../access/audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings
+ * @property {import('../../../alerts').Alerts} alerts
  * @property {import('../../../building/editing/editor').Editor} editor
  * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
  * @property {() => Promise<void>} reload
@@ -44,6 +46,7 @@ function createAnswers(plain) {
     ...createEventAnswers(context),
     listRebuilds: () => ({ jobs: context.rebuild.jobs() }),
     requestRebuild: ({ body = {} }) => requestRebuild(context, body),
+    ...createAlertAnswers(context),
     ...createKeyAnswers(context),
     ...createAuditAnswers(context),
     ...createRecordingAnswers(context),

@@ -30,14 +30,14 @@ const createDescription = (version) => ({
   tags: TAGS.map((name) => ({ name })),
   paths: withSecurity({
     ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs').paths,
-    ...require('./paths/building'), ...require('./paths/recordings'), ...require('./paths/system'),
+    ...require('./paths/building'), ...require('./paths/alerts'), ...require('./paths/recordings'), ...require('./paths/system'),
   }),
   components: {
     parameters,
     responses,
     schemas: {
       ...require('./schemas/people'), ...require('./schemas/places'), ...require('./schemas/devices'), ...require('./schemas/building'),
-      ...require('./schemas/recordings'), ...require('./schemas/system'),
+      ...require('./schemas/alerts'), ...require('./schemas/recordings'), ...require('./schemas/system'),
     },
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer' },

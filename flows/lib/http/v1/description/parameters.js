@@ -50,4 +50,4 @@ const use = (name) => ({ $ref: `#/components/parameters/${name}` });
 
 const window = [use('start'), use('end')];
 
-module.exports = { parameters, use, window, limit, query, BEACON_WRITTEN, ID, ID_MESSAGE, STAFF_WRITTEN };
+module.exports = { parameters, use, window, limit, query, BEACON_WRITTEN, ID, ID_MESSAGE, STAFF_WRITTEN, TIME };

@@ -1,10 +1,9 @@
 // @ts-check
 'use strict';
 
-const { ID } = require('../parameters');
 const { answers, COMMON, NOT_MODIFIED, use } = require('../responses');
 
-/** The building with its versions, alerts, strangers, who is asking: routed by `lib/http/changing.js`. */
+/** The building with its versions, strangers, who is asking: routed by `lib/http/changing.js`. */
 
 const BUILDING = ['Building'];
 const LOOK = ['presence', 'admin'];
@@ -73,19 +72,6 @@ module.exports = {
   '/api/v1/building/versions/{version}/restore': {
     post: { operationId: 'restoreBuildingVersion', tags: BUILDING, 'x-right': 'admin', summary: 'Go back to an earlier building', parameters: [VERSION, IF_MATCH],
       responses: tagged(answered('It is written.', 'BuildingChange', ['404', ...CHANGED])) },
-  },
-  '/api/v1/alerts': {
-    get: { operationId: 'listAlerts', tags: ['Alerts'], 'x-right': LOOK, summary: 'What is amiss', responses: answers('What goes on first, then what is critical, then the newest.', 'Alerts') },
-  },
-  '/api/v1/alerts/{alert}/acknowledge': {
-    post: { operationId: 'acknowledgeAlert', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen it',
-      parameters: [{ name: 'alert', in: 'path', required: true, description: 'Its id, `<kind>:<subject>`.', schema: { type: 'string', pattern: `^[a-z_]+:${ID.source.slice(1)}` } }],
-      responses: answered('The alert.', 'Alert', ['404']) },
-  },
-  '/api/v1/alerts/kinds/{kind}/acknowledge': {
-    post: { operationId: 'acknowledgeAlerts', tags: ['Alerts'], 'x-right': 'admin', summary: 'Somebody has seen all of a kind',
-      parameters: [{ name: 'kind', in: 'path', required: true, description: 'Such as `sda_lost`.', schema: { type: 'string', pattern: '^[a-z_]+$' } }],
-      responses: answered('How many nobody had acknowledged before.', 'AlertsAcknowledged', ['404']) },
   },
   '/api/v1/me': {
     get: { operationId: 'getMe', tags: ['Keys'], 'x-right': 'any', summary: 'Who is asking, and what they may', responses: answers('You.', 'Me') },

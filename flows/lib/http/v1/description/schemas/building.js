@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { count, id, list, ms, number, object, orNull, ref, text, whole, yes } = require('./build');
+const { count, id, list, ms, object, orNull, ref, text, whole, yes } = require('./build');
 
 const open = { type: 'object' };
 const counted = object({ added: count, removed: count, changed: count });
@@ -31,12 +31,6 @@ module.exports = {
   PlanPicture: object({ plan: text }),
   BuildingVersions: object({ current: orNull(whole), dropped: count, ...faults, versions: list(object(version)) }),
   BuildingVersion: object({ ...version, restoring: ref('Changes'), building: ref('Building') }),
-  Alert: object({ id: text, kind: text, subject: id, severity: { type: 'string', enum: ['critical', 'warning'] },
-    since: number, raised_ms: ms, ended_ms: orNull(ms),
-    text, todo: text, level: orNull(id), room: orNull(id),
-    subjects: { ...list(id), description: 'Of one that stands for many: all of them. Else empty.' }, acknowledged: orNull(object({ by: text, ts: ms })) }),
-  AlertsAcknowledged: object({ acknowledged: count }),
-  Alerts: object({ alerts: list(ref('Alert')), open: count, dropped: count }),
   Me: object({ name: text, kind: { type: 'string', enum: ['key', 'login', 'trusted'] }, rights: list(text),
     read_only: { ...yes, description: 'A viewer, who changes nothing.' } }),
   Strangers: object({

@@ -1,0 +1,24 @@
+// @ts-check
+'use strict';
+
+/** Numbers for ids, so that an id that is kept many times costs two or four bytes each time: 0, 1, 2 … as they are first seen. */
+function createNames() {
+  /** @type {string[]} */
+  const names = [];
+  /** @type {Map<string, number>} */
+  const numbers = new Map();
+
+  return {
+    /** Of an id, a new one where it has none. @param {string} id */
+    numberOf(id) {
+      const known = numbers.get(id);
+      if (known !== undefined) return known;
+      numbers.set(id, names.length);
+      return names.push(id) - 1;
+    },
+    /** @param {number} number */
+    nameOf: (number) => names[number],
+  };
+}
+
+module.exports = { createNames };

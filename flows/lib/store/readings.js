@@ -1,0 +1,141 @@
+// @ts-check
+'use strict';
+
+const { between, BETWEEN, time } = require('./influxql');
+
+/**
+ * Questions about stored readings. A batch is one point of the measurement `batch`. Earlier versions stored each reading as a point
+ * of `reading`, with its beacon as a tag; those are read too, until they are past their retention.
+ * @typedef {import('../intake/batches').Row} Row
+ * @typedef {{phones: string[], gateways: boolean}} Only only readings of these phones; of all gateways or of none
+ * @typedef {{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}} Heard
+ */
+
+/** What works in the background has time. */
+const PATIENT_MS = 20_000;
+/** Of unfolded rows; a batch has up to 500. */
+const PIECE_ROWS = 2000;
+const PIECE_BATCHES = 500;
+
+/** @param {import('.').Influx} influx */
+function createReadings(influx) {
+  /**
+   * All readings of a time, in its order; the next piece is read when `take` is done with the one before.
+   * @param {number} fromMs inclusive
+   * @param {number} toMs exclusive
+   * @param {(rows: Row[]) => Promise<void>} take
+   * @param {Only|null} [only]
+   */
+  async function readings(fromMs, toMs, take, only = null) {
+    const ask = (/** @type {string} */ what) => influx.pieces('readings', `SELECT ${what} WHERE ${ofReceivers(only)}${BETWEEN}`,
+      { ...receivers(only), ...between(fromMs, toMs) }, { firstMs: PATIENT_MS, rows: PIECE_BATCHES });
+    const batches = unfolded(ask('"readings", "kind", "receiver" FROM "batch"'));
+    const single = rowsOf(ask('"rssi", "kind", "receiver", "beacon" FROM "reading"'));
+    for await (const rows of merged(batches, single)) await take(rows);
+  }
+
+  /**
+   * Time of the first reading, epoch ms.
+   * @param {number} fromMs @param {number} toMs exclusive @param {Only|null} [only] @returns {Promise<number|null>}
+   */
+  async function firstReading(fromMs, toMs, only = null) {
+    const found = await Promise.all([['readings', 'batch'], ['rssi', 'reading']].map(([field, from]) => influx.query('readings',
+      `SELECT first("${field}") FROM "${from}" WHERE ${ofReceivers(only)}${BETWEEN}`,
+      { ...receivers(only), ...between(fromMs, toMs) }, PATIENT_MS)));
+    const times = found.flatMap(([series]) => series?.rows[0]?.[0] ?? []);
+    return times.length > 0 ? Math.min(...times) : null;
+  }
+
+  /**
+   * What was last heard of each beacon, to the minute.
+   * @param {number} fromMs
+   * @returns {Promise<Heard[]>}
+   */
+  async function lastHeard(fromMs) {
+    const found = await Promise.all(['heard', 'reading'].map((from) => influx.query('readings',
+      `SELECT last("rssi"), "kind", "receiver" FROM "${from}" WHERE time >= $from GROUP BY "beacon"`, { from: time(fromMs) }, PATIENT_MS)));
+    return found.flat().flatMap(({ tags, rows }) =>
+      rows.map(([ts, rssi, kind, receiver]) => ({ beacon: tags.beacon ?? '', ts, kind, receiver, rssi })));
+  }
+
+  /** Whether something of a batch is stored. @param {import('../intake/readings').Batch} batch @returns {Promise<boolean>} */
+  async function hasReading({ receiver, ts }) {
+    const series = await influx.query('readings', `SELECT "readings", "rssi" FROM "batch", "reading" WHERE "receiver" = $receiver AND ${BETWEEN}`,
+      { receiver, ...between(ts, ts + 1) }, PATIENT_MS);
+    return series.length > 0;
+  }
+
+  return { readings, firstReading, hasReading, lastHeard };
+}
+
+/** @typedef {AsyncGenerator<Row[], void, void>} Rows pieces in ascending time, none of them empty */
+
+/** @param {import('./influx').Pieces} pieces @returns {Rows} */
+async function* rowsOf(pieces) {
+  for await (const piece of pieces) for (const { rows } of piece) if (rows.length > 0) yield /** @type {any} */ (rows);
+}
+
+/** Batches as rows of their readings. @param {import('./influx').Pieces} pieces @returns {Rows} */
+async function* unfolded(pieces) {
+  /** @type {Row[]} */
+  let rows = [];
+  for await (const piece of pieces) {
+    for (const [ts, text, kind, receiver] of piece.flatMap((series) => series.rows)) {
+      for (const [beacon, rssi] of readingsOf(text)) rows.push([ts, rssi, kind, receiver, beacon]);
+      if (rows.length < PIECE_ROWS) continue;
+      yield rows;
+      rows = [];
+    }
+  }
+  if (rows.length > 0) yield rows;
+}
+
+/** The text of a batch: `<beacon> <rssi>,<beacon> <rssi>`. @param {string} text @returns {[beacon: string, rssi: number][]} */
+function readingsOf(text) {
+  if (text === '') return []; // of a person who was deleted
+  return text.split(',').map((reading) => {
+    const space = reading.indexOf(' ');
+    return [reading.slice(0, space), Number(reading.slice(space + 1))];
+  });
+}
+
+/** Two answers in one order of time. @param {Rows} first @param {Rows} second @returns {Rows} */
+async function* merged(first, second) {
+  try {
+    let [one, other] = await Promise.all([first.next(), second.next()]);
+    while (!one.done && !other.done) {
+      const ms = Math.min(lastMs(one.value), lastMs(other.value));
+      const rows = [...taken(one.value, ms), ...taken(other.value, ms)].sort((a, b) => a[0] - b[0]);
+      yield rows;
+      if (one.value.length === 0) one = await first.next();
+      if (other.value.length === 0) other = await second.next();
+    }
+    if (!one.done) yield one.value;
+    if (!other.done) yield other.value;
+    yield* first;
+    yield* second;
+  } finally {
+    await Promise.all([first.return(), second.return()]);
+  }
+}
+
+/** @param {Row[]} rows */
+const lastMs = (rows) => rows.at(-1)?.[0] ?? Infinity;
+
+/** Takes out what is not later. @param {Row[]} rows @param {number} ms */
+function taken(rows, ms) {
+  const later = rows.findIndex(([ts]) => ts > ms);
+  return rows.splice(0, later < 0 ? rows.length : later);
+}
+
+/** @param {Only|null} only */
+function ofReceivers(only) {
+  if (only === null) return '';
+  const phones = only.phones.map((_, i) => `"receiver" = $phone${i}`).join(' OR ');
+  return `(${[...(only.gateways ? ['"kind" = \'gateway\''] : []), ...(phones ? [`"kind" = 'phone' AND (${phones})`] : [])].join(' OR ')}) AND `;
+}
+
+/** @param {Only|null} only */
+const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`phone${i}`, id]) ?? []);
+
+module.exports = { createReadings, readingsOf };
