@@ -488,6 +488,25 @@ for (const [when, awayMs, backMs] of [['while Node-RED is away', T + 8 * MIN, 20
   });
 }
 
+test('late readings that a fault of ours keeps from being located are not given up: it is shown, and they are located later', async () => {
+  const backlog = ({ receiver, ms }) => receiver === '3' && ms > T + 2 * MIN && ms < T + 3 * MIN;
+  const sent = walks(14, { people: 4, fromMs: T, toMs: END })
+    .map((one) => (backlog(one) ? { ...one, atMs: T + 5 * MIN + (one.ms - T) / 1000 } : one)).sort((a, b) => a.atMs - b.atMs);
+  const lateJob = ({ rebuild }, wanted) => rebuild.jobs().at(-1).why === 'late' && rebuild.jobs().at(-1).state === wanted;
+  const faultless = await undisturbed(sent);
+  const world = await undisturbed(sent, T + 4 * MIN);
+  const { newLocator } = world.site;
+  world.site.newLocator = () => { throw new TypeError('ours'); };
+  await world.until(() => lateJob(world, 'failed'));
+  assert.match(world.rebuild.part().reason, /ours/);
+  assert.throws(() => world.coverage.refuseIncomplete(T + 2 * MIN, T + 3 * MIN, ['3'], world.now), /being located again for 3/);
+  world.site.newLocator = newLocator;
+  await world.until(() => lateJob(world, 'done'));
+  assert.equal(world.rebuild.part().status, 'up');
+  await world.until(() => world.now >= END);
+  assert.deepEqual(compared(world), compared(faultless));
+});
+
 test('a backlog that comes while the past is located again, and a kill before that is through: it is located', async () => {
   const known = walks(25, { people: 4, fromMs: T, toMs: END });
   const strange = walks(26, { people: 1, fromMs: T + 4 * MIN, toMs: T + 6 * MIN }).map((one) => ({ ...one, receiver: 'new' }));

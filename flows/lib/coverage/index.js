@@ -31,6 +31,7 @@ const SAVE_MS = 10_000; // the live path's progress is saved so often
 /** Without progress for so long, something is amiss. */
 const UNFINISHED_MS = 10 * 60_000;
 const ON_ITS_WAY_MS = 60_000;
+const AGAIN_MS = 5 * 60_000; // what failed is tried again after that
 
 const NO_RECORD = createRecord(null, () => {});
 
@@ -59,6 +60,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   let underway = [];
   /** Given to be located, and not stored yet. @type {Set<Part>} */
   const taken = new Set();
+  /** Before this nothing is given out: the last part failed. */
+  let againMs = -Infinity;
   let startKnown = known;
   /** When the time before the start was located; from then on the live path says how far everything is. */
   let caughtUpMs = Infinity;
@@ -126,7 +129,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      * @param {number} nowMs @param {(id: string) => boolean} hasTags @returns {Part[]}
      */
     takeDue(nowMs, hasTags) {
-      if (taken.size > 0) return [];
+      if (taken.size > 0 || nowMs < againMs) return [];
       const due = following ? gaps.everybody().filter(({ state }) => state === WAITING) : [];
       for (const { fromMs, toMs } of due) gaps.mark(fromMs, toMs, RUNNING);
       for (const { fromMs, toMs } of due) taken.add({ fromMs, toMs, staff: null });
@@ -137,6 +140,14 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     published(part, nowMs) {
       progressMs = nowMs;
       underway.push({ part, publishedMs: nowMs });
+    },
+
+    /** It could not be located: it is still to be, and is given out again after a while. @param {Part} part @param {number} nowMs */
+    failed(part, nowMs) {
+      taken.delete(part);
+      gaps.mark(part.fromMs, part.toMs, WAITING, part.staff ?? [EVERYBODY]);
+      againMs = nowMs + AGAIN_MS;
+      saving.changed();
     },
 
     lost,

@@ -108,11 +108,12 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     }
   }
 
-  /** A job is done, or given up. @param {Job} job */
+  /** A job is done, or has failed: one by hand is given up, late readings are located later. @param {Job} job */
   function end(job) {
     const late = lateParts.get(job.id);
     lateParts.delete(job.id);
-    if (late) coverage.published(late, clock());
+    if (late && job.state === 'failed') coverage.failed(late, clock());
+    else if (late) coverage.published(late, clock());
     else coverage.answered(job.from_ms, (job.to_ms ?? clock()) + 1);
   }
 
@@ -134,7 +135,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
         if (over) {
           Object.assign(job, { state: 'failed', reason: fault });
           current = null;
-          fault = '';
+          if (!lateParts.has(job.id)) fault = ''; // late readings are still to be located: the fault is shown until then
           return;
         }
         await background.pause(AGAIN_MS).catch(() => {});
