@@ -20,7 +20,7 @@ from support.running import RunningStack
 from support.stack_client import batch, eventually, history, now_ms, publish
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
-BLOCKS = dict(re.findall(r"<!-- tested: (.*?) -->\n```sh\n(.*?)```", PAGE, re.DOTALL))
+BLOCKS = dict(re.findall(r"<!-- tested: ([^\n]+) -->\n```sh\n(.*?)```", PAGE, re.DOTALL))
 MAKE = """
 from sys import argv
 from stack.lifecycle import down, up
