@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -82,6 +83,13 @@ class RealBroker:
         """SIGTERM, and wait until sessions and queues are on disk."""
         self._process.terminate()
         self._process.wait(DEADLINE_S)
+
+    def save(self) -> None:
+        """Let it write sessions to disk, so that they outlive a kill; returns when they are there."""
+        database = self._folder / "mosquitto.db"
+        database.unlink(missing_ok=True)
+        self._process.send_signal(signal.SIGUSR1)
+        wait_for(database.exists, "Mosquitto has saved", self.log)
 
     def kill(self) -> None:
         """SIGKILL: what it acknowledged since its last snapshot is gone."""

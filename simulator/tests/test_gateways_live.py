@@ -167,6 +167,7 @@ def test_a_gateway_without_network_keeps_its_batches(broker: RealBroker, demo: B
 def test_what_a_killed_broker_may_have_lost_is_sent_again(broker: RealBroker) -> None:
     arguments = ("mixed", "-n", 50, "--duration", 8, "--progress", 0, "--json")
     with broker.listener(*EVERYTHING) as listener, running(*arguments, **broker.environment) as process:
+        broker.save()  # with the listener's session: what is published before it is back waits for it
         wait_for(lambda: len(payloads(listener, "readings")) > 200, "batches arrive", broker.log)
         broker.kill()
         before = {(topic, payload["ts"]) for topic, payload, _ in listener.messages}

@@ -1,6 +1,7 @@
 """Substitutes for the pinned images without a registry: the vendors' users, folders and tools with the native
 programs."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -48,17 +49,23 @@ CMD ["node"]
 """
 
 
+RECIPE = "sda-recipe"
+"""Label of an image with the digest of what it was made of: the same version may be built anew with other plugins."""
+
+
 def provide(engine: Engine) -> None:
     """Make missing pinned images for a private engine; other engines use their registry."""
     if not engine.private:
         return
     known = engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
     for name, (programs, lines) in _recipes().items():
-        if name not in known:
+        label = f"{RECIPE}={_digest(programs, lines)}"
+        made = engine.docker("images", "--filter", f"label={label}", "--format", "{{.Repository}}:{{.Tag}}").split()
+        if name not in made:
             if BASE not in known:
                 engine.docker("import", _root(), BASE)
                 known.append(BASE)
-            _build(engine, name, programs, lines)
+            _build(engine, name, programs, lines, label)
 
 
 def pinned() -> list[str]:
@@ -78,7 +85,12 @@ def _recipes() -> dict[str, tuple[dict[Path, str], str]]:
     }
 
 
-def _build(engine: Engine, name: str, programs: dict[Path, str], lines: str) -> None:
+def _digest(programs: dict[Path, str], lines: str) -> str:
+    """Of what an image is made of: programs here have their version, or what they were built with, in their path."""
+    return hashlib.sha256("\0".join([*map(str, programs), lines]).encode()).hexdigest()[:12]
+
+
+def _build(engine: Engine, name: str, programs: dict[Path, str], lines: str, label: str) -> None:
     context = CACHE / "context"
     shutil.rmtree(context, ignore_errors=True)
     (context / "files").mkdir(parents=True)
@@ -90,7 +102,7 @@ def _build(engine: Engine, name: str, programs: dict[Path, str], lines: str) -> 
         else:
             shutil.copy(source.resolve(), target)
     (context / "Dockerfile").write_text(f"FROM {BASE}\nCOPY files /\n{_trust()}\n{lines}")
-    engine.docker("build", "--quiet", "--provenance=false", "--tag", name, context)
+    engine.docker("build", "--quiet", "--provenance=false", "--label", label, "--tag", name, context)
     shutil.rmtree(context)
 
 

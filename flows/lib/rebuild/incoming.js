@@ -90,6 +90,8 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       open = new Set();
     },
     newest: () => newestFresh ?? newest,
+    /** Whether a batch of since the start has arrived, which proves when it is stored that all before it is. */
+    hasFresh: () => newestFresh !== null,
     /** Keep everything from the newest batch on, which is also returned. @returns {Batch|null} */
     keep() {
       const mark = newestFresh ?? newest;

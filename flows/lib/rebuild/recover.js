@@ -17,6 +17,7 @@ const { lookUpStarts } = require('./starts');
 const WARM_UP_MS = 15 * 60_000; // as long as a locator remembers somebody
 const STRAGGLING_MS = 5000; // receivers' clocks and the way into the database
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
+const FRESH_WITHIN_MS = 15_000; // who sends what is older sends the present soon
 const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at once
 const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
 const AT_ONCE = 200; // batches
@@ -63,7 +64,20 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
  * @param {number} gapMs
  */
 async function recover(means, incoming, gapMs) {
+  while (!await locate(means, incoming, gapMs)) means.doing(ARRIVING);
+}
+
+/**
+ * @param {Means} means
+ * @param {ReturnType<typeof import('./incoming').createIncoming>} incoming
+ * @param {number} gapMs
+ * @returns {Promise<boolean>} false: something was read before the first batch of since the start had come, so perhaps before all
+ *   of that time was stored; now there is one
+ */
+async function locate(means, incoming, gapMs) {
   const { site, background, feed, publishing, coverage, clock, doing } = means;
+  const comes = () => clock() < site.startedMs + (incoming.newest() === null ? UNDERWAY_MS : FRESH_WITHIN_MS);
+  while (!incoming.hasFresh() && comes()) await wait(background);
   const oldestMs = clock() - RETENTION_MS;
   const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
   const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
@@ -72,9 +86,10 @@ async function recover(means, incoming, gapMs) {
   const replay = createReplay(await site.newLocator(building), site.emptyOutcome,
     { fromMs, eventsToMs: site.startedMs, changes, onBatch: incoming.replayed });
   const some = () => publishing.some(replay);
+  let isProven = true;
   const reached = async (/** @type {number} */ ms) => {
     await publishing.publish(replay.take());
-    coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock());
+    if (isProven) coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock());
   };
 
   await feed.through(replay, warmMs, fromMs, { some });
@@ -84,6 +99,7 @@ async function recover(means, incoming, gapMs) {
   do {
     doing(ARRIVING);
     const nowMs = clock();
+    isProven &&= incoming.hasFresh();
     await allStored(means, incoming, incoming.newest());
     doing('');
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
@@ -94,10 +110,12 @@ async function recover(means, incoming, gapMs) {
   await publishing.publish(replay.take());
   while (clock() < site.startedMs + UNDERWAY_MS) await wait(background);
   await join(means, incoming, replay, cursorMs);
+  if (!isProven && incoming.hasFresh()) return false;
   site.adopt(replay, clock());
   incoming.end();
   coverage.published({ fromMs: gapMs, toMs: site.startedMs, staff: null }, clock());
   coverage.caughtUp(clock());
+  return true;
 }
 
 /** @param {import('./background').Background} background */
