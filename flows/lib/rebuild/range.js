@@ -13,7 +13,7 @@ const { lookUpStarts } = require('./starts');
 
 const RUN_OUT_MS = 15 * 60_000; // so long it is followed how stays go on that were not over at the end
 const RUN_OUT_STEP_MS = 60_000;
-const PRESENT_MS = 13_000; // what is newer belongs to the locator of the present: history looks 8 s ahead
+const PRESENT_MS = 16_000; // what is newer belongs to the locator of the present: history looks 8 s ahead, and its readings take a moment
 
 /**
  * @param {import('./recover').Means} means

@@ -17,7 +17,6 @@ const { lookUpStarts } = require('./starts');
 const WARM_UP_MS = 15 * 60_000; // as long as a locator remembers somebody
 const STRAGGLING_MS = 5000; // receivers' clocks and the way into the database
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
-const FRESH_WITHIN_MS = 15_000; // who sends what is older sends the present soon
 const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at once
 const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
 const AT_ONCE = 200; // batches
@@ -76,8 +75,7 @@ async function recover(means, incoming, gapMs) {
  */
 async function locate(means, incoming, gapMs) {
   const { site, background, feed, publishing, coverage, clock, doing } = means;
-  const comes = () => clock() < site.startedMs + (incoming.newest() === null ? UNDERWAY_MS : FRESH_WITHIN_MS);
-  while (!incoming.hasFresh() && comes()) await wait(background);
+  while (!incoming.hasFresh() && clock() < site.startedMs + UNDERWAY_MS) await wait(background);
   const oldestMs = clock() - RETENTION_MS;
   const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
   const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
