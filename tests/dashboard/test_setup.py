@@ -640,7 +640,10 @@ def test_axe_finds_no_serious_fault(opened: Callable[..., Page]) -> None:
     page.locator(".faults summary").click()
     assert serious_faults(page) == [], "plan with faults"
     page.get_by_role("link", name="Staff").last.click()
+    expect(page).to_have_url(re.compile("tab=staff"))
+    expect(page.get_by_role("region", name="Everybody")).to_be_visible()
     page.get_by_role("button", name="Staff member").click()
+    expect(thing(page)).to_be_visible()
     page.get_by_label("Another tag").fill("no tag")
     page.get_by_role("button", name="Add tag").click()
     expect(thing(page).locator(".tags .fault")).to_be_visible()
