@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 from support import web
 from support.running import RunningStack
+from support.stack_client import now_ms
 
 from . import answers
 
@@ -117,10 +118,10 @@ class Asker:
         return web.Client(base_url=self._stack.http_url, timeout=TIMEOUT_S, retry_503=False)
 
     def _question(self) -> Question | None:
-        rng, now_ms = self._rng, _now_ms()
+        rng, asked_ms = self._rng, now_ms()
         route = rng.choice(self._routes)
-        ago_s = min(AGO_S[1], (now_ms - self._since_ms) / 1000 - 1)
-        to_ms = now_ms - round(rng.uniform(AGO_S[0], max(ago_s, AGO_S[0])) * 1000)
+        ago_s = min(AGO_S[1], (asked_ms - self._since_ms) / 1000 - 1)
+        to_ms = asked_ms - round(rng.uniform(AGO_S[0], max(ago_s, AGO_S[0])) * 1000)
         people = rng.choice(self._many) if route == "extractbeacon" else 0 if route in _ABOUT_ALL else 1
         long_s = EVERYBODYS_S if route == "extractbeacon" and people == 0 else rng.uniform(*LONG_S)
         from_ms = max(to_ms - round(long_s * 1000), self._since_ms)
@@ -130,14 +131,14 @@ class Asker:
         return question_of(route, staff, rng.choice(self._rooms), from_ms, to_ms)
 
     def _look(self, client: web.Client) -> Look:
-        now_ms = _now_ms()
-        params = {"start": self._since_ms / 1000, "end": now_ms / 1000, "limit": 1}
+        looked_ms = now_ms()
+        params = {"start": self._since_ms / 1000, "end": looked_ms / 1000, "limit": 1}
         stays = get(client, "/api/v1/stays", params)
         health = get(client, "/health", {})
         parts: dict[str, Any] = health[1].get("parts", {})
         unwell = {name: str(part.get("reason")) for name, part in parts.items() if part.get("status") != "up"}
         until_ms = int(stays[1]["complete_until_ms"]) if stays[0] == httpx.codes.OK else None
-        return Look(now_ms, until_ms, str(stays[1].get("error", "")), str(health[1].get("status", "")),
+        return Look(looked_ms, until_ms, str(stays[1].get("error", "")), str(health[1].get("status", "")),
                     str(parts.get("rebuild", {}).get("state", "")), unwell)  # fmt: skip
 
 
@@ -164,7 +165,7 @@ def question_of(route: str, staff: tuple[str, ...], room: str, from_ms: int, to_
 
 
 def ask(client: web.Client, question: Question) -> Asked:
-    asked_ms = _now_ms()
+    asked_ms = now_ms()
     status, body = get(client, question.path, question.params)
     return Asked(question, asked_ms, status, body)
 
@@ -190,10 +191,6 @@ def eventually_asked(client: web.Client, question: Question, within_s: float) ->
 def _rooms(building: Path) -> list[str]:
     levels = json.loads(Path(building).read_text())["levels"]
     return [room["id"] for level in levels for room in level["rooms"]]
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 Report = Callable[[str], None]

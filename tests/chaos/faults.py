@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from support.running import RunningStack
+from support.stack_client import now_ms
 
 SERVICES = ("mosquitto", "telegraf", "influxd", "node-red")
 CAN_FREEZE = ("telegraf", "influxd")
@@ -83,7 +84,7 @@ class Injector:
             time.sleep(max(0.0, self._started_s + fault.at_s - time.monotonic()))
             before = self._stack.pid(fault.service)
             self._do(fault)
-            done = Done(fault, time.time_ns() // 1_000_000)
+            done = Done(fault, now_ms())
             self.done.append(done)
             self._report(f"{fault}")
             watcher = threading.Thread(target=self._watch, args=(done, before), daemon=True)
@@ -110,5 +111,5 @@ class Injector:
             if not fault.frozen_s and self._stack.pid(fault.service) in {0, before}:
                 continue
             if self._stack.works(fault.service):
-                done.back_ms = time.time_ns() // 1_000_000
+                done.back_ms = now_ms()
                 return

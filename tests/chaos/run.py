@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 from support import web
 from support.running import RunningStack
-from support.stack_client import eventually
+from support.stack_client import eventually, now_ms
 
 from . import answers, asking, history
 from .faults import SERVICES, Done, Fault, Injector
@@ -66,7 +66,7 @@ class Result:
 
 def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[[str], None]) -> Result:
     """Load, faults and questions at the same time; then wait until all is located, and compare."""
-    since_ms = _now_ms() // 1000 * 1000 - 1000
+    since_ms = now_ms() // 1000 * 1000 - 1000
     sure_ms = since_ms + round(min(SETTLE_S, SETTLE_SHARE * scenario.seconds) * 1000)
     asker = asking.Asker(stack, scenario.seed, sure_ms, folder, alone=scenario.alone)
     injector = Injector(stack, scenario.faults, report)
@@ -74,7 +74,7 @@ def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[
         injector.start()
         asker.start(scenario.staff)
         summary = load.finish()
-        ended_ms = _now_ms()
+        ended_ms = now_ms()
         report(f"load has ended: {summary['acknowledged']} batches acknowledged, {summary['failed']} not")
         injector.join()
         acked = load.acked()
@@ -114,10 +114,6 @@ def _owners(building: Path) -> dict[str, str]:
     """Who carries each tag."""
     staff = json.loads(building.read_text())["staff"]
     return {tag: one["id"] for one in staff for tag in one.get("tags", [])}
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _is_complete(asker: asking.Asker, ended_ms: int) -> bool:
@@ -162,7 +158,7 @@ def _settled(
         stored = history.stored_history(stack, since_ms, to_ms, set(staff))
         if _differing(stored, expected, sure) == ([], []):
             return stored
-        quiet = stored == before and _now_ms() > to_ms + history.LEFT_MS / 4
+        quiet = stored == before and now_ms() > to_ms + history.LEFT_MS / 4
         if quiet or time.monotonic() > deadline:
             return stored
         before = stored

@@ -1,7 +1,6 @@
 """Runs a whole stack on free ports in a temporary folder, with the process list of `make up`."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,19 +10,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-from stack.install import install, run_parts
-from stack.layout import ROOT
-from stack.lifecycle import down, save_broker, up
+from stack import scratch
+from stack.lifecycle import save_broker
 from stack.pipeline import wait_until_healthy
 from stack.processes import Process, processes
-from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings, load
+from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings
 from stack.supervisor import Supervisor
 from stack.wait import wait_for
 from unused_ports import unused_ports
 
 from . import web
 
-DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
+DEMO_BUILDING = scratch.DEMO_BUILDING
 HEALTHY_WITHIN_S = 60.0
 
 
@@ -142,25 +140,11 @@ def running_stack(
         building: the building file; the demo's is copied, since pictures are stored beside it.
         environment: settings that differ from a new `.env`.
     """
-    install(run_parts())
-    folder = Path(tempfile.mkdtemp(prefix="sda-test-"))
-    if building == DEMO_BUILDING:
-        building = folder / "building" / DEMO_BUILDING.name
-        building.parent.mkdir()
-        shutil.copy(DEMO_BUILDING, building)
     keys = PORT_KEYS + OPTIONAL_PORT_KEYS
-    chosen = {key: str(port) for key, port in zip(keys, unused_ports(len(keys)), strict=True)}
-    chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
-    chosen["HTTPS_BIND"] = "127.0.0.1"
-    chosen["SIM"] = "1"  # enables the account with which tests publish
-    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # tests read topics with the services' accounts, at the same time
-    settings = load(folder / ".env", {**chosen, **(environment or {})})
-    try:
-        settings = up(settings, report=lambda _: None, leave_out=("simulator",))
+    own = {key: str(port) for key, port in zip(keys, unused_ports(len(keys)), strict=True)}
+    own |= {"HTTPS_BIND": "127.0.0.1", **(environment or {})}
+    with scratch.scratch_stack(Path(tempfile.mkdtemp(prefix="sda-test-")), own, building) as settings:
         stack = RunningStack(settings)
         stack.wait_until_healthy()
         save_broker(settings)
         yield stack
-    finally:
-        down(settings)
-        shutil.rmtree(folder, ignore_errors=True)

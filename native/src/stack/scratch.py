@@ -19,6 +19,7 @@ from .pipeline import wait_until_healthy
 from .settings import PORT_KEYS, Settings, load
 from .supervisor import Supervisor
 
+DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
 PARTS = ("mosquitto", "telegraf", "influxd", "node-red")
 FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
 """Below the ports of outgoing connections."""
@@ -44,15 +45,25 @@ def _obey(settings: Settings, order: str, part: str) -> None:
 
 
 @contextmanager
-def scratch_stack(folder: Path, own: Mapping[str, str]) -> Iterator[Settings]:
-    """The stack runs during the block, with the demo building and without the demo."""
+def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BUILDING) -> Iterator[Settings]:
+    """The stack runs during the block, without the demo; then the folder is deleted.
+
+    Args:
+        folder: of all its files.
+        own: settings that differ from a new `.env`; ports that are not among them are free ones.
+        building: the building file; the demo's is copied, since pictures are stored beside it.
+    """
     install(run_parts())
-    building = folder / "building" / "demo.json"
-    building.parent.mkdir(parents=True)
-    shutil.copy(ROOT / "flows" / "building" / "demo.json", building)
-    chosen = {key: str(port) for key, port in zip(PORT_KEYS, _free_ports(len(PORT_KEYS)), strict=True)}
+    if building == DEMO_BUILDING:
+        building = folder / "building" / DEMO_BUILDING.name
+        building.parent.mkdir(parents=True)
+        shutil.copy(DEMO_BUILDING, building)
+    keys = [key for key in PORT_KEYS if key not in own]
+    chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
-    chosen |= {"SIM": "1", "MQTT_SERVICES_OUTSIDE": "yes", **own}
+    chosen["SIM"] = "1"  # enables the account with which callers publish
+    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # callers read topics with the services' accounts, at the same time
+    chosen |= own
     settings = load(folder / ".env", chosen)
     try:
         settings = up(settings, report=lambda _: None, leave_out=("simulator",))
