@@ -29,6 +29,13 @@ test('a short backlog is none, and a shrinking one catches up', () => {
   assert.equal(stateAfter({ queueMs: 90_000 }, { queueMs: 80_000 }, { queueMs: 60_000 }).kind, 'catching_up');
 });
 
+test('a heartbeat that came back says more than an older sample: the queue keeps the order', () => {
+  const backlog = createBacklog();
+  backlog.add({ ts: T, offered: 1, stored: 1, queueMs: 30_000, unreadMs: 30_000, away: true });
+  assert.deepEqual([backlog.state(9000).kind, backlog.state(2000).behind_by_s, backlog.state(11_000).kind], ['none', 2, 'away']);
+  assert.equal(withBacklog({ status: 'up' }, backlog.state()).reason, 'InfluxDB takes nothing: offered ?/s, behind by 30 s');
+});
+
 test('where nothing is stored at all it is no overload', () => {
   const stands = (sample) => ({ stored: 7, ...sample });
   assert.equal(stateAfter(stands({}), stands({ queueMs: 11_000 })).kind, 'away', 'the disk has it, InfluxDB takes nothing');

@@ -34,13 +34,14 @@ function createBacklog() {
     add(sample) {
       samples = [...samples.filter(({ ts }) => ts <= sample.ts && sample.ts - ts <= WINDOW_MS), sample];
     },
-    /** @returns {State} */
-    state() {
+    /** @param {number} [provenMs] age of what the database is known to have, and so of all that waits at most @returns {State} */
+    state(provenMs = Infinity) {
       const [first, last] = [samples[0], samples.at(-1)];
       if (!first || !last) return { kind: 'none', offered_per_s: null, taken_per_s: null, behind_by_s: 0 };
       const known = {
         offered_per_s: rate(samples, 'offered'), taken_per_s: rate(samples, 'stored'), behind_by_s: Math.round(behindMs(last) / 1000),
       };
+      if (provenMs < BEHIND_MS) return { kind: 'none', ...known, behind_by_s: Math.min(known.behind_by_s, Math.round(provenMs / 1000)) };
       if (behindMs(last) < BEHIND_MS) return { kind: 'none', ...known };
       const before = samples.at(-2) ?? first;
       const goesOn = last.stored !== null && before.stored !== null && last.stored !== before.stored;
@@ -76,7 +77,8 @@ const REMEDIES = {
 /** "overloaded: offered 9000/s, taken 6000/s, behind by 40 s". @param {State} state */
 function reasonOf({ kind, offered_per_s: offered, taken_per_s: taken, behind_by_s: behind }) {
   if (kind === 'none') return '';
-  return `${WORDS[kind]}: offered ${offered ?? '?'}/s, taken ${taken ?? '?'}/s, behind by ${behind} s`;
+  const rates = kind === 'away' ? `offered ${offered ?? '?'}/s` : `offered ${offered ?? '?'}/s, taken ${taken ?? '?'}/s`;
+  return `${WORDS[kind]}: ${rates}, behind by ${behind} s`;
 }
 
 /**

@@ -77,7 +77,7 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
       ? { status: 'up' }
       : { status: 'degraded', reason: storeFault, remedy: 'look at `make status` and at the log of influxd' }),
     /** @param {number} nowMs @returns {Part} */
-    ingest: (nowMs) => withBacklog(ofHeartbeat(nowMs), backlog.state()),
+    ingest: (nowMs) => withBacklog(ofHeartbeat(nowMs), backlog.state(nowMs - readBackMs)),
   };
 }
 
