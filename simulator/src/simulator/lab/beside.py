@@ -1,4 +1,4 @@
-"""What goes on beside the generator while a step lasts: simulated people, and outages of a part."""
+"""What goes on beside the generator while a step lasts: simulated people, outages of a part, delayed connections."""
 
 import contextlib
 import json
@@ -41,7 +41,7 @@ class Beside:
     def _begin(self, index: int) -> None:
         step = self._plan.steps[index]
         for load in step.loads:
-            work = {"people": self._play, "outage": self._stop_part}.get(load.kind)
+            work = {"people": self._play, "outage": self._stop_part, "delay": self._delay}.get(load.kind)
             if work is not None:
                 thread = threading.Thread(target=work, args=(index, load, step.seconds), daemon=True)
                 thread.start()
@@ -67,6 +67,15 @@ class Beside:
         self._order(f"stop {load.part}")
         time.sleep(load.for_s)
         self._order(f"start {load.part}")
+
+    def _delay(self, _: int, load: Load, seconds: float) -> None:
+        if self._order is None:
+            self._log(f"no delay of {load.link}: only connections of a stack of the run's own are delayed")
+            return
+        self._log(f"  answers of {load.link} are held back for {load.delay_ms:g} ms")
+        self._order(f"delay {load.link} {load.delay_ms:g}")
+        time.sleep(seconds)
+        self._order(f"delay {load.link} 0")
 
     def _play(self, index: int, load: Load, seconds: float) -> None:
         target = self._target

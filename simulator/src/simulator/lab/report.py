@@ -35,7 +35,7 @@ def write(folder: Path) -> Path:
     for name, (svg, _) in drawn.items():
         (folder / "pictures" / f"{name}.svg").write_text(svg, encoding="utf-8")
     _write_iterations(folder / "iterations.csv", found)
-    title = f"{summary['title']} ({summary['scenario']}, {summary['form']} form)"
+    title = f"{summary['title']} ({tables.form_of(summary)})"
     blocks = _blocks(summary, {name: picture for name, (_, picture) in drawn.items()})
     (folder / "report.md").write_text(markdown(title, blocks), encoding="utf-8")
     path = folder / "report.html"
@@ -69,6 +69,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
     blocks += [Heading("What the parts used")]
     if any(one["busy"] for one in summary["steps"]):
         blocks.append(tables.by_part(summary))
+    if (messages := tables.by_message(summary)) is not None:
+        blocks += [Paragraph(tables.BY_MESSAGE), messages]
     blocks += [Picture(name, drawn[name]) for name in ("cpu", "memory", "disk", "network") if name in drawn]
     blocks += [Heading("Terms and method"), Paragraph(TERMS), Paragraph(LATENESS), Heading("Set-up"), *_setup(summary)]
     return blocks
@@ -120,7 +122,7 @@ def _counts(summary: Mapping[str, Any]) -> list[Block]:
             for one in counts["differences"][:50]
         ]
         blocks += [Notice("bad", f"The counts of {len(counts['differences']):,} receivers differ."),
-                   Table(["receiver", "acknowledged", "unknown", "stored"], rows)]  # fmt: skip
+                   Table(["receiver", "acknowledged", "unknown", "stored"], rows, tables.note(summary))]  # fmt: skip
     return blocks
 
 

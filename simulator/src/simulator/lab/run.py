@@ -156,7 +156,8 @@ def _judge_people(folder: Path, target: Target, plan: Plan) -> None:
         courses = {
             who: [(ts, level, names.get(room, "")) for ts, level, room in course] for who, course in truth.items()
         }
-        said = {who: _said(target, who, *accuracy.window(course)) for who, course in courses.items()}
+        windows = {who: accuracy.window(course) for who, course in courses.items()}
+        said = {who: _said(target, who, start, end) for who, (start, end) in windows.items() if start <= end}
         rows.append({"step": plan.steps[one["step"]].name, "who": one["who"], **asdict(accuracy.judge(courses, said))})
     (folder / "accuracy.json").write_text(json.dumps(rows, indent=1))
 

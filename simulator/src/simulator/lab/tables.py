@@ -93,6 +93,32 @@ def by_part(summary: Mapping[str, Any]) -> Table:
     return Table(["step: cores / MiB", *parts], rows, note(summary))
 
 
+BY_MESSAGE = (
+    "CPU a message, in µs: what each part used in a step, divided by the messages and detections that it acknowledged. "
+    "All that went on in the step is in it, polls and pages too."
+)
+MESSAGES = ("message", "batch", "insert")
+
+
+def by_message(summary: Mapping[str, Any]) -> Table | None:
+    """µs of CPU of each part a message; None: the run published nothing."""
+    steps = medians(summary["steps"])
+    parts = sorted({part for step in steps.values() for part in step["busy"]} - {"machine"})
+    rows = []
+    for name, step in steps.items():
+        sent = sum(one["requests"] - one["faults"] for call, one in step["calls"].items() if call in MESSAGES)
+        if sent and parts:
+            used = (step["seconds"] * (step["busy"].get(part) or 0) / sent * 1e6 for part in parts)
+            rows.append([name, f"{sent:,.0f}", *(f"{us:,.0f}" for us in used)])
+    return Table(["step", "messages", *parts], rows, note(summary)) if rows else None
+
+
+def form_of(summary: Mapping[str, Any]) -> str:
+    """Scenario, form and what was changed of it."""
+    own = f": {summary['own']}" if summary.get("own") else ""
+    return f"{summary['scenario']}, {summary['form']} form{own}"
+
+
 def targets(summary: Mapping[str, Any]) -> Table:
     rows = [
         [
