@@ -3,10 +3,11 @@
 import json
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from simulator.lab import command, scenario_file
 from simulator.lab import plan as plans
-from simulator.lab import scenario_file
 from simulator.lab.catalogue import CALLS
 from simulator.lab.scenario_file import Own, ScenarioError
 
@@ -28,6 +29,11 @@ def test_all_short_forms_together_take_less_than_25_minutes() -> None:
     plans_ = [scenario_file.load(path, "short") for path in scenario_file.names().values()]
     stack_s, beside_s = 30.0, 10.0  # one stack for all; seeding, counting and the report of each
     assert stack_s + sum(one.expected_s + beside_s for one in plans_) < MINUTES_OF_ALL_SHORT_FORMS * 60
+
+
+def test_the_documented_durations_are_those_of_the_scenarios() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "load-tests.md").read_text()
+    assert [row for row in command.listing() if f"| {' | '.join(row)} |" not in page] == []
 
 
 GOOD = """

@@ -60,7 +60,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     actions = lab.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("list", help="the scenarios")
+    listed = actions.add_parser("list", help="the scenarios, and how long their forms take", allow_abbrev=False)
+    listed.add_argument("--markdown", action="store_true", help="as the table of docs/load-tests.md")
     run = actions.add_parser("run", help="run a scenario and write its report", allow_abbrev=False)
     run.add_argument(
         "scenario", metavar="SCENARIO", nargs="+",
@@ -79,7 +80,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--tries", metavar="N", type=int, default=1, help="make a void run again, N times in all (1)")
     run.add_argument("--resume", action="store_true", help="leave out what a valid run in the folder has measured")
     run.add_argument("--step", metavar="NAME", action="append", default=[], help="only this step; may be repeated")
-    run.add_argument("--seconds", metavar="S", type=float, default=0.0, help="of each step, instead of the form's")
+    run.add_argument(
+        "--seconds",
+        metavar="S",
+        type=float,
+        default=0.0,
+        help="of each step that does not end itself, instead of the form's",
+    )
     run.add_argument("--repeats", metavar="N", type=int, default=0, help="of all steps within a run (the form's)")
     run.add_argument(
         "--size",
@@ -113,7 +120,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     report = actions.add_parser("report", help="write report.md and report.html of runs again", allow_abbrev=False)
     report.add_argument("run", metavar="RUN", type=Path, nargs="+")
-    page = actions.add_parser("page", help="one page of Markdown of many runs", allow_abbrev=False)
+    page = actions.add_parser("page", help="one page of Markdown with pictures, of many runs", allow_abbrev=False)
     page.add_argument("run", metavar="RUN", type=Path, nargs="+")
     page.add_argument("--to", metavar="FILE", type=Path, required=True)
 
@@ -145,13 +152,26 @@ def main(options: argparse.Namespace) -> int:
         return UNREACHABLE
 
 
-def _list(_: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> int:
+    rows = listing()
+    if options.markdown:
+        for row in (("scenario", "short form", "long form", "what"), ("---",) * 4, *rows):
+            _print(f"| {' | '.join(row)} |")
+        return OK
     _print(f"{'scenario':<14}  short      long  what")
-    for name, path in scenario_file.names().items():
-        short, long = (scenario_file.load(path, form) for form in scenario_file.FORMS)
-        _print(f"{name:<14} {_duration(short.expected_s):>6} {_duration(long.expected_s):>9}  {short.title}")
+    for name, short, long, title in rows:
+        _print(f"{name:<14} {short:>6} {long:>9}  {title}")
     _print("simulator lab run SCENARIO makes one (make lab SCENARIO=…); --help has examples")
     return OK
+
+
+def listing() -> list[tuple[str, str, str, str]]:
+    """Name, duration of the short and of the long form, and title of each scenario."""
+    rows = []
+    for name, path in scenario_file.names().items():
+        short, long = (scenario_file.load(path, form) for form in scenario_file.FORMS)
+        rows.append((name, _duration(short.expected_s), _duration(long.expected_s), short.title))
+    return rows
 
 
 def _duration(seconds: float) -> str:
@@ -279,15 +299,21 @@ def _compare(options: argparse.Namespace) -> int:
     before, after = (options.before, options.after) if options.after else (options.before[:-1], options.before[-1:])
     if not before or not after:
         raise ScenarioError("compare needs runs of before and of after: RUN … --after RUN …")
+    _check_ended([*before, *after])
     text, regressions = compare.of_folders(before, after)
     _print(text)
     return FAILED if regressions else OK
 
 
+def _check_ended(folders: Sequence[Path]) -> None:
+    if missing := [one for one in folders if not (one / "summary.json").is_file()]:
+        raise ScenarioError(f"{missing[0]} is no folder of a run that came to its end: it has no summary.json")
+
+
 def _page(options: argparse.Namespace) -> int:
     from simulator.lab import overview
 
-    options.to.write_text(overview.of_folders(options.run), encoding="utf-8")
+    overview.write(options.run, options.to)
     _print(str(options.to))
     return OK
 

@@ -49,8 +49,8 @@ WIDTH = 120
 """Of lines of prose in Markdown."""
 
 
-def markdown(title: str, blocks: Sequence[Block]) -> str:
-    """The report as Markdown; pictures are files in `pictures/`."""
+def markdown(title: str, blocks: Sequence[Block], pictures: str = "pictures") -> str:
+    """The report as Markdown; pictures are files in a folder beside it."""
     lines = [f"# {title}", ""]
     for block in blocks:
         match block:
@@ -67,7 +67,7 @@ def markdown(title: str, blocks: Sequence[Block]) -> str:
                     "",
                 ]
             case Picture(name, picture_title):
-                lines += [f"![{picture_title}](pictures/{name}.svg)", ""]
+                lines += [f"![{picture_title}]({pictures}/{name}.svg)", ""]
     return "\n".join(lines)
 
 

@@ -45,11 +45,11 @@ def write(folder: Path) -> Path:
 
 def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]:
     blocks: list[Block] = [*_verdict(summary), Heading("Goal"), Paragraph(" ".join(summary["about"].split()))]
-    blocks += [Heading("Theirs and ours"), tables.theirs_and_ours(summary)]
-    theirs = f"Theirs: {summary['theirs_name']}. " if summary["theirs_name"] else ""
-    blocks += [
-        Paragraph(f"{theirs}Their machines were others: a row shows the load and both results, no ratio of machines.")
-    ]
+    compared = tables.has_theirs(summary)
+    blocks += [Heading("Theirs and ours" if compared else "Results"), tables.theirs_and_ours(summary)]
+    if compared:
+        theirs = f"Theirs: {summary['theirs_name']}. " if summary["theirs_name"] else ""
+        blocks.append(Paragraph(f"{theirs}Their machines were others: a row shows both results, no ratio of machines."))
     blocks += [Picture(name, drawn[name]) for name in ("throughput", "faults") if name in drawn]
     if "throughput" in drawn:
         blocks.append(Paragraph(_saturation(summary)))
@@ -57,6 +57,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
         blocks += [Heading("Targets"), tables.targets(summary)]
     blocks += [Heading("By call"), tables.by_call(summary)]
     blocks += [Picture("latency", drawn["latency"])] if "latency" in drawn else []
+    if (pages := tables.dashboard_pages(summary)) is not None:
+        blocks += [Heading("Dashboard pages"), pages]
     if summary["behind"]:
         blocks += [Heading("Monitoring delay"), tables.delays(summary)]
         blocks += [Picture("delay", drawn["delay"])] if "delay" in drawn else []
@@ -160,14 +162,15 @@ def _write_iterations(path: Path, found: Sequence[samples.Sample]) -> None:
 def on_screen(summary: Mapping[str, Any], folder: Path) -> str:
     """What is printed at the end of a run."""
     table = tables.theirs_and_ours(summary)
-    rows = [[str(cell) for position, cell in enumerate(row) if position != 1] for row in (table.head, *table.rows)]
+    shown = [column for column, name in enumerate(table.head) if name != "theirs"]
+    rows = [[str(row[column]) for column in shown] for row in (table.head, *table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     counts = summary["counts"]
     counted = (
         f"{counts['expected']:,} readings acknowledged, {counts['stored']:,} stored"
         if counts["counted"]
-        else counts["why"]
+        else f"not counted: {counts['why']}"
     )
     verdict = {"ok": "valid", "failed": "FAILED: " + "; ".join(summary["failed"]), "void": tables.note(summary)}[
         summary["verdict"]

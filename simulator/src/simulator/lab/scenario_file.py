@@ -81,7 +81,9 @@ def parse(name: str, text: str, form: str, own: Own = Own()) -> Plan:
         _only(one, STEP, f"{place}: ")
         if chosen_steps and one.get("name") not in chosen_steps:
             continue
-        seconds = own.seconds or one.get(f"seconds_{form}", one.get("seconds", chosen.get("seconds")))
+        ends_itself = any(load.get("kind") == "batches" for load in one.get("load", []))
+        changed = 0.0 if ends_itself else own.seconds
+        seconds = changed or one.get(f"seconds_{form}", one.get("seconds", chosen.get("seconds")))
         if not isinstance(seconds, int | float) or seconds <= 0:
             raise ScenarioError(f"{place}: seconds is missing: give it in the step or in [{form}]")
         loads = tuple(_load(load, place, sizes, seconds) for load in one.get("load", []))
@@ -125,7 +127,7 @@ def _load(document: Mapping[str, Any], place: str, sizes: Mapping[str, int], sec
     if document.get("kind") not in KINDS:
         raise ScenarioError(f"{place}: kind {document.get('kind')!r} is none of {', '.join(KINDS)}")
     values: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in document.items()}
-    for key in ("count", "rate", "staff", "window_rows"):
+    for key in ("count", "rate", "staff", "window_rows", "requests"):
         if isinstance(values.get(key), str):
             if values[key] not in sizes:
                 raise ScenarioError(f"{place}: {key} {values[key]!r} is no number, and not in [sizes]")
