@@ -4,6 +4,7 @@ import argparse
 import itertools
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -36,7 +37,7 @@ EXAMPLES = """examples:
   simulator lab run a-tp-1                     a stack of its own, the short form, into runs/
   simulator lab run all --resume --tries 3     each scenario; those that are measured already are left out
   simulator lab run a-rt-1 --form long --workers 2 --page 8089
-  simulator lab run a-rt-1 --form long --seconds 15 --repeats 1 --step '8,400 a minute'
+  simulator lab run a-rt-1 --form long --step-seconds 15 --step-repeats 1
   simulator lab run campus --size phones=20000 --size people=500
   simulator lab run c-devices --target .env    the installation whose .env this is (make up)
   simulator lab run b-panels --target far.toml another host: url, mqtt_host, mqtt_port, mqtt_tls, ca, accounts,
@@ -87,7 +88,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default=0.0,
         help="of each step that does not end itself, instead of the form's",
     )
-    run.add_argument("--repeats", metavar="N", type=int, default=0, help="of all steps within a run (the form's)")
+    run.add_argument(
+        "--step-repeats", metavar="N", type=int, default=0, help="how often all steps are made in a run (the form's)"
+    )
     run.add_argument(
         "--size",
         metavar="NAME=N",
@@ -216,7 +219,7 @@ def _plans(options: argparse.Namespace) -> "list[Plan]":
         sizes = {name: int(count) for name, _, count in (one.partition("=") for one in options.size)}
     except ValueError:
         raise ScenarioError(f"--size {' '.join(options.size)}: give NAME=N, as in --size phones=2000") from None
-    own = scenario_file.Own(options.seconds, options.repeats, tuple(options.step), sizes)
+    own = scenario_file.Own(options.step_seconds, options.step_repeats, tuple(options.step), sizes)
     wanted = list(scenario_file.names()) if options.scenario == [ALL] else options.scenario
     plans = [scenario_file.load(scenario_file.find(name), options.form, own) for name in wanted]
     if options.resume:
@@ -242,6 +245,7 @@ def _run_one(plan: "Plan", target: "Target", options: argparse.Namespace, order:
     """The exit code, and whether the operator stopped the run."""
     from simulator.lab import report
     from simulator.lab import run as runs
+    from simulator.lab import target as targets
 
     changed = f" ({plan.own})" if plan.own else ""
     _log(f"{plan.scenario}: {plan.title}, {plan.form} form{changed}, about {_duration(plan.expected_s)}")
@@ -251,10 +255,13 @@ def _run_one(plan: "Plan", target: "Target", options: argparse.Namespace, order:
     )
     try:
         summary = runs.run(plan, target, how, _log)
-    except runs.RunError as error:
+        report.write(folder)
+    except (runs.RunError, targets.TargetError) as error:
         _log(f"simulator lab: {plan.scenario}: {error}")
         return UNREACHABLE, False
-    report.write(folder)
+    except Exception:  # noqa: BLE001 - a long series of runs goes on
+        _log(f"simulator lab: {plan.scenario} failed, its folder is {folder}:\n{traceback.format_exc()}")
+        return UNREACHABLE, False
     _print(report.on_screen(summary, folder))
     return {"ok": OK, "failed": FAILED, "void": VOID}[summary["verdict"]], bool(summary["stopped"])
 
@@ -310,10 +317,17 @@ def _check_ended(folders: Sequence[Path]) -> None:
         raise ScenarioError(f"{missing[0]} is no folder of a run that came to its end: it has no summary.json")
 
 
+def _listed(folders: Sequence[Path]) -> str:
+    return ", ".join(str(one) for one in folders)
+
+
 def _page(options: argparse.Namespace) -> int:
     from simulator.lab import overview
 
-    overview.write(options.run, options.to)
+    ended = [one for one in options.run if (one / "summary.json").is_file()]
+    if not ended:
+        raise ScenarioError(f"none of these is the folder of a run that came to its end: {_listed(options.run)}")
+    overview.write(ended, options.to)
     _print(str(options.to))
     return OK
 
