@@ -40,9 +40,9 @@ EXAMPLES = """examples:
   simulator lab run a-rt-1 --form long --step-seconds 15 --step-repeats 1
   simulator lab run campus --size phones=20000 --size people=500
   simulator lab run c-devices --target .env    the installation whose .env this is (make up)
-  simulator lab run b-panels --target far.toml another host: url, mqtt_host, mqtt_port, mqtt_tls, ca, accounts,
-                                               influx_url, viewer; secrets from LAB_API_KEY, LAB_VIEWER_PASSWORD,
-                                               MQTT_SIMULATOR_PASSWORD, INFLUX_READ_TOKEN, INFLUX_ADMIN_TOKEN
+  simulator lab run b-panels --target far.toml   another host: url, mqtt_host, mqtt_port, mqtt_tls, ca, accounts,
+                                                 influx_url, viewer; secrets from LAB_API_KEY, LAB_VIEWER_PASSWORD,
+                                                 MQTT_SIMULATOR_PASSWORD, INFLUX_READ_TOKEN, INFLUX_ADMIN_TOKEN
   simulator lab run e-clients --expect 2 --bind 10.0.0.1:5557
   simulator lab worker 10.0.0.1:5557 --target far.toml
   simulator lab compare runs/before-* --after runs/after-*
@@ -82,7 +82,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--resume", action="store_true", help="leave out what a valid run in the folder has measured")
     run.add_argument("--step", metavar="NAME", action="append", default=[], help="only this step; may be repeated")
     run.add_argument(
-        "--seconds",
+        "--step-seconds",
         metavar="S",
         type=float,
         default=0.0,
@@ -188,15 +188,15 @@ def _run(options: argparse.Namespace) -> int:
     from simulator.lab.scratch import scratch_target
 
     given = targets.read(options.target) if options.target else None
-    plans = _plans(options)
-    if not plans:
+    wanted = plans(options)
+    if not wanted:
         _log(f"nothing is left to do: {options.to} has valid runs of all of it")
         return OK
-    planned_s = sum(one.expected_s + EXTRA_S for one in plans) + (0 if given else START_S)
+    planned_s = sum(one.expected_s + EXTRA_S for one in wanted) + (0 if given else START_S)
     end = time.strftime("%H:%M", time.localtime(time.time() + planned_s))
-    _log(f"{len(plans)} {'run' if len(plans) == 1 else 'runs'}, about {_duration(planned_s)}, until {end}")
+    _log(f"{len(wanted)} {'run' if len(wanted) == 1 else 'runs'}, about {_duration(planned_s)}, until {end}")
     codes = []
-    for with_delays, some in itertools.groupby(plans, lambda one: one.has_delays):
+    for with_delays, some in itertools.groupby(wanted, lambda one: one.has_delays):
         stack = nullcontext((given, None)) if given else scratch_target(_log, with_delays=with_delays)
         with stack as (target, order):
             for plan in some:
@@ -211,7 +211,7 @@ def _worst(codes: Sequence[int]) -> int:
     return next((code for code in (UNREACHABLE, FAILED, VOID) if code in codes), OK)
 
 
-def _plans(options: argparse.Namespace) -> "list[Plan]":
+def plans(options: argparse.Namespace) -> "list[Plan]":
     """What is to be run, in order."""
     from simulator.lab import resume
 
