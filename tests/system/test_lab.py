@@ -31,6 +31,7 @@ load = [
   { kind = "devices", count = 20, interval_s = 1, readings = 2 },
   { kind = "calls", call = "insert", rate = 10, first = 50, staff = 2 },
   { kind = "calls", call = "hacs", rate = 5, first = 50, staff = 2 },
+  { kind = "sockets", count = 2, topic = "floor:L1" },
 ]
 [[step]]
 name = "users"
@@ -73,7 +74,9 @@ def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, t
     assert summary["counts"]["expected"] == summary["counts"]["stored"] == 20 * 2 * 3 + 30
     assert summary["wrong"] == 0
     calls = {call for step in summary["steps"] for call in step["calls"]}
-    assert calls == {"message", "insert", "hacs", "staff", "monitoring"}
+    assert calls - {"change", "unchanged"} == {"message", "insert", "hacs", "staff", "monitoring", "page"}
+    (opened,) = [step["calls"]["page"] for step in summary["steps"] if "page" in step["calls"]]
+    assert (opened["requests"], opened["faults"]) == (2, 0)  # each got its first snapshot
 
     receiver = _lose_one_message(stack, folder)
     with _simulator(stack, tmp_path, "recount", str(folder), "--wait", "1") as counting:

@@ -138,7 +138,9 @@ LEAST_MESSAGES_PER_S = 20
 
 
 def by_message(summary: Mapping[str, Any]) -> Table | None:
-    """µs of CPU of each part a message; None: the run published nothing."""
+    """µs of CPU of each part a message; None: the run published little, or simulated people published too."""
+    if summary["accuracy"]:
+        return None
     steps = medians(summary["steps"])
     parts = sorted({part for step in steps.values() for part in step["busy"]} - {"machine"})
     rows = []
