@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.lab.dashboards import Changes
+from simulator.lab.dashboards import SIZE, Changes, SizedJson
 
 
 def people(**ts: int) -> list[dict[str, Any]]:
@@ -27,3 +27,12 @@ def test_people_of_others_are_not_looked_at() -> None:
     changes = Changes("lab-x-")
     changes.delay_ms(people(lab_y_1=1000), 1100)
     assert changes.delay_ms(people(lab_y_1=2000), 2100) == -1
+
+
+def test_a_frame_knows_its_size_and_is_parsed_once_for_all_pages() -> None:
+    text = '["sda:snapshot", {"topic": "floor:L1", "people": []}]'
+    first, second = SizedJson.loads(text), SizedJson.loads(text)
+    assert first == second == ["sda:snapshot", {"topic": "floor:L1", "people": [], SIZE: len(text)}]
+    assert first is not second
+    assert first[1] is second[1]
+    assert SizedJson.loads('{"sid": "x"}') == {"sid": "x"}

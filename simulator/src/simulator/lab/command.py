@@ -48,7 +48,7 @@ EXAMPLES = """examples:
   simulator lab compare runs/before-* --after runs/after-*
   simulator lab report runs/a-tp-1-short-20260101-120000
 """
-EXTRA_S = 15.0
+EXTRA_S = 10.0
 """Of each run: seeding, connecting, counting, report."""
 START_S = 30.0
 """Of a stack."""

@@ -2,6 +2,7 @@
 
 python-socketio carries them, as in Locust's own SocketIOUser; gevent makes greenlets of its threads."""
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -39,17 +40,23 @@ class Changes:
         return max((now_ms - ts for who, ts in there.items() if ts > before.get(who, 0)), default=-1.0)
 
 
-class _SizedJson:
-    """JSON for python-socketio that notes how long a frame was."""
+class SizedJson:
+    """JSON for python-socketio that notes how long a frame was. Pages of one topic get the same frame: it is parsed
+    once, or the generator would need a browser's time for each."""
 
     dumps = staticmethod(json.dumps)
+    _last: tuple[str, Any] = ("", None)
 
-    @staticmethod
-    def loads(text: str) -> Any:
-        value = json.loads(text)
-        if isinstance(value, list) and len(value) > 1 and isinstance(value[1], dict):
-            value[1][SIZE] = len(text)
-        return value
+    @classmethod
+    def loads(cls, text: str) -> Any:
+        if text == cls._last[0]:
+            value = cls._last[1]
+        else:
+            value = json.loads(text)
+            if isinstance(value, list) and len(value) > 1 and isinstance(value[1], dict):
+                value[1][SIZE] = len(text)
+            cls._last = (text, value)
+        return list(value) if isinstance(value, list) else value
 
 
 def log_in(target: Target) -> str:
@@ -81,7 +88,7 @@ class OpenPage:
         session = requests.Session()
         session.verify = target.ca or True
         self._client = client = socketio.Client(
-            http_session=session, handle_sigint=False, json=_SizedJson, reconnection_delay=0.5
+            http_session=session, handle_sigint=False, json=SizedJson, reconnection_delay=0.5
         )
         client.on("connect", self._watch)
         client.on("sda:snapshot", self._shown)
@@ -101,7 +108,8 @@ class OpenPage:
 
     def close(self) -> None:
         self._closing = True
-        self._client.disconnect()
+        with contextlib.suppress(AttributeError, OSError, socketio.exceptions.SocketIOError):  # it still connects
+            self._client.disconnect()
 
     def _watch(self) -> None:
         self._client.emit("sda:watch", {"topic": self._topic, "building": None})
