@@ -21,7 +21,7 @@ TERMS = (
 )
 LATENESS = (
     "A run is void when the generator sends more than 50 ms late (p99), or when it takes over 1 % longer than planned: "
-    "then it did not offer what the tables say."
+    "then it did not offer what the tables say. Which steps were late stands in their last column."
 )
 
 

@@ -60,13 +60,15 @@ def theirs_and_ours(summary: Mapping[str, Any]) -> Table:
     for name, step in medians(summary["steps"]).items():
         one = step["calls"].get(step["primary"])
         if one is None:
-            ours = ["nothing was answered"] + [""] * 6
+            ours = ["nothing was answered"] + [""] * 7
         else:
             ours = [rate(throughput(step)), ms(one["mean"]), f"{ms(one['least'])}–{ms(one['most'])}", ms(one["p95"]),
-                    ms(one["p99"]), f"{one['faults']:,.0f}", str(step["repeats"])]  # fmt: skip
+                    ms(one["p99"]), f"{one['faults']:,.0f}", str(step["repeats"]), ms(one["late_p99"])]  # fmt: skip
         rows.append([name, *([step["theirs"] or "–"] if with_theirs else []), *ours])
     own = ["theirs", "ours: answers/s"] if with_theirs else ["answers/s"]
-    return Table(["step", *own, "mean ms", "least–most", "p95", "p99", "faults", "repeats"], rows, note(summary))
+    return Table(
+        ["step", *own, "mean ms", "least–most", "p95", "p99", "faults", "repeats", "sent late p99"], rows, note(summary)
+    )
 
 
 def has_theirs(summary: Mapping[str, Any]) -> bool:
