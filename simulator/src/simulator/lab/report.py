@@ -16,7 +16,7 @@ TERMS = (
     "Response time counts from when a request was due, whether or not it could be sent then, to the last byte of its "
     "answer; retries and their waiting are in it. A fault is any answer but a right one, or none. Of messages it ends "
     "with the broker's acknowledgement (PUBACK). Monitoring delay is the age of the newest that a viewer sees. "
-    "p99: 99 % took at most so long. Of users, answers a second are of all their calls, and times are of the most "
+    "p99: 99 % took at most so long. Of users, answers a second and faults are of all their calls, times of the most "
     "frequent one."
 )
 LATENESS = (

@@ -23,6 +23,12 @@ def throughput(step: Mapping[str, Any]) -> float:
     return float(sum(one["per_s"] for one in (step["calls"].values() if step["closed"] else own)))
 
 
+def faults(step: Mapping[str, Any]) -> float:
+    """Of the same calls as the throughput."""
+    own = [step["calls"][step["primary"]]] if step["primary"] in step["calls"] else []
+    return float(sum(one["faults"] for one in (step["calls"].values() if step["closed"] else own)))
+
+
 def is_ladder(steps: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the steps differ in what is offered, of one kind."""
     kinds = {(one["closed"], one["primary"] if not one["closed"] else "") for one in steps}
@@ -63,7 +69,7 @@ def theirs_and_ours(summary: Mapping[str, Any]) -> Table:
             ours = ["nothing was answered"] + [""] * 7
         else:
             ours = [rate(throughput(step)), ms(one["mean"]), f"{ms(one['least'])}–{ms(one['most'])}", ms(one["p95"]),
-                    ms(one["p99"]), f"{one['faults']:,.0f}", str(step["repeats"]), ms(one["late_p99"])]  # fmt: skip
+                    ms(one["p99"]), f"{faults(step):,.0f}", str(step["repeats"]), ms(one["late_p99"])]  # fmt: skip
         rows.append([name, *([step["theirs"] or "–"] if with_theirs else []), *ours])
     own = ["theirs", "ours: answers/s"] if with_theirs else ["answers/s"]
     return Table(
