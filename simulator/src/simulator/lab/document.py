@@ -51,7 +51,12 @@ WIDTH = 120
 
 def markdown(title: str, blocks: Sequence[Block], pictures: str = "pictures") -> str:
     """The report as Markdown; pictures are files in a folder beside it."""
-    lines = [f"# {title}", ""]
+    return f"# {title}\n\n{body(blocks, pictures)}"
+
+
+def body(blocks: Sequence[Block], pictures: str = "pictures") -> str:
+    """The same without a title."""
+    lines: list[str] = []
     for block in blocks:
         match block:
             case Heading(text):

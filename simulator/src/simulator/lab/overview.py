@@ -1,13 +1,14 @@
 """One page of many runs: the method, and each scenario with their results beside ours. Pure but for files."""
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from simulator.lab import tables
-from simulator.lab.document import Block, Heading, Notice, Paragraph, Picture, Table, markdown
+from simulator.lab.document import Block, Heading, Notice, Paragraph, Picture, Table, body, markdown
 from simulator.lab.report import LATENESS, SHARED, TERMS
 
 TITLE = "Performance: measured, theirs beside ours"
@@ -28,25 +29,54 @@ SHOWN = ("throughput", "delay")
 
 
 def write(folders: Sequence[Path], path: Path) -> None:
-    """Write the page of run folders; pictures go into a folder beside it. What is written by hand below stays."""
+    """Write the page of run folders; pictures go into a folder beside it. Of a page that is there already stays what is
+    written by hand below, and what it says of scenarios and forms that are not among these runs."""
     runs = _chosen(folders)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    _, mark, kept = before.partition(KEPT)
+    generated, mark, by_hand = before.partition(KEPT)
     pictures = path.with_suffix("")
     pictures.mkdir(parents=True, exist_ok=True)
-    for old in pictures.glob("*.svg"):
-        old.unlink()
+    made = {_key(run) for _, run in runs}
+    parts = [(key, *one) for key, one in _parts_of(generated).items() if key not in made]
     for folder, run in runs:
-        if (name := _picture(folder)) is not None:
+        name = _picture(folder)
+        if name is not None:
             svg = (folder / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
             (pictures / f"{_stem(run, name)}.svg").write_text(svg, encoding="utf-8")
+        section = body(_section(run, name), pictures.name)
+        parts.append((_key(run), body([_overview([run])]).splitlines()[-1], section))
+    parts.sort(key=lambda one: one[0])
     blocks: list[Block] = [Paragraph(ABOUT), Heading("Method"), Paragraph(TERMS), Paragraph(LATENESS)]
-    summaries = [run for _, run in runs]
-    blocks += [Paragraph(NOT_MEASURED), *_machines(summaries), Heading("All runs"), _overview(summaries)]
-    for folder, run in runs:
-        blocks += _section(run, _picture(folder))
-    text = markdown(TITLE, blocks, pictures.name)
-    path.write_text(text + (f"{mark}{kept}" if mark else ""), encoding="utf-8")
+    blocks += [Paragraph(NOT_MEASURED), *_machines([run for _, run in runs]), Heading("All runs"), _overview([])]
+    rows = "\n".join(row for _, row, _ in parts)
+    sections = "\n".join(section.rstrip() + "\n" for _, _, section in parts)
+    text = f"{markdown(TITLE, blocks).rstrip()}\n{rows}\n\n{sections}"
+    path.write_text(text + (f"\n{mark}{by_hand}" if mark else ""), encoding="utf-8")
+    for picture in pictures.glob("*.svg"):
+        if picture.name not in text:
+            picture.unlink()
+
+
+Key = tuple[str, str]
+"""Scenario and form."""
+
+
+def _key(run: Mapping[str, Any]) -> Key:
+    return str(run["scenario"]), str(run["form"])
+
+
+def _parts_of(page: str) -> dict[Key, tuple[str, str]]:
+    """Row and section of each scenario and form of a page; of several runs of one they are together."""
+    rows: dict[Key, str] = {}
+    sections: dict[Key, str] = {}
+    for row in re.finditer(r"^\| ([a-z0-9-]+), (short|long)\b.*$", page, re.MULTILINE):
+        key = (row[1], row[2])
+        rows[key] = f"{rows[key]}\n{row[0]}" if key in rows else row[0]
+    for section in re.split(r"^(?=## )", page, flags=re.MULTILINE):
+        if heading := re.match(r"## .*\(`?([a-z0-9-]+)`?, (short|long) form.*\)$", section, re.MULTILINE):
+            key = (heading[1], heading[2])
+            sections[key] = sections.get(key, "") + section
+    return {key: (row, sections.get(key, "")) for key, row in rows.items()}
 
 
 def _chosen(folders: Sequence[Path]) -> list[tuple[Path, Mapping[str, Any]]]:

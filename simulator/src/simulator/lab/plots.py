@@ -90,7 +90,8 @@ def _medians(steps: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, dict[
     for name, some in tables.medians(steps).items():
         call = some["primary"]
         if call in some["calls"]:
-            found.append((name, some["offered"], {**some["calls"][call], "per_s": tables.throughput(some)}))
+            own = {"per_s": tables.throughput(some), "faults": tables.faults(some), "requests": tables.requests(some)}
+            found.append((name, some["offered"], {**some["calls"][call], **own}))
     return found
 
 

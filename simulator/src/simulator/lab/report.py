@@ -32,6 +32,8 @@ def write(folder: Path) -> Path:
     uses = resources.read(folder / "resources.csv")
     drawn = plots.pictures(summary, found, uses)
     (folder / "pictures").mkdir(exist_ok=True)
+    for old in (folder / "pictures").glob("*.svg"):
+        old.unlink()
     for name, (svg, _) in drawn.items():
         (folder / "pictures" / f"{name}.svg").write_text(svg, encoding="utf-8")
     _write_iterations(folder / "iterations.csv", found)

@@ -19,14 +19,22 @@ def medians(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def throughput(step: Mapping[str, Any]) -> float:
     """Right answers a second: of the step's own call, or of all calls of users."""
-    own = [step["calls"][step["primary"]]] if step["primary"] in step["calls"] else []
-    return float(sum(one["per_s"] for one in (step["calls"].values() if step["closed"] else own)))
+    return _of_its_calls(step, "per_s")
 
 
 def faults(step: Mapping[str, Any]) -> float:
-    """Of the same calls as the throughput."""
+    """Of the same calls."""
+    return _of_its_calls(step, "faults")
+
+
+def requests(step: Mapping[str, Any]) -> float:
+    """Of the same calls."""
+    return _of_its_calls(step, "requests")
+
+
+def _of_its_calls(step: Mapping[str, Any], figure: str) -> float:
     own = [step["calls"][step["primary"]]] if step["primary"] in step["calls"] else []
-    return float(sum(one["faults"] for one in (step["calls"].values() if step["closed"] else own)))
+    return float(sum(one[figure] for one in (step["calls"].values() if step["closed"] else own)))
 
 
 def is_ladder(steps: Sequence[Mapping[str, Any]]) -> bool:
