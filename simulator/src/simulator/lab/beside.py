@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +30,7 @@ class Beside:
         self.pids: list[int] = []
         self._plan, self._target, self._folder, self._order, self._log = plan, target, folder, order, log
         self._threads: list[threading.Thread] = []
+        self._over = threading.Event()
 
     def follow(self, lines: IO[str]) -> None:
         """Read the generator's output until it ends."""
@@ -48,7 +48,8 @@ class Beside:
                 self._threads.append(thread)
 
     def stop(self) -> None:
-        """People leave; the operator stops the run."""
+        """People leave, outages and delays end; the operator stops the run."""
+        self._over.set()
         for pid in self.pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGINT)
@@ -62,10 +63,10 @@ class Beside:
         if self._order is None:
             self._log(f"no outage of {load.part}: only a stack of the run's own is stopped")
             return
-        time.sleep(load.at_s)
+        self._over.wait(load.at_s)
         self._log(f"  {load.part} is stopped for {load.for_s:g} s")
         self._order(f"stop {load.part}")
-        time.sleep(load.for_s)
+        self._over.wait(load.for_s)
         self._order(f"start {load.part}")
 
     def _delay(self, _: int, load: Load, seconds: float) -> None:
@@ -74,7 +75,7 @@ class Beside:
             return
         self._log(f"  answers of {load.link} are held back for {load.delay_ms:g} ms")
         self._order(f"delay {load.link} {load.delay_ms:g}")
-        time.sleep(seconds)
+        self._over.wait(seconds)
         self._order(f"delay {load.link} 0")
 
     def _play(self, index: int, load: Load, seconds: float) -> None:
