@@ -104,4 +104,4 @@ function placeOf({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) {
   return [level, room, x, y, tx ?? '', offset ?? ''].join(' ');
 }
 
-module.exports = { createReceivers };
+module.exports = { createReceivers, placeOf, KNOWN_SHARE };
