@@ -155,8 +155,9 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, remembered, common, nowMs);
     if (receivers.samples(nowMs)) {
       const cells = beliefs.cells(slot);
-      receivers.learn(cells, remembered, levels.of(slot), ms);
-      const moment = watch.see && momentOf(model, person.id, cells, remembered, levels.of(slot), ms, corrections(ms));
+      const corrected = corrections(ms);
+      receivers.learn(cells, remembered, levels.of(slot), ms, corrected);
+      const moment = watch.see && momentOf(model, person.id, cells, remembered, levels.of(slot), ms, corrected);
       if (moment) watch.see?.(moment);
     }
     levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
