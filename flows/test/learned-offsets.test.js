@@ -82,7 +82,8 @@ test('one who stands in a shadow for hours is one witness', () => {
 function rig(t, { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'offsets-')), file = smallBuilding(), nowMs = T } = {}) {
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
   const all = { folder, nowMs, warned: [], site: createSite(createBuilding(file), nowMs) };
-  all.learned = createLearnedOffsets({ folder, site: all.site, clock: () => all.nowMs, warn: (text) => all.warned.push(text), log: () => {} });
+  const warn = (text) => all.warned.push(text);
+  all.learned = createLearnedOffsets({ folder, site: all.site, clock: () => all.nowMs, warn, log: () => {} });
   let see = null;
   all.site.onMoment = (listener) => { see = listener; };
   all.learned.restore();

@@ -9,8 +9,9 @@ const { expectedIn } = require('./source');
  * @typedef {object} Receivers
  * @property {(nowMs: number) => boolean} samples whether this moment counts, of many; nowMs: our clock
  * @property {(cells: [cell: number, probability: number][], remembered: import('./hearing').Remembered,
- *   level: import('./levels').Level, ms: number, corrections?: Float32Array|null) => void} learn from what is remembered of one person at one moment; cells: where
- *   they may be; level: of their tag or phone; ms: event time; corrections: dB by source, that readings were lowered by
+ *   level: import('./levels').Level, ms: number,
+ *   corrections?: Float32Array|null) => void} learn from what is remembered of one person at one moment; cells: where
+ *   they may be; level: of their tag or phone; ms: event time; corrections: dB by source, by which readings were lowered
  * @property {() => Receiver[]} all those that anything was learned of
  * @property {(list: Receiver[]) => void} restore those at the same place go on from there
  * @typedef {import('../locator').Receiver} Receiver
