@@ -7,8 +7,8 @@
  * @typedef {import('../../locator').Moment} Moment
  * @typedef {import('./estimate').Spot} Spot
  * @typedef {{kind: 'gateway'|'beacon', id: string, place: string, spots: Map<string, Spot>}} Witnessed
- * @typedef {{devices: {kind: 'gateway'|'beacon', id: string, place: string, spots: [string, ...number[]][]}[], people: string[],
- *   quarters: number[]}} Kept in the file
+ * @typedef {{devices: {kind: 'gateway'|'beacon', id: string, place: string, spots: [string, ...number[]][]}[], people: number,
+ *   quarters: number[]}} Kept in the file, which names nobody
  */
 
 const SQUARE_M = 3; // a shadow ends after so much
@@ -24,6 +24,7 @@ function createWitnesses() {
   let devices = new Map();
   /** @type {Set<string>} */
   let people = new Set();
+  let peopleBefore = 0;
   /** Quarters of an hour in which somebody was heard. @type {Set<number>} */
   let quarters = new Set();
 
@@ -48,25 +49,27 @@ function createWitnesses() {
     note,
     /** @returns {Iterable<[key: string, device: Witnessed]>} */
     all: () => devices,
-    people: () => people.size,
+    /** How many, as far as is known. */
+    people: () => Math.max(people.size, peopleBefore),
     hours: () => (quarters.size * QUARTER_MS) / 3_600_000,
     clear() {
       devices = new Map();
       people = new Set();
+      peopleBefore = 0;
       quarters = new Set();
     },
     /** @returns {Kept} */
     save: () => ({
       devices: [...devices.values()].map(({ spots, ...device }) => (
         { ...device, spots: [...spots].map(([where, spot]) => [where, ...NAMES.map((name) => Math.round(spot[name] * 100) / 100)]) })),
-      people: [...people],
+      people: Math.max(people.size, peopleBefore),
       quarters: [...quarters],
     }),
     /** @param {Kept} kept @throws {TypeError} where it is damaged */
     restore(kept) {
       devices = new Map(kept.devices.map(({ spots, ...device }) => [`${device.kind} ${device.id}`,
         { ...device, spots: new Map(spots.map(([where, ...values]) => [where, spotOf(values)])) }]));
-      people = new Set(kept.people);
+      peopleBefore = Number(kept.people);
       quarters = new Set(kept.quarters);
     },
   };
