@@ -101,28 +101,28 @@ const signs = (offsets) => IDS.map((id) => Math.sign(offsets[id]));
 test('nothing is used before two hours and enough people have been heard', async (t) => {
   const one = rig(t);
   one.teach(1.5);
-  await one.learned.look();
+  await one.learned.update();
   assert.deepEqual(inUse(one), NONE, 'an hour and a half');
   one.teach(1);
-  await one.learned.look();
+  await one.learned.update();
   assert.deepEqual(signs(inUse(one)), signs(TRUE_DB));
   assert.equal(offsetsInUse(one.site, one.nowMs)('beacon', IDS[0]), null, 'from a minute later on');
   const alone = rig(t);
   alone.teach(5, { people: ['0'] });
-  await alone.learned.look();
+  await alone.learned.update();
   assert.deepEqual(inUse(alone), NONE, 'one of two people');
 });
 
 test('a version holds for a day at least, and until another one differs', async (t) => {
   const one = rig(t);
   one.teach(3);
-  await one.learned.look();
+  await one.learned.update();
   const [first] = one.site.offsetVersions;
   one.teach(20, { offsets: NONE });
-  await one.learned.look();
+  await one.learned.update();
   assert.deepEqual(one.site.offsetVersions, [first]);
   one.teach(5, { offsets: NONE });
-  await one.learned.look();
+  await one.learned.update();
   assert.equal(one.site.offsetVersions.length, 2);
   assert.deepEqual(inUse(one), NONE);
 });
@@ -130,18 +130,18 @@ test('a version holds for a day at least, and until another one differs', async 
 test('versions and what they are learned from survive a restart; old versions go', async (t) => {
   const one = rig(t);
   one.teach(3);
-  await one.learned.look();
+  await one.learned.update();
   one.teach(1);
   await one.learned.settle();
   const next = rig(t, { folder: one.folder, nowMs: one.nowMs });
   assert.deepEqual(next.site.offsetVersions, one.site.offsetVersions);
   next.nowMs += 40 * DAY;
   next.teach(1, { offsets: NONE });
-  await next.learned.look();
+  await next.learned.update();
   assert.equal(next.site.offsetVersions.length, 2, 'an hour before the restart and one after it are two');
   next.nowMs += 40 * DAY;
   next.teach(3);
-  await next.learned.look();
+  await next.learned.update();
   assert.equal(next.site.offsetVersions.length, 2, 'the first one was followed forty days ago');
   assert.deepEqual([one.warned, next.warned], [[], []]);
 });
@@ -150,7 +150,7 @@ test('a version that cannot be written is not used; a damaged file is warned of'
   const one = rig(t);
   one.teach(3);
   fs.mkdirSync(path.join(one.folder, 'receiver-offsets.json.new')); // nothing can be written there
-  await one.learned.look();
+  await one.learned.update();
   assert.deepEqual(one.site.offsetVersions, []);
   assert.match(one.warned.join(), /receiver-offsets\.json cannot be written, no offset comes into use/);
   fs.writeFileSync(path.join(one.folder, 'receiver-offsets.json'), '{"versions":[{"from_ms":1,"offsets":[{"id":"x"}]}]}');
@@ -165,7 +165,7 @@ test('what the building file states goes before; a device that was moved begins 
   file.beacons[0].tx = -59;
   const one = rig(t, { file });
   one.teach(3);
-  await one.learned.look();
+  await one.learned.update();
   assert.equal(inUse(one)[IDS[0]], 0);
   assert.notEqual(inUse(one)[IDS[1]], 0);
   const moved = structuredClone(file);

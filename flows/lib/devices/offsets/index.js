@@ -81,7 +81,7 @@ function createLearnedOffsets({ folder, site, clock, warn, log }) {
       site.onMoment(witnesses.note);
     },
     /** To be called about once a minute. @returns {Promise<void>} */
-    look() {
+    update() {
       freezing = freezing.then(freeze);
       if (clock() - savedMs >= WITNESSES_MS) {
         savedMs = clock();

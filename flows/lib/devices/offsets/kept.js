@@ -17,7 +17,7 @@ function keepOffsets({ folder, site, clock, warn, log }) {
   learned.restore();
   return {
     /** To be called once a minute. */
-    save: () => Promise.all([shown.save(), learned.look()]),
+    save: () => Promise.all([shown.save(), learned.update()]),
     /** At the end. */
     settle: () => Promise.all([shown.save(), learned.settle()]),
   };
