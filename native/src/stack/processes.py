@@ -91,7 +91,10 @@ def _spool(settings: Settings) -> Process:
         version="disk",
         command=(sys.executable, str(program), "--data", str(data), "--port", settings["SPOOL_PORT"]),
         directory=data,
-        environment={"INFLUX_URL": settings.influx_url_from("spool"), "INFLUX_WRITE_TOKEN": settings["INFLUX_WRITE_TOKEN"]},
+        environment={
+            "INFLUX_URL": settings.influx_url_from("spool"),
+            "INFLUX_WRITE_TOKEN": settings["INFLUX_WRITE_TOKEN"],
+        },
         healthy=functools.partial(health.http, f"{settings.spool_url}/status"),
         ports=("SPOOL_PORT",),
         configuration=digest(program.parent.glob("*.py")),
