@@ -52,6 +52,7 @@ set_default HTTPS_KEY ''
 set_default PROXY_NAME ''
 set_default PROXY_TLS ''
 set_default TELEGRAF_PORT 8088
+set_default SPOOL_PORT 8087
 set_default DATA_DIR .data
 set_default SDA_API_KEY "$(secret)"
 set_default SDA_ADMIN_USER admin

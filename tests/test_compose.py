@@ -62,7 +62,7 @@ def test_every_lasting_service_restarts_is_bounded_and_proves_its_health(service
 
 def test_what_works_for_later_yields_to_what_answers_now(services: dict[str, Any], settings: Settings) -> None:
     yielding = {name for name, service in services.items() if 0 < service.get("cpu_shares", 1024) < 1024}
-    assert yielding == {"influxdb", "telegraf"}
+    assert yielding == {"influxdb"}
     natively = {one.name for one in processes(settings) if one.command[0] == "nice"}
     assert {NATIVE_NAME.get(name, name) for name in yielding} == natively
 
@@ -107,7 +107,7 @@ def test_data_live_in_named_volumes(services: dict[str, dict[str, Any]]) -> None
     kept = {
         mount["source"] for one in services.values() for mount in one.get("volumes", []) if mount["type"] == "volume"
     }
-    assert kept == {"broker", "influxdb", "registry", "tokens", "node-red"}
+    assert kept == {"broker", "influxdb", "registry", "spool", "tokens", "node-red"}
 
 
 def test_services_get_no_secret_they_do_not_need(services: dict[str, dict[str, Any]], settings: Settings) -> None:

@@ -20,6 +20,7 @@ const { isLoopback } = require('./access');
  * @property {number} mqttsPort
  * @property {string} influxUrl
  * @property {string} influxToken read-only
+ * @property {string} spoolUrl queue between Telegraf and InfluxDB
  * @property {string} apiKey
  * @property {string} adminUser
  * @property {string} adminPassword
@@ -135,6 +136,7 @@ function readConfig(env) {
     mqttsPort: port('MQTTS_PORT', '8883'),
     influxUrl: url('INFLUX_URL'),
     influxToken: text('INFLUX_READ_TOKEN'),
+    spoolUrl: url('SPOOL_URL'),
     apiKey: text('SDA_API_KEY'),
     adminUser: text('SDA_ADMIN_USER'),
     adminPassword: text('SDA_ADMIN_PASSWORD'),

@@ -15,9 +15,9 @@ module.exports = function register(RED) {
   /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, coverage, knownTime, losses } = RED.nodes.getNode(definition.site);
+    const { site, store, figures, coverage, knownTime, losses, parts, spool } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
-    const probe = createProbe(store, site.startedMs);
+    const probe = createProbe(store, site.startedMs, { spool: spool.status, received: parts.received });
     this.health = createHealth({ site, probe, rebuild, version });
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);
@@ -34,6 +34,7 @@ module.exports = function register(RED) {
       this.trend.add(payload);
       losses.record(payload, payload.ts);
       probe.sent(sentMs = payload.ts);
+      probe.look(payload.ts);
       return payload;
     };
     const poll = async () => {

@@ -10,6 +10,7 @@ const { createCertificate } = require('../lib/health/metrics/certificate');
 const { createFigures } = require('../lib/health/metrics/figures');
 const { lossFigures } = require('../lib/health/metrics/loss-figures');
 const { createParts } = require('../lib/health/metrics/parts');
+const { createSpool } = require('../lib/health/spool');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { keepOffsets } = require('../lib/devices/offsets/kept');
@@ -18,7 +19,6 @@ const { createSite, standAlone } = require('../lib/site');
 const { createInflux, createStore, createStoreGuard } = require('../lib/store');
 
 const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
-
 module.exports = function register(RED) {
   /** One building at work; the other nodes of the flows refer to it. */
   function SdaSite(definition) {
@@ -31,16 +31,16 @@ module.exports = function register(RED) {
     const log = (text) => this.log(text);
     const offsets = keepOffsets({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
     const storeGuard = createStoreGuard(influx);
-    this.store = createStore(storeGuard);
-    this.figures = createFigures();
+    [this.store, this.figures] = [createStore(storeGuard), createFigures()];
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
     this.parts = createParts({ query: storeGuard.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
+    this.spool = createSpool({ url: config.spoolUrl, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn });
     this.inboxes = new Set();
     for (const some of [[inboxFigure(this.inboxes)], storeFigures({ storeGuard, history: this.site.history }), this.parts.figures,
-      this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
+      this.spool.figures, this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
       newestPublished: this.site.newestPublishedMs, record: createRecord(config.userDir, warn) });

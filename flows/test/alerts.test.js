@@ -243,6 +243,20 @@ test('ingest that is behind raises an alert with the reason and what to do', () 
   assert.deepEqual(at(26_000), ['(ingest_behind:ingest)']);
 });
 
+test('an overload is one alert, until what waits is stored', () => {
+  const { facts, at, list } = house();
+  facts.ingest = { status: 'degraded', backlog: 'overloaded', reason: 'overloaded: offered 9/s, taken 6/s, behind by 16 s', remedy: 'a larger machine' };
+  at(0);
+  assert.deepEqual(at(10_000), ['overloaded:ingest']);
+  assert.match(list.list()[0].text, /^Overloaded: offered 9\/s, taken 6\/s, behind by 16 s\./);
+  facts.ingest = { ...facts.ingest, backlog: 'catching_up' };
+  at(11_000);
+  assert.deepEqual(at(60_000), ['overloaded:ingest']);
+  facts.ingest = { status: 'up', backlog: 'none' };
+  at(61_000);
+  assert.deepEqual(at(76_000), ['(overloaded:ingest)']);
+});
+
 test('a certificate that is not renewed in time has an alert until it is renewed', () => {
   const { facts, at, list } = house();
   const DAY = 24 * HOUR;
@@ -289,7 +303,7 @@ test('a sender of refused messages has an alert until five minutes without one',
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
     ['battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_lost',
-      'messages_refused', 'room_crowded', 'sda_lost']);
+      'messages_refused', 'overloaded', 'room_crowded', 'sda_lost']);
 });
 
 test('refusals are counted by reason, and bounded by receiver', () => {

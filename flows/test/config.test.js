@@ -8,7 +8,7 @@ const { createTrust } = require('../lib/access/trust');
 
 const ENV = {
   MQTT_HOST: 'localhost', MQTT_PORT: '1883', MQTT_NODERED_PASSWORD: 'p', INFLUX_URL: 'http://localhost:8086/',
-  INFLUX_READ_TOKEN: 't', SDA_API_KEY: 'k', SDA_ADMIN_USER: 'admin', SDA_ADMIN_PASSWORD: 'w',
+  INFLUX_READ_TOKEN: 't', SPOOL_URL: 'http://localhost:8087', SDA_API_KEY: 'k', SDA_ADMIN_USER: 'admin', SDA_ADMIN_PASSWORD: 'w',
   SDA_BUILDING: '/b.json', SDA_REGISTRY_DIR: '/r', SDA_USER_DIR: '/u',
 };
 

@@ -33,11 +33,12 @@ test('each part gives its figures in its own way', async () => {
   handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('369352') });
   handleMessage({ topic: '$SYS/broker/uptime', payload: Buffer.from('90 seconds') });
   handleMessage({ topic: '$SYS/broker/publish/messages/dropped', payload: Buffer.from('7') });
+  handleMessage({ topic: '$SYS/broker/publish/messages/received', payload: Buffer.from('9000') });
   handleMessage({ topic: '$SYS/broker/heap/current', payload: Buffer.from('odd') });
   handleMessage({ topic: '$SYS/broker/bytes/sent', payload: Buffer.from('5') });
   assert.deepEqual(flat(), {
-    memory_bytes_broker: 369_352, memory_bytes_ingest: 60_000, memory_bytes_influxdb: 50_000, broker_dropped: 7, stored_batches: 500,
-    stored_timestamp_s: (NOW - 4000) / 1000, ingest_waiting: 12, ingest_dropped: 5, ingest_dropped_readings: 5, ingest_dropped_health: 0 });
+    memory_bytes_broker: 369_352, memory_bytes_ingest: 60_000, memory_bytes_influxdb: 50_000, broker_dropped: 7, broker_received: 9000,
+    ingest_waiting: 12, ingest_dropped: 5, ingest_dropped_readings: 5, ingest_dropped_health: 0 });
 });
 
 test('a part that is away has no figures', async () => {

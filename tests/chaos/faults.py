@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from support.running import RunningStack
 from support.stack_client import now_ms
 
-SERVICES = ("mosquitto", "telegraf", "influxd", "node-red")
+SERVICES = ("mosquitto", "telegraf", "spool", "influxd", "node-red")
 CAN_FREEZE = ("telegraf", "influxd")
 """A frozen broker or Node-RED is a frozen machine: receivers wait for it."""
 FREEZE_SHARE, FROZEN_S = 0.4, (2.0, 20.0)

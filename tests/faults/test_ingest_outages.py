@@ -2,8 +2,10 @@
 
 import pytest
 from ingest.steady import SteadySender
+from support import web
 from support.building import Building
 from support.running import RunningStack
+from support.stack_client import eventually
 
 RATE = 100  # messages a second, four readings in each
 OUTAGE_S = 20
@@ -14,14 +16,35 @@ def sender(stack: RunningStack, demo: Building) -> SteadySender:
     return SteadySender(stack, [beacon.id for beacon in demo.beacons[:4]], RATE)
 
 
-@pytest.mark.parametrize("name", ["influxd", "mosquitto"])
-def test_every_reading_is_stored_after_an_outage(stack: RunningStack, sender: SteadySender, name: str) -> None:
+def test_every_reading_is_stored_after_an_outage_of_the_broker(stack: RunningStack, sender: SteadySender) -> None:
     with sender.running():
         sender.seconds_pass(2)
-        stack.stop(name)
+        stack.stop("mosquitto")
         sender.seconds_pass(OUTAGE_S)
-        stack.start(name)
+        stack.start("mosquitto")
         sender.seconds_pass(2)
+    sender.all_arrive()
+
+
+def test_what_comes_without_influxdb_is_on_disk_and_survives_kills(stack: RunningStack, sender: SteadySender) -> None:
+    """All of it leaves the broker, whose queue is bounded; Telegraf and the spool are killed in the middle."""
+    with sender.running():
+        sender.seconds_pass(1)
+        stack.freeze("influxd")
+        sender.seconds_pass(4)
+        stack.kill("telegraf")
+        sender.seconds_pass(1)
+        stack.start("telegraf")
+        sender.seconds_pass(1)
+        stack.kill("spool")
+        sender.seconds_pass(1)
+        stack.start("spool")
+        sender.seconds_pass(1)
+    eventually(lambda: waiting_lines(stack) >= sender.messages - 2 * RATE, within_s=60, what="all messages on disk")
+    stack.kill("spool")
+    stack.start("spool")
+    assert waiting_lines(stack) >= sender.messages - 2 * RATE
+    stack.thaw("influxd")
     sender.all_arrive()
 
 
@@ -33,3 +56,8 @@ def test_every_reading_is_stored_after_a_kill_of_telegraf(stack: RunningStack, s
         stack.start("telegraf")
         sender.seconds_pass(2)
     sender.all_arrive()
+
+
+def waiting_lines(stack: RunningStack) -> int:
+    """Points that wait on disk for InfluxDB."""
+    return int(web.get(f"{stack.settings.spool_url}/status", timeout=10).json()["waiting_lines"])

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { createBacklog, withBacklog } = require('./backlog');
+
 /**
  * A probe of database and ingest: the heartbeat that the flows publish every few seconds is read back from InfluxDB.
  */
@@ -15,12 +17,31 @@ const LOOK_BACK_MS = 60_000;
  * @typedef {import('./index').Part} Part
  * @param {{newestHeartbeat: (fromMs: number) => Promise<number|null>}} store
  * @param {number} startedMs
+ * @param {object} [flow] what comes in and what waits
+ * @param {() => import('./spool').SpoolStatus|null} [flow.spool]
+ * @param {() => number|null} [flow.received] messages that the broker has received, a counter
  */
-function createProbe(store, startedMs) {
+function createProbe(store, startedMs, { spool = () => null, received = () => null } = {}) {
+  const backlog = createBacklog();
   let storeFault = 'InfluxDB was not queried yet';
   let lastSentMs = 0;
   let readBackMs = 0;
   let lagMs = /** @type {number|null} */ (null);
+
+  /** @param {number} nowMs @returns {Part} */
+  function ofHeartbeat(nowMs) {
+    if (storeFault !== '') {
+      return { status: 'degraded', store_lag_ms: null, reason: 'unknown while InfluxDB does not answer', remedy: 'see influxdb' };
+    }
+    if (nowMs - readBackMs <= OVERDUE_MS) return { status: 'up', store_lag_ms: lagMs };
+    const since = readBackMs === 0 ? nowMs - startedMs : nowMs - readBackMs;
+    return {
+      status: 'degraded',
+      store_lag_ms: since,
+      reason: `no heartbeat of the flows has reached InfluxDB for ${Math.round(since / 1000)} s`,
+      remedy: 'look at the log of telegraf: it carries what is published from the broker to InfluxDB',
+    };
+  }
 
   return {
     /** Records a published heartbeat. @param {number} ts epoch ms */
@@ -30,7 +51,7 @@ function createProbe(store, startedMs) {
     /** Queries the newest stored heartbeat. @param {() => number} clock */
     async poll(clock) {
       try {
-        const newest = await store.newestHeartbeat(clock() - LOOK_BACK_MS);
+        const newest = await store.newestHeartbeat(Math.min(clock() - LOOK_BACK_MS, readBackMs || Infinity));
         storeFault = '';
         if (newest !== null && newest > readBackMs) {
           readBackMs = newest;
@@ -40,6 +61,15 @@ function createProbe(store, startedMs) {
         storeFault = error instanceof Error ? error.message : String(error);
       }
     },
+    /** Compares what comes in with what is stored; called with each heartbeat. @param {number} nowMs */
+    look(nowMs) {
+      const queue = spool();
+      backlog.add({
+        ts: nowMs, offered: received(), stored: queue?.stored.readings ?? null, away: storeFault !== '' || (queue?.fault ?? '') !== '',
+        queueMs: queue?.oldest_ms ? Math.max(nowMs - queue.oldest_ms, 0) : 0,
+        unreadMs: readBackMs === 0 ? 0 : Math.max(nowMs - readBackMs - HEARTBEAT_MS, 0), // one is always on its way
+      });
+    },
     /** Time of the newest stored heartbeat, epoch ms; 0: none yet. */
     readBackMs: () => readBackMs,
     /** @returns {Part} */
@@ -47,19 +77,7 @@ function createProbe(store, startedMs) {
       ? { status: 'up' }
       : { status: 'degraded', reason: storeFault, remedy: 'look at `make status` and at the log of influxd' }),
     /** @param {number} nowMs @returns {Part} */
-    ingest(nowMs) {
-      if (storeFault !== '') {
-        return { status: 'degraded', store_lag_ms: null, reason: 'unknown while InfluxDB does not answer', remedy: 'see influxdb' };
-      }
-      if (nowMs - readBackMs <= OVERDUE_MS) return { status: 'up', store_lag_ms: lagMs };
-      const since = readBackMs === 0 ? nowMs - startedMs : nowMs - readBackMs;
-      return {
-        status: 'degraded',
-        store_lag_ms: since,
-        reason: `no heartbeat of the flows has reached InfluxDB for ${Math.round(since / 1000)} s`,
-        remedy: 'look at the log of telegraf: it carries what is published from the broker to InfluxDB',
-      };
-    },
+    ingest: (nowMs) => withBacklog(ofHeartbeat(nowMs), backlog.state(nowMs - readBackMs)),
   };
 }
 

@@ -31,7 +31,7 @@ SHELL_SCRIPTS = (
     "native/network.sh",
 )
 PLACEHOLDERS = {
-    "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "INFLUX_URL": "http://127.0.0.1:8086",
+    "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "SPOOL_URL": "http://127.0.0.1:8087",
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
@@ -57,7 +57,8 @@ def check() -> int:
             ("mypy native", [venv / "mypy", "native/src", "native/tests"], {}),
             ("mypy simulator", [venv / "mypy", "simulator/src", "simulator/tests"], {}),
             ("mypy gateway-agent", [venv / "mypy", "gateway-agent/src", "gateway-agent/tests"], {}),
-            ("mypy broker, influx, tests", [venv / "mypy", "broker", "influx", "tests", "gateway-agent/tests/kit"], {}),
+            ("mypy broker, influx, ingest, tests", [venv / "mypy", "broker", "influx", "ingest/spool", "tests",
+                                            "gateway-agent/tests/kit"], {}),
             ("flows", ["npm", "run", "--silent", "--prefix", "flows", "check"], {}),
             ("shellcheck", ["shellcheck", "-x", *SHELL_SCRIPTS], {}),
             ("telegraf config", [telegraf_program(), "config", "check", "--config", "ingest/telegraf.conf",

@@ -14,7 +14,7 @@ from .wait import wait_for
 LINKS = (
     ("node-red", "influxd"),
     ("node-red", "mosquitto"),
-    ("telegraf", "influxd"),
+    ("spool", "influxd"),
     ("telegraf", "mosquitto"),
 )
 """Who connects to what."""

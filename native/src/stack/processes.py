@@ -13,7 +13,7 @@ from .layout import ROOT, VERSIONS, cache_dir, influxd_program, node_folder
 from .settings import Settings, reachable
 
 LOW_PRIORITY = ("nice", "-n", "19")
-"""Command prefix of ingest and store: on a busy machine the broker and Node-RED, which serve live users, go first."""
+"""Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class Process:
 
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
-    services = [_mosquitto(settings), _influxd(settings), _telegraf(settings), _node_red(settings), _renewal(settings)]
+    services = [_mosquitto(settings), _influxd(settings), _spool(settings), _telegraf(settings), _node_red(settings)]
+    services.append(_renewal(settings))
     return [*services, _simulator(settings)] if settings.demo else services
 
 
@@ -83,20 +84,37 @@ def _influxd(settings: Settings) -> Process:
     )
 
 
+def _spool(settings: Settings) -> Process:
+    program, data = ROOT / "ingest" / "spool" / "serve.py", settings.data_dir / "spool"
+    return Process(
+        name="spool",
+        version="disk",
+        command=(sys.executable, str(program), "--data", str(data), "--port", settings["SPOOL_PORT"]),
+        directory=data,
+        environment={
+            "INFLUX_URL": settings.influx_url_from("spool"),
+            "INFLUX_WRITE_TOKEN": settings["INFLUX_WRITE_TOKEN"],
+        },
+        healthy=functools.partial(health.http, f"{settings.spool_url}/status"),
+        ports=("SPOOL_PORT",),
+        configuration=digest(program.parent.glob("*.py")),
+    )
+
+
 def _telegraf(settings: Settings) -> Process:
     ingest, registry = ROOT / "ingest", settings.data_dir / "ingest"
     health_url = f"http://127.0.0.1:{settings['TELEGRAF_PORT']}"
     return Process(
         name="telegraf",
         version=VERSIONS["TELEGRAF_VERSION"],
-        command=(*LOW_PRIORITY, str(ingest / "start"), str(telegraf_program()),
+        command=(str(ingest / "start"), str(telegraf_program()),
                  "--config", str(ingest / "telegraf.conf"), "--config-directory", str(ingest / "telegraf.d"),
                  "--config", str(registry / "registry.conf"), "--watch-config", "notify"),
         directory=registry,
         environment={
             "MQTT_URL": settings.mqtt_url_from("telegraf"),
             "MQTT_TELEGRAF_PASSWORD": settings["MQTT_TELEGRAF_PASSWORD"],
-            "INFLUX_URL": settings.influx_url_from("telegraf"),
+            "SPOOL_URL": settings.spool_url,
             "INFLUX_WRITE_TOKEN": settings["INFLUX_WRITE_TOKEN"],
             "SDA_INGEST_DIR": str(ingest),
             "SDA_REGISTRY_DIR": str(registry),
@@ -135,6 +153,7 @@ def _node_red(settings: Settings) -> Process:
             "MQTTS_HOST": reachable(settings["MQTTS_BIND"]),
             "MQTTS_PORT": settings["MQTTS_PORT"],
             "INFLUX_URL": settings.influx_url_from("node-red"),
+            "SPOOL_URL": settings.spool_url,
             "SDA_BUILDING": str(settings.building),
             "SDA_REGISTRY_DIR": str(settings.data_dir / "ingest"),
             "SDA_USER_DIR": str(user_dir),

@@ -21,7 +21,7 @@ from .settings import PORT_KEYS, Settings, load
 from .supervisor import Supervisor
 
 DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
-PARTS = ("mosquitto", "telegraf", "influxd", "node-red")
+PARTS = ("mosquitto", "telegraf", "spool", "influxd", "node-red")
 FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
 """Below the ports of outgoing connections."""
 

@@ -12,7 +12,7 @@ from dotenv import dotenv_values
 from .errors import StackError
 from .layout import ROOT
 
-PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT")
+PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
 """Empty: no listener."""
 
@@ -79,6 +79,10 @@ class Settings:
     @property
     def influx_url(self) -> str:
         return f"http://127.0.0.1:{self['INFLUX_PORT']}"
+
+    @property
+    def spool_url(self) -> str:
+        return f"http://127.0.0.1:{self['SPOOL_PORT']}"
 
 
 def reachable(bind: str) -> str:

@@ -102,6 +102,7 @@ export const ALERT_TITLES = {
   clock_behind: 'Clock behind',
   certificate_ending: 'Certificate ends',
   messages_lost: 'Messages lost',
+  overloaded: 'Overloaded',
   messages_refused: 'Refused messages',
   beacon_silent: 'Beacon silent',
   battery_low: 'Battery low',

@@ -75,6 +75,9 @@ const LOST = {
   ingest_dropped_readings: ['Readings lost in ingest', 'the database refused them, or too many waited'],
   ingest_dropped_locations: ['Locations lost in ingest', 'the database refused them, or too many waited'],
   ingest_dropped_health: ['Figures lost in ingest', 'the database refused them, or too many waited'],
+  spool_dropped_readings: ['Readings lost on disk', 'the disk was nearly full, the oldest went first; or the database refused them'],
+  spool_dropped_locations: ['Locations lost on disk', 'the disk was nearly full, the oldest went first; or the database refused them'],
+  spool_dropped_health: ['Figures lost on disk', 'the disk was nearly full, the oldest went first; or the database refused them'],
   outbox_dropped: ['Locations and events lost in the flows', 'too many waited for the broker'],
   audit_dropped: ['Lines of the audit log lost', 'the disk did not take them'],
 };

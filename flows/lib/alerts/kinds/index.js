@@ -4,7 +4,7 @@
 const { certificateEnding } = require('./certificate');
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
-const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./system');
+const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } = require('./system');
 
 /**
  * The kinds of alerts. Each finds its conditions, and says of an alert without a condition whether it is resolved or just not known.
@@ -34,7 +34,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused } = require('./
  */
 
 /** @type {Kind[]} */
-const KINDS = [messagesLost, gatewayDown, clockBehind, ingestBehind, certificateEnding, messagesRefused, beaconSilent, batteryLow,
-  roomCrowded, staffLost];
+const KINDS = [messagesLost, gatewayDown, clockBehind, overloaded, ingestBehind, certificateEnding, messagesRefused, beaconSilent,
+  batteryLow, roomCrowded, staffLost];
 
 module.exports = { KINDS };

@@ -3,23 +3,38 @@
 
 /** @typedef {import('./index').Kind} Kind */
 
+/** Backlogs with a database that works. @type {Set<unknown>} */
+const IS_BUSY = new Set(['overloaded', 'catching_up']);
+
 /** @type {Kind} */
 const ingestBehind = {
   kind: 'ingest_behind',
   severity: 'critical',
   raiseMs: 10_000, // Telegraf restarts in a few seconds after a change of the building
   endMs: 15_000,
-  conditions: ({ ingest }) => (ingest.status === 'up' ? [] : [{
+  conditions: ({ ingest }) => (ingest.status === 'up' || IS_BUSY.has(ingest.backlog) ? [] : [{
     subject: 'ingest',
     text: `Readings are not being stored: ${ingest.reason ?? 'why is not known'}.`,
-    todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile the broker keeps them, and the live view goes on; it can keep some `
-      + 'minutes of full load.',
+    todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile they wait on disk, or in the broker `
+      + 'where Telegraf is away, for minutes of full load; the live view goes on.',
   }]),
-  isResolved: ({ ingest }) => ingest.status === 'up',
+  isResolved: ({ ingest }) => ingest.status === 'up' || ingest.backlog === 'overloaded',
 };
 
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+/** @type {Kind} */
+const overloaded = {
+  kind: 'overloaded',
+  severity: 'critical',
+  raiseMs: 10_000,
+  endMs: 15_000,
+  conditions: ({ ingest }) => (ingest.backlog !== 'overloaded' ? [] : [{
+    subject: 'ingest', text: sentence(ingest.reason ?? ''), todo: sentence(ingest.remedy ?? ''),
+  }]),
+  isResolved: ({ ingest }) => !IS_BUSY.has(ingest.backlog),
+};
 
 /** @type {Kind} */
 const clockBehind = {
@@ -73,4 +88,4 @@ const TODO = {
   ts_too_old: 'Its clock is behind, or it sends what it has kept for more than a week. Set its clock.',
 };
 
-module.exports = { clockBehind, ingestBehind, messagesLost, messagesRefused };
+module.exports = { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded };

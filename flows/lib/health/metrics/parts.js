@@ -16,11 +16,12 @@ const FRESH_MS = 40_000;
 /** A background query may take long. */
 const TIMEOUT_MS = 20_000;
 
-/** The broker sends its uptime every 10 s, the others on change. @type {Record<string, 'uptime'|'heap'|'dropped'>} */
-const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'heap', '$SYS/broker/publish/messages/dropped': 'dropped' };
+/** The broker sends its uptime every 10 s, the others on change. @type {Record<string, 'uptime'|'heap'|'dropped'|'received'>} */
+const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'heap', '$SYS/broker/publish/messages/dropped': 'dropped',
+  '$SYS/broker/publish/messages/received': 'received' };
 
 /**
- * @typedef {{timestamp_s: number, stored: number, waiting: number, dropped: Record<string, number>}} Outputs of Telegraf
+ * @typedef {{waiting: number, dropped: Record<string, number>}} Outputs of Telegraf
  * @param {object} options
  * @param {import('../../store/influx').Influx['query']} options.query
  * @param {import('../../store/influx').Influx['metrics']} options.metrics
@@ -28,7 +29,7 @@ const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'he
  * @param {() => number} options.clock
  */
 function createParts({ query, metrics, connected, clock }) {
-  /** @type {Partial<Record<'uptime'|'heap'|'dropped', number>>} */
+  /** @type {Partial<Record<'uptime'|'heap'|'dropped'|'received', number>>} */
   const broker = {};
   let brokerStartedMs = /** @type {number|null} */ (null);
   const known = {
@@ -63,6 +64,8 @@ function createParts({ query, metrics, connected, clock }) {
   /** A broker that reports its uptime but no drops has dropped nothing since its start, or since ours. */
   const dropped = () => (connected() && broker.uptime !== undefined ? broker.dropped ?? 0 : null);
 
+  const received = () => (connected() ? broker.received ?? null : null);
+
   /** @type {Figure[]} */
   const figures = [
     { name: 'memory_bytes', kind: 'gauge', label: 'part', help: 'Memory of the other parts: heap of the broker, what the Go runtimes of '
@@ -70,10 +73,9 @@ function createParts({ query, metrics, connected, clock }) {
     read: () => knownOf({ broker: heap(), ingest: known.telegraf, influxdb: known.influxd }) },
     { name: 'broker_dropped', kind: 'counter', help: 'Messages that the broker dropped because too many waited for somebody',
       read: dropped },
-    { name: 'stored_batches', kind: 'counter', help: 'Points of readings that InfluxDB has taken from Telegraf, one a batch', read: () => known.outputs?.stored ?? null },
-    { name: 'stored_timestamp_s', kind: 'gauge', help: 'When Telegraf counted them, epoch seconds', read: () => known.outputs?.timestamp_s ?? null },
+    { name: 'broker_received', kind: 'counter', help: 'Messages that the broker has received', read: () => received() },
     { name: 'ingest_waiting', kind: 'gauge', help: 'Points that wait in Telegraf', read: () => known.outputs?.waiting ?? null },
-    { name: 'ingest_dropped', kind: 'counter', label: 'bucket', flat: 'sum', help: 'Points that Telegraf could not get into InfluxDB and gave up',
+    { name: 'ingest_dropped', kind: 'counter', label: 'bucket', flat: 'sum', help: 'Points that Telegraf could not put on disk and gave up',
       read: () => known.outputs?.dropped ?? null },
   ];
 
@@ -87,6 +89,8 @@ function createParts({ query, metrics, connected, clock }) {
     },
     poll,
     figures,
+    /** Messages that the broker has received, a counter; null: not known. */
+    received,
     /** Start of the broker by its uptime, epoch ms; null: not known yet. */
     brokerStartedMs: () => brokerStartedMs,
   };
@@ -100,12 +104,9 @@ const orNull = (work) => work.catch((error) => {
 
 /** @param {import('../../store/influx').Series[]} series one an output @returns {Outputs|null} */
 function outputsOf(series) {
-  const outputs = series.flatMap(({ tags, rows }) => rows.map(([ms, written, dropped = 0, rejected = 0, waiting = 0]) => (
-    { bucket: tags.alias ?? '', ms, written, dropped: dropped + rejected, waiting })));
-  const readings = outputs.find(({ bucket }) => bucket === 'readings');
-  return readings ? {
-    timestamp_s: readings.ms / 1000,
-    stored: readings.written,
+  const outputs = series.flatMap(({ tags, rows }) => rows.map(([, , dropped = 0, rejected = 0, waiting = 0]) => (
+    { bucket: tags.alias ?? '', dropped: dropped + rejected, waiting })));
+  return outputs.some(({ bucket }) => bucket === 'readings') ? {
     waiting: outputs.reduce((sum, { waiting }) => sum + waiting, 0),
     dropped: Object.fromEntries(outputs.map(({ bucket, dropped }) => [bucket, dropped])),
   } : null;

@@ -16,7 +16,7 @@ from simulator.lab.resources import GENERATOR, MACHINE, Use
 from simulator.lab.samples import Sample
 
 COLOURS = {"node-red": "#0072B2", "influxd": "#D55E00", "mosquitto": "#009E73", "telegraf": "#CC79A7",
-           GENERATOR: "#7A7A7A", MACHINE: "#111111"}  # fmt: skip
+           "spool": "#E69F00", GENERATOR: "#7A7A7A", MACHINE: "#111111"}  # fmt: skip
 """Okabe and Ito: distinguished by people who do not see all colours too."""
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#111111")
 STYLE: Any = {

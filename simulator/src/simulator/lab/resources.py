@@ -15,7 +15,7 @@ COLUMNS = ("ms", "part", "cores", "rss_mib", "read_mib", "written_mib", "sent_mi
 MACHINE = "machine"
 GENERATOR = "generator"
 MIB = 2**20
-PROGRAMS = {"node-red": "node"}
+PROGRAMS = {"node-red": "node", "spool": "python"}
 """Where a part's process has another name."""
 
 

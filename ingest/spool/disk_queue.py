@@ -1,0 +1,263 @@
+"""A first-in, first-out queue of write requests on disk, safe for one appending and one reading thread."""
+
+import errno
+import json
+import os
+import shutil
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from segments import HEADER, Record, Segment, header_of, new_record, open_segments, read_record, sync_folder
+
+SEGMENT_BYTES = 16 * 2**20
+"""The least that is dropped where the disk is nearly full."""
+SAVE_EVERY_S = 1.0
+
+
+class QueueFullError(Exception):
+    """The disk takes nothing more, and nothing older is left to drop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a record begins."""
+
+    segment: int
+    offset: int
+
+
+class DiskQueue:
+    """The queue in `folder`, which belongs to this process alone.
+
+    Args:
+        folder: created when missing.
+        reserve_bytes: disk space to leave free: below it the oldest segments go, counted as `dropped`.
+        most_bytes: size of the queue beyond which they go as well; 0: only the disk bounds it.
+    """
+
+    def __init__(self, folder: Path, reserve_bytes: int, most_bytes: int = 0) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder, self._reserve, self._most = folder, reserve_bytes, most_bytes
+        self._changed = threading.Condition()
+        self._segments, damaged = open_segments(folder)
+        kept = _read_state(folder / "state.json")
+        self.counters: dict[str, Counter[str]] = {
+            name: Counter(kept.get(name, {})) for name in ("received", "stored", "dropped", "refused")
+        }
+        """Lines by bucket since the queue's first day. `dropped`: for want of space; `refused`: by InfluxDB."""
+        self.counters["dropped"]["damaged"] += len(damaged)
+        self._read = Position(int(kept.get("segment", 0)), int(kept.get("offset", 0)))
+        used = [int(kept.get("next", 1)) - 1, self._read.segment, *(one.number for one in self._segments)]
+        self._next = max(used) + 1
+        self._saved_s = 0.0
+        self._writing: FileIO | None = None
+        self._drop_shipped()
+        self._waiting_lines = sum(one.lines for one in self._segments) - self._lines_shipped()
+
+    def append(self, bucket: str, body: bytes) -> None:
+        """Put a request at the end; returns when the disk has it.
+
+        Raises:
+            QueueFullError: it is not in the queue.
+        """
+        record = new_record(bucket, body)
+        size = HEADER.size + len(body)
+        with self._changed:
+            self._make_room(size)
+            segment = self._segments[-1] if self._segments else None
+            file = self._writing
+            if file is None or segment is None or segment.size + size > SEGMENT_BYTES:
+                segment, file = self._begin_segment()
+            try:
+                _write_whole(file, [header_of(record), body])
+            except OSError as error:
+                self._cut_off(segment, file)
+                raise QueueFullError(f"{self._folder}: {error.strerror}") from error
+            segment.size += size
+            segment.lines += record.lines
+            segment.oldest_ms = segment.oldest_ms or record.arrived_ms
+            self.counters["received"][bucket] += record.lines
+            self._waiting_lines += record.lines
+            self._save()
+            self._changed.notify()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until something is in the queue; whether there is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._is_empty(), timeout_s)
+
+    def peek(self, most_bytes: int) -> tuple[list[Record], Position]:
+        """The oldest records, all of one bucket, and the position behind them.
+
+        Args:
+            most_bytes: of all together; the first comes whatever its size.
+        """
+        with self._changed:
+            position, files = self._read, list(self._segments)
+        found: list[Record] = []
+        size = 0
+        for segment in files:
+            if segment.number < position.segment:
+                continue
+            offset = position.offset if segment.number == position.segment else 0
+            try:
+                file = segment.path.open("rb")
+            except FileNotFoundError:  # dropped meanwhile
+                continue
+            with file:
+                file.seek(offset)
+                while offset < segment.size and (record := read_record(file)) is not None:
+                    size += len(record.body)
+                    if found and (record.bucket != found[0].bucket or size > most_bytes):
+                        return found, position
+                    found.append(record)
+                    offset = file.tell()
+                    position = Position(segment.number, offset)
+        return found, position
+
+    def advance(self, records: list[Record], position: Position, refused: int = 0) -> None:
+        """Forget everything before `position`, which is stored but for `refused` lines."""
+        with self._changed:
+            if (position.segment, position.offset) < (self._read.segment, self._read.offset):
+                return  # they were dropped meanwhile, and counted
+            for record in records:
+                self.counters["stored"][record.bucket] += record.lines
+                self._waiting_lines -= record.lines
+            if records and refused:
+                self.counters["stored"][records[0].bucket] -= refused
+                self.counters["refused"][records[0].bucket] += refused
+            self._read = position
+            self._drop_shipped()
+            if self._is_empty():
+                self._waiting_lines = 0
+            self._save(now=refused > 0)
+
+    def status(self) -> dict[str, Any]:
+        """Counters, and what waits: bytes, lines, epoch ms of the oldest arrival (None: nothing waits)."""
+        with self._changed:
+            waiting = [one for one in self._segments if one.number >= self._read.segment]
+            size = sum(one.size for one in waiting) - self._offset_in(waiting)
+            counters = {name: dict(counter) for name, counter in self.counters.items()}
+        oldest, _ = self.peek(0) if size else ([], None)
+        return {
+            **counters,
+            "waiting_bytes": size,
+            "waiting_lines": max(self._waiting_lines, 0),
+            "oldest_ms": oldest[0].arrived_ms if oldest else None,
+            "free_bytes": shutil.disk_usage(self._folder).free,
+        }
+
+    def close(self) -> None:
+        """Save the position."""
+        with self._changed:
+            self._save(now=True)
+            if self._writing is not None:
+                self._writing.close()
+                self._writing = None
+
+    def _is_empty(self) -> bool:
+        return all(self._is_shipped(segment) for segment in self._segments)
+
+    def _offset_in(self, waiting: list[Segment]) -> int:
+        return self._read.offset if waiting and waiting[0].number == self._read.segment else 0
+
+    def _lines_shipped(self) -> int:
+        """Lines before the position, in its segment."""
+        lines = 0
+        for segment in self._segments:
+            if segment.number == self._read.segment:
+                with segment.path.open("rb") as file:
+                    while file.tell() < self._read.offset and (record := read_record(file)) is not None:
+                        lines += record.lines
+        return lines
+
+    def _begin_segment(self) -> tuple[Segment, FileIO]:
+        if self._writing is not None:
+            self._writing.close()
+        self._writing = None
+        path = self._folder / f"{self._next:012}.log"
+        try:
+            file = path.open("ab", buffering=0)
+            sync_folder(self._folder)
+        except OSError as error:
+            raise QueueFullError(f"{self._folder}: {error.strerror}") from error
+        self._next += 1
+        segment = Segment(path)
+        self._segments.append(segment)
+        self._writing = file
+        self._save(now=True)
+        return segment, file
+
+    def _cut_off(self, segment: Segment, file: FileIO) -> None:
+        """Remove what a failed write left behind, or leave it to the next start; a new segment follows."""
+        with suppress(OSError):
+            file.truncate(segment.size)
+        file.close()
+        self._writing = None
+
+    def _make_room(self, wanted: int) -> None:
+        while len(self._segments) > 1:
+            free = shutil.disk_usage(self._folder).free
+            size = sum(one.size for one in self._segments)
+            if free - wanted >= self._reserve and (not self._most or size + wanted <= self._most):
+                return
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        oldest = self._segments.pop(0)
+        if self._read.segment <= oldest.number:
+            waiting_from = self._read.offset if self._read.segment == oldest.number else 0
+            with oldest.path.open("rb") as file:
+                file.seek(waiting_from)
+                while (record := read_record(file)) is not None:
+                    self.counters["dropped"][record.bucket] += record.lines
+                    self._waiting_lines -= record.lines
+            self._read = Position(self._segments[0].number, 0)
+        oldest.path.unlink(missing_ok=True)
+        self._save(now=True)
+
+    def _drop_shipped(self) -> None:
+        while self._segments and self._is_shipped(self._segments[0]):
+            shipped = self._segments[0]
+            if self._writing is not None and shipped is self._segments[-1]:
+                return  # it is still written to
+            self._segments.pop(0)
+            shipped.path.unlink(missing_ok=True)
+
+    def _is_shipped(self, segment: Segment) -> bool:
+        at, number = self._read, segment.number
+        return number < at.segment or (number == at.segment and at.offset >= segment.size)
+
+    def _save(self, *, now: bool = False) -> None:
+        """Position and counters; a position that is too old is harmless, since the same point twice is one point."""
+        if not now and time.monotonic() - self._saved_s < SAVE_EVERY_S:
+            return
+        self._saved_s = time.monotonic()
+        state = {"segment": self._read.segment, "offset": self._read.offset, "next": self._next, **self.counters}
+        new = self._folder / "state.json.new"
+        try:
+            new.write_text(json.dumps(state))
+            new.replace(self._folder / "state.json")
+        except OSError:
+            new.unlink(missing_ok=True)  # a full disk; the next save may work
+
+
+def _write_whole(file: FileIO, parts: list[bytes]) -> None:
+    """Write all of it and wait for the disk; a short write is a full disk."""
+    if os.writev(file.fileno(), parts) != sum(len(part) for part in parts):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fdatasync(file.fileno())
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    try:
+        state = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}

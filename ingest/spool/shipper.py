@@ -1,0 +1,119 @@
+"""Sends what is in the queue to InfluxDB, in order, and forgets it when InfluxDB has it."""
+
+import http.client
+import re
+import threading
+from collections.abc import Callable
+from typing import Protocol
+from urllib.parse import urlencode, urlsplit
+
+from disk_queue import DiskQueue
+from segments import Record
+
+MOST_BYTES = 2**20
+"""Of one write: some thousand points, which InfluxDB takes in a tenth of a second."""
+TIMEOUT_S = 30.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
+REFUSED = (400, 413, 422)
+"""InfluxDB will never take this body as it is."""
+PARTIAL = re.compile(rb"partial write: .*dropped=(\d+)", re.DOTALL)
+
+
+class UnavailableError(Exception):
+    """InfluxDB does not take anything for now; the text says why."""
+
+
+class Writer(Protocol):
+    """Writes lines into a bucket; returns how many InfluxDB refused for good. Raises UnavailableError."""
+
+    def __call__(self, bucket: str, body: bytes) -> int: ...
+
+
+class InfluxWriter:
+    """Writes to InfluxDB at `url` with `token`, over one connection."""
+
+    def __init__(self, url: str, token: str, organization: str, log: Callable[[str], None]) -> None:
+        parts = urlsplit(url)
+        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 8086
+        self._headers = {"Authorization": f"Token {token}", "Content-Type": "text/plain; charset=utf-8"}
+        self._organization, self._log = organization, log
+        self._connection: http.client.HTTPConnection | None = None
+
+    def __call__(self, bucket: str, body: bytes) -> int:
+        """Write; halve what is refused until the bad lines are alone."""
+        status, answer = self._post(bucket, body)
+        if status < 300:
+            return 0
+        if status not in REFUSED:
+            raise UnavailableError(f"InfluxDB answers {status}: {answer[:200].decode(errors='replace').strip()}")
+        if (partial := PARTIAL.search(answer)) is not None:  # all others are stored
+            self._log(f"InfluxDB has refused {partial[1].decode()} lines of {bucket}: {_text(answer)}")
+            return int(partial[1])
+        lines = body.splitlines(keepends=True)
+        if len(lines) == 1:
+            self._log(f"InfluxDB has refused a line of {bucket}: {_text(answer)}")
+            return 1
+        middle = len(lines) // 2
+        return self(bucket, b"".join(lines[:middle])) + self(bucket, b"".join(lines[middle:]))
+
+    def _post(self, bucket: str, body: bytes) -> tuple[int, bytes]:
+        query = urlencode({"org": self._organization, "bucket": bucket, "precision": "ns"})
+        try:
+            if self._connection is None:
+                self._connection = http.client.HTTPConnection(self._host, self._port, timeout=TIMEOUT_S)
+            self._connection.request("POST", f"/api/v2/write?{query}", body, self._headers)
+            answer = self._connection.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            raise UnavailableError(f"InfluxDB does not answer: {error or type(error).__name__}") from error
+
+
+class Shipper:
+    """Moves records from `queue` to `write` until `stopped`."""
+
+    def __init__(self, queue: DiskQueue, write: Writer, stopped: threading.Event, log: Callable[[str], None]) -> None:
+        self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
+        self.fault = ""
+        """Why nothing is written at present; empty: it is."""
+
+    def run(self) -> None:
+        """Until stopped."""
+        pause_s = FIRST_PAUSE_S
+        while not self._stopped.is_set():
+            if not self._queue.wait(timeout_s=0.5):
+                continue
+            try:
+                if not self.ship_once():
+                    self._stopped.wait(LONGEST_PAUSE_S)  # what is left cannot be read; the next start cuts it off
+            except UnavailableError as error:
+                if not self.fault:
+                    self._log(f"{error}; what comes is kept on disk")
+                self.fault = str(error)
+                self._stopped.wait(pause_s)
+                pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+                continue
+            if self.fault:
+                self._log("InfluxDB takes what is kept")
+            self.fault, pause_s = "", FIRST_PAUSE_S
+
+    def ship_once(self) -> bool:
+        """Write the oldest records and forget them; whether there were any. Raises UnavailableError."""
+        records, position = self._queue.peek(MOST_BYTES)
+        if not records:
+            return False
+        refused = self._write(records[0].bucket, _joined(records))
+        self._queue.advance(records, position, refused)
+        return True
+
+
+def _joined(records: list[Record]) -> bytes:
+    if len(records) == 1:
+        return records[0].body
+    return b"".join(one.body if one.body.endswith(b"\n") else one.body + b"\n" for one in records)
+
+
+def _text(answer: bytes) -> str:
+    return answer[:300].decode(errors="replace").strip()

@@ -1,0 +1,177 @@
+"""The queue between Telegraf and InfluxDB: what it acknowledged it passes on, in order, whatever ends it."""
+
+import http.client
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import segments
+import serve
+from disk_queue import DiskQueue, QueueFullError
+from shipper import InfluxWriter, Shipper, UnavailableError
+
+TOKEN = "secret"
+NO_RESERVE = 0
+Opened = Callable[..., DiskQueue]
+
+
+@pytest.fixture
+def opened() -> Iterator[Opened]:
+    """Opens queues; those that the test leaves open, as a kill does, are closed after it."""
+    queues: list[DiskQueue] = []
+
+    def open_one(folder: Path, most_bytes: int = 0) -> DiskQueue:
+        queues.append(DiskQueue(folder, NO_RESERVE, most_bytes))
+        return queues[-1]
+
+    yield open_one
+    for queue in queues:
+        queue.close()
+
+
+def bodies(queue: DiskQueue) -> list[bytes]:
+    """All that waits, taken as the shipper takes it."""
+    found = []
+    while queue.wait(0):
+        records, position = queue.peek(most_bytes=1)
+        found += [record.body for record in records]
+        queue.advance(records, position)
+    return found
+
+
+def test_what_was_appended_comes_out_in_order_after_a_kill(opened: Opened, tmp_path: Path) -> None:
+    killed = opened(tmp_path)
+    wanted = [b"batch value=%d" % number for number in range(50)]
+    for body in wanted:
+        killed.append("readings", body)
+    killed.advance(*killed.peek(most_bytes=100))  # its position is perhaps not saved yet
+    found = bodies(opened(tmp_path))
+    assert found == wanted[len(wanted) - len(found) :]
+    assert len(found) >= 40
+
+
+def test_a_write_that_a_kill_cut_short_is_not_passed_on(opened: Opened, tmp_path: Path) -> None:
+    queue = opened(tmp_path)
+    queue.append("readings", b"whole")
+    (segment,) = tmp_path.glob("*.log")
+    record = segments.new_record("readings", b"torn")
+    with segment.open("ab") as file:
+        file.write(segments.header_of(record) + b"to")
+    again = opened(tmp_path)
+    again.append("readings", b"next")
+    assert bodies(again) == [b"whole", b"next"]
+
+
+def test_the_oldest_goes_first_where_space_ends_and_is_counted(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("disk_queue.SEGMENT_BYTES", 200)
+    queue = opened(tmp_path, most_bytes=1000)
+    wanted = [b"one\n" + b"%090d" % number for number in range(20)]
+    for body in wanted:
+        queue.append("readings", body)
+    waiting = queue.status()["waiting_lines"]
+    kept = bodies(queue)
+    assert kept == wanted[len(wanted) - len(kept) :]
+    assert 1 < len(kept) < 10
+    assert waiting == 2 * len(kept)
+    dropped = 2 * (len(wanted) - len(kept))
+    assert opened(tmp_path).status()["dropped"]["readings"] == dropped
+
+
+def test_a_full_disk_refuses_and_spoils_nothing(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = opened(tmp_path)
+    queue.append("readings", b"before")
+    with monkeypatch.context() as full:
+        full.setattr(os, "writev", lambda descriptor, parts: os.write(descriptor, parts[0][:7]))
+        with pytest.raises(QueueFullError, match="No space left"):
+            queue.append("readings", b"refused")
+    queue.append("readings", b"after")
+    assert bodies(queue) == [b"before", b"after"]
+
+
+def test_a_new_segment_never_looks_shipped(opened: Opened, tmp_path: Path) -> None:
+    queue = opened(tmp_path)
+    queue.append("readings", b"first")
+    assert bodies(queue) == [b"first"]
+    queue.close()
+    again = opened(tmp_path)
+    assert not again.wait(0)
+    again.append("readings", b"second")
+    assert bodies(again) == [b"second"]
+
+
+class Influx(BaseHTTPRequestHandler):
+    """Refuses each write with a line `bad`, as InfluxDB refuses what it cannot parse."""
+
+    stored: list[bytes] = []  # noqa: RUF012 - one list for the test
+    answer = 204
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        status = 400 if b"bad" in body and self.answer == 204 else self.answer
+        if status == 204:
+            self.stored += body.splitlines()
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(server: HTTPServer) -> Iterator[int]:
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_bad_line_alone_is_refused_and_an_outage_refuses_nothing(opened: Opened, tmp_path: Path) -> None:
+    queue = opened(tmp_path)
+    Influx.stored = []
+    with serving(HTTPServer(("127.0.0.1", 0), Influx)) as port:
+        write = InfluxWriter(f"http://127.0.0.1:{port}", TOKEN, "sda", log=lambda _: None)
+        shipper = Shipper(queue, write, threading.Event(), log=lambda _: None)
+        queue.append("readings", b"a\nb\nbad\nc\n")
+        Influx.answer = 503
+        with pytest.raises(UnavailableError):
+            shipper.ship_once()
+        Influx.answer = 204
+        shipper.ship_once()
+        assert write._connection is not None
+        write._connection.close()
+    assert Influx.stored == [b"a", b"b", b"c"]
+    status = queue.status()
+    assert (status["stored"], status["refused"], status["waiting_bytes"]) == ({"readings": 3}, {"readings": 1}, 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "status"),
+    [
+        ("/api/v2/write?org=sda&bucket=readings", TOKEN, 204),
+        ("/api/v2/write?org=sda&bucket=readings", "guessed", 401),
+        ("/api/v2/write?org=sda&bucket=telemetry", TOKEN, 400),
+        ("/api/v2/delete?org=sda&bucket=readings", TOKEN, 400),
+    ],
+)
+def test_only_telegrafs_writes_are_taken(opened: Opened, tmp_path: Path, path: str, token: str, status: int) -> None:
+    queue = opened(tmp_path)
+    with serving(serve.Server(("127.0.0.1", 0), queue, TOKEN)) as port:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        chunks = iter([b"batch ", b"value=1"])
+        client.request("POST", path, chunks, {"Authorization": f"Token {token}"}, encode_chunked=True)
+        assert client.getresponse().status == status
+        client.close()
+    assert bodies(queue) == ([b"batch value=1"] if status == 204 else [])
