@@ -46,8 +46,6 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   }, site.startedMs);
   /** What a late job is about, by its id. @type {Map<number, import('../coverage').Part>} */
   const lateParts = new Map();
-  /** What was given up, of the job that runs. @type {Set<string>} */
-  const lost = new Set();
   const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
@@ -62,7 +60,6 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   });
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
   const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder,
-    lose: (/** @type {string} */ text) => { logger.warn(`rebuild: ${text}`); lost.add(text); },
     doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
@@ -76,13 +73,12 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   async function run(job, toDo) {
     current = job;
     job.state = 'running';
-    lost.clear();
     const beganMs = clock();
     logger.log(`${titleOf(job)}: begins`);
     await toDo();
     changes.end();
     publishing.end();
-    Object.assign(job, { state: 'done', reason: [...lost].join('; '), took_s: (clock() - beganMs) / 1000 });
+    Object.assign(job, { state: 'done', reason: '', took_s: (clock() - beganMs) / 1000 });
     logger.log(`${titleOf(job)}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
   }
