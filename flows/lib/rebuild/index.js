@@ -59,7 +59,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
   });
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
-  const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder,
+  const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder, log: logger.log,
     doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */

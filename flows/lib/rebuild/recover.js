@@ -15,6 +15,7 @@ const { lookUpStarts } = require('./starts');
  */
 
 const WARM_UP_MS = 15 * 60_000; // as long as a locator remembers somebody
+const SHORTEST_WARM_UP_MS = 2 * 60_000; // places are known again after one; who came back within 15 minutes may not be
 const STRAGGLING_MS = 5000; // receivers' clocks and the way into the database
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
 const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at once
@@ -36,6 +37,7 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @property {import('../coverage').Coverage} coverage
  * @property {() => number} clock
  * @property {(text: string) => void} doing
+ * @property {(text: string) => void} log
  * @property {(reason: string) => void} hinder says what hinders at the moment; '' when it goes on
  */
 
@@ -61,7 +63,9 @@ async function recover(means, incoming, gapMs) {
   const { site, background, feed, publishing, coverage, clock, doing } = means;
   const oldestMs = clock() - RETENTION_MS;
   const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
-  const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
+  const warmUpMs = warmUpAfter(coverage.countTry());
+  if (warmUpMs < WARM_UP_MS) means.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
+  const warmMs = Math.max(fromMs - warmUpMs, oldestMs);
   const { building, changes } = await means.changes.since(warmMs);
   incoming.begin(fromMs);
   const replay = createReplay(await site.newLocator(building), site.emptyOutcome,
@@ -94,6 +98,12 @@ async function recover(means, incoming, gapMs) {
   coverage.published({ fromMs: gapMs, toMs: site.startedMs, staff: null }, clock());
   coverage.caughtUp(clock());
 }
+
+/**
+ * Shorter after two starts that were killed before they got on, so that kills may come fast for ever.
+ * @param {number} tries starts before that did not get on
+ */
+const warmUpAfter = (tries) => Math.max(WARM_UP_MS / 2 ** Math.max(tries - 1, 0), SHORTEST_WARM_UP_MS);
 
 /** @param {import('./background').Background} background */
 const wait = (background) => background.pause(LOOK_MS).then(() => true);

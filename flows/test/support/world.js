@@ -70,7 +70,7 @@ class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
       retained: new Map(), settled: 0, probes: [],
-      breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
+      breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -82,10 +82,10 @@ class World {
     const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
-    const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
+    const sleep = this.sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
     const store = this.store();
     const record = {
-      load: () => this.kept ?? { gaps: {}, requests: {}, live: null },
+      load: () => this.kept ?? { gaps: {}, requests: {}, live: null, tries: 0 },
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
@@ -192,6 +192,7 @@ class World {
       lastStay: (staffId, fromMs, toMs) => answer(() => lasting(staffId, fromMs, toMs).at(-1) ?? null),
       firstLocation: (staffId, fromMs, toMs) => answer(() => stored(this.locations, staffId, fromMs, toMs)[0] ?? null),
       readings: async (fromMs, toMs, take, only = null) => {
+        if (this.readMsAMinute > 0) await this.sleep((toMs - fromMs) / 60_000 * this.readMsAMinute);
         const found = await answer(() => within(fromMs, toMs).filter((one) => concerns(one, only)));
         const rows = found.flatMap(({ ms, kind, receiver, payload }) => JSON.parse(payload).readings
           .map(({ beacon, rssi }) => [ms, rssi, kind, receiver, beacon]));
