@@ -453,7 +453,7 @@ for (const [kind, receiver, sent, file] of [
   ['phone', '3', walks(3, { people: 5, fromMs: T, toMs: END }), smallBuilding()],
   ['gateway that is one of several', 'gw-U-b', taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] }), houseFile()],
 ]) {
-  test(`the backlog of a ${kind} is located at its own time, for whom it concerns, and moves nobody`, async () => {
+  test(`the backlog of a ${kind} is located at its own time, for those it concerns, and moves nobody`, async () => {
     const world = new World(delayed(sent, receiver, T + 10 * MIN), T, file).start();
     await world.until(() => world.now >= T + 10 * MIN - 100);
     const before = world.history(T, T + 9 * MIN);
@@ -473,7 +473,7 @@ for (const [kind, receiver, sent, file] of [
   });
 }
 
-test('who sat in one room all the time but for what a backlog tells: stays are cut there, and none overlap', async () => {
+test('who sat in one room all the time but for what a backlog adds: stays are cut there, and none overlap', async () => {
   const to = (room, one) => ({ ...one, payload: Buffer.from(JSON.stringify({ ts: one.ms,
     readings: [{ beacon: BEACONS[room], rssi: -50 }, { beacon: BEACONS[room === 'a' ? 'b' : 'a'], rssi: -80 }] })) });
   const away = ({ ms }) => ms > T + 4 * MIN && ms < T + 4 * MIN + 50_000; // short enough not to be lost

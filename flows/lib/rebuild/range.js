@@ -19,7 +19,7 @@ const PRESENT_MS = 16_000; // what is newer belongs to the locator of the presen
  * @param {import('./recover').Means} means
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
- * @param {string[]|null} people whom it is about; null: everybody
+ * @param {string[]|null} people it is about; null: everybody
  */
 async function rebuildRange(means, fromMs, toMs, people) {
   const staff = people && new Set(people);
