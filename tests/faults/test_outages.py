@@ -1,6 +1,5 @@
 """With one part down the others continue, report it and recover; readings from meanwhile are located afterwards."""
 
-import json
 import time
 import uuid
 from collections.abc import Callable
@@ -11,8 +10,9 @@ import httpx
 import pytest
 from support import web
 from support.building import Building
+from support.listening import listening
 from support.running import RunningStack
-from support.stack_client import batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stack_client import batch, eventually, get, history, influx, now_ms, publish
 from support.stored import stored_readings
 
 
@@ -131,14 +131,9 @@ def _room(stack: RunningStack, who: str) -> str | None:
 
 def _retained(stack: RunningStack, topic: str) -> list[dict[str, Any]]:
     """Messages on a topic within ten seconds."""
-    client = connect(stack, "nodered")
-    held: list[dict[str, Any]] = []
-    client.on_message = lambda _client, _userdata, message: held.append(json.loads(message.payload))
-    client.subscribe(f"sda/v1/{topic}", qos=1)
-    eventually(lambda: held, within_s=10, what=f"something under {topic}")
-    client.disconnect()
-    client.loop_stop()
-    return held[:1]
+    with listening(stack, topic) as heard:
+        eventually(lambda: heard, within_s=10, what=f"something under {topic}")
+        return [heard[0].payload]
 
 
 _STAYS = (

@@ -59,7 +59,8 @@ class Session:
     def publish(self, *topics: str, payload: bytes | str, retain: bool = False) -> None:
         """Publish at QoS 1 on each topic and wait for the acknowledgements, which a denied message gets as well."""
         for sent in [self.client.publish(topic, payload, qos=1, retain=retain) for topic in topics]:
-            sent.wait_for_publish(10)
+            sent.wait_for_publish(30)
+            assert sent.is_published(), "the broker has acknowledged nothing for 30 s"
 
     def subscribe(self, *topics: str) -> None:
         """Subscribe at QoS 1 and wait for the broker's answer."""

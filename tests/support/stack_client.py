@@ -59,16 +59,17 @@ def forget_session(stack: RunningStack, client_id: str) -> None:
     client.loop_stop()
 
 
-def publish(stack: RunningStack, *messages: tuple[str, Any]) -> None:
+def publish(stack: RunningStack, *messages: tuple[str, Any], username: str = "simulator") -> None:
     """Publish (topic below sda/v1, payload) at QoS 1 and wait for the acknowledgements. Objects are sent as JSON."""
-    client = connect(stack)
+    client = connect(stack, username)
     try:
         sent = [
             client.publish(f"sda/v1/{topic}", body if isinstance(body, bytes | str) else json.dumps(body), qos=1)
             for topic, body in messages
         ]
         for message in sent:
-            message.wait_for_publish(10)
+            message.wait_for_publish(30)
+            assert message.is_published(), "the broker has acknowledged nothing for 30 s"
     finally:
         client.disconnect()
         client.loop_stop()

@@ -13,8 +13,9 @@ from stack.errors import StackError
 from stack.lifecycle import status, up
 from support import web
 from support.building import NEW_BEACON, add_annex
+from support.listening import Message, listening
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import accepted_readings, batch, connect, eventually, get, history, influx, now_ms, publish
+from support.stack_client import accepted_readings, batch, eventually, get, history, influx, now_ms, publish
 from support.stored import stored_readings
 
 Change = Callable[[dict[str, Any]], None]
@@ -190,19 +191,12 @@ def test_history_keeps_the_name_of_a_removed_room(site: Site, stack: RunningStac
 def test_crowded_is_published_once_per_exceeded_limit(site: Site, stack: RunningStack) -> None:
     site.write(add_annex)
     site.takes(rooms=61)
-    heard: list[dict[str, Any]] = []
-    client = connect(stack, "nodered")
-    client.on_message = lambda *arguments: heard.append(json.loads(arguments[2].payload))
-    client.subscribe("sda/v1/events", qos=1)
-    try:
+    with listening(stack, "events") as heard:
         for _ in range(3):
             for n in range(3):
                 site.hears(f"crowd-{n}", NEW_BEACON["id"], now_ms())
             a_second_passes()
         eventually(lambda: crowds(heard), what="the event")
-    finally:
-        client.disconnect()
-        client.loop_stop()
     assert [{key: value for key, value in one.items() if key != "ts"} for one in crowds(heard)] == [
         {"type": "crowded", "subject": "l1-annex", "level": "L1", "room": "l1-annex", "count": 3, "limit": 2}
     ]
@@ -214,5 +208,5 @@ def a_second_passes() -> None:
     eventually(lambda: now_ms() > since + 1100)
 
 
-def crowds(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for one in events if one["type"] == "crowded"]
+def crowds(heard: list[Message]) -> list[dict[str, Any]]:
+    return [one.payload for one in heard if one.payload["type"] == "crowded"]

@@ -1,52 +1,28 @@
 """Topics of the flows: locations, retained presence, events, refused messages."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import paho.mqtt.client as mqtt
 import pytest
 from support.building import Building
+from support.listening import Message, listening
 from support.running import RunningStack
-from support.stack_client import at_least, batch, connect, eventually, influx, now_ms, publish
+from support.stack_client import at_least, batch, eventually, influx, now_ms, publish
 from support.stored import stored_readings
 
-Heard = list[tuple[str, bool, dict[str, Any]]]
-"""(topic below sda/v1, retained, payload) in the order of arrival."""
 
-
-@contextmanager
-def _listening(stack: RunningStack, *topics: str, username: str = "nodered") -> Iterator[Heard]:
-    heard: Heard = []
-
-    def on_message(_client: mqtt.Client, _userdata: object, message: mqtt.MQTTMessage) -> None:
-        heard.append((message.topic.removeprefix("sda/v1/"), message.retain, json.loads(message.payload)))
-
-    client = connect(stack, username)
-    client.on_message = on_message
-    for topic in topics:
-        client.subscribe(f"sda/v1/{topic}", qos=1)
-    try:
-        yield heard
-    finally:
-        client.disconnect()
-        client.loop_stop()
-
-
-def _topics(heard: Heard, topic: str) -> list[dict[str, Any]]:
-    return [payload for name, _, payload in heard if name == topic]
+def _payloads(heard: list[Message], topic: str) -> list[dict[str, Any]]:
+    return [one.payload for one in heard if one.topic == topic]
 
 
 def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo: Building) -> None:
     first, second = demo.beacons_of_two_rooms()
     start = now_ms() - 20_000
-    with _listening(stack, "staff/topic-1/location", "events") as heard:
+    with listening(stack, "staff/topic-1/location", "events") as heard:
         publish(stack, *[("phone/topic-1/readings", batch((first.id, -50), ts=start + n * 1000)) for n in range(4)])
         publish(stack, ("phone/topic-1/readings", batch((second.id, -30), ts=start + 15_000)))
-        reported = eventually(lambda: at_least(2, _topics(heard, "staff/topic-1/location")))
+        reported = eventually(lambda: at_least(2, _payloads(heard, "staff/topic-1/location")))
         kinds = eventually(
-            lambda: at_least(3, [one for one in _topics(heard, "events") if one.get("staff_id") == "topic-1"])
+            lambda: at_least(3, [one for one in _payloads(heard, "events") if one.get("staff_id") == "topic-1"])
         )
     assert [(one["room"], one["level"], one["state"]) for one in reported] == [
         (first.room, first.level, "present"),
@@ -58,10 +34,10 @@ def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo:
         ("leave", first.room),
         ("enter", second.room),
     ]
-    with _listening(stack, "staff/topic-1/location") as later:
+    with listening(stack, "staff/topic-1/location") as later:
         eventually(lambda: later)
-    assert later[0][1], "the latest presence is retained"
-    assert later[0][2]["room"] == second.room
+    assert later[0].retained, "the latest presence is retained"
+    assert later[0].payload["room"] == second.room
 
 
 def test_leaving_a_room_publishes_a_stay_with_its_time_of_entering(stack: RunningStack, demo: Building) -> None:
@@ -113,9 +89,9 @@ def test_a_refused_message_is_stored_with_its_reason(stack: RunningStack, case: 
     if isinstance(payload, dict) and isinstance(payload.get("ts"), int):
         payload = {**payload, "ts": payload["ts"] + now_ms()}
     receiver = f"bad-{case.replace(' ', '-')}"
-    with _listening(stack, "rejected", username="telegraf-rejected") as heard:
+    with listening(stack, "rejected", username="telegraf-rejected") as heard:
         publish(stack, (f"phone/{receiver}/readings", payload))
-        mine = eventually(lambda: [one for one in _topics(heard, "rejected") if one["receiver"] == receiver])
+        mine = eventually(lambda: [one for one in _payloads(heard, "rejected") if one["receiver"] == receiver])
     assert [(one["reason"], one["kind"], one["topic"]) for one in mine] == [
         (reason, "phone", f"sda/v1/phone/{receiver}/readings")
     ]
@@ -129,8 +105,8 @@ def test_an_invalid_reading_is_refused_and_others_are_stored(stack: RunningStack
     first, second = demo.beacons_of_two_rooms()
     body = batch((first.id, -50), (second.id, -60))
     body["readings"].insert(1, {"beacon": first.id, "rssi": -200})
-    with _listening(stack, "rejected", username="telegraf-rejected") as heard:
+    with listening(stack, "rejected", username="telegraf-rejected") as heard:
         publish(stack, ("phone/neighbours/readings", body))
-        eventually(lambda: [one for one in _topics(heard, "rejected") if one["reason"] == "rssi_invalid"])
+        eventually(lambda: [one for one in _payloads(heard, "rejected") if one["reason"] == "rssi_invalid"])
     stored = eventually(lambda: at_least(2, stored_readings(stack, "receiver = 'neighbours'")))
     assert {(one["beacon"], one["rssi"]) for one in stored} == {(first.id, -50), (second.id, -60)}

@@ -8,13 +8,13 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import paho.mqtt.client as mqtt
 import pytest
 from fake_bluez import Advert, FakeBluez
 from private_bus import PrivateBus
 from running_agent import RunningAgent
+from support.listening import Message, listening
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import connect, eventually, get, history, now_ms
+from support.stack_client import eventually, get, history, now_ms
 from support.stored import stored_readings
 
 DEMO: dict[str, Any] = json.loads(DEMO_BUILDING.read_text())
@@ -48,13 +48,15 @@ class Site:
 
 
 class Watched:
-    """Messages on a gateway's `config` topic: payload (None if empty) and retain flag."""
+    """Messages on a gateway's `config` topic."""
 
-    def __init__(self) -> None:
-        self.got: list[tuple[dict[str, Any] | None, bool]] = []
+    def __init__(self, heard: list[Message]) -> None:
+        self._heard = heard
 
-    def __call__(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
-        self.got.append((json.loads(message.payload) if message.payload else None, message.retain))
+    @property
+    def got(self) -> list[tuple[dict[str, Any] | None, bool]]:
+        """Payload (None if empty) and retain flag of each."""
+        return [(one.payload, one.retained) for one in self._heard]
 
     def last(self) -> dict[str, Any] | None:
         """The newest payload."""
@@ -63,16 +65,10 @@ class Watched:
 
 @contextmanager
 def watching(site: Site, gateway: str) -> Iterator[Watched]:
-    """A plain client with the gateway's account."""
-    watched = Watched()
-    client = connect(site.stack, gateway, site.passwords[gateway])
-    client.on_message = watched
-    client.subscribe(f"sda/v1/gateway/{gateway}/config", qos=1)
-    try:
-        yield watched
-    finally:
-        client.disconnect()
-        client.loop_stop()
+    """Listen with the gateway's account."""
+    topic = f"gateway/{gateway}/config"
+    with listening(site.stack, topic, username=gateway, password=site.passwords[gateway]) as heard:
+        yield Watched(heard)
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ import subprocess
 
 from stack.layout import ROOT
 from support.building import Building
+from support.listening import listening
 from support.running import RunningStack
-from support.stack_client import batch, connect, eventually, influx, now_ms, publish
+from support.stack_client import batch, eventually, influx, now_ms, publish
 from support.stored import stored_readings
 
 PAGE = (ROOT / "docs" / "privacy.md").read_text()
@@ -33,16 +34,12 @@ def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
 
 def _retained(stack: RunningStack) -> set[str]:
     """Staff with a retained location: retained messages arrive before a later message of our own."""
-    password = stack.secrets["MQTT_NODERED_PASSWORD"]
-    client = connect(stack, "nodered", password)
-    seen: set[str] = set()
-    client.on_message = lambda _client, _data, message: seen.add(message.topic.split("/")[3])
-    client.subscribe("sda/v1/staff/+/location", 1)
-    client.publish("sda/v1/staff/end-of-list/location", "{}", qos=1)
-    eventually(lambda: "end-of-list" in seen, what="the end of what is retained")
-    client.disconnect()
-    client.loop_stop()
-    return seen
+    with listening(stack, "staff/+/location") as heard:
+        publish(stack, ("staff/end-of-list/location", "{}"), username="nodered")
+        eventually(
+            lambda: any(one.topic == "staff/end-of-list/location" for one in heard), what="the end of what is retained"
+        )
+        return {one.topic.split("/")[1] for one in heard}
 
 
 def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Building) -> None:
