@@ -305,6 +305,31 @@ test('kills that come faster than a start has read what lies before the gap: it 
   assert.deepEqual(found, expected);
 });
 
+test('a backlog that ingest stores a minute after it came is located when it is stored, and so is a time by hand', async () => {
+  const sent = walks(14, { people: 4, fromMs: T, toMs: END });
+  const late = (one) => one.receiver === '3' && one.ms > T + 2 * MIN && one.ms < T + 3 * MIN;
+  const world = new World(sent.map((one) => (late(one) ? { ...one, atMs: T + 5 * MIN, storedMs: T + 6 * MIN } : one))
+    .sort((a, b) => a.atMs - b.atMs), T).start();
+  await world.until(() => world.now >= T + 5 * MIN + 1000);
+  world.rebuild.request(T + MIN, T + 4 * MIN);
+  await world.until(() => world.now >= T + 6 * MIN - 1000);
+  assert.ok(!world.isComplete(T, T + 4 * MIN, ['3']));
+  assert.deepEqual(world.rebuild.jobs().map(({ state }) => state), ['done', 'running', 'waiting']);
+  await world.until(() => world.rebuild.part().state === 'idle');
+  const [found, expected] = [world, await undisturbed(sent)].map((one) => one.history(T, T + 5 * MIN).locations);
+  assert.deepEqual(found, expected);
+});
+
+test('what a killed broker forgot comes again some seconds later, beside newer: what follows it is located once more, too', async () => {
+  const sent = walks(31, { people: 10, fromMs: T, toMs: T + 8 * MIN, contrastDb: 12 }); // rooms are doubted for some readings
+  const forgotten = ({ ms }) => ms >= T + 5 * MIN - 1500 && ms < T + 5 * MIN;
+  const world = new World(sent.map((one) => (forgotten(one) ? { ...one, atMs: T + 5 * MIN + 6000 } : one))
+    .sort((a, b) => a.atMs - b.atMs), T).start();
+  await world.until(() => world.now >= T + 8 * MIN);
+  const [found, expected] = [world, await undisturbed(sent, T + 8 * MIN)].map((one) => one.history(T, T + 7 * MIN).locations);
+  assert.deepEqual(found, expected);
+});
+
 /** One who is in one room for longer than the warm-up, moves on in the middle of `walks`, and stays there. */
 function sits(receiver, fromMs, movesMs, toMs) {
   const sent = [];

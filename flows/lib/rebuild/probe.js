@@ -17,9 +17,10 @@ const LONG_MS = 15_000;
 
 /**
  * Until InfluxDB has all that has arrived here by now.
- * @param {Pick<import('./recover').Means, 'site'|'store'|'background'|'clock'|'hinder'>} means
+ * @param {Pick<import('./recover').Means, 'site'|'store'|'background'|'clock'|'doing'|'hinder'>} means
  */
-async function allStored({ site: { outbox }, store, background, clock, hinder }) {
+async function allStored({ site: { outbox }, store, background, clock, doing, hinder }) {
+  doing('waiting until InfluxDB has what has arrived');
   const beganMs = clock();
   let sentMs = -Infinity;
   let hindered = false;
@@ -38,6 +39,7 @@ async function allStored({ site: { outbox }, store, background, clock, hinder })
     await background.pause(LOOK_MS);
   }
   if (hindered) hinder('');
+  doing('');
 }
 
 module.exports = { allStored };

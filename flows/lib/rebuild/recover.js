@@ -22,7 +22,6 @@ const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at 
 const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
 const AT_ONCE = 200; // batches
 const LOOK_MS = 200;
-const ARRIVING = 'waiting until InfluxDB has what has arrived';
 const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
@@ -60,7 +59,7 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
  * @param {number} gapMs
  */
 async function recover(means, incoming, gapMs) {
-  const { site, background, feed, publishing, coverage, clock, doing } = means;
+  const { site, background, feed, publishing, coverage, clock } = means;
   const oldestMs = clock() - RETENTION_MS;
   const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
   const warmUpMs = warmUpAfter(coverage.countTry());
@@ -81,10 +80,8 @@ async function recover(means, incoming, gapMs) {
   let cursorMs = fromMs;
   const beganMs = clock();
   do {
-    doing(ARRIVING);
     const nowMs = clock();
     await allStored(means);
-    doing('');
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
     await feed.through(replay, cursorMs, toMs, { some, reading: incoming.reading, reached });
     cursorMs = toMs;
@@ -116,19 +113,17 @@ const wait = (background) => background.pause(LOOK_MS).then(() => true);
  * @param {number} cursorMs
  */
 async function join(means, incoming, replay, cursorMs) {
-  const { store, background, clock, doing } = means;
+  const { store, background, clock } = means;
   /** @type {Batch[]|null} */
   let arrived = null;
   /** @type {Map<string, Batch>} */
   let stored = new Map();
   while (arrived === null) { // once more when it was more than can be kept
-    doing(ARRIVING);
     incoming.keep();
     await allStored(means);
     stored = await background.retry(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
     arrived = incoming.take();
   }
-  doing('');
   for (const batch of arrived) stored.set(keyOf(batch), batch); // of the last ones the database may have a part only
   const heard = new Set(stored.keys());
   const came = () => (incoming.take() ?? []).filter((batch) => !heard.has(keyOf(batch)));
