@@ -1,10 +1,10 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean env check test test-compose bench bench-api bench-dashboard chaos accuracy account building key
+.PHONY: help up down status logs clean env check test test-compose page-figures chaos accuracy account building key
 .PHONY: rebuild simulator lab
 
 help:            ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 up:              ## install what is missing, start everything, and a demo of 50 SDAs and 113 gateways in the demo building (SIM=0: without)
 	@native/stack up
 down:            ## stop everything, keep the data
@@ -25,14 +25,10 @@ test-compose:    ## tests of the containers on a real engine, with both kinds of
 	@native/stack test-compose $(ARGS)
 chaos:           ## kill services at random under load, prove that nothing is lost; ARGS='--minutes 5 --seed 7', --help
 	@native/stack chaos $(ARGS)
-bench-dashboard: ## delay of markers, cost of ten open pages; ARGS='--heap-minutes 60': the page's heap
-	@native/stack bench dashboard $(ARGS)
-bench:           ## benchmarks; prints a table and writes docs/benchmarks.md
-	@native/stack bench $(ARGS)
-bench-api:       ## the HTTP API under load; prints a table and writes docs/performance.md; ARGS=--help
-	@native/stack bench api $(ARGS)
-lab:             ## load tests with reports: SCENARIO=a-tp-1 (none: a list); ARGS='--form long --target .env', --help
-	@native/stack lab $(if $(SCENARIO),run '$(SCENARIO)') $(ARGS)
+page-figures:    ## how soon a marker moves in a browser under load; ARGS='--heap-minutes 60': the page's memory
+	@native/stack page-figures $(ARGS)
+lab:             ## load tests with reports: SCENARIO=a-tp-1 (none: a list); FORM=long; ARGS='--tries 3 --resume', --help
+	@native/stack lab $(if $(SCENARIO),run $(foreach one,$(SCENARIO),'$(one)') --form $(or $(FORM),short)) $(ARGS)
 accuracy:        ## how often the room is right, a table and pictures; DATA=<folders> of recordings
 	@native/stack accuracy $(foreach folder,$(DATA),--data '$(folder)') $(ARGS)
 account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, remove

@@ -3,7 +3,7 @@
 
 /**
  * Benchmark of the locator alone: readings a second and memory a person, half of them with phones, half with tags, in the
- * demo building. The time to make the stream is not counted. Prints one line of JSON.
+ * demo building. The time to make the stream is not counted. Prints one line of JSON; exit code 1 if a target is missed.
  * node --expose-gc bench/locator.js [staff] [seconds]
  */
 
@@ -17,6 +17,8 @@ const DEMO = path.join(__dirname, '..', 'building', 'demo.json');
 const START_MS = 1_700_000_000_000;
 const TICK_MS = 250;
 const WARM_S = 10;
+const WANTED_READINGS_PER_CPU_S = 200_000;
+const WANTED_BYTES_PER_PERSON = 1000;
 
 const [staff = 10_000, seconds = 20] = process.argv.slice(2).map(Number);
 const { file } = loadBuilding(DEMO);
@@ -60,6 +62,8 @@ for (let s = 0; s < WARM_S + seconds; s += 1) {
 }
 stream.end();
 const each = (bytes() - empty) / staff;
+const fast = total.readings / total.cpuS >= WANTED_READINGS_PER_CPU_S;
+process.exitCode = fast && each < WANTED_BYTES_PER_PERSON ? 0 : 1;
 process.stdout.write(`${JSON.stringify({
   staff,
   located: locator.presences().length,

@@ -50,6 +50,19 @@ export type Level = { staff_id: string; level_db: number; level_sd_db: number };
  */
 export type Receiver = { kind: 'gateway' | 'beacon'; id: string; place: string; offset_db: number; readings: number };
 
+/** What a gateway hears people by, or a beacon is heard by, more (negative: less) than others; it is subtracted from readings. place: as of `Receiver`. */
+export type Offset = { kind: 'gateway' | 'beacon'; id: string; place: string; offset_db: number };
+/** from_ms: event time, epoch ms, from which it holds. */
+export type OffsetVersion = { from_ms: number; offsets: Offset[] };
+/**
+ * What one person's readings said about devices at one moment, at the place where they were believed to be. off_db: how much stronger than
+ * expected, without correction; distance_db: 10 log10 of the metres; through_db: what walls and floors were expected to take.
+ */
+export type Moment = {
+  staff_id: string; ms: number; room: string; x_m: number; y_m: number;
+  devices: { kind: 'gateway' | 'beacon'; id: string; place: string; off_db: number; distance_db: number; through_db: number }[];
+};
+
 export interface Locator {
   /** Take one checked batch. */
   hear(batch: Batch, nowMs: number, outcome: Outcome): void;
@@ -79,6 +92,8 @@ export interface Locator {
   levels(): Level[];
   /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
   receivers(): Receiver[];
+  /** Who learns the devices' offsets gets a sample of moments. */
+  onMoment(listener: ((moment: Moment) => void) | null): void;
   /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
   restoreReceivers(list: Receiver[]): void;
   /**
@@ -90,8 +105,12 @@ export interface Locator {
   began(staffId: string, room: string, sinceMs: number): Presence | null;
 }
 
-/** overrides: of single numbers of `tuning.js` and `constants.js`; prepared: what follows from the building, if that is known. */
-export function createLocator(building: Building, overrides?: Partial<Settings>, prepared?: Prepared): Locator;
+/** overrides: of single numbers of `tuning.js` and `constants.js`; prepared: what follows from the building, if that is known; versions: of the
+ * learned offsets, ascending, may grow at the end. */
+export function createLocator(building: Building, overrides?: Partial<Settings>, prepared?: Prepared,
+  versions?: readonly OffsetVersion[]): Locator;
 export function emptyOutcome(): Outcome;
+/** All that the expected level of a gateway or beacon depends on, as text. */
+export function placeOf(device: { id: string; level: string; room: string; x_m: number; y_m: number; tx?: number; rssi_offset?: number }): string;
 /** The numbers where neither the building nor overrides say otherwise. */
 export const DEFAULTS: Readonly<Settings>;

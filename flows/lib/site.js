@@ -33,7 +33,9 @@ function createSite(building, startedMs) {
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
   const crowding = createCrowding();
-  const live = createLiveTracking({ building, startedMs, history, outbox, results, counters });
+  /** Of the learned offsets, ascending; grows. @type {import('./locator').OffsetVersion[]} */
+  const offsetVersions = [];
+  const live = createLiveTracking({ building, startedMs, offsetVersions, history, outbox, results, counters });
   outbox.onReconnect(live.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
@@ -109,7 +111,7 @@ function createSite(building, startedMs) {
       results.deliver(nowMs);
     },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
-    newLocator: async (its) => createLocator(its, {}, await live.prepare(its)),
+    newLocator: async (its) => createLocator(its, {}, await live.prepare(its), offsetVersions),
     emptyOutcome,
     history,
     outbox,
@@ -120,6 +122,7 @@ function createSite(building, startedMs) {
     setBuildingFaults: (faults) => { buildingFaults = faults; },
     buildingFaults: () => buildingFaults,
     startedMs,
+    offsetVersions,
     counters: () => ({ ...counters }),
     beacons,
     gateways,

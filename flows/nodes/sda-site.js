@@ -12,7 +12,7 @@ const { lossFigures } = require('../lib/health/metrics/loss-figures');
 const { createParts } = require('../lib/health/metrics/parts');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
-const { createReceiverOffsets } = require('../lib/devices/receiver-offsets');
+const { keepOffsets } = require('../lib/devices/offsets/kept');
 const { inboxFigure } = require('../lib/intake/inbox');
 const { createSite, standAlone } = require('../lib/site');
 const { createInflux, createStore, createStoreGuard } = require('../lib/store');
@@ -28,8 +28,8 @@ module.exports = function register(RED) {
     const influx = createInflux({ url: config.influxUrl, token: config.influxToken });
     this.site = createSite(building, Date.now());
     const warn = (text) => this.warn(text);
-    const offsets = createReceiverOffsets(path.join(config.userDir, 'receivers.json'), this.site, warn);
-    offsets.restore();
+    const log = (text) => this.log(text);
+    const offsets = keepOffsets({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
     const storeGuard = createStoreGuard(influx);
     this.store = createStore(storeGuard);
     this.figures = createFigures();
@@ -52,7 +52,7 @@ module.exports = function register(RED) {
       this.exchange.stop();
       this.site.flush(Date.now());
       influx.close();
-      offsets.save().finally(done);
+      offsets.settle().finally(done);
     });
   }
 

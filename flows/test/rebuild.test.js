@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { DEFAULTS } = require('../lib/locator');
+const { DEFAULTS, placeOf } = require('../lib/locator');
 const { house, houseFile } = require('./locator/house');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { World, taggedWalks, walks } = require('./support/world');
@@ -461,6 +461,42 @@ test('by hand over a reload, and after a kill behind it: each reading is located
   world.rebuild.request(T, END);
   await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
   assert.deepEqual(compared(world), expected);
+});
+
+test('by hand, after a kill and late: each reading is corrected by the learned offsets that were in use at its time', async () => {
+  const place = (key) => placeOf(smallBuilding().beacons.find(({ id }) => id === BEACONS[key]));
+  const offsets = (a, c) => [['a', a], ['c', c]].map(([key, db]) => ({ kind: 'beacon', id: BEACONS[key], place: place(key), offset_db: db }));
+  const play = async (sent, isCorrected, kill = false) => {
+    const world = new World(sent, T).start();
+    for (const [minute, a, c] of [[2, 18, -18], [7, -15, 15]]) {
+      await world.until(() => world.now >= T + minute * MIN);
+      if (isCorrected) world.correct(offsets(a, c));
+    }
+    if (kill) {
+      await world.until(() => world.now >= T + 9 * MIN);
+      world.kill();
+      world.pass(MIN);
+      world.start({ session: false });
+      await world.idle();
+    }
+    await world.until(() => world.now >= END + 2 * MIN);
+    return world;
+  };
+  const sent = walks(14, { people: 6, fromMs: T, toMs: END });
+  const world = await play(sent, true);
+  const expected = compared(world);
+  const early = world.history(T, T + 5 * MIN);
+  const plain = compared(await play(sent, false));
+  assert.ok(plain.locations.filter((line) => !expected.locations.includes(line)).length > 100, 'offsets matter here');
+  world.locations.clear();
+  world.stays.clear();
+  world.rebuild.request(T, END);
+  await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
+  assert.deepEqual(compared(world), expected, 'by hand');
+  assert.deepEqual(compared(await play(sent, true, true)), expected, 'after a kill');
+  const late = await play(delayed(sent, '3', T + 10 * MIN), true);
+  await late.until(() => late.isComplete(T, T + 9 * MIN, null), MIN);
+  assert.deepEqual(late.history(T, T + 5 * MIN), early, 'late, from before and after the first of them');
 });
 
 /** The earliest time on disk that is late for somebody. */

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from stack.errors import StackError
 from stack.layout import ROOT
+from stack.processes import processes
 from stack.settings import load
 
 
@@ -48,7 +49,7 @@ def test_clean_deletes_only_what_up_made(tmp_path: Path) -> None:
 )
 def test_services_reach_the_broker_where_it_listens(tmp_path: Path, bind: str, host: str, url: str) -> None:
     settings = load(tmp_path / ".env", {"MQTT_BIND": bind, "HTTP_BIND": bind})
-    assert (settings.mqtt_host, settings.mqtt_url) == (host, url)
+    assert (settings.mqtt_host, settings.mqtt_url_from("telegraf")) == (host, url)
     assert settings.http_url == url.replace("tcp", "http").replace("1883", "1880")
 
 
@@ -95,3 +96,12 @@ def test_a_folder_instead_of_the_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".env").mkdir()
     with pytest.raises(StackError, match="is no file"):
         load(tmp_path / ".env", {})
+
+
+def test_a_link_with_a_proxy_is_reached_through_it_and_others_are_not(tmp_path: Path) -> None:
+    settings = load(tmp_path / ".env", {"LINK_PORTS": "node-red-influxd=21001,telegraf-mosquitto=21002"})
+    environments = {one.name: one.environment for one in processes(settings)}
+    assert environments["node-red"]["INFLUX_URL"] == "http://127.0.0.1:21001"
+    assert environments["telegraf"]["INFLUX_URL"] == settings.influx_url
+    assert environments["telegraf"]["MQTT_URL"] == "tcp://127.0.0.1:21002"
+    assert environments["node-red"]["MQTT_PORT"] == settings["MQTT_PORT"]

@@ -98,7 +98,7 @@ def draw(seed: int) -> DrawnSet:
     for number, (track, one) in enumerate(zip(scene.tracks, scene.adverts, strict=True)):
         manner: Manner = "standing" if number < STANDING else "patrol"
         name = f"{manner}-{number + 1 if number < STANDING else number + 1 - STANDING}"
-        recordings.append(DrawnRecording(name, manner, _rows(one, devices, mode), _truth(track)))
+        recordings.append(DrawnRecording(name, manner, rows(one, devices, mode), truth(track)))
     facts: Facts = {
         "plan": plan.kind,
         "levels": plan.levels,
@@ -129,10 +129,10 @@ def _heard(
     return air, found
 
 
-def heard_share(times_s: Floats, radio: Radio) -> float:
+def heard_share(times_s: Floats, radio: Radio, lasts_s: float = LASTS_S) -> float:
     """Share of seconds with a recent advert: within two intervals of adverts, at least a second."""
     within_s = max(1.0, 2 / radio.adverts_per_s)
-    moments = np.arange(1.0, LASTS_S + 1)
+    moments = np.arange(1.0, lasts_s + 1)
     last = np.concatenate([[-np.inf], times_s])[np.searchsorted(times_s, moments)]
     return float(np.mean(moments - last <= within_s))
 
@@ -212,7 +212,8 @@ def _building(seed: int, plan: Plan, mode: Mode, listed: list[dict[str, Any]]) -
     }
 
 
-def _rows(adverts: Adverts, devices: list[Device], mode: Mode) -> list[tuple[int, str, str, int]]:
+def rows(adverts: Adverts, devices: list[Device], mode: Mode) -> list[tuple[int, str, str, int]]:
+    """Adverts as (ts_ms, receiver, beacon, rssi)."""
     ms = (START_MS + np.rint(adverts.times_s * 1000).astype(np.int64)).tolist()
     heard = zip(ms, adverts.device.tolist(), adverts.rssi.tolist(), strict=True)
     if mode == "gateway":
@@ -220,7 +221,8 @@ def _rows(adverts: Adverts, devices: list[Device], mode: Mode) -> list[tuple[int
     return [(ts, WALKER, devices[k].id, rssi) for ts, k, rssi in heard]
 
 
-def _truth(track: Track) -> list[tuple[int, str, float, float]]:
+def truth(track: Track) -> list[tuple[int, str, float, float]]:
+    """The room and place of each second."""
     seconds = np.arange(int(track.end_s))
     where = track.at(seconds.astype(np.float64))
     places = zip(seconds.tolist(), where.leg.tolist(), where.x_m.tolist(), where.y_m.tolist(), strict=True)

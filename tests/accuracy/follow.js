@@ -1,9 +1,10 @@
 'use strict';
 
 // Readings into the flows' own locator, with the clock as data, and what came out of it. One JSON value a line.
-// In:  {"building": {…}, "tick_ms": 250, "tuning": {}}, then messages in the order of their arrival:
+// In:  {"building": {…}, "tick_ms": 250, "tuning": {}, "teaches": false, "learned": false}, then messages in the order of their arrival:
 //      {"now_ms", "kind", "receiver", "ts", "readings"} or {"now_ms", "gateway", "online"}, at last {"now_ms"};
-//      then the next one's start, with the same building where it names none
+//      then the next one's start, with the same building where it names none. teaches: offsets of devices are learned from it;
+//      learned: "anew" forgets them, "use" corrects readings by those that the plays before taught since the last "use" or "anew"
 // Out: of each start a line, for each person {"staff_id", "history": [[second, level, room], …], "live": [[now_ms, level, room, state], …]}
 //      history: what /extractbeacon serves: the final room of each second; live: each change of presence, when it was published
 const path = require('node:path');
@@ -11,11 +12,21 @@ const readline = require('node:readline');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
+const { learnedOffsets } = require(path.join(LIB, 'devices', 'offsets'));
+const { createWitnesses } = require(path.join(LIB, 'devices', 'offsets', 'witnesses'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
 
+const witnesses = createWitnesses();
+/** Learned offsets in use. */
+let versions = [];
+
 /** @param {import('../../flows/lib/building').Building} building @param {{tick_ms: number, tuning?: object}} start */
-function createFollowing(building, { tick_ms: tickMs, tuning = {} }) {
-  const locator = createLocator(building, tuning);
+function createFollowing(building, { tick_ms: tickMs, tuning = {}, teaches = false, learned = 'keep' }) {
+  if (learned === 'anew') versions = [];
+  if (learned === 'use') versions = [{ from_ms: 0, offsets: learnedOffsets(witnesses, building, versions[0]?.offsets) }];
+  if (learned !== 'keep') witnesses.clear();
+  const locator = createLocator(building, tuning, undefined, versions);
+  if (teaches) locator.onMoment(witnesses.note);
   for (const id of building.gateways.keys()) locator.setGateway(id, true);
   const people = new Map();
   const outcome = emptyOutcome();

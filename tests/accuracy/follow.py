@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from simulator.message import Reading
 from stack.layout import node_folder
@@ -17,6 +17,7 @@ from accuracy.score import changes
 PROGRAM = Path(__file__).with_name("follow.js")
 TICK_MS = 250
 KEPT_MS = 60_000  # a record counts until the next one, but no longer than somebody counts as present (contract)
+Learned = Literal["keep", "anew", "use"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,17 @@ class FollowError(Exception):
 class Play:
     """Batches in the order of arrival, to be played until `end_ms` through a locator that knows nothing yet.
 
-    `tuning` goes before the locator's own numbers; `offline` is a gateway of which the broker says that it is out."""
+    `tuning` goes before the locator's own numbers; `offline` is a gateway of which the broker says that it is out.
+    Offsets of devices are learned from a play that `teaches`; `learned` is "anew" to forget them, and "use" to correct
+    readings by what the plays before taught."""
 
     building: dict[str, Any]
     sent: Iterable[Sent]
     end_ms: float
     tuning: Mapping[str, float] = field(default_factory=dict)
     offline: str | None = None
+    teaches: bool = False
+    learned: Learned = "keep"
 
 
 def follow(play: Play) -> dict[str, Estimate]:
@@ -86,7 +91,12 @@ def follow_all(plays: Iterable[Play]) -> list[dict[str, Estimate]]:
     with tempfile.TemporaryFile("w+") as into, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         building = None
         for play in plays:
-            start = {"tick_ms": TICK_MS, "tuning": dict(play.tuning)}
+            start = {
+                "tick_ms": TICK_MS,
+                "tuning": dict(play.tuning),
+                "teaches": play.teaches,
+                "learned": play.learned,
+            }
             into.write(json.dumps(start if play.building is building else {**start, "building": play.building}) + "\n")
             building = play.building
             into.writelines(json.dumps(message) + "\n" for message in _messages(play))

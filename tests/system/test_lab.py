@@ -1,4 +1,5 @@
-"""The load laboratory on a real stack: all is counted, a starved generator makes its run void, a loss is found."""
+"""The load laboratory on a real stack: all is counted, a starved generator makes its run void, a loss and a slower
+platform are found."""
 
 import csv
 import json
@@ -6,13 +7,16 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
 from influxdb_client.client.influxdb_client import InfluxDBClient
+from stack.links import proxies
 from support.running import RunningStack
 from support.stack_client import eventually
+from unused_ports import unused_ports
 
 SCENARIO = """
 title = "Both ways in, with answers checked"
@@ -27,12 +31,27 @@ load = [
   { kind = "devices", count = 20, interval_s = 1, readings = 2 },
   { kind = "calls", call = "insert", rate = 10, first = 50, staff = 2 },
   { kind = "calls", call = "hacs", rate = 5, first = 50, staff = 2 },
+  { kind = "sockets", count = 2, topic = "floor:L1" },
 ]
 [[step]]
 name = "users"
 load = [{ kind = "users", count = 3, think_s = [0.05, 0.1], mix = { staff = 1, monitoring = 1 } }]
 """
-VOID = 5
+POLLS = """
+title = "Polls, again and again"
+about = "Goal: a figure to compare."
+[short]
+seconds = 1.5
+repeats = 3
+[long]
+seconds = 1.5
+[[step]]
+name = "polls"
+load = [{ kind = "calls", call = "hacs", rate = 20, staff = 5 }]
+"""
+OK, FAILED, VOID = 0, 1, 5
+DELAYS_MS = {"before": 100, "same": 100, "slower": 122}
+"""Most of each answer's time: what other tests do to the machine meanwhile is small beside it."""
 FROZEN_S = 1.0
 
 
@@ -55,7 +74,9 @@ def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, t
     assert summary["counts"]["expected"] == summary["counts"]["stored"] == 20 * 2 * 3 + 30
     assert summary["wrong"] == 0
     calls = {call for step in summary["steps"] for call in step["calls"]}
-    assert calls == {"message", "insert", "hacs", "staff", "monitoring"}
+    assert calls - {"change", "unchanged"} == {"message", "insert", "hacs", "staff", "monitoring", "page"}
+    (opened,) = [step["calls"]["page"] for step in summary["steps"] if "page" in step["calls"]]
+    assert (opened["requests"], opened["faults"]) == (2, 0)  # each got its first snapshot
 
     receiver = _lose_one_message(stack, folder)
     with _simulator(stack, tmp_path, "recount", str(folder), "--wait", "1") as counting:
@@ -65,9 +86,43 @@ def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, t
     assert any("other counts stored than sent" in reason for reason in after["failed"])
 
 
-def _simulator(stack: RunningStack, folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+def test_a_platform_that_is_slower_by_a_fifth_is_a_regression_and_the_same_one_is_not(
+    stack: RunningStack, tmp_path: Path
+) -> None:
+    """Three laboratories poll at the same time, each through a proxy that holds answers back."""
+    (tmp_path / "polls.toml").write_text(POLLS)
+    own, *listening = unused_ports(1 + len(DELAYS_MS))
+    ports = dict(zip(DELAYS_MS, listening, strict=True))
+    with ExitStack() as open_:
+        ways = {name: (port, stack.ports.http) for name, port in ports.items()}
+        links = open_.enter_context(proxies(ways, own))
+        running = {}
+        for name, port in ports.items():
+            links.delay(name, DELAYS_MS[name])
+            (tmp_path / name).mkdir()
+            arguments = ("run", str(tmp_path / "polls.toml"), "--tries", "4", "--to", str(tmp_path / name / "runs"))
+            running[name] = open_.enter_context(_simulator(stack, tmp_path / name, *arguments, http_port=port))
+        printed = {name: one.communicate(timeout=240)[0] for name, one in running.items()}
+    assert {name: one.returncode for name, one in running.items()} == dict.fromkeys(DELAYS_MS, OK), printed
+
+    assert _compared(tmp_path, "before", "same")[0] == OK, _compared(tmp_path, "before", "same")
+    code, text = _compared(tmp_path, "before", "slower")
+    assert code == FAILED
+    assert [line for line in text.splitlines() if " p50 " in line and line.endswith("REGRESSION")], text
+
+
+def _compared(folder: Path, before: str, after: str) -> tuple[int, str]:
+    sides = [[str(one) for one in sorted((folder / name / "runs").iterdir())] for name in (before, after)]
+    program = Path(sys.executable).with_name("simulator")
+    command = [str(program), "lab", "compare", *sides[0], "--after", *sides[1]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _simulator(stack: RunningStack, folder: Path, *arguments: str, http_port: int = 0) -> "subprocess.Popen[str]":
     env_file = folder / "target.env"
-    env_file.write_text("".join(f"{key}={value}\n" for key, value in stack.secrets.items()))
+    values = {**stack.secrets, "HTTP_PORT": str(http_port or stack.ports.http)}
+    env_file.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
     program = Path(sys.executable).with_name("simulator")
     command: list[str | Path] = [program, "lab", *arguments, "--target", env_file]
     environment = {key: value for key, value in os.environ.items() if key not in stack.secrets}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beliefBars, biasHint, biasText, changeText, heardRows, levelHint, levelText, strengthRows } from '../src/lib/trace.js';
+import { beliefBars, biasHint, biasText, changeText, correctionText, heardRows, levelHint, levelText, strengthRows } from '../src/lib/trace.js';
 
 const trace = {
   staff_id: '7', ts: 5, room: 'hall', level_db: 7.2, level_sd_db: 1.8,
@@ -42,6 +42,7 @@ test('texts of strengths, with advice for large deviations', () => {
   for (const quiet of [{ level_db: 6, tags: ['A'] }, { level_db: null, tags: ['A'] }, { level_db: 15, tags: [] }]) assert.equal(levelHint(quiet), '');
   assert.equal(biasText(-5.2), '5 dB weaker than expected');
   assert.equal(biasText(null), null);
+  assert.deepEqual([correctionText({ db: 6 }), correctionText({ db: -4 })], ['6 dB taken off', '4 dB added']);
   assert.match(biasHint('gateway', -5), /antenna, or set rssi_offset/);
   assert.match(biasHint('beacon', 5), /battery, or set tx/);
   assert.equal(biasHint('gateway', 3.9), '');

@@ -19,7 +19,8 @@ const { inPieces } = require('../shared/pieces');
  *   window_ms?: number, approximate?: boolean}} Gateway
  * @typedef {{id: string, name: string, tags?: string[], tag_tx?: number}} Staff
  * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[],
- *   tuning?: Record<string, number>}} BuildingFile tuning: numbers of the locator, see tuning.js
+ *   tuning?: Record<string, number>, learned_offsets?: boolean}} BuildingFile tuning: numbers of the locator, see tuning.js;
+ *   learned_offsets: false: those of gateways and beacons are learned, and not used
  */
 
 /** The building file is refused; `faults` has all faults, each with its JSON pointer. */

@@ -24,13 +24,16 @@ const { toBuilding, toGateway } = require('./changes');
  * @param {object} means
  * @param {Building} means.building
  * @param {number} means.startedMs
+ * @param {readonly import('../locator').OffsetVersion[]} means.offsetVersions
  * @param {ReturnType<typeof import('../history').createHistory>} means.history
  * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox for what was published before
  * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
  */
-function createLiveTracking({ building, startedMs, history, outbox, results, counters }) {
-  let locator = createLocator(building);
+function createLiveTracking({ building, startedMs, offsetVersions, history, outbox, results, counters }) {
+  let locator = createLocator(building, {}, undefined, offsetVersions);
+  /** @type {((moment: import('../locator').Moment) => void)|null} */
+  let onMoment = null;
   let found = emptyOutcome();
   let remembered = 0;
   /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
@@ -147,7 +150,9 @@ function createLiveTracking({ building, startedMs, history, outbox, results, cou
     const known = new Set(replay.locator.presences().map(({ staff_id: id }) => id));
     for (const presence of here) if (!known.has(presence.staff_id)) replay.locator.resume(presence); // of a backlog, which follows
     replay.locator.restoreReceivers(locator.receivers()); // what was learned before the start too
+    locator.onMoment(null);
     locator = replay.locator;
+    locator.onMoment(onMoment);
     for (const [id, up] of online) locator.setGateway(id, up);
     for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
     for (const [id, presence] of replay.presences) {
@@ -191,6 +196,11 @@ function createLiveTracking({ building, startedMs, history, outbox, results, cou
     levels: () => locator.levels(),
     /** How much stronger than expected each gateway hears people, and each beacon is heard. */
     receivers: () => locator.receivers(),
+    /** Who learns the devices' offsets, from the present alone. @param {((moment: import('../locator').Moment) => void)|null} listener */
+    onMoment(listener) {
+      onMoment = listener;
+      locator.onMoment(listener);
+    },
     /** What `receivers` said before the start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */

@@ -2,6 +2,7 @@
 'use strict';
 
 const { choose } = require('./choose');
+const { momentOf } = require('./moments');
 const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = require('./person');
 
 /**
@@ -9,14 +10,16 @@ const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = requir
  * @typedef {import('./person').Person} Person
  * @typedef {import('./person').Outcome} Outcome
  * @typedef {import('./sightings').Heard} Heard
+ * @typedef {{see: ((moment: import('../locator').Moment) => void)|null}} Watch who learns the devices' offsets; null: nobody
  * @param {import('./model').Model} model
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
  * @param {import('./levels').Levels} levels
  * @param {import('./history').History} history
  * @param {import('./receivers').Receivers} receivers
+ * @param {{watch: Watch, corrections: import('./corrections').Corrections}} offsets
  */
-function createFollowing(model, beliefs, hearing, levels, history, receivers) {
+function createFollowing(model, beliefs, hearing, levels, history, receivers, { watch, corrections }) {
   const { plan: { rooms }, radio, settings } = model;
   const chances = new Float64Array(rooms.length);
 
@@ -150,7 +153,13 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers) {
     const passed = { seconds, steps, touched, walks };
     const remembered = hearing.recall(slot, ms);
     const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, remembered, common, nowMs);
-    if (receivers.samples(nowMs)) receivers.learn(beliefs.cells(slot), remembered, levels.of(slot), ms);
+    if (receivers.samples(nowMs)) {
+      const cells = beliefs.cells(slot);
+      const corrected = corrections(ms);
+      receivers.learn(cells, remembered, levels.of(slot), ms, corrected);
+      const moment = watch.see && momentOf(model, person.id, cells, remembered, levels.of(slot), ms, corrected);
+      if (moment) watch.see?.(moment);
+    }
     levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
     return remembered.count;
   }

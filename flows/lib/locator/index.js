@@ -4,8 +4,9 @@
 const { DEFAULTS } = require('./constants');
 const { modelOf } = require('./model');
 const { createParts } = require('./parts');
+const { placeOf } = require('./receivers');
 const { linkCells, move, roomIn } = require('./move');
-const { beganAt, emptyOutcome, newPerson, presenceOf } = require('./person');
+const { beganAt, emptyOutcome, levelOf, newPerson, presenceOf } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
 const { inOneGo } = require('../shared/pieces');
 const { tuningOf } = require('../building/tuning');
@@ -31,13 +32,14 @@ const AT_ONCE = 200; // people who come along into another building without a br
  * @param {Building} building its `tuning` goes before tuning.js
  * @param {Partial<import('./constants').Settings>} [overrides] go before both
  * @param {import('./model').Model} [prepared] of the building, by a locator with the same overrides
+ * @param {readonly import('../locator').OffsetVersion[]} [versions] of the learned offsets, ascending; may grow at the end
  */
-function createLocator(building, overrides = {}, prepared = undefined) {
+function createLocator(building, overrides = {}, prepared = undefined, versions = []) {
   /** @type {Map<string, Person>} */
   const people = new Map();
-  /** @type {Map<string, boolean>} by gateway id */
-  const online = new Map();
-  let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), online);
+  /** @type {import('./parts').Shared} */
+  const shared = { online: new Map(), versions, watch: { see: null } };
+  let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), shared);
   /** Who is still followed in a building of before. @type {Map<Person, Parts>} */
   const behind = new Map();
   /** Cells of buildings of before in the one of now. @type {WeakMap<Parts, Int32Array>} */
@@ -89,7 +91,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     const { kind, receiver, ts } = batch;
     const take = takeAt(nowMs, outcome);
     if (kind === 'phone') {
-      const heard = heardByPhone(batch, its, radio, settings.txDbm);
+      const heard = heardByPhone(batch, its, radio, settings.txDbm, site.corrections(ts));
       if (heard.sources.length === 0) return;
       for (const source of heard.sources) silence.heard(source, nowMs);
       if (!joinPhone(personOf(receiver, nowMs, outcome), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
@@ -100,7 +102,8 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     silence.heard(source, nowMs);
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
       const person = personOf(id, nowMs, outcome);
-      if (!joinGateway(person, ts, { source, rssi, tag }, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
+      const heard = { source, rssi: rssi - (site.corrections(ts)?.[source] ?? 0), tag };
+      if (!joinGateway(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
     });
   }
 
@@ -136,12 +139,13 @@ function createLocator(building, overrides = {}, prepared = undefined) {
    */
   function setBuilding(next, nowMs, outcome, model = undefined) {
     model ??= inOneGo(prepare(next, site.model));
-    if (model === site.model) { // nothing is different by which anybody is located
+    const isSame = model === site.model && next.file.learned_offsets === site.building.file.learned_offsets;
+    if (isSame) { // nothing is different by which anybody is located
       site.building = next;
       return;
     }
     for (const person of people.values()) if (!behind.has(person)) behind.set(person, site);
-    site = createParts(next, model, online, site.receivers);
+    site = createParts(next, model, shared, site.receivers);
     links = new WeakMap();
     followSome(nowMs, outcome);
   }
@@ -180,7 +184,7 @@ function createLocator(building, overrides = {}, prepared = undefined) {
     setBuilding,
     /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
     setGateway(id, up) {
-      online.set(id, up);
+      shared.online.set(id, up);
       site.silence.status(site.model.radio.gateways.get(id), up);
     },
     /** From when on it is open where somebody is, epoch ms. @param {string} id */
@@ -200,12 +204,11 @@ function createLocator(building, overrides = {}, prepared = undefined) {
       return traceOf(person, model, beliefs, hearing, levels, history);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
-    levels: () => [...people.values()].map((person) => {
-      const { meanDb, variance } = siteOf(person).levels.of(person.slot);
-      return { staff_id: person.id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
-    }),
+    levels: () => [...people.values()].map((person) => levelOf(person, siteOf(person).levels)),
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
+    /** Who learns the devices' offsets. @param {((moment: import('../locator').Moment) => void)|null} listener */
+    onMoment: (listener) => { shared.watch.see = listener; },
     /** What `receivers` said before a start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => { site.receivers.restore(list); },
     /**
@@ -230,4 +233,4 @@ function createLocator(building, overrides = {}, prepared = undefined) {
   };
 }
 
-module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, DEFAULTS });
+module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placeOf, DEFAULTS });

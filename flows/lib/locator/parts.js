@@ -2,6 +2,7 @@
 'use strict';
 
 const { createBeliefs } = require('./beliefs');
+const { createCorrections } = require('./corrections');
 const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
 const { createHistory } = require('./history');
@@ -12,12 +13,14 @@ const { createSilence } = require('./silence');
 /**
  * All that a locator works with in one building.
  * @typedef {ReturnType<typeof createParts>} Parts
+ * @typedef {{online: Map<string, boolean>, versions: readonly import('../locator').OffsetVersion[],
+ *   watch: import('./follow').Watch}} Shared by the parts of all buildings; online: by gateway id; versions: of the learned offsets
  * @param {import('../building').Building} building
  * @param {import('./model').Model} model
- * @param {Map<string, boolean>} online by gateway id
+ * @param {Shared} shared
  * @param {import('./receivers').Receivers} [learned] of the building before
  */
-function createParts(building, model, online, learned) {
+function createParts(building, model, { online, versions, watch }, learned) {
   const { radio, settings } = model;
   const silence = createSilence(radio, settings);
   for (const [id, up] of online) silence.status(radio.gateways.get(id), up);
@@ -26,7 +29,8 @@ function createParts(building, model, online, learned) {
   const levels = createLevels(settings);
   const history = createHistory(settings);
   const receivers = createReceivers(radio, settings, learned);
-  const following = createFollowing(model, beliefs, hearing, levels, history, receivers);
+  const corrections = createCorrections(radio, building.file.learned_offsets === false ? [] : versions);
+  const following = createFollowing(model, beliefs, hearing, levels, history, receivers, { watch, corrections });
 
   /**
    * A slot for somebody.
@@ -41,7 +45,7 @@ function createParts(building, model, online, learned) {
     return slot;
   }
 
-  return { building, settings, model, silence, beliefs, hearing, levels, history, receivers, following, open };
+  return { building, settings, model, silence, beliefs, hearing, levels, history, receivers, corrections, following, open };
 }
 
 module.exports = { createParts };

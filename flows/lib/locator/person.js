@@ -48,6 +48,12 @@ const isHere = (person) => person.state === 'present' || person.state === 'stale
 /** @param {number} ageMs @param {import('./constants').Settings} settings @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
 
+/** @param {Pick<Person, 'id'|'slot'>} person @param {import('./levels').Levels} levels @returns {import('../locator').Level} */
+function levelOf({ id, slot }, levels) {
+  const { meanDb, variance } = levels.of(slot);
+  return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
+}
+
 /** @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying */
 
 /** @param {Staying} person @param {number} leaveMs @param {import('./plan').Room[]} rooms @param {Outcome} outcome */
@@ -66,4 +72,4 @@ function reportEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, newPerson, presenceOf, stateAt, reportEvent, reportStay };
+module.exports = { beganAt, emptyOutcome, isHere, levelOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };

@@ -5,12 +5,13 @@ const { expectedIn } = require('./source');
 
 /**
  * How much stronger or weaker than expected each gateway hears people, and each beacon is heard by them, dB: an exponential mean over all
- * people, for display only. Nobody is located by it.
+ * people, without correction, for display only. Nobody is located by it (`corrections.js`).
  * @typedef {object} Receivers
  * @property {(nowMs: number) => boolean} samples whether this moment counts, of many; nowMs: our clock
  * @property {(cells: [cell: number, probability: number][], remembered: import('./hearing').Remembered,
- *   level: import('./levels').Level, ms: number) => void} learn from what is remembered of one person at one moment; cells: where
- *   they may be; level: of their tag or phone; ms: event time
+ *   level: import('./levels').Level, ms: number,
+ *   corrections?: Float32Array|null) => void} learn from what is remembered of one person at one moment; cells: where
+ *   they may be; level: of their tag or phone; ms: event time; corrections: dB by source, by which readings were lowered
  * @property {() => Receiver[]} all those that anything was learned of
  * @property {(list: Receiver[]) => void} restore those at the same place go on from there
  * @typedef {import('../locator').Receiver} Receiver
@@ -60,15 +61,16 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, level
       left = gap();
       return true;
     },
-    learn(cells, remembered, { meanDb, variance }, ms) {
+    learn(cells, remembered, { meanDb, variance }, ms, corrections = null) {
       if (variance > (KNOWN_SHARE * levelDb) ** 2) return;
       for (let k = 0; k < remembered.count; k += 1) {
         if (remembered.ages[k] > 0) continue; // learned from when it came
         const source = sources[remembered.sources[k]];
         let wanted = meanDb;
+        const correctedDb = corrections === null ? 0 : corrections[remembered.sources[k]];
         for (const [cell, probability] of cells) wanted += probability * expectedIn(source, cell, weakestDbm);
         if (wanted < hearableDbm) continue; // only the strongest of such readings arrive: they would say too much
-        add(learned[remembered.sources[k]], remembered.levels[k] - wanted, ms);
+        add(learned[remembered.sources[k]], remembered.levels[k] + correctedDb - wanted, ms);
       }
     },
     all: () => learned.flatMap(({ meanDb, readings }, k) => (readings === 0 ? []
@@ -104,4 +106,4 @@ function placeOf({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) {
   return [level, room, x, y, tx ?? '', offset ?? ''].join(' ');
 }
 
-module.exports = { createReceivers };
+module.exports = { createReceivers, placeOf, KNOWN_SHARE };

@@ -47,16 +47,17 @@ function addReading(heard, source, rssi) {
  * @param {Building} building
  * @param {import('./radio').Radio} radio
  * @param {number} txDbm what a beacon of unknown power is taken for
+ * @param {Float32Array|null} [corrections] dB by source, subtracted
  * @returns {Heard} empty when there are none
  */
-function heardByPhone({ readings }, building, radio, txDbm) {
+function heardByPhone({ readings }, building, radio, txDbm, corrections = null) {
   const heard = nothingHeard('phone');
   for (const { beacon, rssi, tx = txDbm } of readings) {
     const source = radio.beacons.get(beacon);
     if (source === undefined) continue;
     // what the building says about a beacon's power goes before what the beacon says
     const known = building.beacons.get(beacon)?.tx !== undefined;
-    addReading(heard, source, known ? rssi : rssi - tx + txDbm);
+    addReading(heard, source, (known ? rssi : rssi - tx + txDbm) - (corrections === null ? 0 : corrections[source]));
   }
   return heard;
 }

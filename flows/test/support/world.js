@@ -69,7 +69,7 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
-      retained: new Map(), settled: 0, probes: [],
+      retained: new Map(), settled: 0, probes: [], offsets: [],
       breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
@@ -78,6 +78,7 @@ class World {
   start({ session = true } = {}) {
     if (!session) this.queue = [];
     const site = createSite(createBuilding(this.versions.at(-1).file), this.now);
+    site.offsetVersions.push(...this.offsets);
     this.log = [];
     const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
@@ -106,6 +107,13 @@ class World {
     const building = createBuilding(file);
     this.versions.push({ version: this.versions.length, ts: this.now, digest: building.digest, file });
     this.site?.setBuilding(building, this.now);
+  }
+
+  /** Other learned offsets of devices are on disk, and hold from a minute later on. */
+  correct(offsets) {
+    const version = { from_ms: this.now + 60_000, offsets };
+    this.offsets.push(version);
+    this.site?.offsetVersions.push(version);
   }
 
   /** A gateway says that it is there, or the broker that it is gone. */

@@ -142,10 +142,9 @@ def _test_compose(rest: list[str]) -> int:
     return checks.test_compose(rest)
 
 
-def _bench(rest: list[str]) -> int:
+def _page_figures(rest: list[str]) -> int:
     _install([])
-    install.install(install.load_test_parts())
-    return checks.bench(rest)
+    return checks.page_figures(rest)
 
 
 def _chaos(rest: list[str]) -> int:
@@ -202,7 +201,7 @@ OWN_ARGUMENTS = {
     "clean",
     "test",
     "test-compose",
-    "bench",
+    "page-figures",
     "chaos",
     "accuracy",
     "lab",
@@ -220,10 +219,10 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
-    "lab": (_lab, "the load laboratory: list, run, compare, report"),
+    "lab": (_lab, "the load laboratory: list, run, compare, report, page"),
     "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
-    "bench": (_bench, "the benchmarks, a table on the screen and in docs/benchmarks.md"),
+    "page-figures": (_page_figures, "how soon a marker moves in a browser, and the page's memory"),
     "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
     "test-compose": (_test_compose, "the containers on a real engine, its own or a private one"),

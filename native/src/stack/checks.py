@@ -150,10 +150,9 @@ def _engines() -> tuple[list[str], str]:
     return found.stdout.split(), found.stderr.strip() if found.returncode else ""
 
 
-def bench(arguments: list[str]) -> int:
-    """Run the benchmarks. A first argument without a dash names another (`api`, `dashboard`), which gets the others."""
-    named = arguments[:1] if arguments and not arguments[0].startswith("-") else []
-    return _run_package(".".join(["bench", *named]), arguments[len(named) :])
+def page_figures(arguments: list[str]) -> int:
+    """Measure the dashboard's page in a browser under load, with `arguments`."""
+    return _run_package("page_figures", arguments)
 
 
 def chaos(arguments: list[str]) -> int:

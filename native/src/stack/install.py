@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .digest import digest
 from .errors import StackError
-from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program, node_folder, oha_program
+from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program, node_folder, toxiproxy_program
 
 BUILD_SPACE_BYTES = 4 * 2**30
 """Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
@@ -90,12 +90,13 @@ def test_parts() -> list[Part]:
         _apt("Caddy, another", "caddy", "caddy"),
         _apt("systemd-analyze", "systemd-analyze", "systemd"),
         _compose(),
+        _toxiproxy(),
     ]
 
 
-def load_test_parts() -> list[Part]:
-    """Additional parts for the benchmarks."""
-    return [_oha()]
+def delay_parts() -> list[Part]:
+    """Additional parts for a stack whose connections can be delayed."""
+    return [_toxiproxy()]
 
 
 def install(parts: Iterable[Part]) -> None:
@@ -246,18 +247,16 @@ def _compose() -> Part:
                 lambda: compose_program().exists(), build)  # fmt: skip
 
 
-def _oha() -> Part:
-    version = VERSIONS["OHA_VERSION"]
+def _toxiproxy() -> Part:
+    version = VERSIONS["TOXIPROXY_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _atomic_folder(oha_program().parents[1]) as folder:
-            # link-time optimisation gains nothing here: the called services take the time
-            shell("cargo", "install", "--locked", "--root", folder, f"oha@{version}",
-                  env={"RUSTUP_TOOLCHAIN": os.environ.get("RUSTUP_TOOLCHAIN", "stable"),
-                       "CARGO_PROFILE_RELEASE_LTO": "off"})  # fmt: skip
+        with _atomic_folder(toxiproxy_program().parent) as folder:
+            shell("go", "install", "-ldflags", "-s -w", f"github.com/Shopify/toxiproxy/v2/cmd/server@v{version}",
+                  env={"GOBIN": str(folder)})  # fmt: skip
 
-    return Part(f"oha {version}, the load generator (about 3 min)", ("cargo", "cc"), lambda: oha_program().exists(),
-                build)  # fmt: skip
+    return Part(f"Toxiproxy {version}, which delays connections (about 20 s)", ("go",),
+                lambda: toxiproxy_program().exists(), build)  # fmt: skip
 
 
 def _node() -> Part:

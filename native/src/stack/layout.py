@@ -26,8 +26,8 @@ def node_folder() -> Path:
     return cache_dir() / f"node-{VERSIONS['NODE_VERSION']}" / "node_modules" / "node" / "bin"
 
 
-def oha_program() -> Path:
-    return cache_dir() / f"oha-{VERSIONS['OHA_VERSION']}" / "bin" / "oha"
+def toxiproxy_program() -> Path:
+    return cache_dir() / f"toxiproxy-{VERSIONS['TOXIPROXY_VERSION']}" / "server"
 
 
 def compose_program() -> Path:

@@ -12,9 +12,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from .install import install, run_parts
+from .install import delay_parts, install, run_parts
 from .layout import ROOT, VERSIONS
 from .lifecycle import down, up
+from .links import LINKS, SETTING, Links, proxies
 from .pipeline import wait_until_healthy
 from .settings import PORT_KEYS, Settings, load
 from .supervisor import Supervisor
@@ -26,22 +27,44 @@ FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`scratch FOLDER [KEY=value …]`: run a stack in a new folder, print its description as one line of JSON, run until
-    standard input ends, then stop it and delete the folder. Lines of standard input stop and start parts meanwhile."""
-    folder = Path(arguments[0]).resolve()
-    own = dict(one.split("=", 1) for one in arguments[1:])
+    """`scratch [--links] FOLDER [KEY=value …]`: run a stack in a new folder, print its description as one line of JSON,
+    run until standard input ends, then stop it and delete the folder. Lines of standard input stop and start parts
+    meanwhile, and delay the connections between them (with `--links`)."""
+    with_links, rest = "--links" in arguments, [one for one in arguments if one != "--links"]
+    folder = Path(rest[0]).resolve()
+    own = dict(one.split("=", 1) for one in rest[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it, and may be interrupted itself
-    with scratch_stack(folder, own) as settings:
+    with ExitStack() as stack:
+        ports, links = stack.enter_context(_links(own)) if with_links else ({}, None)
+        settings = stack.enter_context(scratch_stack(folder, own | ports))
         print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
         for line in sys.stdin:
-            _obey(settings, *line.split())
+            _obey(settings, links, *line.split())
     return 0
 
 
-def _obey(settings: Settings, order: str, part: str) -> None:
-    """`stop PART`, `start PART`; a database that is stopped and started is an outage that a scenario asks for."""
+@contextmanager
+def _links(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links | None]]:
+    """Proxies between the parts; yields the settings that make the stack use them."""
+    install(delay_parts())
+    own_port, influx, mqtt, *listening = _free_ports(3 + len(LINKS))
+    chosen = {"INFLUX_PORT": str(influx), "MQTT_PORT": str(mqtt), **own}
+    keys = {"influxd": "INFLUX_PORT", "mosquitto": "MQTT_PORT"}
+    ways = {
+        f"{part}-{other}": (port, int(chosen[keys[other]]))
+        for (part, other), port in zip(LINKS, listening, strict=True)
+    }
+    with proxies(ways, own_port) as links:
+        yield {**chosen, SETTING: ",".join(f"{name}={port}" for name, (port, _) in ways.items())}, links
+
+
+def _obey(settings: Settings, links: Links | None, order: str, *words: str) -> None:
+    """`stop PART`, `start PART`: an outage that a scenario asks for. `delay PART-OTHER MS`: of a connection."""
+    if order == "delay" and links is not None:
+        links.delay(words[0], float(words[1]))
+        return
     supervisor = Supervisor(settings.data_dir)
-    {"stop": supervisor.stop, "start": supervisor.start}[order](part)
+    {"stop": supervisor.stop, "start": supervisor.start}[order](words[0])
 
 
 @contextmanager
@@ -85,6 +108,8 @@ def _description(settings: Settings) -> dict[str, Any]:
         "mqtt_port": settings.port("MQTT_PORT"),
         "influx_url": settings.influx_url,
         "key": settings["SDA_API_KEY"],
+        "viewer": settings["SDA_VIEWER_USER"],
+        "viewer_password": settings["SDA_VIEWER_PASSWORD"],
         "mqtt_password": settings["MQTT_SIMULATOR_PASSWORD"],
         "influx_token": settings["INFLUX_READ_TOKEN"],
         "influx_write_token": settings["INFLUX_ADMIN_TOKEN"],

@@ -63,9 +63,18 @@ class Settings:
         """Host under which services of this machine reach the plain listener."""
         return reachable(self["MQTT_BIND"])
 
-    @property
-    def mqtt_url(self) -> str:
-        return f"tcp://{_bracketed(self.mqtt_host)}:{self['MQTT_PORT']}"
+    def mqtt_url_from(self, part: str) -> str:
+        """The plain listener as `part` reaches it."""
+        return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
+
+    def influx_url_from(self, part: str) -> str:
+        """The database as `part` reaches it."""
+        return f"http://127.0.0.1:{self.port_from(part, 'influxd', 'INFLUX_PORT')}"
+
+    def port_from(self, part: str, other: str, key: str) -> int:
+        """Port at which `part` reaches `other`: its own, or that of a proxy between them (see links.py)."""
+        ways = dict(one.split("=") for one in self.environment.get("LINK_PORTS", "").split(",") if one)
+        return int(ways.get(f"{part}-{other}", self[key]))
 
     @property
     def influx_url(self) -> str:

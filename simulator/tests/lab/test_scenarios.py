@@ -3,12 +3,13 @@
 import json
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from simulator.lab import command, scenario_file
 from simulator.lab import plan as plans
-from simulator.lab import scenario_file
 from simulator.lab.catalogue import CALLS
-from simulator.lab.scenario_file import ScenarioError
+from simulator.lab.scenario_file import Own, ScenarioError
 
 MINUTES_OF_ALL_SHORT_FORMS = 25
 
@@ -27,7 +28,12 @@ def test_a_shipped_scenario_is_a_plan_that_travels_as_json(name: str, form: str)
 def test_all_short_forms_together_take_less_than_25_minutes() -> None:
     plans_ = [scenario_file.load(path, "short") for path in scenario_file.names().values()]
     stack_s, beside_s = 30.0, 10.0  # one stack for all; seeding, counting and the report of each
-    assert stack_s + sum(one.planned_s + beside_s for one in plans_) < MINUTES_OF_ALL_SHORT_FORMS * 60
+    assert stack_s + sum(one.expected_s + beside_s for one in plans_) < MINUTES_OF_ALL_SHORT_FORMS * 60
+
+
+def test_the_documented_durations_are_those_of_the_scenarios() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "load-tests.md").read_text()
+    assert [row for row in command.listing() if f"| {' | '.join(row)} |" not in page] == []
 
 
 GOOD = """
@@ -77,3 +83,52 @@ def test_a_faulty_file_is_refused_with_the_key(change: tuple[str, str], message:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(ScenarioError, match="a-tp-1"):
         scenario_file.find("nothing")
+
+
+SIZED = """
+about = "a"
+[sizes]
+phones = { short = 10, long = 1000 }
+[short]
+seconds = 2
+[long]
+seconds = 60
+[[step]]
+name = "one"
+load = [{ kind = "devices", count = "phones" }]
+[[step]]
+name = "two"
+load = [{ kind = "batches", count = 4, requests = 500 }]
+"""
+
+
+def test_a_size_has_a_number_for_each_form_and_a_run_may_give_another() -> None:
+    counts = [scenario_file.parse("x", SIZED, form).steps[0].loads[0].count for form in scenario_file.FORMS]
+    assert counts == [10, 1000]
+    own = scenario_file.parse("x", SIZED, "long", Own(sizes={"phones": 7}))
+    assert own.steps[0].loads[0].count == 7
+    assert own.own == "phones = 7"
+
+
+def test_a_run_may_change_seconds_and_repeats_and_choose_steps() -> None:
+    own = scenario_file.parse("x", GOOD, "long", Own(5, 3, ("two",)))
+    assert [(step.name, step.repeat, step.seconds) for step in own.steps] == [("two", n, 5) for n in range(3)]
+    assert own.own == "5 s a step, repeats: 3"
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        (Own(sizes={"people": 7}), "there is no size 'people'; there are phones"),
+        (Own(steps=("three",)), "there is no step 'three'; there are one; two"),
+    ],
+)
+def test_an_unknown_size_or_step_lists_the_known_ones(own: Own, message: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(message)):
+        scenario_file.parse("x", SIZED, "short", own)
+
+
+def test_a_step_that_ends_itself_is_expected_to_take_what_its_requests_take() -> None:
+    plan = scenario_file.parse("x", SIZED, "long")
+    assert plan.planned_s == 60 + plans.PAUSE_S + 60
+    assert plan.expected_s == 60 + plans.PAUSE_S + 2000 / plans.BATCHES_PER_S + plans.DRAIN_S

@@ -4,15 +4,15 @@
  * @typedef {{id: string, listed: boolean, level: string|null, room: string|null, state: string, since: number|null, version: string|null,
  *   reading_ms: number|null, readings_per_s: number, health_ms: number|null, queued: number|null, dropped: number|null,
  *   scan_restarts: number|null, clock_offset_ms: number|null, clock_synchronised: number|null,
- *   rssi_bias_db: number|null}} Gateway of the topic `devices`
+ *   rssi_bias_db: number|null, learned_offset: {db: number, since: number}|null}} Gateway of the topic `devices`
  * @typedef {Gateway & {place: string|null}} GatewayRow
  * @typedef {{beacon: string, kind: 'fixed'|'tag', level: string|null, room: string|null, staff_id: string|null,
  *   heard: {ts: number, receiver: string, rssi: number}|null, measured: {ts: number, battery_mv: number|null}|null,
- *   rssi_bias_db: number|null}} Beacon of
+ *   rssi_bias_db: number|null, learned_offset: {db: number, since: number}|null}} Beacon of
  *   `/api/v1/beacons`
  * @typedef {{id: string, kind: 'fixed'|'tag', place: string|null, level: string|null, room: string|null, staff_id: string|null,
  *   heard_ms: number|null, receiver: string|null, rssi: number|null, battery_mv: number|null,
- *   rssi_bias_db: number|null}} BeaconRow
+ *   rssi_bias_db: number|null, learned_offset: {db: number, since: number}|null}} BeaconRow
  */
 
 /** @param {Building} building @returns {(level: string|null, room: string|null) => string|null} names of places */
@@ -67,10 +67,10 @@ export function clockOf({ clock_offset_ms: offset, clock_synchronised: synchroni
 /** @param {Building} building @param {Beacon[]} beacons @returns {BeaconRow[]} */
 export function beaconRows(building, beacons) {
   const place = places(building);
-  return beacons.map(({ beacon, kind, level, room, staff_id: staff, heard, measured, rssi_bias_db }) => ({
+  return beacons.map(({ beacon, kind, level, room, staff_id: staff, heard, measured, rssi_bias_db, learned_offset }) => ({
     id: beacon, kind, level, room, staff_id: staff, place: staff === null ? place(level, room) : building.staff[staff] ?? staff,
     heard_ms: heard?.ts ?? null, receiver: heard?.receiver ?? null, rssi: heard?.rssi ?? null, battery_mv: measured?.battery_mv ?? null,
-    rssi_bias_db,
+    rssi_bias_db, learned_offset,
   }));
 }
 

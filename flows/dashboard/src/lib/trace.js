@@ -66,6 +66,9 @@ export function levelHint({ level_db: db, tags }) {
 /** "5 dB weaker than expected". @param {number|null} db @returns {string|null} null: not known */
 export const biasText = (db) => (db === null ? null : strength(db, 'expected'));
 
+/** "7 dB taken off". What is learned of a device and in use. @param {{db: number}} inUse */
+export const correctionText = ({ db }) => `${Math.abs(db)} dB ${db > 0 ? 'taken off' : 'added'}`;
+
 /** Advice for a deviation. @param {'gateway'|'beacon'} kind @param {number|null} db @returns {string} empty: none */
 export function biasHint(kind, db) {
   if (db === null || Math.abs(db) < RECEIVER_OFF_DB) return '';

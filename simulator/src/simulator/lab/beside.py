@@ -1,4 +1,4 @@
-"""What goes on beside the generator while a step lasts: simulated people, and outages of a part."""
+"""What goes on beside the generator while a step lasts: simulated people, outages of a part, delayed connections."""
 
 import contextlib
 import json
@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +30,7 @@ class Beside:
         self.pids: list[int] = []
         self._plan, self._target, self._folder, self._order, self._log = plan, target, folder, order, log
         self._threads: list[threading.Thread] = []
+        self._over = threading.Event()
 
     def follow(self, lines: IO[str]) -> None:
         """Read the generator's output until it ends."""
@@ -41,14 +41,15 @@ class Beside:
     def _begin(self, index: int) -> None:
         step = self._plan.steps[index]
         for load in step.loads:
-            work = {"people": self._play, "outage": self._stop_part}.get(load.kind)
+            work = {"people": self._play, "outage": self._stop_part, "delay": self._delay}.get(load.kind)
             if work is not None:
                 thread = threading.Thread(target=work, args=(index, load, step.seconds), daemon=True)
                 thread.start()
                 self._threads.append(thread)
 
     def stop(self) -> None:
-        """People leave; the operator stops the run."""
+        """People leave, outages and delays end; the operator stops the run."""
+        self._over.set()
         for pid in self.pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGINT)
@@ -62,11 +63,20 @@ class Beside:
         if self._order is None:
             self._log(f"no outage of {load.part}: only a stack of the run's own is stopped")
             return
-        time.sleep(load.at_s)
+        self._over.wait(load.at_s)
         self._log(f"  {load.part} is stopped for {load.for_s:g} s")
         self._order(f"stop {load.part}")
-        time.sleep(load.for_s)
+        self._over.wait(load.for_s)
         self._order(f"start {load.part}")
+
+    def _delay(self, _: int, load: Load, seconds: float) -> None:
+        if self._order is None:
+            self._log(f"no delay of {load.link}: only connections of a stack of the run's own are delayed")
+            return
+        self._log(f"  answers of {load.link} are held back for {load.delay_ms:g} ms")
+        self._order(f"delay {load.link} {load.delay_ms:g}")
+        self._over.wait(seconds)
+        self._order(f"delay {load.link} 0")
 
     def _play(self, index: int, load: Load, seconds: float) -> None:
         target = self._target

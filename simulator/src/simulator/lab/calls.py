@@ -104,20 +104,23 @@ def insert(at: Moment) -> Ask:
 
 def hacs(at: Moment) -> Ask:
     """Where somebody was in the last ten seconds."""
-    person = at.first + at.number % at.staff
-    end = int(at.now_s)
-    place = at.site.place_of(person)
+    number = at.first + at.number % at.staff
+    return ten_seconds(_name(number), at.site.place_of(number), int(at.now_s), must_be_there=False)
+
+
+def ten_seconds(person: str, place: Place, end: int, *, must_be_there: bool) -> Ask:
+    """Where a person was in the ten seconds until `end`, who is at a place."""
 
     def judge(body: bytes) -> tuple[str, float]:
         records = json.loads(body)["location"]
         if fault := _in_window(records, end - RECENT_S, end):
             return fault, -1.0
+        if must_be_there and not records:
+            return "nothing of the last ten seconds", -1.0
         wrong = [one for one in records if (one["level"], one["location"]) != (place.level, place.room_name)]
         return (f"wrong room {wrong[0]['location']} instead of {place.room_name}" if wrong else ""), -1.0
 
-    return Ask(
-        f"/extractbeacon?staff_id={_name(person)}&start_time={end - RECENT_S}&end_time={end}", _name(person), judge
-    )
+    return Ask(f"/extractbeacon?staff_id={person}&start_time={end - RECENT_S}&end_time={end}", person, judge)
 
 
 def history(at: Moment) -> Ask:

@@ -4,12 +4,14 @@ import json
 import zlib
 from collections.abc import Callable
 
-from simulator.lab.calls import PROMPT_S, RECENT_S, Ask, Moment, hacs, history, insert, monitoring
+from simulator.lab.calls import PREFIX, PROMPT_S, RECENT_S, Ask, Moment, hacs, history, insert, monitoring, ten_seconds
 
 BUILDING = "/api/v1/building"
 EVENTS = 25
 TELEMETRY_BEACONS = 5
 """So many beacons have stored telemetry."""
+BEFORE_S = 5.0
+"""Before a step begins, devices of the step before it have sent their last."""
 MONTH_MIN, SIX_HOURS_MIN = 31 * 1440, 360
 _verified: dict[str, tuple[int, int]] = {}
 
@@ -21,14 +23,24 @@ def history_or_busy(at: Moment) -> Ask:
 
 def recent(at: Moment) -> Ask:
     """The last ten seconds of somebody who is inserted meanwhile: memory must have them, database or not."""
-    ask = hacs(at)
+    number = at.first + at.number % at.staff
+    place, late = at.site.place_of(number), at.now_s - at.begun_s > PROMPT_S
+    return ten_seconds(f"{PREFIX}{number}", place, int(at.now_s), must_be_there=late)
 
-    def judge(body: bytes) -> tuple[str, float]:
-        if at.now_s - at.begun_s > PROMPT_S and not json.loads(body)["location"]:
-            return "nothing of the last ten seconds", -1.0
-        return ask.judge(body)
 
-    return ask._replace(judge=judge)
+def poll(at: Moment) -> Ask:
+    """The last ten seconds of one of the step's devices: who has sent for a while must be there, in the right room."""
+    return _poll(at, int(at.now_s), must_be_there=at.now_s - at.begun_s > PROMPT_S)
+
+
+def poll_at_rest(at: Moment) -> Ask:
+    """The same of ten fixed seconds: the last ones of the step before, in which devices sent."""
+    return _poll(at, int(at.begun_s - BEFORE_S), must_be_there=True)
+
+
+def _poll(at: Moment, end: int, *, must_be_there: bool) -> Ask:
+    number = at.first + at.number % at.staff
+    return ten_seconds(f"{at.site.senders}{number}", at.site.place_of(number), end, must_be_there=must_be_there)
 
 
 def everybody(at: Moment) -> Ask:
@@ -118,6 +130,8 @@ CALLS: dict[str, Callable[[Moment], Ask]] = {
     "insert": insert,
     "hacs": hacs,
     "recent": recent,
+    "poll": poll,
+    "poll_at_rest": poll_at_rest,
     "everybody": everybody,
     "history": history,
     "history_or_busy": history_or_busy,

@@ -49,9 +49,14 @@ WIDTH = 120
 """Of lines of prose in Markdown."""
 
 
-def markdown(title: str, blocks: Sequence[Block]) -> str:
-    """The report as Markdown; pictures are files in `pictures/`."""
-    lines = [f"# {title}", ""]
+def markdown(title: str, blocks: Sequence[Block], pictures: str = "pictures") -> str:
+    """The report as Markdown; pictures are files in a folder beside it."""
+    return f"# {title}\n\n{body(blocks, pictures)}"
+
+
+def body(blocks: Sequence[Block], pictures: str = "pictures") -> str:
+    """The same without a title."""
+    lines: list[str] = []
     for block in blocks:
         match block:
             case Heading(text):
@@ -67,7 +72,7 @@ def markdown(title: str, blocks: Sequence[Block]) -> str:
                     "",
                 ]
             case Picture(name, picture_title):
-                lines += [f"![{picture_title}](pictures/{name}.svg)", ""]
+                lines += [f"![{picture_title}]({pictures}/{name}.svg)", ""]
     return "\n".join(lines)
 
 

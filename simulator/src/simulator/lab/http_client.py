@@ -19,6 +19,7 @@ TIMEOUT_S = 60.0
 LONGEST_WAIT_S = 10.0
 """A `Retry-After` above this is not waited for."""
 BUSY = (429, 503)
+UNANSWERED = "no answer before the end of the run"
 
 
 class Outcome(NamedTuple):
@@ -46,6 +47,7 @@ class Caller:
 
         self._headers = {"X-API-Key": target.key} if target.key else {}
         self._retries = retries
+        self._closed = False
         self._client = HTTPClient(
             url.hostname or "localhost",
             url.port,
@@ -57,6 +59,8 @@ class Caller:
         )
 
     def close(self) -> None:
+        """Requests that are still open get the fault `UNANSWERED`."""
+        self._closed = True
         self._client.close()
 
     def call(self, ask: Ask, wait: Callable[[float], object] = gevent.sleep) -> Outcome:
@@ -82,7 +86,8 @@ class Caller:
             answer = self._client.request(ask.method, ask.path, body=ask.body or b"", headers=own)
             body = bytes(answer.read())
         except Exception as error:  # noqa: BLE001 - whatever a connection may raise is a fault of this one request
-            return Outcome(0, f"{type(error).__name__}: {error}"[:120], 0, 0, -1.0, time.monotonic()), 0.0
+            fault = UNANSWERED if self._closed else f"{type(error).__name__}: {error}"[:120]
+            return Outcome(0, fault, 0, 0, -1.0, time.monotonic()), 0.0
         answered_s = time.monotonic()
         status = int(answer.status_code)
         if status in ask.right_statuses:

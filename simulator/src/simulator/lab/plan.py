@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-Kind = Literal["calls", "users", "devices", "batches", "switches", "people", "outage"]
-KINDS: tuple[Kind, ...] = ("calls", "users", "devices", "batches", "switches", "people", "outage")
+Kind = Literal["calls", "users", "devices", "batches", "switches", "sockets", "people", "outage", "delay"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 PAUSE_S = 2.0
 """Between two steps: answers that are still due come in, and users of the next step start."""
+BATCHES_PER_S = 1000.0
+"""Of workers that wait for each answer, on two cores: to say in advance how long a step takes."""
+DRAIN_S = 3.0
 LEAD_S = 1.5
 """Before the first step: every worker has its start time before that time comes."""
 
@@ -21,7 +24,9 @@ class Load:
     every `interval_s` at due times. `batches`: `count` workers in phases, each sends `requests` batches of `readings`
     and waits for each answer. `people`: `count` simulated people of the simulator's command `who`.
     `switches`: `rate` changes of a gateway's settings a second, each until the gateway has them.
+    `sockets`: `count` open dashboard pages without their browsers: each is logged in and watches `topic`.
     `outage`: the part is stopped at `at_s` for `for_s`, of a stack of the run's own.
+    `delay`: answers on `link` are held back for `delay_ms` during the step, on a stack of the run's own.
     """
 
     kind: Kind
@@ -52,6 +57,11 @@ class Load:
     at_s: float = 0.0
     """When within the step an outage begins, or all devices lose their connections; 0: never."""
     for_s: float = 0.0
+    link: str = ""
+    """Of `delay`: who connects to what, as in `node-red-influxd`."""
+    delay_ms: float = 0.0
+    topic: str = "floor:L1"
+    """Of `sockets`: what the page shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,13 @@ class Step:
     @property
     def end_s(self) -> float:
         return self.start_s + self.seconds
+
+    @property
+    def expected_s(self) -> float:
+        if not self.ends_itself:
+            return self.seconds
+        batches = sum(load.count * load.requests for load in self.loads if load.kind == "batches")
+        return min(self.seconds, batches / BATCHES_PER_S + DRAIN_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +121,8 @@ class Plan:
     seed: Seed = field(default_factory=Seed)
     theirs_name: str = ""
     retries: int = 3
+    own: str = ""
+    """What of the form was changed for this run, in words; empty: nothing."""
     building: Mapping[str, Any] = field(default_factory=dict)
     """Beacons and gateways that the loads use, filled in before the run."""
 
@@ -111,6 +130,17 @@ class Plan:
     def planned_s(self) -> float:
         """From the first step's start to the last one's end."""
         return self.steps[-1].end_s - self.steps[0].start_s if self.steps else 0.0
+
+    @property
+    def expected_s(self) -> float:
+        """The same, but for steps that end themselves, which are given more time than they need."""
+        longest = sum(step.seconds - step.expected_s for step in self.steps)
+        return self.planned_s - longest
+
+    @property
+    def has_delays(self) -> bool:
+        """Whether connections between parts must go through a proxy."""
+        return any(load.kind == "delay" for step in self.steps for load in step.loads)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

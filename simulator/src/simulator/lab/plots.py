@@ -90,7 +90,8 @@ def _medians(steps: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, dict[
     for name, some in tables.medians(steps).items():
         call = some["primary"]
         if call in some["calls"]:
-            found.append((name, some["offered"], {**some["calls"][call], "per_s": tables.throughput(some)}))
+            own = {"per_s": tables.throughput(some), "faults": tables.faults(some), "requests": tables.requests(some)}
+            found.append((name, some["offered"], {**some["calls"][call], **own}))
     return found
 
 
@@ -121,7 +122,8 @@ def _faults(axes: Any, steps: Sequence[Mapping[str, Any]]) -> None:
 def _latency(axes: Any, summary: Mapping[str, Any], samples: Sequence[Sample], begin_ms: float) -> None:
     calls: dict[str, list[Sample]] = {}
     for one in samples:
-        calls.setdefault(one.call, []).append(one)
+        if one.call != "unchanged":  # a frame with nothing new has no time
+            calls.setdefault(one.call, []).append(one)
     whole_s = (summary["steps"][-1]["begun_ms"] - begin_ms) / 1000 + summary["steps"][-1]["seconds"]
     bucket_s = max(1.0, whole_s / 240)
     most = sorted(calls, key=lambda call: -len(calls[call]))[:3]

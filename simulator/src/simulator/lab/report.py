@@ -16,12 +16,12 @@ TERMS = (
     "Response time counts from when a request was due, whether or not it could be sent then, to the last byte of its "
     "answer; retries and their waiting are in it. A fault is any answer but a right one, or none. Of messages it ends "
     "with the broker's acknowledgement (PUBACK). Monitoring delay is the age of the newest that a viewer sees. "
-    "p99: 99 % took at most so long. Of users, answers a second are of all their calls, and times are of the most "
+    "p99: 99 % took at most so long. Of users, answers a second and faults are of all their calls, times of the most "
     "frequent one."
 )
 LATENESS = (
     "A run is void when the generator sends more than 50 ms late (p99), or when it takes over 1 % longer than planned: "
-    "then it did not offer what the tables say."
+    "then it did not offer what the tables say. Which steps were late stands in their last column."
 )
 
 
@@ -32,10 +32,12 @@ def write(folder: Path) -> Path:
     uses = resources.read(folder / "resources.csv")
     drawn = plots.pictures(summary, found, uses)
     (folder / "pictures").mkdir(exist_ok=True)
+    for old in (folder / "pictures").glob("*.svg"):
+        old.unlink()
     for name, (svg, _) in drawn.items():
         (folder / "pictures" / f"{name}.svg").write_text(svg, encoding="utf-8")
     _write_iterations(folder / "iterations.csv", found)
-    title = f"{summary['title']} ({summary['scenario']}, {summary['form']} form)"
+    title = f"{summary['title']} ({tables.form_of(summary)})"
     blocks = _blocks(summary, {name: picture for name, (_, picture) in drawn.items()})
     (folder / "report.md").write_text(markdown(title, blocks), encoding="utf-8")
     path = folder / "report.html"
@@ -45,11 +47,11 @@ def write(folder: Path) -> Path:
 
 def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]:
     blocks: list[Block] = [*_verdict(summary), Heading("Goal"), Paragraph(" ".join(summary["about"].split()))]
-    blocks += [Heading("Theirs and ours"), tables.theirs_and_ours(summary)]
-    theirs = f"Theirs: {summary['theirs_name']}. " if summary["theirs_name"] else ""
-    blocks += [
-        Paragraph(f"{theirs}Their machines were others: a row shows the load and both results, no ratio of machines.")
-    ]
+    compared = tables.has_theirs(summary)
+    blocks += [Heading("Theirs and ours" if compared else "Results"), tables.theirs_and_ours(summary)]
+    if compared:
+        theirs = f"Theirs: {summary['theirs_name']}. " if summary["theirs_name"] else ""
+        blocks.append(Paragraph(f"{theirs}Their machines were others: a row shows both results, no ratio of machines."))
     blocks += [Picture(name, drawn[name]) for name in ("throughput", "faults") if name in drawn]
     if "throughput" in drawn:
         blocks.append(Paragraph(_saturation(summary)))
@@ -57,6 +59,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
         blocks += [Heading("Targets"), tables.targets(summary)]
     blocks += [Heading("By call"), tables.by_call(summary)]
     blocks += [Picture("latency", drawn["latency"])] if "latency" in drawn else []
+    if (pages := tables.dashboard_pages(summary)) is not None:
+        blocks += [Heading("Dashboard pages"), pages]
     if summary["behind"]:
         blocks += [Heading("Monitoring delay"), tables.delays(summary)]
         blocks += [Picture("delay", drawn["delay"])] if "delay" in drawn else []
@@ -69,6 +73,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
     blocks += [Heading("What the parts used")]
     if any(one["busy"] for one in summary["steps"]):
         blocks.append(tables.by_part(summary))
+    if (messages := tables.by_message(summary)) is not None:
+        blocks += [Paragraph(tables.BY_MESSAGE), messages]
     blocks += [Picture(name, drawn[name]) for name in ("cpu", "memory", "disk", "network") if name in drawn]
     blocks += [Heading("Terms and method"), Paragraph(TERMS), Paragraph(LATENESS), Heading("Set-up"), *_setup(summary)]
     return blocks
@@ -120,7 +126,7 @@ def _counts(summary: Mapping[str, Any]) -> list[Block]:
             for one in counts["differences"][:50]
         ]
         blocks += [Notice("bad", f"The counts of {len(counts['differences']):,} receivers differ."),
-                   Table(["receiver", "acknowledged", "unknown", "stored"], rows)]  # fmt: skip
+                   Table(["receiver", "acknowledged", "unknown", "stored"], rows, tables.note(summary))]  # fmt: skip
     return blocks
 
 
@@ -158,14 +164,15 @@ def _write_iterations(path: Path, found: Sequence[samples.Sample]) -> None:
 def on_screen(summary: Mapping[str, Any], folder: Path) -> str:
     """What is printed at the end of a run."""
     table = tables.theirs_and_ours(summary)
-    rows = [[str(cell) for position, cell in enumerate(row) if position != 1] for row in (table.head, *table.rows)]
+    shown = [column for column, name in enumerate(table.head) if name != "theirs"]
+    rows = [[str(row[column]) for column in shown] for row in (table.head, *table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     counts = summary["counts"]
     counted = (
         f"{counts['expected']:,} readings acknowledged, {counts['stored']:,} stored"
         if counts["counted"]
-        else counts["why"]
+        else f"not counted: {counts['why']}"
     )
     verdict = {"ok": "valid", "failed": "FAILED: " + "; ".join(summary["failed"]), "void": tables.note(summary)}[
         summary["verdict"]

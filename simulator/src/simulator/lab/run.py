@@ -96,12 +96,12 @@ def recount(
     folder: Path, target: Target | None, log: Callable[[str], None], still_s: float = stored.STILL_S
 ) -> dict[str, Any]:
     """Count what the platform stored of a run, and write its summary (again). Without a target the old count stays."""
-    plan = from_json(json.loads((folder / "plan.json").read_text()))
-    environment = json.loads((folder / "environment.json").read_text())
-    generator = json.loads((folder / "generator.json").read_text())
+    plan = from_json(json.loads(_read(folder, "plan.json")))
+    environment = json.loads(_read(folder, "environment.json"))
+    generator = json.loads(_read(folder, "generator.json"))
     found = list(samples.read(folder))
     if target is None:
-        counts = json.loads((folder / "summary.json").read_text())["counts"]
+        counts = json.loads(_read(folder, "summary.json"))["counts"]
     else:
         counts = _count(found, target, environment, json.loads((folder / "people.json").read_text()), log, still_s)
         _judge_people(folder, target, plan)
@@ -109,6 +109,13 @@ def recount(
     made = summary.summarise(plan, found, generator, resources.read(folder / "resources.csv"), counts, environment)
     (folder / "summary.json").write_text(json.dumps(made, indent=1))
     return made
+
+
+def _read(folder: Path, name: str) -> str:
+    path = folder / name
+    if not path.exists():
+        raise RunError(f"{folder} is no folder of a run that came to its end: {name} is missing; make the run again")
+    return path.read_text(encoding="utf-8")
 
 
 def _count(
@@ -156,7 +163,8 @@ def _judge_people(folder: Path, target: Target, plan: Plan) -> None:
         courses = {
             who: [(ts, level, names.get(room, "")) for ts, level, room in course] for who, course in truth.items()
         }
-        said = {who: _said(target, who, *accuracy.window(course)) for who, course in courses.items()}
+        windows = {who: accuracy.window(course) for who, course in courses.items()}
+        said = {who: _said(target, who, start, end) for who, (start, end) in windows.items() if start <= end}
         rows.append({"step": plan.steps[one["step"]].name, "who": one["who"], **asdict(accuracy.judge(courses, said))})
     (folder / "accuracy.json").write_text(json.dumps(rows, indent=1))
 

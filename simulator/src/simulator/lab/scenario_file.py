@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,31 @@ from simulator.lab.plan import KINDS, Load, Plan, Seed, Wanted, in_time
 
 SHIPPED = Path(str(files("simulator.lab") / "scenarios"))
 FORMS = ("short", "long")
-TOP = {"title", "set", "about", "theirs", "retries", "seed", "wanted", "beside", "step", *FORMS}
-FORM = {"seconds", "repeats", "steps", "counts", "rows", "rates"}
+TOP = {"title", "set", "about", "theirs", "retries", "seed", "wanted", "beside", "sizes", "step", *FORMS}
+FORM = {"seconds", "repeats", "steps", "rows"}
 STEP = {"name", "seconds", "theirs", "load", "seconds_long"}
 
 
 class ScenarioError(Exception):
     """The file cannot be used; the message names the key, what is wrong and what is possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a run changes of a form: seconds of each step, repeats, which steps, sizes by name."""
+
+    seconds: float = 0.0
+    repeats: int = 0
+    steps: Sequence[str] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        said = [
+            f"{self.seconds:g} s a step" if self.seconds else "",
+            f"repeats: {self.repeats}" if self.repeats else "",
+            *(f"{name} = {count:,}" for name, count in self.sizes.items()),
+        ]
+        return ", ".join(one for one in said if one)
 
 
 def names() -> dict[str, Path]:
@@ -35,17 +53,17 @@ def find(name: str) -> Path:
     raise ScenarioError(f"there is no scenario {name!r}: give a TOML file, or one of {', '.join(shipped)}")
 
 
-def load(path: Path, form: str) -> Plan:
-    """The plan of a file's form, `short` or `long`. Raises ScenarioError."""
+def load(path: Path, form: str, own: Own | None = None) -> Plan:
+    """The plan of a file's form, `short` or `long`, with what a run changes of it. Raises ScenarioError."""
     try:
-        return parse(path.stem, path.read_text(encoding="utf-8"), form)
+        return parse(path.stem, path.read_text(encoding="utf-8"), form, own or Own())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ScenarioError(f"{path}: {error}") from error
     except ScenarioError as error:
         raise ScenarioError(f"{path}: {error}") from error
 
 
-def parse(name: str, text: str, form: str) -> Plan:
+def parse(name: str, text: str, form: str, own: Own = Own()) -> Plan:
     """The plan of a scenario's text. Raises ScenarioError."""
     document = tomllib.loads(text)
     _only(document, TOP, "")
@@ -53,17 +71,22 @@ def parse(name: str, text: str, form: str) -> Plan:
     if not isinstance(chosen, dict):
         raise ScenarioError(f"[{form}] is missing: how long its steps last")
     _only(chosen, FORM, f"{form}.")
-    beside = tuple(_load(one, "beside") for one in document.get("beside", []))
+    sizes = _sizes(document.get("sizes", {}), form, own)
+    beside = tuple(_load(one, "beside", sizes) for one in document.get("beside", []))
+    chosen_steps = own.steps or chosen.get("steps")
+    _known_steps(own.steps, [str(one.get("name")) for one in document.get("step", [])])
     steps = []
     for number, one in enumerate(document.get("step", [])):
         place = f"step {number + 1}"
         _only(one, STEP, f"{place}: ")
-        if "steps" in chosen and one.get("name") not in chosen["steps"]:
+        if chosen_steps and one.get("name") not in chosen_steps:
             continue
-        seconds = one.get(f"seconds_{form}", one.get("seconds", chosen.get("seconds")))
+        ends_itself = any(load.get("kind") == "batches" for load in one.get("load", []))
+        changed = 0.0 if ends_itself else own.seconds
+        seconds = changed or one.get(f"seconds_{form}", one.get("seconds", chosen.get("seconds")))
         if not isinstance(seconds, int | float) or seconds <= 0:
             raise ScenarioError(f"{place}: seconds is missing: give it in the step or in [{form}]")
-        loads = tuple(_load(load, place, seconds) for load in one.get("load", []))
+        loads = tuple(_load(load, place, sizes, seconds) for load in one.get("load", []))
         steps.append((str(one["name"]), float(seconds), loads + beside, str(one.get("theirs", ""))))
     if not steps:
         raise ScenarioError(f"there is no step in the {form} form")
@@ -72,19 +95,43 @@ def parse(name: str, text: str, form: str) -> Plan:
         str(document.get("title", name)),
         str(document.get("about", "")),
         form,
-        in_time(steps, int(chosen.get("repeats", 1))),
+        in_time(steps, own.repeats or int(chosen.get("repeats", 1))),
         tuple(_record(Wanted, one, "wanted") for one in document.get("wanted", [])),
         _record(Seed, {**document.get("seed", {}), **({"rows": chosen["rows"]} if "rows" in chosen else {})}, "seed"),
         str(document.get("theirs", "")),
         int(document.get("retries", 3)),
+        str(own),
     )
 
 
-def _load(document: Mapping[str, Any], place: str, seconds: float = 0.0) -> Load:
-    """One load; `total` is a number of calls in the whole step, instead of a rate."""
+def _sizes(document: Mapping[str, Any], form: str, own: Own) -> dict[str, int]:
+    """Numbers that loads name instead of writing them: `pages = { short = 10, long = 100 }`; a run may give others."""
+    found = {}
+    for name, values in document.items():
+        if not isinstance(values, dict) or values.keys() != set(FORMS):
+            raise ScenarioError(f"sizes: {name} needs a number for each form: {name} = {{ short = 1, long = 10 }}")
+        found[name] = int(values[form])
+    if strange := sorted(own.sizes.keys() - found.keys()):
+        there = f"there are {', '.join(sorted(found))}" if found else "this scenario has none"
+        raise ScenarioError(f"there is no size {strange[0]!r}; {there}")
+    return found | dict(own.sizes)
+
+
+def _known_steps(wanted: Sequence[str], there: Sequence[str]) -> None:
+    if strange := [one for one in wanted if one not in there]:
+        raise ScenarioError(f"there is no step {strange[0]!r}; there are {'; '.join(there)}")
+
+
+def _load(document: Mapping[str, Any], place: str, sizes: Mapping[str, int], seconds: float = 0.0) -> Load:
+    """One load; `total` is a number of calls in the whole step, instead of a rate; a number may be a size's name."""
     if document.get("kind") not in KINDS:
         raise ScenarioError(f"{place}: kind {document.get('kind')!r} is none of {', '.join(KINDS)}")
     values: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in document.items()}
+    for key in ("count", "rate", "staff", "window_rows", "requests"):
+        if isinstance(values.get(key), str):
+            if values[key] not in sizes:
+                raise ScenarioError(f"{place}: {key} {values[key]!r} is no number, and not in [sizes]")
+            values[key] = sizes[values[key]]
     if seconds and "total" in values:
         values["rate"] = values.pop("total") / seconds
     made: Load = _record(Load, values, place)

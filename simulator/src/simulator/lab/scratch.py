@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,17 +12,16 @@ from simulator.lab.target import Target, TargetError
 
 END_WITHIN_S = 90
 Order = Callable[[str], None]
-"""Stops and starts parts of the stack: `stop influxd`."""
+"""Stops, starts and delays parts of the stack: `stop influxd`, `delay node-red-influxd 150`."""
 
 
 @contextmanager
-def scratch_target(settings: Mapping[str, str], log: Callable[[str], None]) -> Iterator[tuple[Target, Order]]:
-    """Run a stack during the block. Raises TargetError."""
+def scratch_target(log: Callable[[str], None], *, with_delays: bool) -> Iterator[tuple[Target, Order]]:
+    """Run a stack during the block; with delays its parts reach each other through proxies. Raises TargetError."""
     folder = Path(tempfile.mkdtemp(prefix="sda-lab-"))
-    own = [f"{key}={value}" for key, value in settings.items()]
     log("starting a stack of its own …")
     process = subprocess.Popen(
-        [sys.executable, "-m", "stack", "scratch", str(folder / "stack"), *own],
+        [sys.executable, "-m", "stack", "scratch", *(["--links"] if with_delays else []), str(folder / "stack")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -78,7 +78,7 @@ def summarise(
     ]
     return {
         "scenario": plan.scenario, "title": plan.title, "about": plan.about, "form": plan.form,
-        "theirs_name": plan.theirs_name, **environment,
+        "theirs_name": plan.theirs_name, "own": plan.own, **environment,
         "verdict": "void" if void else "failed" if failed else "ok",
         "void": void, "failed": failed, "stopped": generator["stopped"], "workers": generator["workers"],
         "requests": len(samples), "wrong": wrong, "faults": statistics.faults(samples),
@@ -124,9 +124,12 @@ def offered(load: Load) -> float:
 
 def primary_call(load: Load, calls: Mapping[str, Sequence[Sample]]) -> str:
     """The call that a step is about; of users with several calls the most frequent one."""
-    name = {"devices": "message", "switches": "switch", "batches": "batch" if load.via == "mqtt" else "insert"}.get(
-        load.kind, load.call
-    )
+    name = {
+        "devices": "message",
+        "switches": "switch",
+        "sockets": "change",
+        "batches": "batch" if load.via == "mqtt" else "insert",
+    }.get(load.kind, load.call)
     mine = [call for call in calls if call in load.mix] if load.mix else [name]
     return max(mine, key=lambda call: len(calls.get(call, ())), default=name)
 

@@ -19,13 +19,28 @@ def medians(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def throughput(step: Mapping[str, Any]) -> float:
     """Right answers a second: of the step's own call, or of all calls of users."""
+    return _of_its_calls(step, "per_s")
+
+
+def faults(step: Mapping[str, Any]) -> float:
+    """Of the same calls."""
+    return _of_its_calls(step, "faults")
+
+
+def requests(step: Mapping[str, Any]) -> float:
+    """Of the same calls."""
+    return _of_its_calls(step, "requests")
+
+
+def _of_its_calls(step: Mapping[str, Any], figure: str) -> float:
     own = [step["calls"][step["primary"]]] if step["primary"] in step["calls"] else []
-    return float(sum(one["per_s"] for one in (step["calls"].values() if step["closed"] else own)))
+    return float(sum(one[figure] for one in (step["calls"].values() if step["closed"] else own)))
 
 
 def is_ladder(steps: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the steps differ in what is offered, of one kind."""
-    return len({one["offered"] for one in steps}) > 1 and len({one["closed"] for one in steps}) == 1
+    kinds = {(one["closed"], one["primary"] if not one["closed"] else "") for one in steps}
+    return len({one["offered"] for one in steps}) > 1 and len(kinds) == 1
 
 
 def _median_of(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -55,17 +70,53 @@ def _middle(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def theirs_and_ours(summary: Mapping[str, Any]) -> Table:
     """One row a step: what they measured, what we measured."""
     rows = []
+    with_theirs = has_theirs(summary)
     for name, step in medians(summary["steps"]).items():
         one = step["calls"].get(step["primary"])
         if one is None:
-            ours = ["nothing was answered"] + [""] * 6
+            ours = ["nothing was answered"] + [""] * 7
         else:
             ours = [rate(throughput(step)), ms(one["mean"]), f"{ms(one['least'])}–{ms(one['most'])}", ms(one["p95"]),
-                    ms(one["p99"]), f"{one['faults']:,.0f}", str(step["repeats"])]  # fmt: skip
-        rows.append([name, step["theirs"] or "–", *ours])
-    head = ["step", "theirs",
-            "ours: answers/s", "mean ms", "least–most", "p95", "p99", "faults", "repeats"]  # fmt: skip
-    return Table(head, rows, note(summary))
+                    ms(one["p99"]), f"{faults(step):,.0f}", str(step["repeats"]), ms(one["late_p99"])]  # fmt: skip
+        rows.append([name, *([step["theirs"] or "–"] if with_theirs else []), *ours])
+    own = ["theirs", "ours: answers/s"] if with_theirs else ["answers/s"]
+    return Table(
+        ["step", *own, "mean ms", "least–most", "p95", "p99", "faults", "repeats", "sent late p99"], rows, note(summary)
+    )
+
+
+def has_theirs(summary: Mapping[str, Any]) -> bool:
+    """Whether the predecessors published results of this."""
+    return bool(summary["theirs_name"]) or any(one["theirs"] for one in summary["steps"])
+
+
+def dashboard_pages(summary: Mapping[str, Any]) -> Table | None:
+    """What open pages got; None: none was open."""
+    rows = []
+    for name, step in medians(summary["steps"]).items():
+        calls = step["calls"]
+        if not (page := calls.get("page")):
+            continue
+        frames = [calls[call] for call in ("change", "unchanged") if call in calls]
+        count, size = sum(one["requests"] for one in frames), sum(one["bytes"] for one in frames)
+        opened = page["requests"] - page["faults"]
+        times = (
+            [ms(calls["change"][time]) for time in ("p50", "p95", "p99", "most")] if "change" in calls else ["–"] * 4
+        )
+        rows.append([name, f"{opened:,.0f}", rate(count / step["seconds"] / max(1, opened)),
+                     f"{size / 1024 / max(1, count):.1f}", *times, f"{page['faults']:,.0f}"])  # fmt: skip
+    head = [
+        "step",
+        "pages",
+        "frames/s a page",
+        "KiB a frame",
+        "change shown after p50 ms",
+        "p95",
+        "p99",
+        "max",
+        "faults",
+    ]
+    return Table(head, rows, note(summary)) if rows else None
 
 
 def by_call(summary: Mapping[str, Any]) -> Table:
@@ -91,6 +142,36 @@ def by_part(summary: Mapping[str, Any]) -> Table:
         for name, step in steps.items()
     ]
     return Table(["step: cores / MiB", *parts], rows, note(summary))
+
+
+BY_MESSAGE = (
+    "CPU a message, in µs: what each part used in a step, divided by the messages and detections that it acknowledged. "
+    "All that went on in the step is in it, polls and pages too."
+)
+MESSAGES = ("message", "batch", "insert")
+LEAST_MESSAGES_PER_S = 20
+"""With fewer, what parts use at rest would stand for messages."""
+
+
+def by_message(summary: Mapping[str, Any]) -> Table | None:
+    """µs of CPU of each part a message; None: the run published little, or simulated people published too."""
+    if summary["accuracy"]:
+        return None
+    steps = medians(summary["steps"])
+    parts = sorted({part for step in steps.values() for part in step["busy"]} - {"machine"})
+    rows = []
+    for name, step in steps.items():
+        sent = sum(one["requests"] - one["faults"] for call, one in step["calls"].items() if call in MESSAGES)
+        if parts and sent >= LEAST_MESSAGES_PER_S * step["seconds"]:
+            used = (step["seconds"] * (step["busy"].get(part) or 0) / sent * 1e6 for part in parts)
+            rows.append([name, f"{sent:,.0f}", *(f"{us:,.0f}" for us in used)])
+    return Table(["step", "messages", *parts], rows, note(summary)) if rows else None
+
+
+def form_of(summary: Mapping[str, Any]) -> str:
+    """Scenario, form and what was changed of it."""
+    own = f": {summary['own']}" if summary.get("own") else ""
+    return f"{summary['scenario']}, {summary['form']} form{own}"
 
 
 def targets(summary: Mapping[str, Any]) -> Table:

@@ -10,9 +10,10 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-SECRETS = ("key", "mqtt_password", "influx_token", "influx_write_token")
+SECRETS = ("key", "viewer_password", "mqtt_password", "influx_token", "influx_write_token")
 FROM_ENVIRONMENT = {
-    "key": "LAB_API_KEY", "mqtt_password": "MQTT_SIMULATOR_PASSWORD", "influx_token": "INFLUX_READ_TOKEN",
+    "key": "LAB_API_KEY", "viewer_password": "LAB_VIEWER_PASSWORD", "mqtt_password": "MQTT_SIMULATOR_PASSWORD",
+    "influx_token": "INFLUX_READ_TOKEN",
     "influx_write_token": "INFLUX_ADMIN_TOKEN",
 }  # fmt: skip
 
@@ -35,6 +36,9 @@ class Target:
     """A file with `id<tab>password` in each line: each receiver has its own account."""
     influx_url: str = ""
     key: str = ""
+    viewer: str = "viewer"
+    """Login of dashboard pages."""
+    viewer_password: str = ""
     mqtt_password: str = ""
     influx_token: str = ""
     """Reads; empty: nothing can be counted."""
@@ -63,8 +67,7 @@ def from_json(text: str) -> Target:
 
 def read(path: Path, environment: Mapping[str, str] = os.environ) -> Target:
     """A target from the `.env` of an installation on this machine, or from a TOML file with the fields of `Target` but
-    the secrets, which come from the environment (LAB_API_KEY, MQTT_SIMULATOR_PASSWORD, INFLUX_READ_TOKEN,
-    INFLUX_ADMIN_TOKEN). Raises TargetError."""
+    the secrets, which come from the environment (FROM_ENVIRONMENT). Raises TargetError."""
     if not path.is_file():
         raise TargetError(f"--target {path}: there is no such file; give the .env of an installation, or a TOML file")
     if path.suffix != ".toml":
@@ -91,6 +94,8 @@ def _of_installation(path: Path, environment: Mapping[str, str]) -> Target:
             mqtt_port=int(values["MQTT_PORT"]),
             influx_url=f"http://127.0.0.1:{values['INFLUX_PORT']}",
             key=values["SDA_API_KEY"],
+            viewer=values.get("SDA_VIEWER_USER", ""),
+            viewer_password=values.get("SDA_VIEWER_PASSWORD", ""),
             mqtt_password=values.get("MQTT_SIMULATOR_PASSWORD", ""),
             influx_token=values.get("INFLUX_READ_TOKEN", ""),
             influx_write_token=values.get("INFLUX_ADMIN_TOKEN", ""),

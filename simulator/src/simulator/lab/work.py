@@ -13,6 +13,7 @@ import gevent.pool
 from simulator.lab import schedule
 from simulator.lab.calls import Ask, Moment, Place, Site
 from simulator.lab.catalogue import CALLS
+from simulator.lab.dashboards import OpenPage, log_in
 from simulator.lab.http_client import Caller
 from simulator.lab.plan import Load, Plan, Step, devices_of
 from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent
@@ -28,6 +29,8 @@ STRONG_DBM, WEAK_DBM = -45, -92
 NOT_SENT = f"not sent: {MOST_IN_FLIGHT} requests are open"
 NOT_ACKNOWLEDGED = "not acknowledged"
 CONNECT_WITHIN_S = 120.0
+PAGES_PER_S = 50.0
+"""A worker opens so many dashboard pages a second."""
 Record = Callable[[Sample], None]
 
 
@@ -39,7 +42,7 @@ class Work:
         """How late the timer came since this was last taken."""
         self.in_flight = 0
         self._plan, self._site, self._worker, self._workers = plan, site, worker, workers
-        self._record = record
+        self._record, self._target = record, target
         self._http = Caller(target, plan.retries, max(256, *(load.count for step in plan.steps for load in step.loads)))
         self._devices = self._make_devices(target)
         self._listeners: list[Device] = []
@@ -97,6 +100,9 @@ class Work:
         self._begin_s = time.monotonic() + in_s
         self._index, self._step = index, self._plan.steps[index]
         self._greenlets.spawn(self._open_loop, index, self._step, self._begin_s)
+        for load in self._step.loads:
+            if load.kind == "sockets":
+                self._greenlets.spawn(self._open_pages, index, load, self._step, self._begin_s)
 
     def widen(self, share: float) -> None:
         """Begin a phase: this share of the workers of `batches` has work."""
@@ -299,6 +305,50 @@ class Work:
                     self._worker,
                 )
             )
+
+    # Dashboard pages.
+
+    def _open_pages(self, index: int, load: Load, step: Step, begin_s: float) -> None:
+        """Open this worker's share of the pages, one after the other; each is closed when the step ends."""
+        gevent.sleep(max(0.0, begin_s - time.monotonic()))
+        try:
+            cookie = log_in(self._target)
+        except (OSError, RuntimeError, ValueError) as error:
+            self._page_sample(index, load, "page", begin_s, time.monotonic(), str(error)[:120])
+            return
+        for number, _ in enumerate(range(self._worker, load.count, self._workers)):
+            gevent.sleep(max(0.0, begin_s + number / PAGES_PER_S - time.monotonic()))
+            self._greenlets.spawn(self._keep_page, index, load, step, cookie)
+
+    def _keep_page(self, index: int, load: Load, step: Step, cookie: str) -> None:
+        due_s = time.monotonic()
+
+        def frame(delay_ms: float, size: int) -> None:
+            if self._step is step:
+                now_s = time.monotonic()
+                call, took_s = ("change", delay_ms / 1000) if delay_ms >= 0 else ("unchanged", 0.0)
+                self._page_sample(index, load, call, now_s - took_s, now_s, "", size)
+
+        def lost(fault: str) -> None:
+            now_s = time.monotonic()
+            self._page_sample(index, load, "page", now_s, now_s, fault)
+
+        page = OpenPage(self._target, cookie, load.topic, self._site.senders, frame, lost)
+        try:
+            fault = page.open()
+            self._page_sample(index, load, "page", due_s, time.monotonic(), fault)
+            while self._step is step and not self._halted.is_set():
+                gevent.sleep(0.1)
+        finally:
+            page.close()
+
+    def _page_sample(
+        self, index: int, load: Load, call: str, due_s: float, at_s: float, fault: str, size: int = 0
+    ) -> None:
+        took_ms = (at_s - due_s) * 1000
+        self._record(
+            Sample(_epoch_ms(due_s), index, call, load.topic, -1, 0.0, took_ms, 0, fault, 0, size, 0, -1, self._worker)
+        )
 
     def _cut_at(self, cut_s: float, begin_s: float) -> None:
         gevent.sleep(max(0.0, begin_s + cut_s - time.monotonic()))

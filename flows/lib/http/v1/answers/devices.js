@@ -2,6 +2,7 @@
 'use strict';
 
 const { biases } = require('../../../devices/bias');
+const { offsetsInUse } = require('../../../devices/offsets/in-use');
 const { normaliseBeacon } = require('../../../building/ids');
 const { encode } = require('../../../devices/telemetry/day');
 const { compareIds } = require('../../../history/views/stays');
@@ -26,8 +27,11 @@ const SILENCE = { state: 'unknown', since: null, version: null, health: null, re
 
 /** @param {import('.').Context} context */
 function createDeviceAnswers({ site, store, telemetry, clock }) {
-  /** @param {string} id of a registered one @param {ReturnType<typeof biases>} [biasOf] */
-  function beaconOf(id, biasOf = biases(site)) {
+  /** What is learned of devices, and what of it is in use. */
+  const learned = () => ({ biasOf: biases(site), offsetOf: offsetsInUse(site, clock()) });
+
+  /** @param {string} id of a registered one */
+  function beaconOf(id, { biasOf, offsetOf } = learned()) {
     const building = site.building();
     const { level = null, room = null, x_m = null, y_m = null } = building.beacons.get(id) ?? {};
     const known = site.beacons.of(id);
@@ -35,7 +39,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
     return { beacon: id, kind: building.beacons.has(id) ? 'fixed' : 'tag', level, room, x_m, y_m, staff_id: building.tagOwner.get(id) ?? null,
       heard: known ? { ts: heard_ms, receiver, rssi } : null,
       measured: known && measured_ms !== null ? { ts: measured_ms, battery_mv, temperature_c, humidity_pct } : null,
-      rssi_bias_db: biasOf('beacon', id) };
+      rssi_bias_db: biasOf('beacon', id), learned_offset: offsetOf('beacon', id) };
   }
 
   /** @param {string} written @returns {string} id of a registered one */
@@ -50,8 +54,8 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
   function listBeacons(ask) {
     const { beacons, tagOwner } = site.building();
     const { items, next } = pageById([...beacons.keys(), ...tagOwner.keys()].sort(compareIds), (id) => id, ask);
-    const biasOf = biases(site);
-    return { beacons: items.map((id) => beaconOf(id, biasOf)), next };
+    const known = learned();
+    return { beacons: items.map((id) => beaconOf(id, known)), next };
   }
 
   /** @param {Ask} ask */
@@ -73,13 +77,13 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
     return new Encoded(() => bodyOf(head, texts, cursor), `"${digest}.${window.fromMs}.${window.toMs}.${limit}"`);
   }
 
-  /** @param {string} id @param {ReturnType<typeof biases>} [biasOf] */
-  function gatewayOf(id, biasOf = biases(site)) {
+  /** @param {string} id */
+  function gatewayOf(id, { biasOf, offsetOf } = learned()) {
     const listed = site.building().gateways.get(id);
     const { level = null, room = null, x_m = null, y_m = null } = listed ?? {};
     const { state, since, version, health, reading_ms, readings_per_s } = site.gateways.of(id, clock()) ?? SILENCE;
     return { gateway: id, listed: listed !== undefined, level, room, x_m, y_m, state, since, version, health, reading_ms,
-      readings_per_s: Math.round(readings_per_s * 100) / 100, rssi_bias_db: biasOf('gateway', id) };
+      readings_per_s: Math.round(readings_per_s * 100) / 100, rssi_bias_db: biasOf('gateway', id), learned_offset: offsetOf('gateway', id) };
   }
 
   /** @param {string} id */
@@ -92,8 +96,8 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
   function listGateways(ask) {
     const ids = [...new Set([...site.building().gateways.keys(), ...site.gateways.unlisted()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
-    const biasOf = biases(site);
-    return { gateways: items.map((id) => gatewayOf(id, biasOf)), next };
+    const known = learned();
+    return { gateways: items.map((id) => gatewayOf(id, known)), next };
   }
 
   /**

@@ -1,7 +1,7 @@
-"""The dashboard under load: delay of markers, cost of ten open pages, growth of the page's heap.
+"""The dashboard's page in a browser under load: delay of markers, what keeps the page busy, growth of its heap.
 
-Run: `make bench-dashboard`. The generator and the browser run on the same machine; its load stands in the table.
-"""
+Run: `make page-figures`. The generator and the browser run on the same machine; its load stands in the table. What open
+pages cost the platform is measured by `make lab SCENARIO=pages`."""
 
 import argparse
 import json
@@ -15,7 +15,6 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-import psutil
 from playwright.sync_api import Browser, Page
 from stack.install import print_line
 from support.browser import chromium, session_of
@@ -23,11 +22,8 @@ from support.building import Building, Placed
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.stack_client import batch, connect, get
 
-from bench.pages import open_pages
-
 LEVEL = "L1"
 PROBE = "probe"
-PAGES = 10
 OBSERVE = """() => {
   window.moves = [];
   let last = '';
@@ -94,7 +90,7 @@ class Crowd:
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="make bench-dashboard", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make page-figures", description=__doc__)
     parser.add_argument("--staff", type=int, default=1000, help="SDAs, each a message a second (%(default)s)")
     parser.add_argument("--shown", type=int, default=200, help="of them on the shown level (%(default)s)")
     parser.add_argument("--moves", type=int, default=200, help="moves to time (%(default)s)")
@@ -121,15 +117,7 @@ def _under_load(stack: RunningStack, browser: Browser, arguments: argparse.Names
     rooms = [next(one for one in building.beacons if one.room == room) for room in ("l1-mart", "l1-lobby")]
     with Crowd(stack, arguments.staff, arguments.shown, 1.0) as crowd:
         time.sleep(10)
-        alone = _cpu_share(stack, 20)
-        with open_pages(stack, PAGES, LEVEL) as count:
-            time.sleep(5)
-            before, begin = count(), time.monotonic()
-            watched = _cpu_share(stack, 20)
-            after, seconds = count(), time.monotonic() - begin
-            snapshots = (after["snapshots"] - before["snapshots"]) / PAGES / seconds
-            size = after["bytes"]
-            lag = get(stack, "/health").json()["parts"]["ingest"]["store_lag_ms"]
+        lag = get(stack, "/health").json()["parts"]["ingest"]["store_lag_ms"]
         page = _open(browser, stack)
         crowd.print_line(PROBE, rooms[0], -30)
         page.locator(f'.marker[data-staff="{PROBE}"]').wait_for(timeout=30_000)
@@ -151,26 +139,17 @@ def _under_load(stack: RunningStack, browser: Browser, arguments: argparse.Names
     p50, p99 = statistics.median(waits), waits[int(len(waits) * 0.99)]
     measured = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores ({platform.machine()}), load {load:.1f}"
     return [
-        f"Measured by `make bench-dashboard` on {measured}.",
+        f"Measured by `make page-figures` on {measured}.",
         f"{arguments.staff} SDAs, {crowd.rate():.0f} messages/s in all, {arguments.shown} on the shown level:",
         f"published reading to marker p50 {p50:.0f} ms, p99 {p99:.0f} ms, most {waits[-1]:.0f} ms; {len(waits)} moves.",
-        f"Node-RED without pages {alone:.0%} of a core, with {PAGES} {watched:.0%}; store lag {lag} ms.",
+        f"Store lag {lag} ms.",
         f"The page's thread was busy for {share:.0%} of the time, its longest task took {longest:.0f} ms.",
-        f"Each of the {PAGES} got {snapshots:.1f} snapshots/s of {size / 1024:.1f} KiB.",
     ]
 
 
 def _busy_s(session: Any) -> float:
     metrics = session.send("Performance.getMetrics")["metrics"]
     return next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
-
-
-def _cpu_share(stack: RunningStack, seconds: float) -> float:
-    process = psutil.Process(stack.pid("node-red"))
-    before, begin = process.cpu_times(), time.monotonic()
-    time.sleep(seconds)
-    after = process.cpu_times()
-    return (after.user + after.system - before.user - before.system) / (time.monotonic() - begin)
 
 
 def _heap(stack: RunningStack, browser: Browser, minutes: float) -> list[str]:

@@ -1,1 +1,0 @@
-"""Benchmarks against the whole stack."""
