@@ -15,7 +15,7 @@ const HELP = `Keys for the HTTP API: each caller gets one of its own, with only 
   make key ARGS='revoke NAME'          (or its id, the middle of sda_<id>_…)
       from now on the key is refused
 
-Rights    history    where people were and whom they met: /extractbeacon, /api/v1/…
+Rights    history    where people were and who they met: /extractbeacon, /api/v1/…
           presence   who is where now, and reporting it: /retrieveformonitoring, /newbeacondetect
           admin      keys, audit, rebuild, the building
 Expiry    90d, 12h, never (which it is unless you say), 2027-01-31, 2027-01-31T12:00:00Z
@@ -27,7 +27,7 @@ another name, give it to the caller, revoke the first.
   make key ARGS='add hacs --right history --expires 90d'
   curl -H "X-API-Key: <key>" "localhost:1880/extractbeacon?staff_id=0&start_time=…&end_time=…"
 
-Callers of SDA_TRUSTED_NETS need no key for history and presence. Who looked up whom: /api/v1/audit.`;
+Callers of SDA_TRUSTED_NETS need no key for history and presence. Who looked up whose history: /api/v1/audit.`;
 
 const OPTIONS = { right: { type: 'string', multiple: true }, expires: { type: 'string' }, rate: { type: 'string' },
   help: { type: 'boolean', short: 'h' } };

@@ -386,7 +386,7 @@ test('a thousand lost people have an alert each, and are one group', () => {
   assert.deepEqual(list.groups().map(({ state, count }) => [state, count]), [['ended', 3]]);
 });
 
-test('a lost person whom the locator has dropped stays lost', () => {
+test('a lost person that the locator has dropped stays lost', () => {
   const { facts, at } = house();
   facts.presences = lostOnes(50);
   at(0);

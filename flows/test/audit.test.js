@@ -61,18 +61,18 @@ test('many ids in few words cover exactly those people, in whatever order they c
   assert.equal(size('*'), null);
 });
 
-test('a look-up of the past is written at once, with who, whom, which window and when', async (t) => {
+test('a look-up of the past is written at once, with who, about which people, which window and when', async (t) => {
   const { audit, all, folder, now } = rig(t);
   await audit.lookedUp(HACS, '/extractbeacon', '7', NOW - DAY, NOW);
   const file = path.join(folder, '2026-11-21.jsonl');
-  assert.match(fs.readFileSync(file, 'utf8'), /"whom":\["7"\].*\n$/, 'the file has it when it may be answered');
-  assert.deepEqual(await all(), [{ ts: now, kind: 'lookup', who: 'hacs', key: '2f1fdaed', address: '10.0.0.5', route: '/extractbeacon', whom: ['7'],
+  assert.match(fs.readFileSync(file, 'utf8'), /"subjects":\["7"\].*\n$/, 'the file has it when it may be answered');
+  assert.deepEqual(await all(), [{ ts: now, kind: 'lookup', who: 'hacs', key: '2f1fdaed', address: '10.0.0.5', route: '/extractbeacon', subjects: ['7'],
     from_ms: NOW - DAY, to_ms: NOW, count: 1 }]);
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
   assert.equal(fs.statSync(folder).mode & 0o777, 0o700);
 });
 
-test('polls of the present become one line a minute: whom together, how many, over which time', async (t) => {
+test('polls of the present become one line a minute: people together, how many, over which time', async (t) => {
   const one = rig(t);
   for (let round = 0; round < 6; round += 1) {
     for (let i = 0; i < 100; i += 1) one.audit.lookedUp(HACS, '/extractbeacon', String(i), one.now - 10_000, one.now);
@@ -80,7 +80,7 @@ test('polls of the present become one line a minute: whom together, how many, ov
     one.pass(10_000);
     if (round < 5) assert.deepEqual(await one.all(), []);
   }
-  const seen = ({ who, whom, count, from_ms: from, to_ms: to, since_ms: since }) => [who, whom, count, from, to, since];
+  const seen = ({ who, subjects, count, from_ms: from, to_ms: to, since_ms: since }) => [who, subjects, count, from, to, since];
   assert.deepEqual((await one.all()).map(seen), [
     ['hacs', [['0', '99']], 600, NOW - 10_000, NOW + 50_000, NOW], ['login:ada', '*', 6, NOW - PRESENT_MS, NOW + 50_000, NOW]]);
   assert.deepEqual(one.audit.counters(), { lookups: 606, single: 0, lines: 2, dropped: 0, waiting_bytes: 0 });
@@ -98,16 +98,16 @@ test('many people who are no range are written once a day, and named after that'
   poll([...ids, '1000']);
   await one.audit.settle();
   const lines = fs.readFileSync(path.join(one.folder, '2026-11-21.jsonl'), 'utf8').trim().split('\n').map(JSON.parse);
-  assert.deepEqual(lines.map((line) => ('set' in line ? 'set' : line.whom_count)), ['set', 500, 500, 'set', 501]);
+  assert.deepEqual(lines.map((line) => ('set' in line ? 'set' : line.subjects_count)), ['set', 500, 500, 'set', 501]);
   one.now += DAY;
   poll();
-  assert.deepEqual((await one.all()).map(({ whom }) => size(whom)), [500, 500, 501, 500]);
-  assert.deepEqual((await one.all({ whom: '1000' })).length, 1);
-  assert.equal((await one.all({ whom: '6' })).length, 4);
-  assert.equal((await one.all({ whom: '7' })).length, 0);
+  assert.deepEqual((await one.all()).map(({ subjects }) => size(subjects)), [500, 500, 501, 500]);
+  assert.deepEqual((await one.all({ subject: '1000' })).length, 1);
+  assert.equal((await one.all({ subject: '6' })).length, 4);
+  assert.equal((await one.all({ subject: '7' })).length, 0);
   const page = await one.page(1, null);
-  assert.equal(page.entries[0].whom.length, 100);
-  assert.equal(page.entries[0].whom_count, 500);
+  assert.equal(page.entries[0].subjects.length, 100);
+  assert.equal(page.entries[0].subjects_count, 500);
 });
 
 test('who asks for the past faster than any person reads is gathered too, and nobody is left out', async (t) => {
@@ -118,7 +118,7 @@ test('who asks for the past faster than any person reads is gathered too, and no
   one.pass(60_000);
   const entries = await one.all();
   assert.equal(entries.length, SINGLE_MAX + 2);
-  assert.deepEqual([entries.at(-1).whom, entries.at(-1).count], [[[String(SINGLE_MAX), String(SINGLE_MAX + 299)]], 300]);
+  assert.deepEqual([entries.at(-1).subjects, entries.at(-1).count], [[[String(SINGLE_MAX), String(SINGLE_MAX + 299)]], 300]);
   one.audit.lookedUp(HACS, '/extractbeacon', '1', NOW - DAY, NOW);
   assert.equal((await one.all()).length, SINGLE_MAX + 3, 'in the next minute one by one again');
 });
@@ -127,10 +127,10 @@ test('more people than can be written are everybody, never too few', async (t) =
   const one = rig(t);
   for (let i = 0; i < 20_001; i += 1) one.audit.lookedUp(HACS, '/x', `id-${i}`, one.now, one.now);
   one.pass(60_000);
-  assert.equal((await one.all())[0].whom, '*');
+  assert.equal((await one.all())[0].subjects, '*');
 });
 
-test('pages go on where the one before ended, by time, by who and by whom', async (t) => {
+test('pages go on where the one before ended, by time, by caller and by person', async (t) => {
   const one = rig(t);
   for (let i = 0; i < 25; i += 1) {
     one.audit.lookedUp(i % 2 ? HACS : ADA, '/x', String(i), 0, 1000);
@@ -141,14 +141,14 @@ test('pages go on where the one before ended, by time, by who and by whom', asyn
   let after = null;
   do {
     const { entries, next } = await one.page(4, after);
-    seen.push(...entries.flatMap(({ whom }) => whom?.[0] ?? []));
+    seen.push(...entries.flatMap(({ subjects }) => subjects?.[0] ?? []));
     after = next;
   } while (after);
   assert.deepEqual(seen, Array.from({ length: 25 }, (_, i) => String(i)));
-  const whom = async (question) => (await one.all(question)).map((entry) => entry.whom[0]);
-  assert.deepEqual(await whom({ fromMs: NOW + DAY / 8, toMs: NOW + DAY / 2 }), ['1', '2', '3']);
-  assert.deepEqual(await whom({ who: 'hacs', toMs: NOW + DAY / 2 }), ['1', '3']);
-  assert.deepEqual(await whom({ whom: '7' }), ['7']);
+  const subjects = async (question) => (await one.all(question)).map((entry) => entry.subjects[0]);
+  assert.deepEqual(await subjects({ fromMs: NOW + DAY / 8, toMs: NOW + DAY / 2 }), ['1', '2', '3']);
+  assert.deepEqual(await subjects({ who: 'hacs', toMs: NOW + DAY / 2 }), ['1', '3']);
+  assert.deepEqual(await subjects({ subject: '7' }), ['7']);
   for (const id of ['x', '', '2026-11-21 -1', '../../etc 1']) await assert.rejects(one.page(4, { id }), /cursor is none of ours/);
   assert.deepEqual((await one.all({ who: 'login:reader' })).map(({ kind, about }) => [kind, about]),
     [['audit_read', '1970-01-01T00:00:00.000Z to 9999-01-01T00:00:00.000Z']], 'the pages of one question are one reading');
@@ -161,7 +161,7 @@ test('what admins do is written, and is in no answer about people', async (t) =>
   assert.deepEqual(await one.all(), [
     { ts: NOW, kind: 'key_added', who: 'login:ada', key: null, address: '10.0.0.6', about: 'hacs (2f1fdaed): history' },
     { ts: NOW, kind: 'key_revoked', who: null, key: null, address: null, about: 'hacs (2f1fdaed)' }]);
-  assert.deepEqual(await one.all({ whom: '7' }), []);
+  assert.deepEqual(await one.all({ subject: '7' }), []);
 });
 
 test('a kill costs what was being gathered; a line it broke off costs only itself', async (t) => {
@@ -172,14 +172,14 @@ test('a kill costs what was being gathered; a line it broke off costs only itsel
   fs.appendFileSync(path.join(one.folder, '2026-11-21.jsonl'), '{"ts":17952');
   one.start();
   one.audit.lookedUp(HACS, '/x', '3', 0, 1000);
-  assert.deepEqual((await one.all()).map(({ whom }) => whom[0]), ['1', '3']);
+  assert.deepEqual((await one.all()).map(({ subjects }) => subjects[0]), ['1', '3']);
 });
 
 test('an orderly stop writes what was gathered', async (t) => {
   const one = rig(t);
   one.audit.lookedUp(HACS, '/x', '2', NOW, NOW);
   await one.audit.close();
-  assert.deepEqual((await one.all()).map(({ whom }) => whom[0]), ['2']);
+  assert.deepEqual((await one.all()).map(({ subjects }) => subjects[0]), ['2']);
 });
 
 test('a disk that takes nothing: lines wait, in bounds, what does not fit is counted, and it goes on by itself', async (t) => {
@@ -197,7 +197,7 @@ test('a disk that takes nothing: lines wait, in bounds, what does not fit is cou
   one.pass(1000);
   await one.audit.settle();
   assert.equal(one.audit.part().status, 'up');
-  assert.deepEqual((await one.all()).map(({ whom }) => whom[0]), Array.from({ length: 20 - dropped }, (_, i) => String(i)));
+  assert.deepEqual((await one.all()).map(({ subjects }) => subjects[0]), Array.from({ length: 20 - dropped }, (_, i) => String(i)));
   assert.equal(one.warned.filter((text) => /^the audit log (cannot|can) be written/.test(text)).length, 2);
 });
 
@@ -213,7 +213,7 @@ test('a disk that hangs holds an answer up for a while only, a poll of the prese
   await one.audit.lookedUp(HACS, '/x', '2', 0, 1000);
   assert.equal(one.audit.counters().lines, 0);
   goOn();
-  assert.deepEqual((await one.all()).map(({ whom }) => whom[0]), ['2']);
+  assert.deepEqual((await one.all()).map(({ subjects }) => subjects[0]), ['2']);
 });
 
 test('a day that is large is written in less words, a full one in none, and that is counted; the next day begins anew', async (t) => {
@@ -229,7 +229,7 @@ test('a day that is large is written in less words, a full one in none, and that
   assert.match(one.warned[0], /2026-11-21 is full/);
   one.now += DAY;
   one.audit.lookedUp(HACS, '/x', '7', 0, 1000);
-  assert.equal((await one.all()).at(-1).whom[0], '7');
+  assert.equal((await one.all()).at(-1).subjects[0], '7');
   assert.equal(one.audit.part().status, 'up');
 });
 
@@ -243,7 +243,17 @@ test('ninety days are kept, and nothing else is touched', async (t) => {
   assert.deepEqual(fs.readdirSync(one.folder).sort(), ['2026-08-23.jsonl', 'notes.txt']);
 });
 
-test('whatever was looked up, its line is found again by whom', async (t) => {
+test('lines of an earlier version, which named people otherwise, are found by person too', async (t) => {
+  const one = rig(t);
+  fs.mkdirSync(one.folder);
+  const line = (entry) => `${JSON.stringify(entry)}\n`;
+  fs.writeFileSync(path.join(one.folder, '2026-11-20.jsonl'), line({ ts: NOW - 1, kind: 'lookup', who: 'x', whom: ['7'] })
+    + line({ set: 'abc', whom: [['10', '19']] }) + line({ ts: NOW - 1, kind: 'lookup', who: 'x', whom_set: 'abc', whom_count: 10 }));
+  assert.deepEqual((await one.all({ fromMs: NOW - DAY, subject: '7' })).map(({ subjects }) => subjects), [['7']]);
+  assert.deepEqual((await one.all({ fromMs: NOW - DAY, subject: '12' })).map(({ subjects }) => subjects), [[['10', '19']]]);
+});
+
+test('whatever was looked up, its line is found again by its people', async (t) => {
   const lookup = fc.record({ ids: fc.uniqueArray(anId, { minLength: 1, maxLength: 40 }), past: fc.boolean(), wait: fc.nat(90_000) });
   await fc.assert(fc.asyncProperty(fc.array(lookup, { minLength: 1, maxLength: 12 }), async (lookups) => {
     const one = rig(t);
@@ -255,6 +265,6 @@ test('whatever was looked up, its line is found again by whom', async (t) => {
     const entries = await one.all();
     assert.equal(entries.reduce((sum, { count }) => sum + count, 0), lookups.length);
     const asked = new Set(lookups.flatMap(({ ids }) => ids));
-    for (const id of ['ada', '0', '29', '007', 'S-3', 'nobody']) assert.equal(entries.some(({ whom }) => covers(whom, id)), asked.has(id), id);
+    for (const id of ['ada', '0', '29', '007', 'S-3', 'nobody']) assert.equal(entries.some(({ subjects }) => covers(subjects, id)), asked.has(id), id);
   }), { numRuns: 60 });
 });

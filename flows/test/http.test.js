@@ -248,7 +248,7 @@ test('/newbeacondetect publishes a phone batch and answers once the broker has i
   assert.equal(rig.sent.length, 0);
 });
 
-test('/newbeacondetect makes only so many people whom the building file does not list', async (t) => {
+test('/newbeacondetect makes only so many people that the building file does not list', async (t) => {
   const rig = await api(t);
   const detect = (staff) => rig.call(get('/newbeacondetect', { staff_id: staff, beacon_address: BEACONS.a, rssi: '-20' }));
   for (let i = 0; i < 1000; i += 1) assert.equal((await detect(`new-${i}`)).status, 200);

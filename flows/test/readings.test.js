@@ -7,7 +7,8 @@ const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { normaliseBeacon } = require('../lib/building/ids');
 const { OddNumber, parse } = require('../lib/shared/json');
-const { readMessage, BOUNDS } = require('../lib/intake/readings');
+const { PROBE_TOPIC, readMessage, BOUNDS } = require('../lib/intake/readings');
+const { createAdmission } = require('../lib/intake/admission');
 const { BEACONS } = require('./support/building');
 
 const NOW = 1_637_396_919_123;
@@ -23,6 +24,13 @@ test('a good batch from a phone and from a gateway', () => {
     'sda/v1/gateway/gw-a/readings');
   assert.equal(batch.kind, 'gateway');
   assert.deepEqual(batch.readings, [{ ...good, n: 4, tx: -59, battery_mv: 2950, temperature_c: 21.5, humidity_pct: 40 }]);
+});
+
+test('a probe of the flows is neither a batch nor refused', () => {
+  const counters = { messages: 0, readings: 0, refused: 0 };
+  const probe = Buffer.from(JSON.stringify({ v: 1, ts: NOW, readings: [] }));
+  assert.deepEqual(createAdmission(counters).admit(PROBE_TOPIC, probe, NOW), { batch: null, refused: [] });
+  assert.deepEqual(counters, { messages: 0, readings: 0, refused: 0 });
 });
 
 const whole = [

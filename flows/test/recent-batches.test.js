@@ -8,7 +8,7 @@ const { createRecentBatches, STEP_MS, STEPS } = require('../lib/intake/recent-ba
 const T = 1_700_000_000_000;
 const batch = (ts, receiver = '1', kind = 'phone') => ({ kind, receiver, ts, readings: [] });
 
-test('a batch that came in already is known, of whom it came', () => {
+test('a batch that came in already is known by its receiver', () => {
   const recentBatches = createRecentBatches();
   assert.equal(recentBatches.isRepeated(batch(T)), false);
   assert.equal(recentBatches.isRepeated(batch(T)), true);

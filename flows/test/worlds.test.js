@@ -35,7 +35,7 @@ function plan(seed) {
 const ASIDE_MS = 100_000;
 const LEAST_ALIKE = 0.9;
 
-/** Lines of a history by what has to be alike: all of people whom no backlog concerns, of the others what is near their backlog. */
+/** Lines of a history by what has to be alike: all of people that no backlog concerns, of the others what is near their backlog. */
 function compared(world, { tagged, receiver, backlog }) {
   const { locations, stays } = world.history(T, END - 2 * MIN);
   const isTheirs = (line, ms) => (tagged || line.startsWith(`${receiver} `)) && ms > backlog.toMs + ASIDE_MS;

@@ -128,7 +128,7 @@ def sensitivity_rows(found: Sequence[Sensitivity]) -> list[Row]:
 
 
 DRAWN_HEAD = (
-    "drawn buildings", "count", "standing, history", "live", "mean", "told the radio",
+    "drawn buildings", "count", "standing, history", "live", "mean", "knows the radio",
     "patrol, history", "live", "mean", "flips/h", "changes a true one",
 )  # fmt: skip
 

@@ -278,7 +278,7 @@ def test_adverts_fade_and_get_lost_as_the_facts_say(ideal: Radio, of: Callable[.
         assert alike < 0.1 if mode == "gateway" else alike > 0.99
 
 
-def test_who_is_told_the_radio_finds_the_room_unless_shadows_hide_it() -> None:
+def test_a_locator_that_knows_the_radio_finds_the_room_unless_shadows_hide_it() -> None:
     scene = scene_of(2)  # a device and more in each room
     rng = np.random.default_rng(1)
     shares = []

@@ -162,7 +162,7 @@ def test_the_mean_changes_after_two_wins_and_forgets_after_five_seconds() -> Non
 
 def test_a_change_in_a_gap_of_the_truth_is_not_late() -> None:
     seconds = [Second(0, "west"), Second(1000, "west"), Second(60_000, "east"), Second(61_000, "east")]
-    for told_ms, late_s in ((30_000.0, 0.0), (62_000.0, 2.0), (500.0, None)):
-        score = judge(seconds, lambda ms: "east" if ms > 20_000 else "west", [(told_ms, "east")])
+    for located_ms, late_s in ((30_000.0, 0.0), (62_000.0, 2.0), (500.0, None)):
+        score = judge(seconds, lambda ms: "east" if ms > 20_000 else "west", [(located_ms, "east")])
         assert score.delays_s == ([] if late_s is None else [late_s])
     assert (score.seconds, score.right, score.changes, score.true_changes) == (4, 4, 1, 1)

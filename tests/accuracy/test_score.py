@@ -21,7 +21,7 @@ def test_seconds_changes_and_delays_are_counted() -> None:
     assert score.delays_s == [2.0, -1.0]
 
 
-def test_a_change_that_was_not_told_has_no_delay_and_a_wrong_one_is_not_taken_for_it() -> None:
+def test_a_change_that_was_not_found_has_no_delay_and_a_wrong_one_is_not_taken_for_it() -> None:
     assert delays(WALK, [(21_000, "c"), (70_000, "b")]) == []
     assert delays(WALK, [(5000, "b"), (24_000, "b"), (30_000, "b")]) == [4.0]
 
@@ -41,7 +41,7 @@ def test_quantiles_are_values_that_occur() -> None:
     assert quantile([3.0], 0) == 3
 
 
-def test_only_what_got_worse_by_more_than_it_may_is_told() -> None:
+def test_only_what_got_worse_by_more_than_it_may_is_reported() -> None:
     baseline = {"right %": 95.0, "delay s": 2.0}
     assert worse([Figure("right %", 93.1, 1, 2.0), Figure("delay s", 0.1, -1, 1.0)], baseline) == []
     estimated = worse(

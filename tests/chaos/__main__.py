@@ -82,7 +82,7 @@ def _with_gateways(file: Path, gateways: int) -> list[dict[str, Any]]:
 
 
 def _people(staff: list[dict[str, Any]], phones: int) -> list[str]:
-    """The ids of those whom the simulator plays: all with tags, and so many with phones."""
+    """The ids of those the simulator plays: all with tags, and so many with phones."""
     listed = [one["id"] for one in staff]
     others = (str(number) for number in itertools.count() if str(number) not in listed)
     tagged = sum(1 for one in staff if one.get("tags"))

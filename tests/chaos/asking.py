@@ -30,7 +30,7 @@ LIMIT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`staff`: whom it is about; empty: everybody."""
+    """`staff`: the people it is about; empty: everybody."""
 
     route: str
     path: str

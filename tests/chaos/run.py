@@ -152,13 +152,14 @@ def _settled(
     stack: RunningStack, since_ms: int, to_ms: int, staff: Sequence[str], expected: history.History, sure: Window
 ) -> history.History:
     """The stored history, once it is the expected one or does not change any more."""
-    deadline = time.monotonic() + 150
+    deadline = time.monotonic() + 300
     before = None
     while True:
         stored = history.stored_history(stack, since_ms, to_ms, set(staff))
         if _differing(stored, expected, sure) == ([], []):
             return stored
-        quiet = stored == before and now_ms() > to_ms + history.LEFT_MS / 4
+        waiting = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]["waiting"]
+        quiet = stored == before and waiting == 0 and now_ms() > to_ms + history.LEFT_MS / 4
         if quiet or time.monotonic() > deadline:
             return stored
         before = stored

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 from support.stack_client import eventually, now_ms
@@ -33,6 +34,21 @@ def test_a_restart_of_the_engine(clone: Installation) -> None:
     clone.engine.restart()
     eventually(clone.is_up, SOON_S, "all of it, by itself")
     eventually(lambda: clone.stored("restarted") == 200 * READINGS_A_BATCH, what="what was acknowledged before")
+
+
+def test_up_saves_sessions_at_once(clone: Installation) -> None:
+    """By itself the broker saves them every 30 s; until then a kill would lose what receivers send after it."""
+
+    def saved() -> str:
+        return clone.compose("exec", "-T", "mosquitto", "stat", "-c", "%Y %i", "mosquitto.db")
+
+    before = saved()
+    by_itself = eventually(lambda: (now := saved()) != before and now, what="a snapshot by itself")
+    began = time.monotonic()
+    clone.make("up")
+    assert saved() != by_itself
+    assert time.monotonic() - began < 30, "it may have been one by itself"
+    clone.compose("exec", "-T", "mosquitto", "grep", "-q", "telegraf/readings", "mosquitto.db")
 
 
 @pytest.mark.parametrize("service", ["telegraf", "influxdb"])

@@ -84,7 +84,7 @@ def test_a_walk_corrects_the_building_once(phone: Page, calibrated: RunningStack
     assert newest["changes"]["gateways"]["changed"] == len(changed)
     assert "walk again" in api.ask("applyCalibration", 409, recording=ID).json()["error"]
     assert offsets(calibrated.building) == after
-    looked = api.get("listAudit", whom="33")["entries"]
+    looked = api.get("listAudit", subject="33")["entries"]
     assert any(one.get("route", "").endswith("/calibration") for one in looked)
     api.close()
 

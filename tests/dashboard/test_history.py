@@ -340,8 +340,8 @@ def test_picture_is_drawn_below_the_rooms_of_the_floor(page: Page) -> None:
 def test_a_lookup_is_in_the_audit_log(past: Callable[..., Page], stack: RunningStack) -> None:
     past(staff="21,22,23")
     with admin(stack) as caller:
-        entries = caller.get("/api/v1/audit?whom=22&limit=1000").json()["entries"]
-    mine = [one for one in entries if one.get("route") == "/api/v1/stays" and one["whom"] == [["21", "23"]]]
+        entries = caller.get("/api/v1/audit?subject=22&limit=1000").json()["entries"]
+    mine = [one for one in entries if one.get("route") == "/api/v1/stays" and one["subjects"] == [["21", "23"]]]
     assert len(mine) == 1
     assert mine[0]["who"] == f"login:{stack.secrets['SDA_ADMIN_USER']}"
 

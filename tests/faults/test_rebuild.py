@@ -63,20 +63,34 @@ def test_the_jobs_can_be_seen(stack: RunningStack) -> None:
     assert all(job["state"] in {"waiting", "running", "done"} for job in answer.json()["jobs"])
 
 
-def test_batch_that_influxdb_never_gets_is_not_waited_for_without_end(stack: RunningStack, demo: Building) -> None:
-    """The broker gives it to the flows alone; one that comes later shows that it has passed."""
-    beacon, who = demo.beacons[0].id, f"unstored-{uuid.uuid4().hex[:8]}"
+def test_batch_that_influxdb_never_gets_is_not_waited_for(stack: RunningStack, demo: Building) -> None:
+    """The broker gives it to the flows alone, and nobody sends anything later."""
     stack.stop("telegraf")
     forget_session(stack, "telegraf/readings")
     stack.kill("node-red")
-    publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
+    publish(stack, (f"phone/unstored-{uuid.uuid4().hex[:8]}/readings", batch((demo.beacons[0].id, -50))))
     stack.start("node-red")
     stack.start("telegraf")
-    reason = str(eventually(lambda: _rebuild_part(stack).get("reason"), what="the reason in /health"))
-    assert "InfluxDB does not have what arrived" in reason
-    publish(stack, (f"phone/{who}/readings", batch((beacon, -50))))
     eventually(stack.is_caught_up, within_s=60, what="the rebuild")
     assert _rebuild_part(stack)["status"] == "up"
+
+
+def test_what_telegraf_has_not_stored_at_a_start_is_located_though_nobody_speaks(
+    stack: RunningStack, demo: Building
+) -> None:
+    who, start_ms = f"behind-{uuid.uuid4().hex[:8]}", now_ms() // 1000 * 1000 - 10_000
+    stack.freeze("telegraf")
+    stack.stop("node-red")
+    forget_session(stack, "nodered/flows")  # so that these come through InfluxDB alone
+    sent = [start_ms + n * 1000 for n in range(5)]
+    publish(stack, *((f"phone/{who}/readings", batch((demo.beacons[0].id, -45), ts=ts)) for ts in sent))
+    stack.start("node-red")
+    reason = str(eventually(lambda: _rebuild_part(stack).get("reason"), what="the reason in /health"))
+    assert "InfluxDB does not have what arrived" in reason
+    stack.thaw("telegraf")
+    eventually(stack.is_caught_up, within_s=60, what="the rebuild")
+    located = f"SELECT room FROM location WHERE staff_id = '{who}'"  # noqa: S608 - our own name
+    assert [one["time"] for one in influx(stack, "locations", located)] == sent
 
 
 def _rebuild_part(stack: RunningStack) -> dict[str, Any]:

@@ -101,6 +101,7 @@ def test_field_types_are_the_contracts(session_stack: RunningStack) -> None:
     optional = {"battery_mv": "integer", "temperature_c": "float", "humidity_pct": "float"}
     place = {"level": "string", "room": "string"}
     assert field_types(session_stack, "batch") == {"readings": "string"}
+    assert field_types(session_stack, "probe") == {"ms": "integer"}  # of the flows' start
     by = {"kind": "string", "receiver": "string"}
     assert field_types(session_stack, "heard") == {"rssi": "integer"} | by
     assert field_types(session_stack, "measured") == optional | by

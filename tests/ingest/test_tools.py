@@ -69,7 +69,7 @@ def test_ids_that_are_not_taken(account: str) -> None:
 
 
 @given(VARIABLES, VARIABLES, OTHER_LINES)
-def test_env_file_keeps_what_it_is_not_told_to_change(
+def test_env_file_keeps_what_it_is_not_asked_to_change(
     before: dict[str, str], changes: dict[str, str], others: list[str]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -47,9 +47,11 @@ def connect(stack: RunningStack, username: str = "simulator", password: str | No
 
 
 def forget_session(stack: RunningStack, client_id: str) -> None:
-    """Delete Telegraf's broker session with this id."""
+    """Delete the broker session with this id, of Telegraf or Node-RED, while it is not connected."""
+    service = client_id.split("/")[0]
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, clean_session=True)
-    client.username_pw_set(client_id.replace("/", "-"), stack.secrets["MQTT_TELEGRAF_PASSWORD"])
+    account = "nodered" if service == "nodered" else client_id.replace("/", "-")
+    client.username_pw_set(account, stack.secrets[f"MQTT_{service.upper()}_PASSWORD"])
     client.connect("127.0.0.1", stack.ports.mqtt)
     client.loop_start()
     eventually(client.is_connected, what="MQTT connection")

@@ -26,9 +26,9 @@ def test_key_is_made_listed_and_revoked(api: Api) -> None:
 
 
 def test_a_history_lookup_is_in_the_audit_log(api: Api) -> None:
-    whom = f"audited-{uuid.uuid4().hex[:8]}"
-    api.ask("listStays", 404, staff_id=whom, start=time.time() - 7200, end=time.time() - 3600)
-    entries = eventually(lambda: api.pages("listAudit", "entries", whom=whom, limit=5))
+    who = f"audited-{uuid.uuid4().hex[:8]}"
+    api.ask("listStays", 404, staff_id=who, start=time.time() - 7200, end=time.time() - 3600)
+    entries = eventually(lambda: api.pages("listAudit", "entries", subject=who, limit=5))
     assert any(one.get("route") == "/api/v1/staff/{staff_id}/stays" for one in entries)
 
 

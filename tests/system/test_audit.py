@@ -45,7 +45,7 @@ def test_a_history_lookup_is_logged_at_once(stack: RunningStack) -> None:
     now_s = int(time.time())
     with asking(stack, key) as caller:
         _look_up(caller, "audited-1", now_s - 2 * HOUR_S, now_s - HOUR_S)
-    (entry,) = _entries(stack, whom="audited-1", who="historian")
+    (entry,) = _entries(stack, subject="audited-1", who="historian")
     assert abs(entry.pop("ts") - now_ms()) < 60_000
     assert entry == {
         "kind": "lookup",
@@ -53,8 +53,8 @@ def test_a_history_lookup_is_logged_at_once(stack: RunningStack) -> None:
         "key": key.split("_")[1],
         "address": "127.0.0.1",
         "route": "/extractbeacon",
-        "whom": ["audited-1"],
-        "whom_count": 1,
+        "subjects": ["audited-1"],
+        "subjects_count": 1,
         "from_ms": (now_s - 2 * HOUR_S) * 1000,
         "to_ms": (now_s - HOUR_S) * 1000 + 999,
         "count": 1,
@@ -62,7 +62,7 @@ def test_a_history_lookup_is_logged_at_once(stack: RunningStack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "whom"),
+    ("path", "subjects"),
     [
         ("/api/v1/staff/{id}/locations", "one"),
         ("/api/v1/staff/{id}/stays", "one"),
@@ -73,7 +73,7 @@ def test_a_history_lookup_is_logged_at_once(stack: RunningStack) -> None:
         ("/api/v1/rankings/staff", "everybody"),
     ],
 )
-def test_every_kind_of_lookup_is_logged(stack: RunningStack, path: str, whom: str) -> None:
+def test_every_kind_of_lookup_is_logged(stack: RunningStack, path: str, subjects: str) -> None:
     name = "by" + re.sub(r"\W+", "-", path.removeprefix("/api/v1").replace("{id}", "id"))
     asked = {"staff_id": "0"} if "?" in path else {}
     path = path.split("?")[0]
@@ -84,7 +84,7 @@ def test_every_kind_of_lookup_is_logged(stack: RunningStack, path: str, whom: st
         assert answer.status_code == 200, answer.text
     (entry,) = _entries(stack, who=name)
     assert entry["route"] == path.replace("{id}", "{staff_id}")
-    assert entry["whom"] == (["0"] if whom == "one" else "*")
+    assert entry["subjects"] == (["0"] if subjects == "one" else "*")
     assert (entry["from_ms"], entry["to_ms"]) == ((now_s - 2 * HOUR_S) * 1000, (now_s - HOUR_S) * 1000)
 
 
@@ -96,16 +96,16 @@ def test_lookups_of_several_and_all_people_are_logged(stack: RunningStack) -> No
         window: dict[str, str | int] = {"start": int(now_s) - HOUR_S, "end": int(now_s)}
         stays = caller.get("/api/v1/stays", params={"staff_id": "5,6,7,9", **window})
         assert stays.is_success
-    assert [entry["whom"] for entry in _entries(stack, who="bulk")] == [[["5", "7"], "9"], "*", [["5", "7"], "9"]]
-    assert len(_entries(stack, who="bulk", whom="6")) == 3
-    assert len(_entries(stack, who="bulk", whom="8")) == 1
+    assert [entry["subjects"] for entry in _entries(stack, who="bulk")] == [[["5", "7"], "9"], "*", [["5", "7"], "9"]]
+    assert len(_entries(stack, who="bulk", subject="6")) == 3
+    assert len(_entries(stack, who="bulk", subject="8")) == 1
 
 
 def test_a_trusted_caller_is_logged_by_its_address(stack: RunningStack) -> None:
     now_s = time.time()
     with web.Client(base_url=stack.http_url) as caller:
         _look_up(caller, "audited-2", now_s - HOUR_S, now_s - HOUR_S + 9)
-    (entry,) = (one for one in _entries(stack, whom="audited-2", who="127.0.0.1") if one["whom"] != "*")
+    (entry,) = (one for one in _entries(stack, subject="audited-2", who="127.0.0.1") if one["subjects"] != "*")
     assert entry["key"] is None
 
 
@@ -114,7 +114,7 @@ def test_only_admins_read_the_log_and_reads_are_logged(stack: RunningStack) -> N
         assert caller.get("/api/v1/audit").status_code == 403
     assert web.get(f"{stack.http_url}/api/v1/audit").status_code == 401
     start = int(time.time()) - 5
-    _entries(stack, whom="audited-3", start=start)
+    _entries(stack, subject="audited-3", start=start)
     reads = [entry for entry in _entries(stack, who="SDA_API_KEY", start=start) if entry["kind"] == "audit_read"]
     assert any("audited-3" in entry["about"] for entry in reads)
 
@@ -151,19 +151,19 @@ def test_polls_are_aggregated_and_a_kill_loses_only_those(stack: RunningStack) -
         assert caller.get("/api/v1/staff/0/trace").status_code == 200
     stack.stop("node-red")
     stack.start("node-red")
-    (trace,) = _entries(stack, who="tracer", start=start, whom="0")
-    assert (trace["route"], trace["whom"], trace["count"]) == ("/api/v1/staff/{staff_id}/trace", ["0"], 1)
+    (trace,) = _entries(stack, who="tracer", start=start, subject="0")
+    assert (trace["route"], trace["subjects"], trace["count"]) == ("/api/v1/staff/{staff_id}/trace", ["0"], 1)
     assert abs(trace["to_ms"] - now_ms()) < 120_000
     entries = _entries(stack, who="poller", start=start)
     assert sum(entry["count"] for entry in entries) == 40, "one line, or two where a minute ended in between"
     assert len(entries) <= 2
-    assert all(entry["whom"] == [["0", "19"]] or entry["whom_count"] < 20 for entry in entries)
+    assert all(entry["subjects"] == [["0", "19"]] or entry["subjects_count"] < 20 for entry in entries)
     poll()
     with asking(stack, key) as caller:
         _look_up(caller, "before-the-kill", time.time() - HOUR_S, time.time())
     stack.kill("node-red")
     stack.start("node-red")
-    assert [one["whom"] for one in _entries(stack, who="poller", start=start)][-1] == ["before-the-kill"]
+    assert [one["subjects"] for one in _entries(stack, who="poller", start=start)][-1] == ["before-the-kill"]
     for line in _file(stack).read_text().splitlines():
         json.loads(line)
 

@@ -53,12 +53,12 @@ def test_loopback_is_not_trusted_through_a_proxy(behind: RunningStack, proxy: Pr
 )
 def test_the_audit_log_has_the_callers_own_address(behind: RunningStack, proxy: Proxy, claimed: dict[str, str]) -> None:
     key = named_key(behind, "proxied", "history")
-    end, whom = int(time.time()) - 3600, f"whom-{time.time_ns()}"
-    window = {"staff_id": whom, "start_time": str(end - 60), "end_time": str(end)}
+    end, who = int(time.time()) - 3600, f"subject-{time.time_ns()}"
+    window = {"staff_id": who, "start_time": str(end - 60), "end_time": str(end)}
     answer = ask(proxy, "/extractbeacon", params=window, headers={"X-API-Key": key, **claimed})
     assert answer.status_code == 200, answer.text
     with admin(behind) as caller:
-        entries = caller.get("/api/v1/audit", params={"whom": whom, "who": "proxied"}).json()["entries"]
+        entries = caller.get("/api/v1/audit", params={"subject": who, "who": "proxied"}).json()["entries"]
     assert [entry["address"] for entry in entries] == [CALLER]
 
 

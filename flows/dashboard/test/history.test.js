@@ -19,9 +19,9 @@ const building = { levels: [
 ] };
 
 test('people at an instant: in the next room at the instant of a change, nowhere in a gap', () => {
-  const trails = staysByStaff([stay('b', 'mail', 20, 30), stay('a', 'cafe', 10, 20), stay('a', 'mail', 20, 30), stay('a', 'up', 50, 60)]);
-  assert.deepEqual([...trails.keys()], ['a', 'b']);
-  const where = (ms) => peopleAt(trails, NOW + ms).map(({ id, room, since }) => [id, room, since - NOW]);
+  const stays = staysByStaff([stay('b', 'mail', 20, 30), stay('a', 'cafe', 10, 20), stay('a', 'mail', 20, 30), stay('a', 'up', 50, 60)]);
+  assert.deepEqual([...stays.keys()], ['a', 'b']);
+  const where = (ms) => peopleAt(stays, NOW + ms).map(({ id, room, since }) => [id, room, since - NOW]);
   assert.deepEqual(where(9), []);
   assert.deepEqual(where(10), [['a', 'cafe', 10]]);
   assert.deepEqual(where(20), [['a', 'mail', 20], ['b', 'mail', 20]]);

@@ -92,4 +92,4 @@ function insert(shown, alert) {
 /** @template {{count: number}} T @param {T[]} places @returns {T[]} */
 const most = (places) => places.sort((a, b) => b.count - a.count).slice(0, PLACES_MAX);
 
-module.exports = { groupAlerts, byUrgency, stateOf, SHOWN_MAX, STATES };
+module.exports = { groupAlerts, byUrgency, stateOf, STATES };

@@ -53,7 +53,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
   const late = createLateTimes(gaps, startedMs);
-  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), live: following }), sleep);
+  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
   /** Published, but perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
@@ -66,6 +66,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   /** When the time before the start was located; from then on the live path says how far everything is. */
   let caughtUpMs = Infinity;
   let following = false;
+  let tries = kept.tries;
   let progressMs = startedMs;
   let savedMs = startedMs;
 
@@ -86,7 +87,9 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     for (const { part } of arrived) {
       gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
       taken.delete(part);
+      if (part.staff === null && part.toMs <= startedMs && part.fromMs < part.toMs) tries = Math.max(0, kept.tries - 1);
     }
+    if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) tries = 0;
     following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
     if (arrived.length === 0) return;
@@ -160,6 +163,12 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
       gaps.mark(fromMs, startedMs, RUNNING);
       startKnown = true;
       saving.changed();
+    },
+    /** Starts before this one that were killed before any of that time was located; this one counts from here on. */
+    countTry() {
+      tries = kept.tries + 1;
+      saving.changed();
+      return kept.tries;
     },
     /** That time is located and published. @param {number} nowMs */
     caughtUp: (nowMs) => { caughtUpMs = nowMs; },

@@ -96,4 +96,4 @@ async function readJson(file) {
   }
 }
 
-module.exports = { createFlowStorage, FLOWS, CREDENTIALS };
+module.exports = { createFlowStorage, FLOWS };

@@ -151,7 +151,7 @@ function createHistory(startedMs, overrides = {}) {
     return found;
   }
 
-  /** Forget people of whom nothing recent is left, and words nobody uses; to be called about once a second. @param {number} nowMs */
+  /** Forget people without anything recent, and words nobody uses; to be called about once a second. @param {number} nowMs */
   function sweep(nowMs) {
     if (nowMs - sweptMs < SWEEP_MS && nowMs >= sweptMs) return;
     sweptMs = nowMs;

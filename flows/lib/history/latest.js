@@ -6,7 +6,7 @@ const { StoreBusy } = require('../store');
 const { LATEST_MS } = require('./index');
 
 /**
- * Everybody's latest location of the last quarter of an hour: from memory, and of whom it does not know from the database. That
+ * Everybody's latest location of the last quarter of an hour: from memory, and from the database for those it does not know. That
  * is asked about the time before memory alone, once for all who call, and not again for some seconds: what was before a start
  * changes only while the past is located again.
  * @typedef {import('../locator').Location} Location

@@ -20,6 +20,21 @@ const OURS = new Set(['', 'api', 'health', 'login', 'logout', 'metrics', 'monito
 /** @type {WeakMap<object, Front>} by application: nodes are registered once a process, but in tests again and again */
 const fronts = new WeakMap();
 
+/** Whether the routes of all tabs are there, by the runtime's events, which outlive applications. @type {WeakMap<object, () => boolean>} */
+const runtimes = new WeakMap();
+
+/** @param {Pick<import('node:events').EventEmitter, 'on'>} events of Node-RED's runtime */
+function isRunningBy(events) {
+  const known = runtimes.get(events);
+  if (known) return known;
+  let isRunning = false;
+  events.on('flows:stopping', () => { isRunning = false; });
+  events.on('flows:started', () => { isRunning = true; });
+  const read = () => isRunning;
+  runtimes.set(events, read);
+  return read;
+}
+
 /**
  * @param {any} app Express's, as Node-RED has it for flows (`RED.httpNode`); what comes behind all routes is put into the application
  *   that it is part of
@@ -32,9 +47,7 @@ function createFront(app, hosts, events) {
   if (known) return known;
   /** @type {Served|null} */
   let served = null;
-  let isRunning = false; // the routes of all tabs are there
-  events.on('flows:stopping', () => { isRunning = false; });
-  events.on('flows:started', () => { isRunning = true; });
+  const isRunning = isRunningBy(events);
 
   const refuse = failing(() => {}, { location: [] });
   const starting = () => unavailable('Node-RED is starting', AGAIN_S);
@@ -46,7 +59,7 @@ function createFront(app, hosts, events) {
     else next();
   }));
   app.parent?.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-    if (served && isRunning) unknown(request, response, next);
+    if (served && isRunning()) unknown(request, response, next);
     else refuse(starting(), request, response, next);
   }), failing((message) => served?.log(message)));
 

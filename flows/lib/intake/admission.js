@@ -3,7 +3,7 @@
 
 const { refusalOf } = require('../outbox/messages');
 const { createRefusals } = require('../devices/refusals');
-const { readMessage } = require('./readings');
+const { PROBE_TOPIC, readMessage } = require('./readings');
 
 /**
  * Where messages of readings come in: what is refused is counted, and remembered with its reason.
@@ -21,6 +21,7 @@ function createAdmission(counters) {
    * @returns {{batch: import('./readings').Batch|null, refused: Refusal[]}} batch: what is good of it
    */
   function admit(topic, payload, nowMs) {
+    if (topic === PROBE_TOPIC) return { batch: null, refused: [] };
     counters.messages += 1;
     const { batch, rejections } = readMessage(topic, payload, nowMs);
     counters.readings += batch?.readings.length ?? 0;

@@ -2,11 +2,11 @@
 'use strict';
 
 /**
- * Whom a simulator plays: its batches say so (`simulated`), so that nobody takes the demo's people for real ones. Pure.
+ * People that a simulator plays: its batches say so (`simulated`), so that nobody takes the demo's people for real ones. Pure.
  * @typedef {ReturnType<typeof createSimulated>} Simulated
  */
 
-/** Who was heard for real since is played no longer; of whom nothing came for so long neither. As `lost` in the contract. */
+/** Who was heard for real since is played no longer; and so is nobody without readings for so long. As `lost` in the contract. */
 const PLAYED_MS = 60_000;
 
 function createSimulated() {

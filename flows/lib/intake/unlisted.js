@@ -4,7 +4,7 @@
 const { createStateFile } = require('../shared/state-file');
 
 /**
- * People whom the building file does not list and who came by `/newbeacondetect`. Each of them is a series in the database and a
+ * People that the building file does not list and who came by `/newbeacondetect`. Each of them is a series in the database and a
  * retained topic at the broker, so there are only so many; they are kept as long as their locations are.
  * @typedef {ReturnType<typeof createUnlisted>} Unlisted
  */
@@ -50,7 +50,7 @@ function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides 
       return true;
     },
 
-    /** Forget people of whom nothing is stored any more; about once a second. */
+    /** Forget people without anything stored; about once a second. */
     tick() {
       const nowMs = clock();
       for (const [id, lastMs] of people) {
@@ -69,7 +69,7 @@ function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides 
 
     /** @type {import('../health/metrics/figures').Figure[]} */
     figures: [
-      { name: 'unlisted_people', kind: 'gauge', help: 'People of /newbeacondetect whom the building file does not list', read: () => people.size },
+      { name: 'unlisted_people', kind: 'gauge', help: 'People of /newbeacondetect that the building file does not list', read: () => people.size },
       { name: 'unlisted_refused', kind: 'counter', help: 'Detections of more people than may be unlisted', read: () => refused },
     ],
   };

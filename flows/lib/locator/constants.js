@@ -74,4 +74,4 @@ const CONSTANTS = Object.freeze({
 /** @type {Readonly<Settings>} as they are where a building sets none */
 const DEFAULTS = Object.freeze({ ...CONSTANTS, ...TUNING });
 
-module.exports = { CONSTANTS, DEFAULTS };
+module.exports = { DEFAULTS };

@@ -4,9 +4,9 @@
 const { createRecentBatches } = require('../intake/recent-batches');
 
 /**
- * What arrives while the time before a start is located. What arrived before a batch that the database has, the database has too:
- * Telegraf keeps the order. What arrived after it is kept here, so that both together are everything. And what arrives of a time
- * that is read already, and was not heard there, is late. Pure.
+ * What arrives while the time before a start is located. At a moment that `probe.js` chooses, the database has all that arrived before;
+ * what arrives from then on is kept here, so that both together are everything. And what arrives of a time that is read already, and
+ * was not heard there, is late. Pure.
  * @typedef {import('../intake/readings').Batch} Batch
  */
 
@@ -20,10 +20,6 @@ const LOOK_MS = 1000;
  * @param {number} [bound] batches kept
  */
 function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
-  /** The newest that will be stored; of before the start it may have been stored long ago, and be sent again. @type {Batch|null} */
-  let newest = null;
-  /** The newest of since the start: when it is stored, so is all that arrived before. @type {Batch|null} */
-  let newestFresh = null;
   /** @type {Batch[]|null} */
   let kept = null;
   let overflowed = false;
@@ -41,8 +37,6 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   /** @param {Batch} batch @param {number} nowMs @param {boolean} stored whether one of its beacons is registered */
   function hear(batch, nowMs, stored) {
     if (stored) {
-      newest = batch;
-      if (batch.ts >= startedMs) newestFresh = batch;
       if (batch.ts >= readMs && batch.ts < readingMs && open.size < bound) open.add(batch);
       else if (batch.ts < readingMs) lateUnlessHeard(batch);
     }
@@ -89,15 +83,10 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       open.forEach(lateUnlessHeard);
       open = new Set();
     },
-    newest: () => newestFresh ?? newest,
-    /** Whether a batch of since the start has arrived, which proves when it is stored that all before it is. */
-    hasFresh: () => newestFresh !== null,
-    /** Keep everything from the newest batch on, which is also returned. @returns {Batch|null} */
+    /** Keep everything from now on. */
     keep() {
-      const mark = newestFresh ?? newest;
-      kept = mark ? [mark] : [];
+      kept = [];
       overflowed = false;
-      return mark;
     },
     /** What was kept since the last call, in the order of arrival; null when it was too much. @returns {Batch[]|null} */
     take() {

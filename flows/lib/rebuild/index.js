@@ -6,11 +6,12 @@ const { RETENTION_MS } = require('../coverage');
 const { createBackground, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
 const { createFeed } = require('./feed');
+const { createFollowUps } = require('./follow-ups');
 const { createIncoming } = require('./incoming');
 const { createJobs, titleOf } = require('./jobs');
 const { hasTags, staffIn } = require('./people');
 const { createPublishing } = require('./publish');
-const { rebuildRange } = require('./range');
+const { PRESENT_MS, rebuildRange } = require('./range');
 const { gapStart, recover } = require('./recover');
 
 /**
@@ -46,8 +47,9 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   }, site.startedMs);
   /** What a late job is about, by its id. @type {Map<number, import('../coverage').Part>} */
   const lateParts = new Map();
-  /** What was given up, of the job that runs. @type {Set<string>} */
-  const lost = new Set();
+  const followUps = createFollowUps(ASIDE_MS, PRESENT_MS);
+  /** The people of a job that locates what follows a late time, by its id. @type {Map<number, string[]|null>} */
+  const followers = new Map();
   const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
@@ -61,8 +63,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
   });
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
-  const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder,
-    lose: (/** @type {string} */ text) => { logger.warn(`rebuild: ${text}`); lost.add(text); },
+  const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder, log: logger.log,
     doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
@@ -76,13 +77,12 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   async function run(job, toDo) {
     current = job;
     job.state = 'running';
-    lost.clear();
     const beganMs = clock();
     logger.log(`${titleOf(job)}: begins`);
     await toDo();
     changes.end();
     publishing.end();
-    Object.assign(job, { state: 'done', reason: [...lost].join('; '), took_s: (clock() - beganMs) / 1000 });
+    Object.assign(job, { state: 'done', reason: '', took_s: (clock() - beganMs) / 1000 });
     logger.log(`${titleOf(job)}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
   }
@@ -101,8 +101,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     while (!background.stopped()) {
       const job = jobs.waiting()[0];
       if (job) {
-        const late = lateParts.get(job.id);
-        await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), late?.staff ?? null)));
+        const staff = lateParts.get(job.id)?.staff ?? followers.get(job.id) ?? null;
+        await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
         if (!background.stopped()) end(job);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }
@@ -112,6 +112,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   function end(job) {
     const late = lateParts.get(job.id);
     lateParts.delete(job.id);
+    if (followers.delete(job.id)) return;
     if (late && job.state === 'failed') coverage.failed(late, clock());
     else if (late) coverage.published(late, clock());
     else coverage.answered(job.from_ms, (job.to_ms ?? clock()) + 1);
@@ -150,7 +151,9 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
       for (const part of coverage.takeDue(clock(), (id) => hasTags(site.building(), id))) {
         const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
         lateParts.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, part);
+        followUps.add(part, clock());
       }
+      for (const { fromMs, toMs, staff } of followUps.takeDue(clock())) followers.set(enqueue('late', fromMs, toMs).id, staff);
     },
     /** To be called once, before the first reading comes. */
     start() {
@@ -180,7 +183,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     /** For /health. @returns {import('../health').Part} */
     part() {
       const busy = current ? { running: { ...current } } : {};
-      const waiting = jobs.waiting().length;
+      const waiting = jobs.waiting().length + followUps.count();
       const state = coverage.isCaughtUp() && !current ? 'idle' : 'running';
       const reason = fault || coverage.overdue(clock());
       if (reason === '') return { status: 'up', state, waiting, ...busy };

@@ -5,7 +5,7 @@
  * Whose readings say where somebody is: their own phone's, and for tags those of gateways. Pure.
  */
 
-/** The people whom a batch concerns. @param {import('../intake/readings').Batch} batch @param {import('../building').Building} building */
+/** The people a batch concerns. @param {import('../intake/readings').Batch} batch @param {import('../building').Building} building */
 function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
   if (kind === 'phone') return new Set([receiver]);
   return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);

@@ -3,6 +3,7 @@
 
 const { RETENTION_MS } = require('../coverage');
 const { hasTags } = require('./people');
+const { allStored } = require('./probe');
 const { WARM_UP_MS } = require('./recover');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
@@ -19,11 +20,12 @@ const PRESENT_MS = 16_000; // what is newer belongs to the locator of the presen
  * @param {import('./recover').Means} means
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
- * @param {string[]|null} people whom it is about; null: everybody
+ * @param {string[]|null} people it is about; null: everybody
  */
 async function rebuildRange(means, fromMs, toMs, people) {
   const staff = people && new Set(people);
   const { site, store, background, feed, publishing, clock } = means;
+  await allStored(means);
   const warmMs = Math.max(fromMs - WARM_UP_MS, clock() - RETENTION_MS);
   const { building, changes } = await means.changes.since(warmMs);
   const only = people && onlyOf(people, [building, site.building()]);
@@ -78,4 +80,4 @@ function publishStarts(site, replay, fromMs, toMs, nowMs) {
   }
 }
 
-module.exports = { rebuildRange };
+module.exports = { PRESENT_MS, rebuildRange };

@@ -2,8 +2,8 @@
 'use strict';
 
 const { MARGIN_MS, RETENTION_MS } = require('../coverage');
-const { ALIVE_MS, GIVEN_UP_MS } = require('../coverage/stored');
 const { byTime, createGrouping } = require('../intake/batches');
+const { allStored } = require('./probe');
 const { createReplay } = require('./replay');
 const { lookUpStarts } = require('./starts');
 
@@ -15,17 +15,13 @@ const { lookUpStarts } = require('./starts');
  */
 
 const WARM_UP_MS = 15 * 60_000; // as long as a locator remembers somebody
+const SHORTEST_WARM_UP_MS = 2 * 60_000; // places are known again after one; who came back within 15 minutes may not be
 const STRAGGLING_MS = 5000; // receivers' clocks and the way into the database
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
 const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at once
 const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
 const AT_ONCE = 200; // batches
 const LOOK_MS = 200;
-const ARRIVING = 'waiting until InfluxDB has what has arrived';
-/** What a wait for the database takes when something is amiss on the way there. */
-const LONG_MS = 15_000;
-/** So long the first batch is waited for alone, then for a later one as well; doubled each time another one takes its place. */
-const LATER_MS = 1000;
 const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
@@ -40,8 +36,8 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @property {import('../coverage').Coverage} coverage
  * @property {() => number} clock
  * @property {(text: string) => void} doing
+ * @property {(text: string) => void} log
  * @property {(reason: string) => void} hinder says what hinders at the moment; '' when it goes on
- * @property {(text: string) => void} lose says what is given up for good
  */
 
 /**
@@ -63,31 +59,20 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
  * @param {number} gapMs
  */
 async function recover(means, incoming, gapMs) {
-  while (!await locate(means, incoming, gapMs)) means.doing(ARRIVING);
-}
-
-/**
- * @param {Means} means
- * @param {ReturnType<typeof import('./incoming').createIncoming>} incoming
- * @param {number} gapMs
- * @returns {Promise<boolean>} false: something was read before the first batch of since the start had come, so perhaps before all
- *   of that time was stored; now there is one
- */
-async function locate(means, incoming, gapMs) {
-  const { site, background, feed, publishing, coverage, clock, doing } = means;
-  while (!incoming.hasFresh() && clock() < site.startedMs + UNDERWAY_MS) await wait(background);
+  const { site, background, feed, publishing, coverage, clock } = means;
   const oldestMs = clock() - RETENTION_MS;
   const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
-  const warmMs = Math.max(fromMs - WARM_UP_MS, oldestMs);
+  const warmUpMs = warmUpAfter(coverage.countTry());
+  if (warmUpMs < WARM_UP_MS) means.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
+  const warmMs = Math.max(fromMs - warmUpMs, oldestMs);
   const { building, changes } = await means.changes.since(warmMs);
   incoming.begin(fromMs);
   const replay = createReplay(await site.newLocator(building), site.emptyOutcome,
     { fromMs, eventsToMs: site.startedMs, changes, onBatch: incoming.replayed });
   const some = () => publishing.some(replay);
-  let isProven = true;
   const reached = async (/** @type {number} */ ms) => {
     await publishing.publish(replay.take());
-    if (isProven) coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock());
+    coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock());
   };
 
   await feed.through(replay, warmMs, fromMs, { some });
@@ -95,11 +80,8 @@ async function locate(means, incoming, gapMs) {
   let cursorMs = fromMs;
   const beganMs = clock();
   do {
-    doing(ARRIVING);
     const nowMs = clock();
-    isProven &&= incoming.hasFresh();
-    await allStored(means, incoming, incoming.newest());
-    doing('');
+    await allStored(means);
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
     await feed.through(replay, cursorMs, toMs, { some, reading: incoming.reading, reached });
     cursorMs = toMs;
@@ -108,54 +90,20 @@ async function locate(means, incoming, gapMs) {
   await publishing.publish(replay.take());
   while (clock() < site.startedMs + UNDERWAY_MS) await wait(background);
   await join(means, incoming, replay, cursorMs);
-  if (!isProven && incoming.hasFresh()) return false;
   site.adopt(replay, clock());
   incoming.end();
   coverage.published({ fromMs: gapMs, toMs: site.startedMs, staff: null }, clock());
   coverage.caughtUp(clock());
-  return true;
 }
+
+/**
+ * Shorter after two starts that were killed before they got on, so that kills may come fast for ever.
+ * @param {number} tries starts before that did not get on
+ */
+const warmUpAfter = (tries) => Math.max(WARM_UP_MS / 2 ** Math.max(tries - 1, 0), SHORTEST_WARM_UP_MS);
 
 /** @param {import('./background').Background} background */
 const wait = (background) => background.pause(LOOK_MS).then(() => true);
-
-/** Batches that never came. @type {WeakSet<Batch>} */
-const givenUp = new WeakSet();
-
-/**
- * Until the database has a batch or one that arrived later, and so everything that arrived before it. A batch may never get
- * there: the broker can have dropped it for Telegraf alone. When nothing arrives later either, it is given up, with everything
- * working, after the same time as in `coverage/stored.js`.
- * @param {Pick<Means, 'store'|'background'|'clock'|'hinder'|'lose'|'coverage'>} means
- * @param {Pick<ReturnType<typeof import('./incoming').createIncoming>, 'newest'>} incoming
- * @param {Batch|null} batch
- */
-async function allStored({ store, background, clock, hinder, lose, coverage }, incoming, batch) {
-  if (!batch || givenUp.has(batch)) return;
-  const beganMs = clock();
-  let [later, laterMs, patienceMs] = [batch, beganMs, LATER_MS];
-  let workingSinceMs = beganMs;
-  let hindered = false;
-  for (;;) {
-    for (const one of new Set([batch, later])) {
-      if (!await background.retry(() => store.hasReading(one))) continue;
-      if (hindered) hinder('');
-      return;
-    }
-    const nowMs = clock();
-    if (nowMs - coverage.aliveMs() > ALIVE_MS) workingSinceMs = nowMs;
-    if (nowMs - workingSinceMs >= GIVEN_UP_MS) break;
-    if (nowMs - laterMs >= patienceMs) [later, laterMs, patienceMs] = [incoming.newest() ?? batch, nowMs, 2 * patienceMs];
-    if (nowMs - beganMs >= LONG_MS) {
-      hindered = true;
-      hinder(`InfluxDB does not have what arrived ${Math.round((nowMs - beganMs) / 1000)} s ago; the log of telegraf may say why`);
-    }
-    await background.pause(LOOK_MS);
-  }
-  hinder('');
-  givenUp.add(batch);
-  lose(`readings that arrived up to ${new Date(beganMs).toISOString()} never got into InfluxDB; their time is located without them`);
-}
 
 /**
  * The last seconds, from the database and from what arrives meanwhile.
@@ -165,18 +113,17 @@ async function allStored({ store, background, clock, hinder, lose, coverage }, i
  * @param {number} cursorMs
  */
 async function join(means, incoming, replay, cursorMs) {
-  const { store, background, clock, doing } = means;
+  const { store, background, clock } = means;
   /** @type {Batch[]|null} */
   let arrived = null;
   /** @type {Map<string, Batch>} */
   let stored = new Map();
   while (arrived === null) { // once more when it was more than can be kept
-    doing(ARRIVING);
-    await allStored(means, incoming, incoming.keep());
+    incoming.keep();
+    await allStored(means);
     stored = await background.retry(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
     arrived = incoming.take();
   }
-  doing('');
   for (const batch of arrived) stored.set(keyOf(batch), batch); // of the last ones the database may have a part only
   const heard = new Set(stored.keys());
   const came = () => (incoming.take() ?? []).filter((batch) => !heard.has(keyOf(batch)));

@@ -54,4 +54,4 @@ function trueStart({ room, since }, last, first) {
   return last && first.ts - last.leave_ms < 1000 ? last.leave_ms : first.ts;
 }
 
-module.exports = { reconciled, takenBack, trueStart };
+module.exports = { reconciled, trueStart };

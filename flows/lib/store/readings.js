@@ -58,14 +58,13 @@ function createReadings(influx) {
       rows.map(([ts, rssi, kind, receiver]) => ({ beacon: tags.beacon ?? '', ts, kind, receiver, rssi })));
   }
 
-  /** Whether something of a batch is stored. @param {import('../intake/readings').Batch} batch @returns {Promise<boolean>} */
-  async function hasReading({ receiver, ts }) {
-    const series = await influx.query('readings', `SELECT "readings", "rssi" FROM "batch", "reading" WHERE "receiver" = $receiver AND ${BETWEEN}`,
-      { receiver, ...between(ts, ts + 1) }, PATIENT_MS);
-    return series.length > 0;
+  /** Time of the newest probe of the flows that is stored, epoch ms; all readings that came before it are, too. @param {number} fromMs */
+  async function newestProbe(fromMs) {
+    const series = await influx.query('readings', 'SELECT last("ms") FROM "probe" WHERE time >= $from', { from: time(fromMs) }, PATIENT_MS);
+    return series[0]?.rows[0]?.[1] ?? null;
   }
 
-  return { readings, firstReading, hasReading, lastHeard };
+  return { readings, firstReading, newestProbe, lastHeard };
 }
 
 /** @typedef {AsyncGenerator<Row[], void, void>} Rows pieces in ascending time, none of them empty */

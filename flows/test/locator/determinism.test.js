@@ -28,7 +28,7 @@ function wandering(seed, seconds = 600) {
 }
 
 /**
- * What a locator tells of batches that arrive in this order.
+ * What a locator makes of batches that arrive in this order.
  * @param {{batch: import('../../lib/intake/readings').Batch, atMs: number}[]} arriving
  */
 function played(arriving) {

@@ -17,7 +17,7 @@ function byPhone(readings, changes) {
 }
 
 /**
- * Of whom a gateway heard: person, RSSI and tag.
+ * Of those a gateway heard: person, RSSI and tag.
  * @param {string} receiver @param {any[]} readings @param {Record<string, object>} [changes]
  */
 function byGateway(receiver, readings, changes) {
@@ -60,7 +60,7 @@ test("a person's tags have a power of their own, which goes before what they say
   assert.equal(rssiOf(reading, { 1: { tag_tx: -39 }, 'gw-G-a': { rssi_offset: 4 } }), -66);
 });
 
-test('the least that a gateway tells is what it measures, whatever the power of a tag', () => {
+test('the least that a gateway reports is what it measures, whatever the power of a tag', () => {
   const readings = [{ beacon: 'C0FFEE000001', rssi: -78 }];
   assert.equal(byGateway('gw-G-a', readings, { 1: { tag_tx: -39 }, 'gw-G-a': { min_rssi: -80 } }).length, 1);
   assert.equal(byGateway('gw-G-a', readings, { 1: { tag_tx: -79 }, 'gw-G-a': { min_rssi: -75 } }).length, 0);

@@ -89,7 +89,7 @@ test('it takes more of who stayed longer', () => {
   assert.ok((needed.at(-1) ?? 0) > needed[0] + DEFAULTS.settledNats, `${needed[0]} and ${needed.at(-1)}`);
 });
 
-test('nothing is known of who was never heard, nor of whom the first reading still waits; who is lost is in no room', () => {
+test('nothing is known of who was never heard, nor of those with a first reading that still waits; who is lost is in no room', () => {
   const { locator, stand, outcome, wait } = scene();
   assert.equal(locator.trace('1'), null);
   locator.hear({ kind: 'gateway', receiver: 'gw-G-a', ts: T0, readings: [{ beacon: 'C0FFEE000001', rssi: -60 }] }, T0 + 10, outcome);
@@ -111,7 +111,7 @@ test('looking changes nothing', () => {
   assert.deepEqual(looked.outcome, not.outcome);
 });
 
-test('somebody of whom only where they were is known has an empty trace', () => {
+test('somebody with only where they were known has an empty trace', () => {
   const locator = createLocator(house());
   locator.resume({ staff_id: '9', level: 'G', room: 'G-a', since: T0 - 1000, ts: T0, state: 'present' });
   const trace = check(locator.trace('9'));

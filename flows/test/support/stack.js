@@ -8,6 +8,7 @@ const net = require('node:net');
 const os = require('node:os');
 const path = require('node:path');
 const mqtt = require('mqtt');
+const { PROBE_TOPIC } = require('../../lib/intake/readings');
 const { smallBuilding } = require('./building');
 const { piece } = require('./influx');
 
@@ -113,6 +114,10 @@ function rowsFor(seen, question, { from, to, receiver }) {
   const rows = (values) => (values.length > 0 ? [{ values }] : []);
   if (question.includes('uptime_s')) {
     return rows(seen.filter(({ topic }) => topic === 'sda/v1/flows/health').slice(-1).map(({ data }) => [data.ts, 1]));
+  }
+  if (question.includes('FROM "probe"')) {
+    const probes = seen.filter(({ topic }) => topic === PROBE_TOPIC).map(({ data }) => data.ts);
+    return rows(probes.filter((ts) => ts >= Date.parse(from)).slice(-1).map((ts) => [ts, ts]));
   }
   if (!question.includes('FROM "batch"') || question.includes('first(')) return [];
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];

@@ -2,6 +2,7 @@
 
 const { createBuilding } = require('../../lib/building');
 const { createCoverage } = require('../../lib/coverage');
+const { PROBE_TOPIC } = require('../../lib/intake/readings');
 const { createRebuild } = require('../../lib/rebuild');
 const { createSite } = require('../../lib/site');
 const { StoreUnavailable } = require('../../lib/store');
@@ -68,8 +69,8 @@ function taggedWalks(seed, { fromMs, toMs, tags }) {
 class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
-      retained: new Map(), settled: 0, offsets: [],
-      breakOff: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
+      retained: new Map(), settled: 0, probes: [], offsets: [],
+      breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
     this.keep(file);
   }
 
@@ -82,10 +83,10 @@ class World {
     const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
     const versions = async () => ({ list: () => this.versions.toReversed(), read });
-    const sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
+    const sleep = this.sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
     const store = this.store();
     const record = {
-      load: () => this.kept ?? { gaps: {}, requests: {}, live: null },
+      load: () => this.kept ?? { gaps: {}, requests: {}, live: null, tries: 0 },
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
@@ -169,6 +170,7 @@ class World {
   take({ topic, payload, retain }) {
     const data = JSON.parse(payload);
     if (retain) this.retained.set(topic, data);
+    if (topic === PROBE_TOPIC) this.probes.push(data.ts);
     if (topic === 'sda/v1/events') this.events.set(`${data.ts} ${data.type} ${data.subject}`, data);
     if (topic !== 'sda/v1/locations') return;
     for (const location of data.locations) this.locations.set(`${location.staff_id} ${location.ts}`, location);
@@ -179,6 +181,9 @@ class World {
   store() {
     const answer = (value) => (this.away() ? Promise.reject(new StoreUnavailable('InfluxDB is away')) : Promise.resolve(value()));
     const isStored = ({ atMs, unstored, storedMs = atMs + LAG_MS }) => !unstored && storedMs <= this.now;
+    // The broker and Telegraf keep the order.
+    const isThrough = (ms) => this.ingestIsUp() && ms + LAG_MS <= this.now &&
+      this.sent.every((one) => one.unstored || one.atMs > ms || isStored(one));
     const within = (fromMs, toMs) => this.sent.filter((one) => isStored(one) && one.ms >= fromMs && one.ms < toMs)
       .sort((a, b) => a.ms - b.ms);
     const concerns = ({ kind, receiver }, only) => only === null || (kind === 'gateway' ? only.gateways : only.phones.includes(receiver));
@@ -190,11 +195,12 @@ class World {
       newestLocation: () => answer(() => [...this.locations.values()].reduce((ms, { ts }) => Math.max(ms, ts), 0) || null),
       firstReading: (fromMs, toMs, only = null) => answer(() => within(fromMs, toMs).find((one) => concerns(one, only))?.ms ?? null),
       gatewayStates: () => answer(() => this.states.slice()),
-      hasReading: ({ receiver, ts }) => answer(() => within(ts, ts + 1).some((one) => one.receiver === receiver)),
+      newestProbe: (fromMs) => answer(() => this.probes.findLast((ms) => ms >= fromMs && isThrough(ms)) ?? null),
       stays: (fromMs, toMs, staffId) => answer(() => lasting(staffId, fromMs, toMs)),
       lastStay: (staffId, fromMs, toMs) => answer(() => lasting(staffId, fromMs, toMs).at(-1) ?? null),
       firstLocation: (staffId, fromMs, toMs) => answer(() => stored(this.locations, staffId, fromMs, toMs)[0] ?? null),
       readings: async (fromMs, toMs, take, only = null) => {
+        if (this.readMsAMinute > 0) await this.sleep((toMs - fromMs) / 60_000 * this.readMsAMinute);
         const found = await answer(() => within(fromMs, toMs).filter((one) => concerns(one, only)));
         const rows = found.flatMap(({ ms, kind, receiver, payload }) => JSON.parse(payload).readings
           .map(({ beacon, rssi }) => [ms, rssi, kind, receiver, beacon]));

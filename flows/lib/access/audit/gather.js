@@ -61,4 +61,4 @@ function createGather(take) {
   };
 }
 
-module.exports = { createGather, GATHER_MS };
+module.exports = { createGather };

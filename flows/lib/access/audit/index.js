@@ -104,4 +104,4 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
   };
 }
 
-module.exports = { createAudit, PRESENT_MS, SINGLE_MAX, DISTINCT_MAX };
+module.exports = { createAudit, PRESENT_MS, SINGLE_MAX };

@@ -5,7 +5,7 @@ const { createHash } = require('node:crypto');
 const { compact } = require('./subjects');
 
 /**
- * The lines of the audit log, JSON each. Many people are written once a day as a set, `{"set":…,"whom":…}`, and named by it
+ * The lines of the audit log, JSON each. Many people are written once a day as a set, `{"set":…,"subjects":…}`, and named by it
  * in the lines after it: a poll of everybody asks for the same ones every minute.
  * @typedef {import('./gather').Gathered} Gathered
  */
@@ -26,12 +26,12 @@ function createLines() {
    * @returns {{fields: object, set: string}} set: the line to be written before, if any
    */
   function fieldsOf({ who, route, subjects }) {
-    if (subjects === null) return { fields: { whom: '*' }, set: '' };
+    if (subjects === null) return { fields: { subjects: '*' }, set: '' };
     const mark = `${who.name} ${route}`;
     const known = last.get(mark);
-    if (known && same(known.ids, subjects)) return { fields: { whom_set: known.name, whom_count: subjects.size }, set: '' };
+    if (known && same(known.ids, subjects)) return { fields: { subjects_set: known.name, subjects_count: subjects.size }, set: '' };
     const entries = compact(subjects);
-    if (entries.length <= INLINE) return { fields: { whom: entries }, set: '' };
+    if (entries.length <= INLINE) return { fields: { subjects: entries }, set: '' };
     const text = JSON.stringify(entries);
     const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
     last.delete(mark);
@@ -39,7 +39,7 @@ function createLines() {
     if (last.size > SETS_MAX) last.delete(/** @type {string} */ (last.keys().next().value));
     const fresh = !written.has(name);
     written.add(name);
-    return { fields: { whom_set: name, whom_count: subjects.size }, set: fresh ? `{"set":"${name}","whom":${text}}\n` : '' };
+    return { fields: { subjects_set: name, subjects_count: subjects.size }, set: fresh ? `{"set":"${name}","subjects":${text}}\n` : '' };
   }
 
   return {

@@ -9,7 +9,7 @@ const { covers } = require('./subjects');
  * Reads the audit log back, oldest first, a page at a time.
  * @typedef {{day: string, offset: number}} Place behind the last line that was read
  * @typedef {Record<string, any> & {ts: number, kind: string}} Entry
- * @typedef {{fromMs: number, toMs: number, who?: string|undefined, whom?: string|undefined}} Question
+ * @typedef {{fromMs: number, toMs: number, who?: string|undefined, subject?: string|undefined}} Question
  */
 
 /** So much is looked through for one page: what is left is for the next, and nobody waits long. */
@@ -37,10 +37,14 @@ async function* linesOf(file, from) {
   }
 }
 
+/** Keys of lines that earlier versions wrote, and what they are now. */
+const EARLIER = new Map([['whom', 'subjects'], ['whom_set', 'subjects_set'], ['whom_count', 'subjects_count']]);
+
 /** @param {string} text @returns {any} null: a line that a kill broke off */
 function parse(text) {
   try {
-    return JSON.parse(text);
+    const data = JSON.parse(text);
+    return text.includes('"whom') ? Object.fromEntries(Object.entries(data).map(([key, value]) => [EARLIER.get(key) ?? key, value])) : data;
   } catch {
     return null;
   }
@@ -52,7 +56,7 @@ async function setsBefore(file, to) {
   for await (const { text, end } of linesOf(file, 0)) {
     if (end > to) break;
     const data = text.startsWith('{"set"') ? parse(text) : null;
-    if (data) sets.set(data.set, data.whom);
+    if (data) sets.set(data.set, data.subjects);
   }
   return sets;
 }
@@ -60,15 +64,15 @@ async function setsBefore(file, to) {
 /** A line as an entry, its people in full. @param {any} data @param {Map<string, any>|null} sets @returns {Entry|null} */
 function entryOf(data, sets) {
   if (typeof data?.ts !== 'number') return null;
-  const { whom_set: set, ...entry } = data;
-  return set === undefined ? entry : { ...entry, whom: sets?.get(set) ?? '*' }; // a set that is lost may have been anybody
+  const { subjects_set: set, ...entry } = data;
+  return set === undefined ? entry : { ...entry, subjects: sets?.get(set) ?? '*' }; // a set that is lost may have been anybody
 }
 
 /** @param {Entry} entry @param {Question} question */
-function isAsked(entry, { fromMs, toMs, who, whom }) {
+function isAsked(entry, { fromMs, toMs, who, subject }) {
   if (entry.ts < fromMs || entry.ts >= toMs) return false;
   if (who !== undefined && entry.who !== who) return false;
-  return whom === undefined || (entry.whom !== undefined && covers(entry.whom, whom));
+  return subject === undefined || (entry.subjects !== undefined && covers(entry.subjects, subject));
 }
 
 /**
@@ -105,8 +109,8 @@ async function readDay(file, from, question, entries, limit, left) {
     if (entries.length >= limit || end - from > left) return { at, all: false };
     at = end;
     const data = parse(text);
-    if (data?.set) sets?.set(data.set, data.whom);
-    if (data?.whom_set) sets ??= await setsBefore(file, end);
+    if (data?.set) sets?.set(data.set, data.subjects);
+    if (data?.subjects_set) sets ??= await setsBefore(file, end);
     const entry = entryOf(data, sets);
     if (entry && isAsked(entry, question)) entries.push(entry);
   }

@@ -18,7 +18,7 @@ const { buildingText, headText, versionFile, versionFiles, versionText } = requi
  */
 
 const BOUNDS = Object.freeze({ versions: 200, bytes: 64 * 1024 * 1024 });
-const PENDING = 'coming.ndjson';
+const PENDING = 'pending.ndjson';
 /** The first line is shorter than this. */
 const HEAD_BYTES = 4096;
 

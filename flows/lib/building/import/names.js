@@ -60,4 +60,4 @@ function createNameIndex(things, keysOf) {
   };
 }
 
-module.exports = { createNameIndex, fold, foldMore, idFrom, uniqueId };
+module.exports = { createNameIndex, foldMore, idFrom, uniqueId };

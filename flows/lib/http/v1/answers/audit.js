@@ -17,15 +17,15 @@ const LISTED = 100;
  * @returns {Record<string, import('.').Answer>}
  */
 const createAuditAnswers = ({ audit }) => ({
-  async listAudit({ params: { who, whom }, window, after, limit, caller, next }) {
+  async listAudit({ params: { who, subject }, window, after, limit, caller, next }) {
     const place = after && placeOf(after.id);
     if (place) await audit.settle();
     else { // the pages of one question are one reading
-      const asked = [['who', who], ['whom', whom]].filter(([, value]) => value !== undefined).map((pair) => pair.join(' '));
+      const asked = [['who', who], ['subject', subject]].filter(([, value]) => value !== undefined).map((pair) => pair.join(' '));
       const time = `${new Date(window.fromMs).toISOString()} to ${new Date(window.toMs).toISOString()}`;
       await audit.deed('audit_read', caller, [time, ...asked].join(', '));
     }
-    const { entries, next: further } = await readAudit(audit.folder, { ...window, who, whom }, place, limit);
+    const { entries, next: further } = await readAudit(audit.folder, { ...window, who, subject }, place, limit);
     return {
       start_ms: window.fromMs, end_ms: window.toMs, entries: entries.map(answerOf),
       next: next(further && { ts: 0, id: `${further.day} ${further.offset}`, same: 0 }),
@@ -34,9 +34,9 @@ const createAuditAnswers = ({ audit }) => ({
 });
 
 /** @param {import('../../../access/audit/read').Entry} entry */
-function answerOf({ whom, whom_count: _count, ...rest }) {
-  if (whom === undefined) return rest;
-  return { ...rest, whom: whom === '*' ? whom : whom.slice(0, LISTED), whom_count: size(whom) };
+function answerOf({ subjects, subjects_count: _count, ...rest }) {
+  if (subjects === undefined) return rest;
+  return { ...rest, subjects: subjects === '*' ? subjects : subjects.slice(0, LISTED), subjects_count: size(subjects) };
 }
 
 /** @param {string} id of a cursor @returns {import('../../../access/audit/read').Place} */

@@ -16,7 +16,7 @@ const unknown = (what) => new ApiError(404, `there is no ${what}`);
 const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
 
 /**
- * The window of an answer about the past, and up to when it is complete for those whom it concerns.
+ * The window of an answer about the past, and up to when it is complete for those it concerns.
  * @param {Pick<import('.').Context, 'completeUntil'|'clock'>} context
  */
 const createPast = ({ completeUntil = (fromMs, toMs, _who, nowMs) => Math.max(fromMs, Math.min(toMs, nowMs)), clock }) =>

@@ -37,7 +37,7 @@ const NOT_MODIFIED = { description: 'It is still what `If-None-Match` says.' };
 /**
  * The answers of an operation that reads.
  * @param {string} description @param {string} schema name
- * @param {{known?: boolean}} [may] known: whom or what it asks about may be unknown
+ * @param {{known?: boolean}} [may] known: the person or thing it asks about may be unknown
  */
 const answers = (description, schema, { known = false } = {}) => ({
   200: {

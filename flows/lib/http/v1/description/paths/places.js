@@ -45,7 +45,7 @@ module.exports = {
   },
   '/api/v1/patrols': {
     get: {
-      operationId: 'listPatrols', tags: TAG, 'x-right': 'history', summary: 'When each room was last patrolled, and by whom',
+      operationId: 'listPatrols', tags: TAG, 'x-right': 'history', summary: 'When each room was last patrolled, and who did',
       description: 'The latest moment of the window at which anybody was in the room who stayed for at least `least_s`; `null`: nobody.',
       parameters: [...window, use('level'), use('least_s')],
       responses: answers('Every room, in the order of the building file.', 'Patrols'),

@@ -54,7 +54,7 @@ module.exports = {
         'together. A page may hold fewer than `limit`, even none, and still have a `next`. Reading the log is written down too.',
       parameters: [...window, limit(25, 1000), shared('cursor'),
         query('who', 'Only of this caller: name of a key, `login:…`, or a trusted address.', { type: 'string', minLength: 1, maxLength: 128 }),
-        query('whom', 'Only where this person was among those looked up; who asked for everybody is there too.', STAFF)],
+        query('subject', 'Only where this person was among those looked up; who asked for everybody is there too.', STAFF)],
       responses: answers('Entries of the log.', 'Audit') },
   },
   '/metrics': {

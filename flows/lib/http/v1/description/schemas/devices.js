@@ -54,7 +54,7 @@ module.exports = {
   Event: object({
     ts: ms,
     type: { type: 'string', enum: ['enter', 'leave', 'lost', 'crowded', 'gateway_down', 'gateway_up', 'battery_low', 'battery_ok'] },
-    subject: { ...id, description: 'Whom or what it is about: a staff member, room, gateway or beacon.' },
+    subject: { ...id, description: 'What it is about: a staff member, room, gateway or beacon.' },
     staff_id: id, gateway: id, beacon: id, level: id, room: id, count, limit: count, reason: text, battery_mv: whole,
   }, ['staff_id', 'gateway', 'beacon', 'level', 'room', 'count', 'limit', 'reason', 'battery_mv']),
   Events: object({ ...past, events: list(ref('Event')), next }),

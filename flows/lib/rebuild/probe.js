@@ -1,0 +1,45 @@
+// @ts-check
+'use strict';
+
+const { PROBE_TOPIC } = require('../intake/readings');
+
+/**
+ * Whether InfluxDB has all readings that the broker has acknowledged. A probe is a batch without readings, which takes their way: the
+ * broker and Telegraf keep the order, so when the probe is stored, all that came before it is stored. It needs no receiver that speaks,
+ * and one that is lost is followed by another.
+ */
+
+const ACKNOWLEDGE_MS = 10_000;
+const AGAIN_MS = 5000; // the broker may have been killed, or its queue for Telegraf full
+const LOOK_MS = 200;
+/** What the way into the database takes when something is amiss there. */
+const LONG_MS = 15_000;
+
+/**
+ * Until InfluxDB has all that has arrived here by now.
+ * @param {Pick<import('./recover').Means, 'site'|'store'|'background'|'clock'|'doing'|'hinder'>} means
+ */
+async function allStored({ site: { outbox }, store, background, clock, doing, hinder }) {
+  doing('waiting until InfluxDB has what has arrived');
+  const beganMs = clock();
+  let sentMs = -Infinity;
+  let hindered = false;
+  for (;;) {
+    const nowMs = clock();
+    if (outbox.connected() && nowMs - sentMs >= AGAIN_MS) {
+      sentMs = nowMs;
+      const probe = { topic: PROBE_TOPIC, payload: JSON.stringify({ v: 1, ts: nowMs, readings: [] }) };
+      await background.retry(() => outbox.publish(probe, clock(), ACKNOWLEDGE_MS));
+    }
+    if (await background.retry(() => store.newestProbe(beganMs)) !== null) break;
+    if (nowMs - beganMs >= LONG_MS) {
+      hindered = true;
+      hinder(`InfluxDB does not have what arrived ${Math.round((nowMs - beganMs) / 1000)} s ago; the log of telegraf may say why`);
+    }
+    await background.pause(LOOK_MS);
+  }
+  if (hindered) hinder('');
+  doing('');
+}
+
+module.exports = { allStored };
