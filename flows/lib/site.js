@@ -7,6 +7,7 @@ const { createGateways } = require('./devices/gateways');
 const { eventOf } = require('./outbox/messages');
 const { createAdmission } = require('./intake/admission');
 const { createHistory } = require('./history');
+const { createRecentStays } = require('./history/recent-stays');
 const { createLocator, emptyOutcome } = require('./locator');
 const { createOutbox } = require('./outbox');
 const { createResults } = require('./outbox/results');
@@ -23,6 +24,7 @@ const { createLiveTracking } = require('./intake/live-tracking');
  */
 function createSite(building, startedMs) {
   const history = createHistory(startedMs);
+  const recentStays = createRecentStays();
   const outbox = createOutbox();
   const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0 };
   const beacons = createBeacons();
@@ -35,7 +37,7 @@ function createSite(building, startedMs) {
   const crowding = createCrowding();
   /** Of the learned offsets, ascending; grows. @type {import('./locator').OffsetVersion[]} */
   const offsetVersions = [];
-  const live = createLiveTracking({ building, startedMs, offsetVersions, history, outbox, results, counters });
+  const live = createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters });
   outbox.onReconnect(live.publishPresences);
   /** @type {string[]} */
   let buildingFaults = [];
@@ -114,6 +116,7 @@ function createSite(building, startedMs) {
     newLocator: async (its) => createLocator(its, {}, await live.prepare(its), offsetVersions),
     emptyOutcome,
     history,
+    recentStays,
     outbox,
     results,
     building: () => building,

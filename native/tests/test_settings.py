@@ -102,6 +102,6 @@ def test_a_link_with_a_proxy_is_reached_through_it_and_others_are_not(tmp_path: 
     settings = load(tmp_path / ".env", {"LINK_PORTS": "node-red-influxd=21001,telegraf-mosquitto=21002"})
     environments = {one.name: one.environment for one in processes(settings)}
     assert environments["node-red"]["INFLUX_URL"] == "http://127.0.0.1:21001"
-    assert environments["telegraf"]["INFLUX_URL"] == settings.influx_url
+    assert environments["spool"]["INFLUX_URL"] == settings.influx_url
     assert environments["telegraf"]["MQTT_URL"] == "tcp://127.0.0.1:21002"
     assert environments["node-red"]["MQTT_PORT"] == settings["MQTT_PORT"]

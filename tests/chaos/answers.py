@@ -19,9 +19,9 @@ def differences(route: str, then: Body, end: Body, from_ms: int, until_ms: int) 
     ]
 
 
-def complete_until(then: Body, to_ms: int) -> int:
-    """Up to when the answer says that it is complete; an answer of the HACS routes always is."""
-    return int(then.get("complete_until_ms", to_ms))
+def complete_until(then: Body) -> int:
+    """Up to when the answer says that it is complete."""
+    return int(then["complete_until_ms"])
 
 
 def _extracted(body: Body, from_ms: int, until_ms: int) -> Found:

@@ -26,6 +26,8 @@ TIMEOUT_S = 10.0
 BY_NAME = ("extractbeacon", "locations", "stays")
 """Routes that are about the named people alone."""
 LIMIT = 1000
+COMPLETE_UNTIL = "X-Complete-Until-Ms"
+"""Header of `/extractbeacon`; kept in the body as `complete_until_ms`, where the others have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +173,17 @@ def ask(client: web.Client, question: Question) -> Asked:
 
 
 def get(client: web.Client, path: str, params: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Status and body; 0 where Node-RED is not there, or breaks off."""
+    """Status and body, with up to when it is complete; 0 where Node-RED is not there, or breaks off."""
     try:
         answer = client.get(path, params=params)
         body = answer.json()
     except (httpx.TransportError, ValueError):
         return 0, {}
-    return answer.status_code, body if isinstance(body, dict) else {}
+    if not isinstance(body, dict):
+        return answer.status_code, {}
+    if COMPLETE_UNTIL in answer.headers:
+        body["complete_until_ms"] = int(answer.headers[COMPLETE_UNTIL])
+    return answer.status_code, body
 
 
 def eventually_asked(client: web.Client, question: Question, within_s: float) -> Asked:

@@ -209,7 +209,7 @@ def _compare_answers(
     with web.Client(base_url=stack.http_url, timeout=asking.TIMEOUT_S, retry_503=False) as client:
         for then in asker.kept_answers():
             question = then.question
-            whole_ms = min(answers.complete_until(then.body, question.to_ms), question.to_ms)
+            whole_ms = min(answers.complete_until(then.body), question.to_ms)
             until_ms = min(whole_ms, known.until(question.staff, question.to_ms, then.asked_ms))
             if until_ms <= question.from_ms or (question.route == "patrols" and until_ms < question.to_ms):
                 continue

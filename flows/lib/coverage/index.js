@@ -6,6 +6,7 @@ const { StoreUnavailable } = require('../store/influx');
 const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
 const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
+const { createRepeats } = require('./repeats');
 const { createStored } = require('./stored');
 
 /**
@@ -47,13 +48,15 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
   const requests = createIntervals(kept.requests);
+  const repeats = createRepeats(kept.again, () => saving.changed());
   const known = kept.live !== null;
   const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - (kept.live ? MARGIN_MS : 0) : -Infinity;
   gaps.mark(liveMs, startedMs, WAITING);
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
   const late = createLateTimes(gaps, startedMs);
-  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), live: following, tries }), sleep);
+  const saving = createSaving(() => record.save({
+    gaps: gaps.toJSON(), requests: requests.toJSON(), again: repeats.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
   /** Published, but perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
@@ -72,7 +75,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
 
   /** @param {number} nowMs */
   function prune(nowMs) {
-    for (const intervals of [gaps, requests]) intervals.prune(nowMs - RETENTION_MS);
+    for (const intervals of [gaps, requests, repeats]) intervals.prune(nowMs - RETENTION_MS);
   }
 
   /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
@@ -92,6 +95,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) tries = 0;
     following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
+    repeats.storedUntil(aliveMs - ARRIVED_MS);
     if (arrived.length === 0) return;
     late.forget();
     saving.changed();
@@ -120,7 +124,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
       refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),
     /** Up to when a time is complete, epoch ms within it. @type {(fromMs: number, toMs: number, who: Who, nowMs: number) => number} */
     completeUntil: (fromMs, toMs, who, nowMs) =>
-      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity)),
+      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity,
+        repeats.firstMs(fromMs, toMs, who))),
 
     /**
      * Readings of a time that is over, which the locator did not take.
@@ -197,6 +202,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     /** That is done, or given up. @param {number} fromMs @param {number} toMs */
     answered(fromMs, toMs) { if (requests.mark(fromMs, toMs, LOCATED)) saving.changed(); },
     requests: () => requests.everybody(),
+
+    repeats,
 
     /** What is unfinished for longer than it should be, in words; '': nothing. @param {number} nowMs */
     overdue(nowMs) {

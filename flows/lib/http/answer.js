@@ -23,11 +23,13 @@ class PiecedJson {
    * @param {string} before
    * @param {Iterable<string>|AsyncIterable<string>} items each followed by a comma
    * @param {string} after
+   * @param {Record<string, string>} [headers] of the response, beside the usual ones
    */
-  constructor(before, items, after) {
+  constructor(before, items, after, headers = {}) {
     this.before = before;
     this.items = items;
     this.after = after;
+    this.headers = headers;
   }
 
   /** @returns {AsyncGenerator<string, void, void>} pieces of some length */

@@ -86,10 +86,11 @@ const createQuestion = (right, ask) => async (msg, { hacs }, log) => {
   }
   const body = await ask(hacs, msg.payload, lookUp);
   await accounted(response);
-  const text = await deliver(body, response, () => response.set(headersOf(false)), (error) => breakOff(error, request, response, log));
+  const headers = { ...headersOf(typeof body === 'string'), ...(body instanceof PiecedJson ? body.headers : {}) };
+  const text = await deliver(body, response, () => response.set(headers), (error) => breakOff(error, request, response, log));
   if (text === null) return false;
   msg.statusCode = 200;
-  msg.headers = headersOf(typeof body === 'string');
+  msg.headers = headers;
   msg.payload = text;
   return true;
 };

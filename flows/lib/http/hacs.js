@@ -12,13 +12,13 @@ const { createLatest } = require('../history/latest');
 const { createUnlisted } = require('../intake/unlisted');
 const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
-const { HACS_ROUTES } = require('./v1/description/paths/hacs');
+const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
  * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   refuseIncomplete?: import('../coverage').RefuseIncomplete,
+ *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
@@ -40,7 +40,7 @@ const textOf = createRecords();
  * @param {Params} params
  * @param {import('../access/guard').LookUp} lookUp
  */
-function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp) {
+function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = () => NaN }, params, lookUp) {
   const staffIds = staffOf(params);
   const { start_time: start, end_time: end } = params;
   if (start > end) throw badRequest('start_time is after end_time');
@@ -48,15 +48,19 @@ function extractBeacon({ site, store, clock, refuseIncomplete }, params, lookUp)
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
   const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
   const means = { history: site.history, store, clock, refuseIncomplete };
+  const completeMs = completeUntil(fromMs, toMs + 1, typeof staffIds === 'string' ? [staffIds] : staffIds, clock());
+  /** @type {Record<string, string>} */
+  const headers = Number.isNaN(completeMs) ? {} : { [COMPLETE_UNTIL]: String(completeMs) };
   if (typeof staffIds !== 'string') {
     const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);
     lookUp(staffIds ?? '*', fromMs, toMs);
-    return records(texts(locationsOfSeveral(means, staffIds, fromMs, toMs), (list) => textOf(site.building(), list, list.staffId)));
+    const lists = locationsOfSeveral(means, staffIds, fromMs, toMs);
+    return records(texts(lists, (list) => textOf(site.building(), list, list.staffId)), headers);
   }
   lookUp(staffIds, fromMs, toMs);
   const { recent, older } = locationsOf(means, staffIds, fromMs, toMs);
-  return records(older ? texts(older, (list) => textOf(site.building(), list)) : [textOf(site.building(), recent)]);
+  return records(older ? texts(older, (list) => textOf(site.building(), list)) : [textOf(site.building(), recent)], headers);
 }
 
 /** One id, several, or null for everybody. @param {Params} params @returns {string|string[]|null} */
@@ -73,8 +77,8 @@ function refuseTooMuch(people, seconds) {
     `ask for at most ${Math.floor(MOST_RECORDS / people)} s of so many, or for at most ${Math.floor(MOST_RECORDS / seconds)} of them`);
 }
 
-/** @param {Iterable<string>|AsyncIterable<string>} items */
-const records = (items) => new PiecedJson('{"location":[', items, ']}');
+/** @param {Iterable<string>|AsyncIterable<string>} items @param {Record<string, string>} headers */
+const records = (items, headers) => new PiecedJson('{"location":[', items, ']}', headers);
 
 /** @template T @param {AsyncIterable<T>} lists @param {(list: T) => string} write */
 async function* texts(lists, write) {

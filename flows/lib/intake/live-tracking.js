@@ -26,11 +26,12 @@ const { toBuilding, toGateway } = require('./changes');
  * @param {number} means.startedMs
  * @param {readonly import('../locator').OffsetVersion[]} means.offsetVersions
  * @param {ReturnType<typeof import('../history').createHistory>} means.history
+ * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} means.recentStays
  * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox for what was published before
  * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
  */
-function createLiveTracking({ building, startedMs, offsetVersions, history, outbox, results, counters }) {
+function createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters }) {
   let locator = createLocator(building, {}, undefined, offsetVersions);
   /** @type {((moment: import('../locator').Moment) => void)|null} */
   let onMoment = null;
@@ -98,6 +99,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, outb
     counters.stays += found.stays.length;
     for (const ts of fresh.splice(0)) liveLag.add(nowMs - ts);
     for (const { ts } of found.locations) newestPublishedMs = Math.max(newestPublishedMs, ts);
+    recentStays.add(found.stays, nowMs);
     results.add('stays', found.stays); // before locations: whoever sees a location in the database finds the stays before it
     results.add('locations', found.locations);
     found = emptyOutcome();
@@ -160,6 +162,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, outb
     }
     const rest = replay.take(() => true);
     for (const location of rest.locations) history.correct(location, nowMs);
+    recentStays.add(rest.stays, nowMs);
     results.add('stays', rest.stays);
     results.add('locations', rest.locations);
     addEvents(rest.events);

@@ -6,7 +6,6 @@ const { RETENTION_MS } = require('../coverage');
 const { createBackground, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
 const { createFeed } = require('./feed');
-const { createFollowUps } = require('./follow-ups');
 const { createIncoming } = require('./incoming');
 const { createJobs, titleOf } = require('./jobs');
 const { hasTags, staffIn } = require('./people');
@@ -47,9 +46,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   }, site.startedMs);
   /** What a late job is about, by its id. @type {Map<number, import('../coverage').Part>} */
   const lateParts = new Map();
-  const followUps = createFollowUps(ASIDE_MS, PRESENT_MS);
-  /** The people of a job that locates what follows a late time, by its id. @type {Map<number, string[]|null>} */
-  const followers = new Map();
+  /** What a job locates once more, by its id. @type {Map<number, import('../coverage').Part>} */
+  const repeats = new Map();
   const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
@@ -81,7 +79,6 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     logger.log(`${titleOf(job)}: begins`);
     await toDo();
     changes.end();
-    publishing.end();
     Object.assign(job, { state: 'done', reason: '', took_s: (clock() - beganMs) / 1000 });
     logger.log(`${titleOf(job)}: ${job.readings} readings, ${job.locations} locations and ${job.stays} stays in ${job.took_s} s`);
     current = null;
@@ -101,7 +98,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     while (!background.stopped()) {
       const job = jobs.waiting()[0];
       if (job) {
-        const staff = lateParts.get(job.id)?.staff ?? followers.get(job.id) ?? null;
+        const staff = (lateParts.get(job.id) ?? repeats.get(job.id))?.staff ?? null;
         await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
         if (!background.stopped()) end(job);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
@@ -112,8 +109,10 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   function end(job) {
     const late = lateParts.get(job.id);
     lateParts.delete(job.id);
-    if (followers.delete(job.id)) return;
-    if (late && job.state === 'failed') coverage.failed(late, clock());
+    const repeat = repeats.get(job.id);
+    repeats.delete(job.id);
+    if (repeat) coverage.repeats.done(repeat, clock());
+    else if (late && job.state === 'failed') coverage.failed(late, clock());
     else if (late) coverage.published(late, clock());
     else coverage.answered(job.from_ms, (job.to_ms ?? clock()) + 1);
   }
@@ -151,9 +150,11 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
       for (const part of coverage.takeDue(clock(), (id) => hasTags(site.building(), id))) {
         const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
         lateParts.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, part);
-        followUps.add(part, clock());
+        // The locator of the present went on without it, and may differ for a while from one that heard it in time.
+        const followedMs = part.toMs + ASIDE_MS;
+        if (followedMs > clock() - PRESENT_MS) coverage.repeats.add({ ...part, toMs: followedMs });
       }
-      for (const { fromMs, toMs, staff } of followUps.takeDue(clock())) followers.set(enqueue('late', fromMs, toMs).id, staff);
+      for (const part of coverage.repeats.takeDue(clock() - PRESENT_MS)) repeats.set(enqueue('late', part.fromMs, part.toMs).id, part);
     },
     /** To be called once, before the first reading comes. */
     start() {
@@ -183,7 +184,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     /** For /health. @returns {import('../health').Part} */
     part() {
       const busy = current ? { running: { ...current } } : {};
-      const waiting = jobs.waiting().length + followUps.count();
+      const waiting = jobs.waiting().length + coverage.repeats.count();
       const state = coverage.isCaughtUp() && !current ? 'idle' : 'running';
       const reason = fault || coverage.overdue(clock());
       if (reason === '') return { status: 'up', state, waiting, ...busy };

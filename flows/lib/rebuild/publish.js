@@ -16,7 +16,6 @@ const POINTS_A_SECOND = 20_000; // a fifth of what Telegraf and InfluxDB take be
 const ACKNOWLEDGE_MS = 10_000;
 const EVENTS_AT_ONCE = 100; // each is a message …
 const EVENT_MS = 0.5; // … and 2,000 a second a fifth of what the broker hands on beside everything else
-const REMEMBERED = 16; // stays of a person: a write takes a moment into the database
 const BULK_MS = 3_600_000; // stays shorter than this are compared all at once
 const DAY_MS = 24 * 3_600_000;
 
@@ -28,9 +27,6 @@ const DAY_MS = 24 * 3_600_000;
  * @param {(locations: number, stays: number) => void} onPublished
  */
 function createPublishing(site, store, background, clock, onPublished) {
-  /** @type {Map<string, Map<number, Stay>>} what was written last, by person and beginning */
-  const written = new Map();
-
   /**
    * @param {Pick<import('./replay').Found, 'locations'|'stays'> & Partial<import('./replay').Found>} found
    * @param {boolean} [open] whether these stays go on
@@ -48,7 +44,7 @@ function createPublishing(site, store, background, clock, onPublished) {
       await background.retry(() => Promise.all(some.map((event) => site.outbox.publish(event, clock(), ACKNOWLEDGE_MS))));
       await background.pause(some.length * EVENT_MS);
     }
-    site.results.again({ locations: found.locations, stays: stays.map((stay) => ({ ...stay })), // `written` keeps them
+    site.results.again({ locations: found.locations, stays: stays,
       events: (found.events ?? []).map(eventOf) });
     onPublished(found.locations.length, found.stays.length);
   }
@@ -73,32 +69,15 @@ function createPublishing(site, store, background, clock, onPublished) {
     for (const stay of found) {
       const others = short.includes(stay) ? stored.get(stay.staff_id) ?? []
         : await store.stays(stay.enter_ms - DAY_MS, stay.leave_ms, stay.staff_id);
-      const change = reconciled(stay, asWritten(stay.staff_id, others), open);
+      const change = reconciled(stay, site.recentStays.over(stay.staff_id, others), open);
       changes.push(...change);
-      change.forEach(remember);
+      site.recentStays.add(change, clock());
     }
     return changes;
   }
 
-  /** What is stored, as it is when all that was written has arrived. @param {string} staffId @param {Stay[]} stored */
-  function asWritten(staffId, stored) {
-    const mine = written.get(staffId);
-    return mine ? [...new Map([...stored.map((stay) => /** @type {const} */ ([stay.enter_ms, stay])), ...mine]).values()] : stored;
-  }
-
-  /** @param {Stay} stay */
-  function remember(stay) {
-    let mine = written.get(stay.staff_id);
-    if (!mine) written.set(stay.staff_id, mine = new Map());
-    mine.delete(stay.enter_ms);
-    mine.set(stay.enter_ms, stay);
-    if (mine.size > REMEMBERED) mine.delete(/** @type {number} */ (mine.keys().next().value));
-  }
-
   return {
     publish,
-    /** That was all. */
-    end: () => written.clear(),
     /** When enough has come together. @param {{count: () => number, take: () => import('./replay').Found}} replay */
     some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };

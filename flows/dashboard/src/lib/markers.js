@@ -14,8 +14,8 @@ import { centre, drawn, edgesOf, pathOf, signBox } from './geometry.js';
  *   polygon: [number, number][], openings: string}} DrawnRoom openings: edges without a wall
  */
 
-/** Width of a whole level on a small laptop, pixels. */
-const USUAL_WIDTH = 600;
+/** Width of a whole level on a laptop, pixels. */
+const USUAL_WIDTH = 900;
 /** Heights of a sign: name and number in two lines, or in one. */
 const SIGNS_PX = [38, 20];
 export const MARKER_PX = 22;

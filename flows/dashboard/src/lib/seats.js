@@ -35,7 +35,7 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
     for (let column = 0; column < columns; column += 1) {
       /** @type {Point} */
       const seat = [box.x + (column + 0.5) * dx, box.y + (row + 0.5) * dy];
-      if (!inside(polygon, seat) || borderDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3, aspect)) continue;
+      if (!inside(polygon, seat) || borderDistance(polygon, seat) < free || covered(taken, seat, step_m * 0.3)) continue;
       if (avoid.every((thing) => clear(seat, thing, step_m))) seats.push(seat);
     }
   }
@@ -52,9 +52,9 @@ function clear([x, y], [thingX, thingY], step_m) {
   return Math.hypot(thingX - x, thingY - y - lower) >= Math.min(step_m * 0.75, 1.5);
 }
 
-/** @param {Box} box @param {Point} point @param {number} margin half the height of a marker @param {number} aspect */
-const covered = ({ x, y, width, height }, [px, py], margin, aspect) =>
-  px > x - margin * aspect && px < x + width + margin * aspect && py > y - margin && py < y + height + margin;
+/** @param {Box} box @param {Point} point @param {number} margin */
+const covered = ({ x, y, width, height }, [px, py], margin) =>
+  px > x && px < x + width && py > y - margin && py < y + height + margin;
 
 /**
  * Seats in the rooms of one level; people keep their seats.

@@ -22,6 +22,11 @@ const WITH_LISTS = Object.fromEntries([...Object.keys(COMMON), '413'].map((statu
 /** @param {string} schema */
 const found = (schema) => ({ description: 'Newest first.', content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } });
 
+const COMPLETE_UNTIL = 'X-Complete-Until-Ms';
+/** @type {any} */
+const HISTORY = { ...found('HacsHistory'), headers: { [COMPLETE_UNTIL]: { schema: { type: 'integer' },
+  description: 'Epoch ms. Up to here nothing is missing, and nothing is about to be located again.' } } };
+
 /**
  * One route by GET and POST: query string, form or JSON carry the same parameters.
  * @param {{id: string, right: 'history'|'presence', summary: string, description?: string, query: Record<string, object>,
@@ -47,7 +52,7 @@ const paths = {
       + 'seconds asked for may be 2,678,400 at most.',
     query: { staff_id: STAFF_OR_SEVERAL, start_time: EPOCH_S, end_time: EPOCH_S },
     json: { staff_id: { anyOf: [STAFF_OR_SEVERAL, ...STAFF_WRITTEN.anyOf.slice(1)], 'x-message': SEVERAL_MESSAGE }, start_time: EPOCH_S, end_time: EPOCH_S },
-    responses: { 200: found('HacsHistory'), ...WITH_LISTS },
+    responses: { 200: HISTORY, ...WITH_LISTS },
   }),
   '/newbeacondetect': both({
     id: 'newBeaconDetect', right: 'presence', summary: 'A reading by hand',
@@ -78,4 +83,4 @@ const HACS_ROUTES = Object.entries(paths).map(([path, { get, post }]) => {
   return { path, right: get['x-right'], changes, body, methods: changes ? ['GET', 'POST'] : ['GET', 'HEAD', 'POST'] };
 });
 
-module.exports = { paths, HACS_ROUTES };
+module.exports = { paths, COMPLETE_UNTIL, HACS_ROUTES };

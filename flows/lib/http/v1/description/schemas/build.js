@@ -24,6 +24,6 @@ const ms = { type: 'integer', description: 'Milliseconds since 1970-01-01 UTC.' 
 const seconds = { type: 'number', minimum: 0, description: 'Seconds.' };
 const next = { type: ['string', 'null'], description: 'The `cursor` of what follows; null: this was all.' };
 const span = { start_ms: ms, end_ms: ms };
-const past = { ...span, complete_until_ms: { ...ms, description: 'Up to here nothing is missing; readings that come late may still add to it.' } };
+const past = { ...span, complete_until_ms: { ...ms, description: 'Up to here nothing is missing, and nothing is about to be located again; readings that come late may still change it.' } };
 
 module.exports = { object, list, ref, orNull, id, text, number, whole, count, yes, ms, seconds, next, span, past };

@@ -1,0 +1,69 @@
+// @ts-check
+'use strict';
+
+const { createIntervals, EVERYBODY, RUNNING, WAITING } = require('./intervals');
+
+/**
+ * What is located and is to be located once more when it is over: the locator of the present went on without readings that came late,
+ * and may differ for a while from one that heard them in time. What is stored of it holds meanwhile. Pure.
+ * @typedef {import('.').Part} Part
+ * @typedef {import('./intervals').Gap} Gap
+ */
+
+const LONGEST_MS = 10 * 60_000; // who is late all the time is located once more in pieces of that length
+
+/**
+ * @param {unknown} kept what `toJSON` said
+ * @param {() => void} onChange
+ */
+function createRepeats(kept, onChange) {
+  const intervals = createIntervals(kept);
+  /** Published, and perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
+  let published = [];
+  const idsOf = (/** @type {Part} */ { staff }) => staff ?? [EVERYBODY];
+
+  return {
+    /** @param {Part} part */
+    add(part) { if (intervals.mark(part.fromMs, part.toMs, WAITING, idsOf(part))) onChange(); },
+    /** What is over; it is given once. @param {number} overMs what is newer is not over @returns {Part[]} */
+    takeDue(overMs) {
+      const all = [...intervals.everybody().map((one) => ({ ...one, id: EVERYBODY })), ...intervals.named()];
+      const due = all.map((one) => ({ ...one, toMs: Math.min(one.toMs, Math.max(overMs, one.fromMs + LONGEST_MS)) }))
+        .filter(({ state, fromMs, toMs }) => state === WAITING && fromMs < toMs && toMs <= overMs);
+      const parts = [true, false].flatMap((of) => joined(due.filter(({ id }) => (id === EVERYBODY) === of)));
+      for (const part of parts) intervals.mark(part.fromMs, part.toMs, RUNNING, idsOf(part));
+      return parts;
+    },
+    /** That is published, or given up: it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
+    done(part, nowMs) { published.push({ part, publishedMs: nowMs }); },
+    /** What was published before is stored. @param {number} ms */
+    storedUntil(ms) {
+      const stored = published.filter(({ publishedMs }) => publishedMs <= ms);
+      if (stored.length === 0) return;
+      published = published.filter((one) => !stored.includes(one));
+      for (const { part } of stored) intervals.finish(part.fromMs, part.toMs, idsOf(part));
+      onChange();
+    },
+    /** @param {number} fromMs @param {number} toMs @param {import('./intervals').Who} who @returns {number} Infinity: nothing of it */
+    firstMs: (fromMs, toMs, who) => intervals.firstGap(fromMs, toMs, who)?.fromMs ?? Infinity,
+    count: () => intervals.everybody().length + intervals.named().length,
+    prune: intervals.prune,
+    toJSON: intervals.toJSON,
+  };
+}
+
+/** Those of several people that overlap are one part. @param {Gap[]} due @returns {Part[]} */
+function joined(due) {
+  /** @type {Part[]} */
+  const parts = [];
+  for (const { fromMs, toMs, id } of due.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    const last = parts.at(-1);
+    if (last && fromMs < last.toMs && Math.max(toMs, last.toMs) - last.fromMs <= 2 * LONGEST_MS) {
+      last.toMs = Math.max(toMs, last.toMs);
+      if (last.staff && !last.staff.includes(id)) last.staff.push(id);
+    } else parts.push({ fromMs, toMs, staff: id === EVERYBODY ? null : [id] });
+  }
+  return parts;
+}
+
+module.exports = { createRepeats };

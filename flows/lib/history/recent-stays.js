@@ -1,0 +1,53 @@
+// @ts-check
+'use strict';
+
+/**
+ * Stays that were published of late and may not be in the database yet, the newest of each beginning. Whoever compares with what is
+ * stored has to know them. Pure.
+ * @typedef {import('../locator').Stay} Stay
+ * @typedef {ReturnType<typeof createRecentStays>} RecentStays
+ */
+
+const KEPT_MS = 5 * 60_000; // far longer than ingest takes, unless it is behind
+const MOST = 16; // of a person
+
+function createRecentStays() {
+  /** By person and beginning, in the order of publication. @type {Map<string, Map<number, {stay: Stay, atMs: number}>>} */
+  const kept = new Map();
+  let prunedMs = -Infinity;
+
+  /** @param {number} nowMs */
+  function prune(nowMs) {
+    prunedMs = nowMs;
+    for (const [id, stays] of kept) {
+      for (const [enterMs, { atMs }] of stays) if (atMs < nowMs - KEPT_MS) stays.delete(enterMs);
+      if (stays.size === 0) kept.delete(id);
+    }
+  }
+
+  return {
+    /** @param {Iterable<Stay>} stays @param {number} nowMs */
+    add(stays, nowMs) {
+      for (const stay of stays) {
+        let mine = kept.get(stay.staff_id);
+        if (!mine) kept.set(stay.staff_id, mine = new Map());
+        mine.delete(stay.enter_ms);
+        mine.set(stay.enter_ms, { stay: { ...stay }, atMs: nowMs });
+        if (mine.size > MOST) mine.delete(/** @type {number} */ (mine.keys().next().value));
+      }
+      if (nowMs - prunedMs >= KEPT_MS / 5) prune(nowMs);
+    },
+    /**
+     * What is stored of a person when all that was published has arrived.
+     * @param {string} staffId @param {Stay[]} stored @returns {Stay[]}
+     */
+    over(staffId, stored) {
+      const mine = kept.get(staffId);
+      if (!mine) return stored;
+      return [...new Map([...stored.map((stay) => /** @type {const} */ ([stay.enter_ms, stay])),
+        ...[...mine].map(([enterMs, { stay }]) => /** @type {const} */ ([enterMs, stay]))]).values()];
+    },
+  };
+}
+
+module.exports = { createRecentStays };
