@@ -38,7 +38,12 @@ function createSite(building, startedMs) {
   /** Of the learned offsets, ascending; grows. @type {import('./locator').OffsetVersion[]} */
   const offsetVersions = [];
   const live = createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters });
-  outbox.onReconnect(live.publishPresences);
+  /** @type {(nowMs: number) => void} */
+  let onReconnect = () => {};
+  outbox.onReconnect((nowMs) => {
+    live.publishPresences(nowMs);
+    onReconnect(nowMs);
+  });
   /** @type {string[]} */
   let buildingFaults = [];
   /** @type {(batch: import('./intake/readings').Batch, nowMs: number) => void} */
@@ -135,6 +140,8 @@ function createSite(building, startedMs) {
     refusals: admission.refusals,
     /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
     listen: (listener) => { onReadings = listener; },
+    /** @param {typeof onReconnect} listener is called when the broker is back after a break; there is one */
+    onReconnect: (listener) => { onReconnect = listener; },
     /** Heard, but registered by nobody. */
     strangers: () => ({ beacons: beacons.unregistered(), gateways: gateways.unlisted() }),
   };

@@ -330,6 +330,27 @@ test('what a killed broker forgot comes again some seconds later, beside newer: 
   assert.deepEqual(found, expected);
 });
 
+test('after a break gateways come back one after the other: what that disorders is located once more, and called open until then', async () => {
+  const tags = ['C0FFEE000001', 'C0FFEE000002'];
+  const sent = taggedWalks(3, { fromMs: T, toMs: T + 9 * MIN, tags });
+  const brokeMs = T + 5 * MIN;
+  const gateways = [...house().gateways.keys()];
+  const lagMs = ({ ms, receiver }) => (ms > brokeMs && ms < brokeMs + 10_000 ? 600 * (gateways.indexOf(receiver) % 4) : 0);
+  const run = async (disordered) => {
+    const world = new World((disordered ? sent.map((one) => ({ ...one, atMs: one.atMs + lagMs(one) })) : sent)
+      .sort((a, b) => a.atMs - b.atMs), T, houseFile()).start();
+    for (const id of gateways) world.gateway(id, true);
+    await world.until(() => world.now >= brokeMs + 500);
+    if (disordered) world.connection = {};
+    await world.until(() => world.now >= brokeMs + MIN);
+    if (disordered) assert.ok(world.coverage.completeUntil(T, world.now, null, world.now) <= brokeMs);
+    await world.until(() => world.now >= T + 9 * MIN);
+    assert.ok(world.isComplete(T, T + 8 * MIN, null));
+    return world.history(T, T + 8 * MIN).locations;
+  };
+  assert.deepEqual(await run(true), await run(false));
+});
+
 /** One who is in one room for longer than the warm-up, moves on in the middle of `walks`, and stays there. */
 function sits(receiver, fromMs, movesMs, toMs) {
   const sent = [];

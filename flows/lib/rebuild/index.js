@@ -24,6 +24,7 @@ const WAITING_JOBS = 8;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
 const ASIDE_MS = 2 * 60_000; // so long before and after a late time it is decided otherwise, too, hardly ever for longer
+const BREAK_MS = 15_000; // what was on its way when the connection to the broker broke
 
 /**
  * @param {object} means
@@ -151,8 +152,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
         const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
         lateParts.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, part);
         // The locator of the present went on without it, and may differ for a while from one that heard it in time.
-        const followedMs = part.toMs + ASIDE_MS;
-        if (followedMs > clock() - PRESENT_MS) coverage.repeats.add({ ...part, toMs: followedMs });
+        if (part.toMs + ASIDE_MS > clock() - PRESENT_MS) coverage.repeats.add({ ...part, toMs: part.toMs + ASIDE_MS });
       }
       for (const part of coverage.repeats.takeDue(clock() - PRESENT_MS)) repeats.set(enqueue('late', part.fromMs, part.toMs).id, part);
     },
@@ -160,6 +160,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     start() {
       site.shareReadings(incoming.hear);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
+      // After a break receivers come back one after the other, and the order of readings of a moment is another one.
+      site.onReconnect((nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }));
       const { fromMs, known } = coverage.beforeStart();
       if (known) incoming.begin(fromMs);
       work();

@@ -92,7 +92,7 @@ class World {
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
       record, sleep });
     const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log, warn: log }, sleep });
-    site.outbox.attach({ connected: () => true, send: (message) => {
+    site.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
     } });
