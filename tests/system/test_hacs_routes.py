@@ -44,6 +44,16 @@ def test_window_is_inclusive_at_both_ends(stack: RunningStack, demo: Building) -
     assert [r["timestamp"] for r in history(stack, "hist-2", base_s + 3, base_s + 3)] == [base_s + 3]
 
 
+def test_an_answer_says_up_to_where_it_is_complete(stack: RunningStack) -> None:
+    end_s = int(time.time()) - 20
+    for staff_id in ("nobody", "nobody,else", "*"):
+        answer = get(stack, "/extractbeacon", staff_id=staff_id, start_time=end_s - 1, end_time=end_s)
+        complete_ms = int(
+            answer.headers["X-Complete-Until-Ms"]
+        )  # after a break of the broker it is earlier for a while
+        assert (end_s - 1) * 1000 <= complete_ms <= (end_s + 1) * 1000, staff_id
+
+
 @pytest.mark.parametrize("how", ["query", "form", "json", "post-query"])
 def test_parameters_come_from_query_form_or_json(stack: RunningStack, demo: Building, how: str) -> None:
     beacon = demo.beacons_of_two_rooms()[0]

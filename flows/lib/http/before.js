@@ -6,7 +6,7 @@ const compression = require('compression');
 const cors = require('cors');
 const { unavailable } = require('./errors');
 const { failing } = require('./plumbing');
-const { HACS_ROUTES } = require('./v1/description/paths/hacs');
+const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
  * What every request meets before its route: it is counted and timed; below `/api` and on the HACS routes answers are gzipped where
@@ -24,7 +24,7 @@ const GZIP_FROM = 1000;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
 const REQUEST_HEADERS = ['Authorization', 'X-API-Key', 'Content-Type', 'If-None-Match', 'If-Match'];
-const ANSWER_HEADERS = ['ETag', 'Retry-After', 'Allow'];
+const ANSWER_HEADERS = ['ETag', 'Retry-After', 'Allow', COMPLETE_UNTIL];
 /** So long a browser need not ask again what it may ask. */
 const PREFLIGHT_AGAIN_S = 600;
 
