@@ -35,7 +35,7 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
-NOT_WITH_SYSTEM = ("accuracy", "containers", "dashboard", "faults", "system/test_api_schemathesis.py")
+NOT_WITH_SYSTEM = ("accuracy", "containers", "dashboard", "faults", "system/test_api_schemathesis.py", "system/test_lab.py")
 """Parts of `tests` that do not run together with the rest."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
@@ -96,6 +96,7 @@ def test(arguments: list[str]) -> int:
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
+            ("load laboratory", [pytest, "-q", "tests/system/test_lab.py"]),
             *([("containers", [pytest, "-q", "tests/containers/test_short.py"])] if engines else []),
         ],
         [
