@@ -35,7 +35,14 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
-NOT_WITH_SYSTEM = ("accuracy", "containers", "dashboard", "faults", "system/test_api_schemathesis.py", "system/test_lab.py")
+NOT_WITH_SYSTEM = (
+    "accuracy",
+    "containers",
+    "dashboard",
+    "faults",
+    "system/test_api_schemathesis.py",
+    "system/test_lab.py",
+)
 """Parts of `tests` that do not run together with the rest."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
