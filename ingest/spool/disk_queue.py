@@ -81,7 +81,6 @@ class DiskQueue:
                 raise QueueFullError(f"{self._folder}: {error.strerror}") from error
             segment.size += size
             segment.lines += record.lines
-            segment.oldest_ms = segment.oldest_ms or record.arrived_ms
             self.counters["received"][bucket] += record.lines
             self._waiting_lines += record.lines
             self._save()

@@ -35,8 +35,6 @@ class Segment:
     path: Path
     size: int = 0
     lines: int = 0
-    oldest_ms: int = 0
-    """Arrival of its first record."""
 
     @property
     def number(self) -> int:
@@ -74,7 +72,6 @@ def open_segments(folder: Path) -> tuple[list[Segment], list[Path]]:
         segment = Segment(path)
         with path.open("r+b") as file:
             for record in _records(file):
-                segment.oldest_ms = segment.oldest_ms or record.arrived_ms
                 segment.lines += record.lines
                 segment.size += HEADER.size + len(record.body)
             if segment.size < path.stat().st_size:

@@ -48,9 +48,8 @@ def test_an_answer_says_up_to_where_it_is_complete(stack: RunningStack) -> None:
     end_s = int(time.time()) - 20
     for staff_id in ("nobody", "nobody,else", "*"):
         answer = get(stack, "/extractbeacon", staff_id=staff_id, start_time=end_s - 1, end_time=end_s)
-        complete_ms = int(
-            answer.headers["X-Complete-Until-Ms"]
-        )  # after a break of the broker it is earlier for a while
+        # after a break of the broker it is earlier for a while
+        complete_ms = int(answer.headers["X-Complete-Until-Ms"])
         assert (end_s - 1) * 1000 <= complete_ms <= (end_s + 1) * 1000, staff_id
 
 

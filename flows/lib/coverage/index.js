@@ -8,6 +8,7 @@ const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
 const { createRepeats } = require('./repeats');
 const { createStored } = require('./stored');
+const { createUnderway, ARRIVED_MS } = require('./underway');
 
 /**
  * Which time is located and stored. The live path, late readings, a start, a rebuild by hand and interruptions write it; whatever
@@ -22,8 +23,6 @@ const { createStored } = require('./stored');
 const RETENTION_MS = 7 * 24 * 3_600_000 - 60_000;
 /** Located once more after a start: what a killed broker forgot (30 s), and who was about to be lost (60 s). */
 const MARGIN_MS = 90_000;
-/** What was published is in the database by then. */
-const ARRIVED_MS = 1000;
 /** The place of a moment is decided and published by then. */
 const DECIDED_MS = 15_000;
 /** A stay is stored when it ends; one that lasted longer is not found again after a start either (`rebuild/starts.js`). */
@@ -48,7 +47,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
   const requests = createIntervals(kept.requests);
-  const repeats = createRepeats(kept.again, () => saving.changed());
+  const repeats = createRepeats(kept.repeats, () => saving.changed());
   const known = kept.live !== null;
   const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - (kept.live ? MARGIN_MS : 0) : -Infinity;
   gaps.mark(liveMs, startedMs, WAITING);
@@ -56,11 +55,10 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   prune(startedMs);
   const late = createLateTimes(gaps, startedMs);
   const saving = createSaving(() => record.save({
-    gaps: gaps.toJSON(), requests: requests.toJSON(), again: repeats.toJSON(), live: following, tries }), sleep);
+    gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
-  /** Published, but perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
-  let underway = [];
+  const underway = createUnderway();
   /** Given to be located, and not stored yet. @type {Set<Part>} */
   const taken = new Set();
   /** Before this nothing is given out: the last part failed. */
@@ -85,9 +83,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
 
   /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs */
   function finishStored(aliveMs) {
-    const arrived = underway.filter(({ publishedMs }) => publishedMs + ARRIVED_MS <= aliveMs);
-    underway = underway.filter((one) => !arrived.includes(one));
-    for (const { part } of arrived) {
+    const arrived = underway.takeStored(aliveMs);
+    for (const part of arrived) {
       gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
       taken.delete(part);
       if (part.staff === null && part.toMs <= startedMs && part.fromMs < part.toMs) tries = Math.max(0, kept.tries - 1);
@@ -95,7 +92,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) tries = 0;
     following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
-    repeats.storedUntil(aliveMs - ARRIVED_MS);
+    repeats.finishStored(aliveMs);
     if (arrived.length === 0) return;
     late.forget();
     saving.changed();
@@ -147,7 +144,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     /** What was located is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
     published(part, nowMs) {
       progressMs = nowMs;
-      underway.push({ part, publishedMs: nowMs });
+      underway.add(part, nowMs);
     },
 
     /** It could not be located: it is still to be, and is given out again after a while. @param {Part} part @param {number} nowMs */
@@ -189,8 +186,6 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
       prune(nowMs);
       saving.changed();
     },
-    /** Time of the newest heartbeat that came back, or of the start, epoch ms. */
-    aliveMs: stored.aliveMs,
     /** Everybody's time before is located and stored, but for late readings, epoch ms; 0: not known yet. @param {number} nowMs */
     settledMs: (nowMs) => (startKnown ? firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs : 0),
 
@@ -225,4 +220,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
 /** @param {number} ms */
 const iso = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'ever');
 
-module.exports = { createCoverage, MARGIN_MS, RETENTION_MS };
+/** Up to when a time is complete where no record says otherwise. @type {Coverage['completeUntil']} */
+const toNow = (fromMs, toMs, _who, nowMs) => Math.max(fromMs, Math.min(toMs, nowMs));
+
+module.exports = { createCoverage, toNow, MARGIN_MS, RETENTION_MS };

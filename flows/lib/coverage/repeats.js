@@ -2,6 +2,7 @@
 'use strict';
 
 const { createIntervals, EVERYBODY, RUNNING, WAITING } = require('./intervals');
+const { createUnderway } = require('./underway');
 
 /**
  * What is located and is to be located once more when it is over: the locator of the present went on without readings that came late,
@@ -18,8 +19,7 @@ const LONGEST_MS = 10 * 60_000; // who is late all the time is located once more
  */
 function createRepeats(kept, onChange) {
   const intervals = createIntervals(kept);
-  /** Published, and perhaps not stored yet. @type {{part: Part, publishedMs: number}[]} */
-  let published = [];
+  const underway = createUnderway();
   const idsOf = (/** @type {Part} */ { staff }) => staff ?? [EVERYBODY];
 
   return {
@@ -34,15 +34,13 @@ function createRepeats(kept, onChange) {
       for (const part of parts) intervals.mark(part.fromMs, part.toMs, RUNNING, idsOf(part));
       return parts;
     },
-    /** That is published, or given up: it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
-    done(part, nowMs) { published.push({ part, publishedMs: nowMs }); },
-    /** What was published before is stored. @param {number} ms */
-    storedUntil(ms) {
-      const stored = published.filter(({ publishedMs }) => publishedMs <= ms);
-      if (stored.length === 0) return;
-      published = published.filter((one) => !stored.includes(one));
-      for (const { part } of stored) intervals.finish(part.fromMs, part.toMs, idsOf(part));
-      onChange();
+    /** That is published, or given up: it counts as soon as it is stored. */
+    done: underway.add,
+    /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs when it was sent */
+    finishStored(aliveMs) {
+      const stored = underway.takeStored(aliveMs);
+      for (const part of stored) intervals.finish(part.fromMs, part.toMs, idsOf(part));
+      if (stored.length > 0) onChange();
     },
     /** @param {number} fromMs @param {number} toMs @param {import('./intervals').Who} who @returns {number} Infinity: nothing of it */
     firstMs: (fromMs, toMs, who) => intervals.firstGap(fromMs, toMs, who)?.fromMs ?? Infinity,

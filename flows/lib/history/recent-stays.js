@@ -44,8 +44,11 @@ function createRecentStays() {
     over(staffId, stored) {
       const mine = kept.get(staffId);
       if (!mine) return stored;
-      return [...new Map([...stored.map((stay) => /** @type {const} */ ([stay.enter_ms, stay])),
-        ...[...mine].map(([enterMs, { stay }]) => /** @type {const} */ ([enterMs, stay]))]).values()];
+      /** @type {Map<number, Stay>} */
+      const whole = new Map();
+      for (const stay of stored) whole.set(stay.enter_ms, stay);
+      for (const [enterMs, { stay }] of mine) whole.set(enterMs, stay);
+      return [...whole.values()];
     },
   };
 }

@@ -9,6 +9,7 @@ const { PiecedJson } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { createLatest } = require('../history/latest');
+const { toNow } = require('../coverage');
 const { createUnlisted } = require('../intake/unlisted');
 const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
@@ -40,7 +41,7 @@ const textOf = createRecords();
  * @param {Params} params
  * @param {import('../access/guard').LookUp} lookUp
  */
-function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = () => NaN }, params, lookUp) {
+function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = toNow }, params, lookUp) {
   const staffIds = staffOf(params);
   const { start_time: start, end_time: end } = params;
   if (start > end) throw badRequest('start_time is after end_time');
@@ -48,9 +49,8 @@ function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = (
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
   const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
   const means = { history: site.history, store, clock, refuseIncomplete };
-  const completeMs = completeUntil(fromMs, toMs + 1, typeof staffIds === 'string' ? [staffIds] : staffIds, clock());
-  /** @type {Record<string, string>} */
-  const headers = Number.isNaN(completeMs) ? {} : { [COMPLETE_UNTIL]: String(completeMs) };
+  const who = typeof staffIds === 'string' ? [staffIds] : staffIds;
+  const headers = { [COMPLETE_UNTIL]: String(completeUntil(fromMs, toMs + 1, who, clock())) };
   if (typeof staffIds !== 'string') {
     const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);

@@ -18,6 +18,7 @@ const { gapStart, recover } = require('./recover');
  * for. One thing after the other, in the background.
  * @typedef {ReturnType<typeof createRebuild>} Rebuild
  * @typedef {import('./jobs').Job} Job
+ * @typedef {{staff: string[]|null, done: () => void, failed?: () => void}} Task failed: it is tried again later; else `done` is all
  */
 
 const WAITING_JOBS = 8;
@@ -45,10 +46,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   const incoming = createIncoming((batch) => {
     for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());
   }, site.startedMs);
-  /** What a late job is about, by its id. @type {Map<number, import('../coverage').Part>} */
-  const lateParts = new Map();
-  /** What a job locates once more, by its id. @type {Map<number, import('../coverage').Part>} */
-  const repeats = new Map();
+  /** Of jobs that nobody asked for, by id: the people they are about, and what follows their end. @type {Map<number, Task>} */
+  const tasks = new Map();
   const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
@@ -99,7 +98,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     while (!background.stopped()) {
       const job = jobs.waiting()[0];
       if (job) {
-        const staff = (lateParts.get(job.id) ?? repeats.get(job.id))?.staff ?? null;
+        const staff = tasks.get(job.id)?.staff ?? null;
         await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
         if (!background.stopped()) end(job);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
@@ -108,14 +107,11 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
 
   /** A job is done, or has failed: one by hand is given up, late readings are located later. @param {Job} job */
   function end(job) {
-    const late = lateParts.get(job.id);
-    lateParts.delete(job.id);
-    const repeat = repeats.get(job.id);
-    repeats.delete(job.id);
-    if (repeat) coverage.repeats.done(repeat, clock());
-    else if (late && job.state === 'failed') coverage.failed(late, clock());
-    else if (late) coverage.published(late, clock());
-    else coverage.answered(job.from_ms, (job.to_ms ?? clock()) + 1);
+    const task = tasks.get(job.id);
+    tasks.delete(job.id);
+    if (!task) coverage.answered(job.from_ms, (job.to_ms ?? clock()) + 1);
+    else if (job.state === 'failed' && task.failed) task.failed();
+    else task.done();
   }
 
   /**
@@ -136,7 +132,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
         if (over) {
           Object.assign(job, { state: 'failed', reason: fault });
           current = null;
-          if (!lateParts.has(job.id)) fault = ''; // late readings are still to be located: the fault is shown until then
+          if (!tasks.get(job.id)?.failed) fault = ''; // what is tried again later shows its fault until then
           return;
         }
         await background.pause(AGAIN_MS).catch(() => {});
@@ -150,11 +146,14 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     look() {
       for (const part of coverage.takeDue(clock(), (id) => hasTags(site.building(), id))) {
         const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
-        lateParts.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, part);
+        tasks.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, { staff: part.staff,
+          done: () => coverage.published(part, clock()), failed: () => coverage.failed(part, clock()) });
         // The locator of the present went on without it, and may differ for a while from one that heard it in time.
         if (part.toMs + ASIDE_MS > clock() - PRESENT_MS) coverage.repeats.add({ ...part, toMs: part.toMs + ASIDE_MS });
       }
-      for (const part of coverage.repeats.takeDue(clock() - PRESENT_MS)) repeats.set(enqueue('late', part.fromMs, part.toMs).id, part);
+      for (const part of coverage.repeats.takeDue(clock() - PRESENT_MS)) {
+        tasks.set(enqueue('late', part.fromMs, part.toMs).id, { staff: part.staff, done: () => coverage.repeats.done(part, clock()) });
+      }
     },
     /** To be called once, before the first reading comes. */
     start() {

@@ -44,8 +44,7 @@ function createPublishing(site, store, background, clock, onPublished) {
       await background.retry(() => Promise.all(some.map((event) => site.outbox.publish(event, clock(), ACKNOWLEDGE_MS))));
       await background.pause(some.length * EVENT_MS);
     }
-    site.results.again({ locations: found.locations, stays: stays,
-      events: (found.events ?? []).map(eventOf) });
+    site.results.again({ locations: found.locations, stays, events: (found.events ?? []).map(eventOf) });
     onPublished(found.locations.length, found.stays.length);
   }
 

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createRepeats } = require('../../lib/coverage/repeats');
+const { ARRIVED_MS } = require('../../lib/coverage/underway');
 
 const MIN = 60_000;
 const part = (fromMs, toMs, ...staff) => ({ fromMs, toMs, staff: staff.length > 0 ? staff : null });
@@ -18,9 +19,9 @@ test('what is over is given once, and counts until it is stored', () => {
   assert.deepEqual([due, others], [part(0, 2 * MIN, 'ann'), []]);
   assert.deepEqual(repeats.takeDue(3 * MIN), []);
   repeats.done(due, 3 * MIN);
-  repeats.storedUntil(3 * MIN - 1);
+  repeats.finishStored(3 * MIN + ARRIVED_MS - 1);
   assert.equal(repeats.count(), 1);
-  repeats.storedUntil(3 * MIN);
+  repeats.finishStored(3 * MIN + ARRIVED_MS);
   assert.deepEqual([repeats.count(), repeats.firstMs(0, MIN, null)], [0, Infinity]);
 });
 
@@ -55,7 +56,7 @@ test('each change is announced, to be saved', () => {
   repeats.add(part(0, MIN, 'ann'));
   const [due] = repeats.takeDue(MIN);
   repeats.done(due, MIN);
-  repeats.storedUntil(MIN);
-  repeats.storedUntil(2 * MIN);
+  repeats.finishStored(MIN + ARRIVED_MS);
+  repeats.finishStored(2 * MIN);
   assert.equal(changes, 2);
 });

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from . import health
 from .layout import toxiproxy_program
 from .wait import wait_for
 
@@ -36,10 +37,7 @@ class Links:
 
     def is_ready(self) -> bool:
         """Whether it answers."""
-        try:
-            return self._call("GET", "/version", None) == http.client.OK
-        except OSError:
-            return False
+        return health.http(f"http://127.0.0.1:{self._port}/version").up
 
     def delay(self, link: str, ms: float) -> None:
         """Delay a link from now on; 0: no more. Raises LinkError."""

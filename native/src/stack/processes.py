@@ -36,8 +36,8 @@ class Process:
 
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
-    services = [_mosquitto(settings), _influxd(settings), _spool(settings), _telegraf(settings), _node_red(settings)]
-    services.append(_renewal(settings))
+    makers = (_mosquitto, _influxd, _spool, _telegraf, _node_red, _renewal)
+    services = [make(settings) for make in makers]
     return [*services, _simulator(settings)] if settings.demo else services
 
 

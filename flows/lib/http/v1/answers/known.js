@@ -3,6 +3,7 @@
 
 const { StoreBusy, StoreUnavailable } = require('../../../store');
 const { ApiError, unavailable } = require('../../errors');
+const { toNow } = require('../../../coverage');
 
 /** What the answers share. */
 
@@ -19,7 +20,7 @@ const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
  * The window of an answer about the past, and up to when it is complete for those it concerns.
  * @param {Pick<import('.').Context, 'completeUntil'|'clock'>} context
  */
-const createPast = ({ completeUntil = (fromMs, toMs, _who, nowMs) => Math.max(fromMs, Math.min(toMs, nowMs)), clock }) =>
+const createPast = ({ completeUntil = toNow, clock }) =>
   /** @param {import('../window').Window} window @param {import('../../../coverage').Who} who */
   (window, who) => ({ ...span(window), complete_until_ms: completeUntil(window.fromMs, window.toMs, who, clock()) });
 
