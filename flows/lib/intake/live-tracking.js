@@ -29,7 +29,8 @@ const { toBuilding, toGateway } = require('./changes');
  * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} means.recentStays
  * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox for what was published before
  * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
- * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
+ * @param {{locations: number, late: number, late_known: number, stays: number, events: number,
+ *   located_later: number}} means.counters are counted up
  */
 function createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters }) {
   let locator = createLocator(building, {}, undefined, offsetVersions);
@@ -50,6 +51,8 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   let past = null;
   /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number) => void} */
   let onLate = () => {};
+  /** What is left out of the live view. @type {(batch: import('./readings').Batch) => void} */
+  let onSkipped = () => {};
   /** @type {(change: Change) => void} */
   let onChange = () => {};
 
@@ -57,13 +60,29 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   function hear(batch, nowMs) {
     const again = recentBatches.isRepeated(batch);
     locator.hear(inOrder(batch), nowMs, found);
-    past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
+    past?.(batch, nowMs, isStored(batch));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
       counters[again ? 'late_known' : 'late'] += 1;
       if (!again) onLate(staffId, ts);
     }
     remember(nowMs);
   }
+
+  /**
+   * Under overload a batch is left out: it is located later, from the database. While the past is rebuilt, the rebuild does that.
+   * @param {import('./readings').Batch} batch @param {number} nowMs
+   */
+  function skip(batch, nowMs) {
+    const again = recentBatches.knowsOlder(batch);
+    recentBatches.isRepeated(batch);
+    counters.located_later += 1;
+    const stored = isStored(batch);
+    if (past) past(batch, nowMs, stored);
+    else if (stored && !again) onSkipped(batch);
+  }
+
+  /** Whether the database takes it. @param {import('./readings').Batch} batch */
+  const isStored = ({ readings }) => readings.some(({ beacon }) => building.isRegistered(beacon));
 
   /** What was found goes into memory at once, so that an answer never waits for the next batch. @param {number} nowMs */
   function remember(nowMs) {
@@ -170,7 +189,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   }
 
   return {
-    hear, flush, setBuilding, setGateway, began, adopt,
+    hear, skip, flush, setBuilding, setGateway, began, adopt,
     /** What follows from another building, made while the one of now stays in use. @param {Building} next */
     prepare: (next) => inPieces(locator.prepare(next)),
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
@@ -183,6 +202,8 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     shareReadings: (listener) => { past = listener; },
     /** @param {typeof onLate} listener */
     onLate: (listener) => { onLate = listener; },
+    /** @param {typeof onSkipped} listener is called for each batch at once, before anything else is taken */
+    onSkipped: (listener) => { onSkipped = listener; },
     /** @param {typeof onChange} listener gets other buildings, and gateways that come and go */
     onChange: (listener) => { onChange = listener; },
     /** Since when the building is in use as far as is known here, epoch ms. */

@@ -3,12 +3,12 @@
 
 const { setTimeout: wait } = require('node:timers/promises');
 const { RETENTION_MS } = require('../coverage');
-const { createBackground, Stopped } = require('./background');
+const { createBackground, givingWay, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
 const { createFeed } = require('./feed');
 const { createIncoming } = require('./incoming');
 const { createJobs, titleOf } = require('./jobs');
-const { hasTags, staffIn } = require('./people');
+const { hasTags, locatesLater } = require('./people');
 const { createPublishing } = require('./publish');
 const { PRESENT_MS, rebuildRange } = require('./range');
 const { gapStart, recover } = require('./recover');
@@ -43,9 +43,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   let current = null;
   let fault = '';
   let wake = () => {};
-  const incoming = createIncoming((batch) => {
-    for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());
-  }, site.startedMs);
+  const locateLater = locatesLater(site, coverage, clock);
+  const incoming = createIncoming(locateLater, site.startedMs);
   /** Of jobs that nobody asked for, by id: the people they are about, and what follows their end. @type {Map<number, Task>} */
   const tasks = new Map();
   const hinder = (/** @type {string} */ reason) => {
@@ -53,7 +52,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     fault = reason;
     if (current) current.reason = reason;
   };
-  const background = createBackground(hinder, sleep);
+  const background = createBackground(hinder, givingWay(sleep, site.queue.waitedMs));
   const feed = createFeed(store, background, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
@@ -144,6 +143,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   return {
     /** What became due: late readings, and what never arrived; to be called every few seconds. */
     look() {
+      if (site.queue.isBehind()) return; // what is skipped now is located in one go when that is over
       for (const part of coverage.takeDue(clock(), (id) => hasTags(site.building(), id))) {
         const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
         tasks.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, { staff: part.staff,
@@ -158,6 +158,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     /** To be called once, before the first reading comes. */
     start() {
       site.shareReadings(incoming.hear);
+      site.onSkipped(locateLater);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
       // After a break receivers come back one after the other, and the order of readings of a moment is another one.
       site.onReconnect((nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }));

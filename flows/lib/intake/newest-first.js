@@ -1,0 +1,151 @@
+// @ts-check
+'use strict';
+
+const { createFifo } = require('./fifo');
+
+/**
+ * Checked batches on their way to the locator. They are taken in the order of arrival, in pieces, so that the socket is read between
+ * two of them and nothing waits in the broker for what is slow here. When the first in line has waited too long for too long, more
+ * comes than can be located: from then on only the newest batch of each receiver is taken, and the others are handed to `skip`.
+ * Waiting is measured by the arrival here alone, so receivers' clocks do not count. Every batch is taken or skipped, once, and the
+ * newest of a receiver is never skipped. Pure but for the event loop.
+ * @typedef {import('./readings').Batch} Batch
+ * @typedef {ReturnType<typeof createNewestFirst>} NewestFirst
+ * @typedef {{batches: Batch[], ts: number, sinceMs: number}} Entry of a receiver; batches: of one window, which may come in parts;
+ *   sinceMs: when the receiver came in line, on `clockMs`
+ */
+
+/** A request waits that long at most, beside the batch that is being located. */
+const PIECE_MS = 3;
+/** More is too long: half of what the live view may be old beside the second that is shown. */
+const BEHIND_MS = 500;
+/** A garbage collection or a stopped process makes batches wait once; they are taken within this time unless too many come. */
+const LASTS_MS = 250;
+/** Bounds the memory until then: more wait only where the machine stood still. */
+const MOST = 30_000;
+/** What waits less is in time … */
+const SHORT_MS = 100;
+/** … and when for so long nothing waited longer and nothing was skipped, all are taken in order again. */
+const OVER_MS = 1000;
+
+/**
+ * @param {object} means
+ * @param {(batch: Batch) => void} means.take locates it
+ * @param {(batch: Batch) => void} means.skip notes that it is to be located later
+ * @param {() => void} [means.after] called after each piece
+ * @param {(error: unknown) => void} [means.onFault] one that failed is not tried again
+ * @param {(work: () => void) => void} [means.later] in the next turn of the event loop
+ * @param {() => number} [means.clockMs] only goes on
+ */
+function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, later = setImmediate, clockMs = () => performance.now() }) {
+  /** In the order of arrival. @type {import('./fifo').Fifo<{batch: Batch, sinceMs: number}>} */
+  const arrived = createFifo();
+  /** While behind: each receiver once, in the order in which they came in line. @type {import('./fifo').Fifo<Entry>} */
+  const line = createFifo();
+  /** @type {Map<string, Entry>} those in line, by receiver */
+  const newest = new Map();
+  let due = false;
+  let behind = false;
+  /** Since when the first has waited too long, and when it did last or something was skipped. */
+  let [lateSinceMs, lateMs] = [Infinity, -Infinity];
+
+  /** How long the first in line has waited. @param {number} nowMs */
+  const waitedMs = (nowMs) => nowMs - ((line.first() ?? arrived.first())?.sinceMs ?? nowMs);
+
+  /** @param {number} nowMs */
+  function judge(nowMs) {
+    const waited = waitedMs(nowMs);
+    if (behind) {
+      if (waited > SHORT_MS) lateMs = nowMs;
+      behind = nowMs - lateMs < OVER_MS || line.size() > 0;
+      return;
+    }
+    lateSinceMs = waited < BEHIND_MS ? Infinity : Math.min(lateSinceMs, nowMs);
+    if (nowMs - lateSinceMs < LASTS_MS && arrived.size() <= MOST) return;
+    [behind, lateSinceMs, lateMs] = [true, Infinity, nowMs];
+  }
+
+  /** @param {(batch: Batch) => void} step @param {Batch} batch */
+  function attempt(step, batch) {
+    try {
+      step(batch);
+    } catch (error) {
+      onFault(error);
+    }
+  }
+
+  /** @param {Batch} batch */
+  function leaveOut(batch) {
+    lateMs = clockMs();
+    attempt(skip, batch);
+  }
+
+  /** The first that arrived gets in line, in the place of an older one of its receiver. */
+  function enter() {
+    const { batch, sinceMs } = /** @type {{batch: Batch, sinceMs: number}} */ (arrived.shift());
+    const key = `${batch.kind}/${batch.receiver}`;
+    const entry = newest.get(key);
+    if (!entry) {
+      const first = { batches: [batch], ts: batch.ts, sinceMs };
+      newest.set(key, first);
+      line.push(first);
+    } else if (batch.ts < entry.ts) leaveOut(batch);
+    else if (batch.ts === entry.ts) entry.batches.push(batch);
+    else {
+      const older = entry.batches;
+      Object.assign(entry, { batches: [batch], ts: batch.ts });
+      older.forEach(leaveOut);
+    }
+  }
+
+  function takeNext() {
+    const entry = line.shift();
+    if (!entry) {
+      attempt(take, /** @type {{batch: Batch}} */ (arrived.shift()).batch);
+      return;
+    }
+    const [{ kind, receiver }] = /** @type {[Batch]} */ (entry.batches);
+    newest.delete(`${kind}/${receiver}`);
+    for (const batch of entry.batches) attempt(take, batch);
+  }
+
+  const size = () => arrived.size() + line.size();
+
+  /** @param {number} endMs */
+  function takeUntil(endMs) {
+    judge(clockMs());
+    if (behind) while (arrived.size() > 0 && clockMs() < endMs) enter();
+    do {
+      if (size() > 0) takeNext();
+    } while (size() > 0 && clockMs() < endMs);
+    after();
+  }
+
+  function work() {
+    takeUntil(clockMs() + PIECE_MS);
+    due = size() > 0;
+    if (due) later(work);
+  }
+
+  return {
+    /** @param {Batch[]} batches */
+    put(batches) {
+      const sinceMs = clockMs();
+      for (const batch of batches) arrived.push({ batch, sinceMs });
+      if (!due && batches.length > 0) later(work);
+      due ||= batches.length > 0;
+    },
+    /** Take all that waits, now: under overload the newest of each receiver. */
+    drain() { takeUntil(Infinity); },
+    size,
+    /** How long the first in line has waited, ms. */
+    waitedMs: () => waitedMs(clockMs()),
+    /** Whether only the newest of each receiver is taken. */
+    isBehind() {
+      judge(clockMs());
+      return behind;
+    },
+  };
+}
+
+module.exports = { createNewestFirst, BEHIND_MS, LASTS_MS, MOST, OVER_MS, PIECE_MS };
