@@ -1,6 +1,9 @@
 """More comes in than can be located: the present goes first, what is skipped is located later, and history is whole."""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any
 
 from chaos import history
@@ -10,12 +13,14 @@ from support.metrics import figures
 from support.running import RunningStack
 from support.stack_client import batch, eventually, get, now_ms, publish
 
-PHONES, SECONDS, MOVED_S = 300, 40, 30
+PHONES, SECONDS, MOVED_S = 200, 30, 20
 """A message each a second; then all of them go to another room."""
 HEARD = 40
 """Beacons in a message: what takes long to locate."""
-BEHIND_S = 10.0
-"""Enough for a busy machine to get into the present; 12,000 messages in order take it longer than a moment anywhere."""
+RUNS_S, RESTS_S = 0.02, 0.08
+"""Node-RED gets a fifth of the time of any machine until it is behind."""
+OTHER_SHARE = 0.01
+"""So many rooms may be others until what follows a backlog is located once more, two minutes later (interfaces.md)."""
 
 
 def _readings(demo: Building, number: int, second: int) -> list[tuple[str, int]]:
@@ -41,15 +46,15 @@ def test_what_the_flows_cannot_locate_in_time_is_located_later_and_the_present_a
             for number, who in enumerate(staff)
         ),
     )
-    stack.thaw("node-red")
-    part = eventually(lambda: _overloaded(stack), what="the overload in /health")
+    with _slowed(stack):
+        part = eventually(lambda: _overloaded(stack), what="the overload in /health")
     assert part["reason"].startswith("overloaded: offered "), part
     assert "taken " in part["reason"], part
     assert "behind by " in part["reason"], part
 
-    # The present: everybody is in the second room long before the first one's time is located.
+    # The present: everybody is in the second room before the time in the first one is located.
     rooms = {who: demo.beacons[(number * 7 + 60) % len(demo.beacons)].room for number, who in enumerate(staff)}
-    eventually(lambda: _where(stack, staff) == rooms, BEHIND_S, "everybody in the last room")
+    eventually(lambda: _where(stack, staff) == rooms, what="everybody in the last room")
     skipped = figures(stack)["sda_located_later_total"] - skipped_before
     assert skipped > 0
     assert _complete_until_ms(stack, staff, start_ms) < start_ms + SECONDS * 1000, "nothing by halves"
@@ -59,12 +64,40 @@ def test_what_the_flows_cannot_locate_in_time_is_located_later_and_the_present_a
     readings = eventually(lambda: _stored(stack, start_ms, end_ms, staff), what="all readings in the database")
     expected = history.undisturbed(readings, [], stack.building).locations
     assert len(expected) == PHONES * SECONDS
-    eventually(
-        lambda: history.stored_history(stack, start_ms, end_ms, set(staff)).locations == expected,
-        180,
-        "the history of an undisturbed run",
-    )
+    eventually(lambda: _others(stack, start_ms, end_ms, staff, expected) <= OTHER_SHARE, 180, "an undisturbed history")
     eventually(lambda: _live(stack)["status"] == "up", what="the end of the overload")
+
+
+def _others(
+    stack: RunningStack, start_ms: int, end_ms: int, staff: list[str], expected: set[history.Location]
+) -> float:
+    """The share of locations that are not those of an undisturbed run; 1 where any lacks."""
+    stored = history.stored_history(stack, start_ms, end_ms, set(staff)).locations
+    if {one[:2] for one in stored} != {one[:2] for one in expected}:
+        return 1.0
+    return len(stored - expected) / len(expected)
+
+
+@contextmanager
+def _slowed(stack: RunningStack) -> Iterator[None]:
+    """Node-RED, frozen before, runs a little at a time during the block, and as usual after it."""
+    over = Event()
+
+    def alternate() -> None:
+        while not over.is_set():
+            stack.thaw("node-red")
+            over.wait(RUNS_S)
+            stack.suspend("node-red")
+            over.wait(RESTS_S)
+
+    thread = Thread(target=alternate, name="slowed")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        stack.thaw("node-red")
 
 
 def _stored(stack: RunningStack, start_ms: int, end_ms: int, staff: list[str]) -> list[history.Reading]:
