@@ -7,8 +7,7 @@
  * this process reads no faster than it checks: the broker can queue them better. What is checked waits in `newest-first.js`.
  */
 
-/** What a request waits for at most is four times this, beside the one message that is being taken: what is checked in it is located
- * without a break, which takes three times as long. */
+/** What a request waits for at most is this and a piece of locating (`newest-first.js`), beside the one message that is being taken. */
 const PIECE_MS = 1;
 const MOST = 1000; // a tenth of a second's work
 
