@@ -17,6 +17,10 @@ const { createFifo } = require('./fifo');
 
 /** A request waits that long at most, beside the batch that is being located. */
 const PIECE_MS = 3;
+/** While behind, locating gets half as long as reading and checking took since the last piece, and so a third of the time … */
+const SHARE = 0.5;
+/** … but a request waits no longer than that. */
+const LONGEST_PIECE_MS = 30;
 /** More is too long: half of what the live view may be old beside the second that is shown. */
 const BEHIND_MS = 500;
 /** A garbage collection or a stopped process makes batches wait once; they are taken within this time unless too many come. */
@@ -48,6 +52,7 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
   let behind = false;
   /** Since when the first has waited too long, and when it did last or something was skipped. */
   let [lateSinceMs, lateMs] = [Infinity, -Infinity];
+  let endedMs = 0;
 
   /** How long the first in line has waited. @param {number} nowMs */
   const waitedMs = (nowMs) => nowMs - ((line.first() ?? arrived.first())?.sinceMs ?? nowMs);
@@ -111,18 +116,20 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
 
   const size = () => arrived.size() + line.size();
 
-  /** @param {number} endMs */
-  function takeUntil(endMs) {
-    judge(clockMs());
-    if (behind) while (arrived.size() > 0 && clockMs() < endMs) enter();
+  function takeSome() {
+    const nowMs = clockMs();
+    judge(nowMs);
+    if (behind) while (arrived.size() > 0) enter(); // a twentieth of what their check took
+    const endMs = clockMs() + Math.min(behind ? Math.max(PIECE_MS, SHARE * (nowMs - endedMs)) : PIECE_MS, LONGEST_PIECE_MS);
     do {
       if (size() > 0) takeNext();
     } while (size() > 0 && clockMs() < endMs);
     after();
+    endedMs = clockMs();
   }
 
   function work() {
-    takeUntil(clockMs() + PIECE_MS);
+    takeSome();
     due = size() > 0;
     if (due) later(work);
   }
@@ -136,7 +143,7 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
       due ||= batches.length > 0;
     },
     /** Take all that waits, now: under overload the newest of each receiver. */
-    drain() { takeUntil(Infinity); },
+    drain() { while (size() > 0) takeSome(); },
     size,
     /** How long the first in line has waited, ms. */
     waitedMs: () => waitedMs(clockMs()),
