@@ -65,7 +65,7 @@ test('what receivers send again is not located later, nor what nobody registered
 test('while a start locates the past, it gets what is left out', () => {
   const { site, recorded } = rig();
   const heard = [];
-  site.shareReadings((batch, nowMs, stored) => heard.push([batch.ts, stored]));
+  site.awaitRecovery((batch, nowMs, stored) => heard.push([batch.ts, stored]));
   site.skip(phone('0', T + 1000), T + 2000);
   assert.deepEqual([heard, recorded], [[[T + 1000, true]], []]);
 });
