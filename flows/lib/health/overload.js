@@ -9,8 +9,8 @@
 
 /** Rates are of this time. */
 const WINDOW_MS = 30_000;
-/** An overload that comes and goes is one. */
-const HOLD_MS = 10_000;
+/** An overload that comes and goes is one; but a moment of it raises no alert, which comes after ten seconds. */
+const HOLD_MS = 5000;
 /** So old is what is located in time: the second that it is about. */
 const IN_TIME_MS = 1000;
 
@@ -23,12 +23,14 @@ const IN_TIME_MS = 1000;
 function createOverload({ queue, counters, liveLagMs }) {
   /** @type {Sample[]} */
   let samples = [];
-  let behindMs = -Infinity;
+  let skipped = 0;
+  let skippedMs = -Infinity;
 
-  /** @param {number} nowMs */
+  /** Whether something was skipped just now: a queue that only is long for a moment is none. @param {number} nowMs */
   function isOverloaded(nowMs) {
-    if (queue.isBehind()) behindMs = nowMs;
-    return nowMs - behindMs < HOLD_MS;
+    const { located_later: later } = counters();
+    if (later > skipped) [skipped, skippedMs] = [later, nowMs];
+    return nowMs - skippedMs < HOLD_MS;
   }
 
   return {
