@@ -66,7 +66,7 @@ function createOverload({ queue, counters, liveLagMs }) {
 /** "overloaded: offered 9000/s, taken 6000/s, behind by 0.8 s; located later: 90000 batches".
  * @param {{offered_per_s: number|null, taken_per_s: number|null, behind_by_s: number, located_later: number}} figures */
 const reasonOf = ({ offered_per_s: offered, taken_per_s: taken, behind_by_s: behind, located_later: later }) =>
-  `overloaded: offered ${offered ?? '?'}/s, taken ${taken ?? '?'}/s, behind by ${behind} s; located later: ${later} batches since the start`;
+  `overloaded: offered ${offered ?? '?'}/s, taken ${taken ?? '?'}/s, behind by ${behind} s; located later: ${later} batches`;
 
 /** @param {Sample[]} samples ascending @returns {{offered_per_s: number|null, taken_per_s: number|null}} messages a second, whole */
 function ratesOf(samples) {
