@@ -98,15 +98,22 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     heardAt[k] = stampOf(ms);
   }
 
-  /** A beacon that a phone with all its readings left out is no stronger than the weakest that it sent. @param {number} slot
-   * @param {number} rssi of that, dBm @param {number} ms */
+  /**
+   * What a phone left out that sends its strongest beacons only: weaker than the weakest that it sent. Such a beacon counts with the level
+   * to be expected of it then (the mean of a truncated normal distribution), otherwise only its best readings would be remembered. It is
+   * not heard for all that: left out for long, it is forgotten.
+   * @param {number} slot @param {number} rssi of the weakest, dBm @param {number} ms
+   */
   function weaken(slot, rssi, ms) {
-    const atMost = Math.round((rssi + fadingDb) * PARTS);
     const now = stampOf(ms);
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
-      if (source[k] >= beacons || heardAt[k] === now || level[k] <= atMost) continue;
-      level[k] = lasting[k] = atMost;
-      lastingWeight[k] = weight[k];
+      const kept = source[k] >= beacons || heardAt[k] === now ? 0 : worth(k, ms);
+      const below = (rssi - level[k] / PARTS) / fadingDb; // standard deviations
+      if (kept === 0 || below > 1) continue;
+      const expected = level[k] - PARTS * fadingDb * fromBelow(below);
+      const lasts = lastingWeight[k] / SHARES;
+      level[k] = Math.round((kept * level[k] + expected) / (kept + 1));
+      lasting[k] = Math.round((lasts * lasting[k] + expected) / (lasts + 1));
     }
   }
 
@@ -168,6 +175,13 @@ const HUNDREDTHS = 100;
 const WINDOW_S = 1; // gateways' windows: who is heard in each has gaps of that
 const GAP_SHARE = 0.2; // of a gap goes into the mean gap
 const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
+
+/**
+ * How far the mean of a standard normal variable that is below `z` lies below 0: the inverse Mills ratio, by the bound of Pollak (A remark
+ * on "Elementary inequalities for Mills' ratio", 1956), which is exact at 0.
+ * @param {number} z
+ */
+const fromBelow = (z) => (Math.sqrt(z * z + 8 / Math.PI) - z) / 2;
 
 /** @param {number} ms */
 const stampOf = (ms) => Math.floor((ms * HUNDREDTHS) / 1000) >>> 0;
