@@ -32,7 +32,8 @@ def conditions(times: int = 3) -> tuple[Variation, ...]:
 
 
 def _windows(recording: Recording, _: random.Random, ms: int) -> Recording:
-    return replace(recording, window_ms=ms)
+    gateways = [{**one, "window_ms": ms} for one in recording.building["gateways"]]
+    return replace(recording, window_ms=ms, building={**recording.building, "gateways": gateways})
 
 
 def adverts_every(recording: Recording, rng: random.Random, ms: int) -> Recording:

@@ -4,7 +4,7 @@
 const { longer, slotsFor } = require('./slots');
 
 /**
- * What is remembered of a person's readings. Of each of the strongest devices: its level of late, averaged over `hearingS` (or
+ * What is remembered of a person's readings. Of each of the strongest devices: its level of late, averaged over `hearingS` windows (or
  * over `gaps` of its gaps where it is heard more rarely than in each window), and its level since they moved the last time,
  * which evens out more. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createHearing>} Hearing
@@ -12,8 +12,10 @@ const { longer, slotsFor } = require('./slots');
  *   the first `count` of each: index into the radio's sources, dBm, how many readings that is the mean of, age in seconds
  * @param {import('./constants').Settings} settings
  * @param {number} beacons sources below this are beacons, the others gateways
+ * @param {ArrayLike<number>} [windowsS] how long each one's windows are, seconds
  */
-function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings }, beacons) {
+function createHearing(settings, beacons, windowsS = []) {
+  const { remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings } = settings;
   let source = new Uint16Array(0);
   let level = new Int16Array(0); // of late, in 1 / PARTS dBm
   let weight = new Uint8Array(0); // readings, faded, at heardAt, in 1 / SHARES
@@ -49,6 +51,9 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     most[slot] = 0;
   }
 
+  /** How long windows are; shorter ones count like those of a second. @param {number} which source */
+  const windowOf = (which) => Math.max(WINDOW_S, windowsS[which] ?? WINDOW_S);
+
   /** Seconds since an entry was heard. @param {number} k @param {number} ms */
   const ageOf = (k, ms) => ((stampOf(ms) - heardAt[k]) >>> 0) / HUNDREDTHS;
 
@@ -56,7 +61,8 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
   function worth(k, ms) {
     if (weight[k] === 0) return 0;
     const ageS = ageOf(k, ms);
-    const overS = Math.max(hearingS, gaps * (gap[k] / TENTHS - WINDOW_S));
+    const windowS = windowOf(source[k]);
+    const overS = Math.max((hearingS * windowS) / WINDOW_S, gaps * (gap[k] / TENTHS - windowS));
     return ageS > fadesOut * overS ? 0 : (weight[k] / SHARES) * Math.exp(-ageS / overS);
   }
 
@@ -79,7 +85,7 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     if (weight[k] === 0 || source[k] !== which) {
       if (kept > 0 && level[k] > rssi * PARTS) return; // all that is remembered is stronger
       source[k] = which;
-      gap[k] = WINDOW_S * TENTHS;
+      gap[k] = Math.round(windowOf(which) * TENTHS);
       jumped[k] = 0;
       kept = 0;
     } else {
@@ -172,7 +178,7 @@ const PARTS = 100;
 const SHARES = 8;
 const TENTHS = 10;
 const HUNDREDTHS = 100;
-const WINDOW_S = 1; // gateways' windows: who is heard in each has gaps of that
+const WINDOW_S = 1; // of a gateway that says nothing else, and of a phone that moves: who is heard in each has gaps of that
 const GAP_SHARE = 0.2; // of a gap goes into the mean gap
 const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
 

@@ -53,6 +53,20 @@ test('what was heard once is remembered as it was, and forgotten after some seco
   assert.equal(recalled(hearing, T0 + 1000 * DEFAULTS.hearingS * DEFAULTS.fadesOut + 20).size, 0);
 });
 
+test('readings of a gateway with long windows are averaged over windows, not taken for rare ones', () => {
+  /** How far it has followed somebody who goes away. @param {number[]} [windowsS] */
+  const followed = (windowsS) => {
+    const hearing = createHearing(DEFAULTS, BEACONS, windowsS);
+    hearing.open(0);
+    for (let s = 0; s < 80; s += 4) hearing.add(0, heard({ [BEACONS]: -60 }), T0 + s * 1000);
+    hearing.add(0, heard({ [BEACONS]: -67 }), T0 + 80_000);
+    return recalled(hearing, T0 + 80_000).get(BEACONS)?.level ?? 0;
+  };
+  const windowsS = [];
+  windowsS[BEACONS] = 4;
+  assert.ok(followed(windowsS) < followed() - 1, `${followed(windowsS)} ${followed()}`);
+});
+
 test('readings of somebody who stands are averaged, ever more of them, up to a bound', () => {
   const hearing = opened();
   const rnd = random(3);
