@@ -1,11 +1,12 @@
 """Makes batches of a recording's adverts, as receivers send them: windows, statistic, latency. Pure."""
 
 import random
+from dataclasses import replace
 
 from simulator.message import Reading, window_rssi
 
 from accuracy.follow import Sent
-from accuracy.recorded import Recording
+from accuracy.recorded import WINDOW_MS, Advert, Recording
 
 LATENCY_MS = (10, 60)  # receiver, network and broker
 
@@ -27,3 +28,15 @@ def batches(recording: Recording, phases: int) -> list[Sent]:
             readings = tuple(sorted(readings, key=lambda one: -one.rssi)[: recording.most_readings])
         sent.append(Sent(end_ms + rng.uniform(*LATENCY_MS), recording.mode, receiver, end_ms, readings))
     return sorted(sent, key=lambda one: one.now_ms)
+
+
+def published(recording: Recording) -> Recording:
+    """The recording with what is published of it, at the ends of windows, where that is much less than was heard."""
+    if recording.window_ms == WINDOW_MS and recording.most_readings is None:
+        return recording
+    found = [
+        Advert(one.ts, one.receiver, reading.beacon, reading.rssi)
+        for one in batches(recording, 0)
+        for reading in one.readings
+    ]
+    return replace(recording, adverts=tuple(sorted(found)))
