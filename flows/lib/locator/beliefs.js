@@ -114,8 +114,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
         spread.stray(heard.sources.slice(0, settings.strayFrom), settings.strayShare * strayS);
       }
       const fades = fresh || touched ? 0 : Math.exp(-seconds / settings.memoryS);
-      const devices = Math.sqrt(heard.sources.length / settings.looksDevices); // what they say at one moment shares its errors
-      const looks = settings.looks * devices * (walks ? settings.walkLooks : 1) * (1 - fades);
+      const looks = settings.looks * (walks ? settings.walkLooks : 1) * (1 - fades);
       const silence = { kind: heard.kind, thresholdDbm: thresholdOf(heard, settings.wholeReadings, settings.hearableDbm), nowMs };
       const found = evidence.weigh(at, spread.count, remembered, common, silence, fades, looks);
       store(slot);

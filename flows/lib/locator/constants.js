@@ -22,7 +22,6 @@ const CONSTANTS = Object.freeze({
   fadesOut: 10 / 3, // … and forgotten after so many averaging times
   lastingAtMost: 30, // what is heard while somebody stands evens out over so many readings at most
   movedSigma: 1, // they moved when what is heard of late is so many standard deviations off
-  looksDevices: 4, // evidence counts as `looks` where so many devices are heard at once, and with the square root of how many it is
   walkLooks: 3, // who moves is somewhere else with each reading: evidence counts so much more
   powerNats: 0.6, // a room whose devices are heard with e times the power is so much likelier: what walls and distances say may be wrong
   unplacedPowerNats: 1.2, // … where it is not known where in their rooms the devices are
