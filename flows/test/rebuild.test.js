@@ -81,7 +81,7 @@ for (const [name, stop] of Object.entries({
   'with the messages of the gap lost': { session: false },
   'and of a broker, after which receivers send again what is minutes old': { session: true, again: true },
 })) {
-  test(`after a kill ${name} events of the time before the start are those of an undisturbed run`, async () => {
+  test(`after a kill ${name} events are those of an undisturbed run`, async () => {
     const sent = walks(1, { people: 6, fromMs: T, toMs: T + 8 * MIN });
     const [fromMs, backMs] = [T + 5 * MIN + 123, T + 6 * MIN + 77];
     const expected = await undisturbed(sent, T + 9 * MIN);
@@ -92,10 +92,10 @@ for (const [name, stop] of Object.entries({
     if (stop.again) world.queue.unshift(...sent.filter(({ ms }) => ms > T + 4 * MIN && ms < fromMs));
     world.start(stop);
     await world.until(() => world.now >= T + 9 * MIN);
-    const events = expected.eventsOf(T, world.startedMs);
+    const events = expected.eventsOf(T, T + 9 * MIN);
     assert.ok(events.length > 100, `${events.length}`);
-    assert.deepEqual(world.eventsOf(T, world.startedMs), events);
-    assert.ok(world.eventsOf(world.startedMs, T + 9 * MIN).length > 20, 'and they go on');
+    assert.deepEqual(world.eventsOf(T, T + 9 * MIN), events);
+    assert.ok(expected.eventsOf(world.startedMs, T + 9 * MIN).length > 20, 'some of them after it');
   });
 }
 

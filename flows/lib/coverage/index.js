@@ -3,7 +3,7 @@
 
 const { setTimeout: wait } = require('node:timers/promises');
 const { StoreUnavailable } = require('../store/influx');
-const { divergenceOf, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS } = require('./divergence');
+const { createDivergence, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS } = require('./divergence');
 const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
 const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
@@ -45,14 +45,15 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   const gaps = createIntervals(kept.gaps);
   const requests = createIntervals(kept.requests);
   const repeats = createRepeats(kept.repeats, () => saving.changed());
+  const divergence = createDivergence(kept.missed, gaps, repeats);
   const known = kept.live !== null;
   const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - (kept.live ? MARGIN_MS : 0) : -Infinity;
   gaps.mark(liveMs, startedMs, WAITING);
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
   const late = createLateTimes(gaps, startedMs);
-  const saving = createSaving(() => record.save({
-    gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(), live: following, tries }), sleep);
+  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(),
+    missed: divergence.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
   const underway = createUnderway();
@@ -70,7 +71,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
 
   /** @param {number} nowMs */
   function prune(nowMs) {
-    for (const intervals of [gaps, requests, repeats]) intervals.prune(nowMs - RETENTION_MS);
+    for (const intervals of [gaps, requests, repeats, divergence]) intervals.prune(nowMs - RETENTION_MS);
   }
 
   /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
@@ -83,6 +84,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     const arrived = underway.takeStored(aliveMs);
     for (const part of arrived) {
       gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
+      if (part.staff) divergence.end(part.staff, aliveMs);
       taken.delete(part);
       if (part.staff === null && part.toMs <= startedMs && part.fromMs < part.toMs) tries = Math.max(0, kept.tries - 1);
     }
@@ -112,8 +114,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   }
 
   return {
-    ...divergenceOf(gaps, repeats),
-    refuseIncomplete,
+    ...divergence.asked, refuseIncomplete,
     /** For stays: what ended in a time that lacks may have begun in the window, long before. @type {RefuseIncomplete} */
     refuseIncompleteStays: (fromMs, toMs, who, nowMs) =>
       refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),
@@ -128,8 +129,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      */
     late(id, ts, nowMs) {
       if (ts <= nowMs - RETENTION_MS || !late.add(id, ts, nowMs)) return;
-      repeats.hold(id, ts - DECIDED_MS, ts > nowMs - FOLLOWED_MS ? nowMs : ts + ASIDE_MS);
-      saving.changed();
+      divergence.begin(id, ts, nowMs);
+      repeats.hold(id, ts - DECIDED_MS, ts > nowMs - FOLLOWED_MS ? nowMs : ts + ASIDE_MS); // which says that it changed
     },
     /**
      * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.

@@ -88,7 +88,7 @@ class World {
     const sleep = this.sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
     const store = this.store();
     const record = {
-      load: () => this.kept ?? { gaps: {}, requests: {}, live: null, tries: 0 },
+      load: () => this.kept ?? { gaps: {}, requests: {}, repeats: {}, missed: {}, live: null, tries: 0 },
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
