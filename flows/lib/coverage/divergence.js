@@ -18,6 +18,9 @@ const FOLLOWED_MS = 30 * 60_000;
 /** … and else for so long: it is hardly ever decided otherwise for longer. */
 const ASIDE_MS = 2 * 60_000;
 
+/** Copies of the locator's state are hardly ever kept for longer. */
+const REMEMBERED_MS = 2 * 3_600_000;
+
 /**
  * @param {unknown} kept what `toJSON` said
  * @param {Pick<Intervals, 'everybody'|'has'>} gaps @param {import('./repeats').Repeats} repeats
@@ -31,8 +34,8 @@ function createDivergence(kept, gaps, repeats) {
     begin(id, ts, nowMs) { if (ts > nowMs - FOLLOWED_MS) missed.mark(ts, Infinity, WAITING, [id]); },
     /** Late readings of these people are located. @param {string[]} ids @param {number} nowMs */
     end(ids, nowMs) { missed.mark(nowMs, Infinity, LOCATED, ids.filter((id) => !gaps.has(id))); },
-    /** @param {number} beforeMs what is older can never be located */
-    prune: (beforeMs) => missed.prune(beforeMs),
+    /** @param {number} nowMs */
+    prune: (nowMs) => missed.prune(nowMs - REMEMBERED_MS),
     toJSON: missed.toJSON,
     asked: {
       /** Whether the locator of the present knew all of these people then. @param {number} ms @param {string[]} staff [] of everybody */

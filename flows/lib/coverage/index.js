@@ -71,7 +71,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
 
   /** @param {number} nowMs */
   function prune(nowMs) {
-    for (const intervals of [gaps, requests, repeats, divergence]) intervals.prune(nowMs - RETENTION_MS);
+    for (const intervals of [gaps, requests, repeats]) intervals.prune(nowMs - RETENTION_MS);
+    divergence.prune(nowMs);
   }
 
   /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
