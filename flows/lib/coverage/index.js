@@ -30,8 +30,6 @@ const UNFINISHED_MS = 10 * 60_000;
 const ON_ITS_WAY_MS = 60_000;
 const AGAIN_MS = 5 * 60_000; // what failed is tried again after that
 
-const NO_RECORD = createRecord(null, () => {});
-
 /**
  * @param {object} means
  * @param {number} means.startedMs
@@ -40,7 +38,8 @@ const NO_RECORD = createRecord(null, () => {});
  * @param {import('./record').CoverageRecord} [means.record]
  * @param {(ms: number) => Promise<unknown>} [means.sleep]
  */
-function createCoverage({ startedMs, newestStored, newestPublished, record = NO_RECORD, sleep = (ms) => wait(ms) }) {
+function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}),
+  sleep = (ms) => wait(ms) }) {
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
   const requests = createIntervals(kept.requests);
@@ -85,15 +84,14 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     const arrived = underway.takeStored(aliveMs);
     for (const part of arrived) {
       gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
-      if (part.staff) divergence.end(part.staff, aliveMs);
       taken.delete(part);
       if (part.staff === null && part.toMs <= startedMs && part.fromMs < part.toMs) tries = Math.max(0, kept.tries - 1);
     }
-    if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) tries = 0;
-    following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
+    if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) [following, tries] = [true, 0];
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
     repeats.finishStored(aliveMs);
     if (arrived.length === 0) return;
+    divergence.end(arrived.flatMap(({ staff }) => staff ?? []), aliveMs);
     late.forget();
     saving.changed();
   }
@@ -185,8 +183,9 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     async look(readBackMs, nowMs) {
       await stored.look(readBackMs, nowMs);
       if (!stored.isHeld(nowMs)) finishStored(stored.aliveMs());
-      if (nowMs - savedMs >= SAVE_MS) prune(savedMs = nowMs);
-      if (savedMs === nowMs) saving.changed();
+      if (nowMs - savedMs < SAVE_MS) return;
+      prune(savedMs = nowMs);
+      saving.changed();
     },
     /** Everybody's time before is located and stored, but for late readings, epoch ms; 0: not known yet. @param {number} nowMs */
     settledMs: (nowMs) => (startKnown ? firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs : 0),
