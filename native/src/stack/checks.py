@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .install import print_line, telegraf_program
-from .layout import ROOT, compose_program, node_folder
+from .layout import ROOT, cache_dir, compose_program, node_folder
 
 SHELL_SCRIPTS = (
     "native/stack",
@@ -208,7 +208,8 @@ def _environment(additional: Mapping[str, str]) -> dict[str, str]:
     own = {
         "PATH": path,
         "PYTHONDONTWRITEBYTECODE": "",
-    }  # the tests start hundreds of Pythons, which __pycache__ makes faster
+        "NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache"),
+    }  # the tests start hundreds of Pythons and Nodes, which their caches make faster
     return {**os.environ, **own, **additional}
 
 
