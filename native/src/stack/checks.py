@@ -103,6 +103,7 @@ def test(arguments: list[str]) -> int:
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
+            ("simulator", [pytest, "-q", "simulator/tests"]),
             ("load laboratory", [pytest, "-q", "tests/system/test_lab.py"]),
             *([("containers", [pytest, "-q", "tests/containers/test_short.py"])] if engines else []),
         ],
@@ -114,7 +115,6 @@ def test(arguments: list[str]) -> int:
             ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
             ("alerts", [pytest, "-q", "tests/faults/test_alerts.py"]),
-            ("simulator", [pytest, "-q", "simulator/tests"]),
         ],
     ]
 
