@@ -90,8 +90,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
     if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) [following, tries] = [true, 0];
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
     repeats.finishStored(aliveMs);
-    if (arrived.length === 0) return;
     divergence.end(arrived.flatMap(({ staff }) => staff ?? []), aliveMs);
+    if (arrived.length === 0) return;
     late.forget();
     saving.changed();
   }
@@ -119,8 +119,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
       refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),
     /** Up to when a time is complete, epoch ms within it. @type {(fromMs: number, toMs: number, who: Who, nowMs: number) => number} */
     completeUntil: (fromMs, toMs, who, nowMs) =>
-      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity,
-        repeats.firstMs(fromMs, toMs, who))),
+      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity, repeats.firstMs(fromMs, toMs, who))),
 
     /**
      * Readings of a time that is over, which the locator did not take.

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     own = dict(one.split("=", 1) for one in rest[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it, and may be interrupted itself
     with ExitStack() as stack:
-        ports, links = stack.enter_context(_links(own)) if with_links else ({}, None)
+        ports, links = stack.enter_context(linked(own)) if with_links else ({}, None)
         settings = stack.enter_context(scratch_stack(folder, own | ports))
         print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
         for line in sys.stdin:
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def _links(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links | None]]:
-    """Proxies between the parts; yields the settings that make the stack use them."""
+def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
+    """Proxies between the parts of a stack; yields `own` with the settings that make the stack use them."""
     install(delay_parts())
     own_port, influx, mqtt, *listening = _free_ports(3 + len(LINKS))
     chosen = {"INFLUX_PORT": str(influx), "MQTT_PORT": str(mqtt), **own}
