@@ -1,0 +1,53 @@
+"""The accounts of the sites, read from the files that Mosquitto reads: `passwords`, `acl`, `sessions.json`."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from .admission import Accounts
+from .subjects import rights_of
+
+FILES = ("passwords", "acl", "sessions.json")
+Stamps = tuple[tuple[int, int], ...]
+
+
+class Directory:
+    """The accounts of one site; a changed file counts from the next question on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stamps: Stamps = ()
+        self._accounts = Accounts({}, {}, {})
+
+    def accounts(self) -> Accounts:
+        """The accounts by the files as they are now. Raises OSError or ValueError if they cannot be read."""
+        stamps = tuple(_stamp(self._folder / name) for name in FILES)
+        if stamps != self._stamps:
+            self._accounts = _read(self._folder)
+            self._stamps = stamps
+        return self._accounts
+
+
+def changed(before: Accounts, after: Accounts) -> dict[str, bool]:
+    """Users whose password, rights or client id differ, and whether the account is gone."""
+    users = set(before.hashes) | set(before.rights)
+    return {user: user not in after.hashes for user in users if _of(user, before) != _of(user, after)}
+
+
+def _of(user: str, accounts: Accounts) -> tuple[object, ...]:
+    return accounts.hashes.get(user), accounts.rights.get(user), accounts.client_ids.get(user)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_ino
+
+
+def _read(folder: Path) -> Accounts:
+    lines = (folder / "passwords").read_text().splitlines()
+    sessions: Mapping[str, list[dict[str, str]]] = json.loads((folder / "sessions.json").read_text())
+    return Accounts(
+        hashes=dict(line.split(":", 1) for line in lines if ":" in line),
+        rights=rights_of((folder / "acl").read_text()),
+        client_ids={client["username"]: client["clientid"] for client in sessions["clients"]},
+    )
