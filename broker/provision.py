@@ -113,6 +113,8 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
         store.make_folder(options.data / "listeners.d")
         if store.replace(options.data / "listeners.d" / "listeners.conf", listeners):
             done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")
+        if not options.nats_port:
+            (options.data / "nats" / "nats.conf").unlink(missing_ok=True)
         if options.tls_port:
             store.make_folder(options.data / "tls")
             names = list(

@@ -83,6 +83,15 @@ def certificate(host: str, port: int, authority: Path) -> Health:
     return Health(left_days > OVERDUE_DAYS, f"the broker's certificate ends in {left_days:.0f} days and is not renewed")
 
 
+def listens(host: str, port: int) -> Health:
+    """Up when something accepts connections there."""
+    try:
+        socket.create_connection((host, port), TIMEOUT_S).close()
+    except OSError as error:
+        return Health(up=False, detail=f"port {port}: {error}")
+    return Health(up=True)
+
+
 def broker(host: str, port: int, username: str, password: str, client_id: str = "") -> Health:
     """Up when the broker accepts this account."""
     answered = threading.Event()

@@ -16,7 +16,16 @@ from pathlib import Path
 
 from .digest import digest
 from .errors import StackError
-from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program, nats_program, node_folder, toxiproxy_program
+from .layout import (
+    ROOT,
+    VERSIONS,
+    cache_dir,
+    compose_program,
+    influxd_program,
+    nats_program,
+    node_folder,
+    toxiproxy_program,
+)
 
 BUILD_SPACE_BYTES = 4 * 2**30
 """Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
@@ -96,9 +105,9 @@ def test_parts() -> list[Part]:
     ]
 
 
-def nats_parts() -> list[Part]:
-    """Additional parts for `make up` with NATS as the broker."""
-    return [_nats(), _nats_libraries()]
+def wanted_parts(broker: str) -> list[Part]:
+    """Parts for `make up` with this broker."""
+    return [*run_parts(), *([_nats(), _nats_libraries()] if broker == "nats" else [])]
 
 
 def delay_parts() -> list[Part]:
