@@ -68,8 +68,8 @@ server_name: "{this.name}"
 listen: "127.0.0.1:{listeners.nats_port}"
 # Below the limit of open files, so that a full listener refuses instead of failing.
 max_connections: {open_files // 2}
-# The contract's largest payload; a client that sends more is cut off.
-max_payload: 65536
+# The contract's largest payload, with the header under which it is stored; a client that sends more is cut off.
+max_payload: 65600
 # nats-server has one MQTT listener. Receivers use TLS there; what comes without TLS is admitted from this machine only.
 allow_non_tls: true
 
@@ -117,8 +117,9 @@ def _accounts(keys: PublicKeys) -> str:
     own = ", ".join([keys.callout, keys.system, *(key for _, key in sorted(keys.sites.items()))])
     return f"""\
 authorization {{
-  # How long a client waits for the callout: a storm of reconnects queues there.
-  timeout: 20
+  # How long a client waits for the callout: a storm of reconnects queues there. Who connects while there is no callout
+  # waits in vain, so not longer.
+  timeout: 5
   auth_callout {{
     issuer: {keys.issuer}
     account: "callout"

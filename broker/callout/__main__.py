@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import nats
@@ -22,13 +23,15 @@ from nats_keys import Keys, load
 from paho.mqtt.enums import CallbackAPIVersion
 from passwords import hash_password
 
-from . import claims, figures
+from . import claims, figures, queue
 from .admission import Accounts, Refusal, admit
-from .directory import Directory, changed
+from .directory import Directory
 from .server import System, bound_queue
 from .subjects import Rights
 
 LOOK_EVERY_S = 0.3
+RECONNECT_AFTER_S = 0.05
+"""Whoever connects to a restarted nats-server before its callouts waits in vain for 5 s."""
 CUT_AGAIN = 5
 """Looks after a change: somebody who was admitted just before it is not among the connections at once."""
 log = logging.getLogger("callout")
@@ -73,17 +76,22 @@ class Revocation:
 
     def __init__(self, system: System, sites: dict[str, Directory], certificate: Path) -> None:
         self._system, self._sites, self._certificate = system, sites, certificate
-        self._known = {site: directory.accounts() for site, directory in sites.items()}
         self._certificate_ns = certificate.stat().st_mtime_ns
         self._pending: dict[tuple[str, str], tuple[float | None, int]] = {}
+
+    async def look_at_connections(self) -> None:
+        """Look who is connected once, at the start: accounts may have been removed while no callout ran."""
+        for site, directory in self._sites.items():
+            accounts = directory.accounts()
+            for user in await self._system.users(site):
+                if user not in accounts.hashes and user != FIGURES_USER:
+                    self._pending[site, user] = (None, CUT_AGAIN)
 
     async def look(self) -> None:
         """Look at the files once."""
         for site, directory in self._sites.items():
-            now = directory.accounts()
-            for user, gone in changed(self._known[site], now).items():
+            for user, gone in directory.take_changes().items():
                 self._pending[site, user] = (None if gone else time.time(), CUT_AGAIN)
-            self._known[site] = now
         for (site, user), (before, looks) in list(self._pending.items()):
             if cut := await self._system.cut_off(site, user, before):
                 log.info("%s: %d connections of %s are cut off: its account was changed", site, cut, user)
@@ -92,15 +100,15 @@ class Revocation:
                 del self._pending[site, user]
         if (seen := self._certificate.stat().st_mtime_ns) != self._certificate_ns:
             self._certificate_ns = seen
-            await self._system.reload()
+            await self._system.reload(seen / 1e9)
             log.info("the server certificate is new; nats-server reads it")
 
 
 class Figures:
     """Publishes nats-server's figures over MQTT, since only MQTT can retain them."""
 
-    def __init__(self, system: System, sites: Iterable[Client], port: int, password: str) -> None:
-        self._system, self._sites = system, list(sites)
+    def __init__(self, system: System, sites: Iterable[Client], port: int, password: str, queue_bytes: int) -> None:
+        self._system, self._sites, self._queue_bytes = system, list(sites), queue_bytes
         self._mqtt = mqtt.Client(CallbackAPIVersion.VERSION2)
         self._mqtt.username_pw_set(FIGURES_USER, password)
         self._mqtt.reconnect_delay_set(1, 2)
@@ -114,7 +122,7 @@ class Figures:
             for topic, payload in figures.topics(varz[0]["data"], jsz[0]["data"]).items():
                 self._mqtt.publish(topic, payload, retain=True)
         for site in self._sites:
-            await bound_queue(site)
+            await bound_queue(site, self._queue_bytes)
 
     def close(self) -> None:
         self._mqtt.disconnect()
@@ -129,6 +137,14 @@ async def every(pause_s: float, work: Callable[[], Awaitable[None]]) -> None:
         except (nats.errors.Error, OSError, ValueError, KeyError):
             log.exception("tried again in %s s", pause_s)
         await asyncio.sleep(pause_s)
+
+
+async def _note(text: str) -> None:
+    log.info("%s", text)
+
+
+async def _note_error(error: Exception) -> None:
+    log.debug("%s", error)  # each attempt while nats-server is away; its end and its return are noted once
 
 
 async def serve(options: argparse.Namespace) -> None:
@@ -147,7 +163,10 @@ async def serve(options: argparse.Namespace) -> None:
                 nkeys_seed_str=seed,
                 name=name,
                 max_reconnect_attempts=-1,
-                reconnect_time_wait=0.2,
+                reconnect_time_wait=RECONNECT_AFTER_S,
+                error_cb=_note_error,
+                disconnected_cb=partial(_note, f"{name}: nats-server is away"),
+                reconnected_cb=partial(_note, f"{name}: nats-server is back"),
                 ping_interval=5,
                 max_outstanding_pings=2,
             )
@@ -159,9 +178,10 @@ async def serve(options: argparse.Namespace) -> None:
         await asked.flush()
         system = System(await connect(keys.system, "system"), options.nodes)
         sites = [await connect(keys.sites[site], site) for site in folders]
-        published = Figures(system, sites, options.mqtt_port, keys.figures_password)
+        published = Figures(system, sites, options.mqtt_port, keys.figures_password, options.queue_bytes)
         stack.callback(published.close)
         revocation = Revocation(system, callout.sites, options.data / "tls" / "server.crt")
+        await revocation.look_at_connections()
         work = [
             asyncio.create_task(every(LOOK_EVERY_S, revocation.look)),
             asyncio.create_task(every(figures.EVERY_S, published.publish)),
@@ -187,6 +207,9 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=1, help="how many nodes the cluster has (default %(default)s)")
     parser.add_argument(
         "--site", type=site_of, action="append", metavar="NAME=FOLDER", help="a site's accounts (default: site=DATA)"
+    )
+    parser.add_argument(
+        "--queue-bytes", type=int, default=queue.MAX_BYTES, help="bound of a site's message queue (default %(default)s)"
     )
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     asyncio.run(serve(parser.parse_args()))

@@ -16,16 +16,26 @@ class Directory:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._stamps: Stamps = ()
-        self._accounts = Accounts({}, {}, {})
+        self._stamps = self._read_stamps()
+        self._accounts = _read(folder)
+        self._changed: dict[str, bool] = {}
 
     def accounts(self) -> Accounts:
         """The accounts by the files as they are now. Raises OSError or ValueError if they cannot be read."""
-        stamps = tuple(_stamp(self._folder / name) for name in FILES)
-        if stamps != self._stamps:
-            self._accounts = _read(self._folder)
+        if (stamps := self._read_stamps()) != self._stamps:
+            before, self._accounts = self._accounts, _read(self._folder)
             self._stamps = stamps
+            self._changed |= changed(before, self._accounts)
         return self._accounts
+
+    def take_changes(self) -> dict[str, bool]:
+        """Users that were changed since the last call, and whether the account is gone; also who came and went since."""
+        self.accounts()
+        taken, self._changed = self._changed, {}
+        return taken
+
+    def _read_stamps(self) -> Stamps:
+        return tuple(_stamp(self._folder / name) for name in FILES)
 
 
 def changed(before: Accounts, after: Accounts) -> dict[str, bool]:

@@ -11,7 +11,7 @@ acknowledged is dropped, and subscribers empty it."""
 NEARLY_FULL = 0.8
 
 
-def bounded(config: Mapping[str, Any]) -> dict[str, Any] | None:
+def bounded(config: Mapping[str, Any], max_bytes: int) -> dict[str, Any] | None:
     """The stream's configuration with its bounds; None: it has them."""
-    bounds = {"max_bytes": MAX_BYTES, "discard": "new"}
+    bounds = {"max_bytes": max_bytes, "discard": "new"}
     return None if bounds.items() <= config.items() else {**config, **bounds}

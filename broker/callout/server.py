@@ -13,6 +13,7 @@ from nats.aio.client import Client
 from . import queue
 
 WITHIN_S = 1.0
+MOST_CONNECTIONS = 20_000
 log = logging.getLogger(__name__)
 
 
@@ -38,24 +39,40 @@ class System:
             await subscription.unsubscribe()
         return answers
 
+    async def users(self, site: str) -> set[str]:
+        """User names of a site's MQTT connections."""
+        answers = await self.ask("CONNZ", acc=site, auth=True, limit=MOST_CONNECTIONS)
+        connections = [one for answer in answers for one in answer["data"].get("connections") or ()]
+        return {one["authorized_user"] for one in connections if one.get("mqtt_client") and "authorized_user" in one}
+
     async def cut_off(self, site: str, user: str, before: float | None) -> int:
         """End the user's connections that began before that time (epoch s; None: all); returns how many."""
         cut = 0
         for answer in await self.ask("CONNZ", acc=site, user=user, auth=True):
             for connection in answer["data"].get("connections") or ():
                 if before is None or datetime.fromisoformat(connection["start"]).timestamp() < before:
-                    order = json.dumps({"cid": connection["cid"]}).encode()
-                    await self._client.publish(f"$SYS.REQ.SERVER.{answer['server']['id']}.KICK", order)
+                    await self._order(answer, "KICK", {"cid": connection["cid"]})
                     cut += 1
         return cut
 
-    async def reload(self) -> None:
-        """Have the nodes read their configuration again, with the certificates; connections stay."""
+    async def reload(self, since: float) -> None:
+        """Have the nodes read their configuration again, with the certificates, that have not done so since (epoch s).
+
+        All clients are disconnected once; their sessions stay."""
         for answer in await self.ask("VARZ"):
-            await self._client.publish(f"$SYS.REQ.SERVER.{answer['server']['id']}.RELOAD", b"")
+            if datetime.fromisoformat(answer["data"]["config_load_time"]).timestamp() > since:
+                continue  # the other callout was first
+            await self._order(answer, "RELOAD", {})
+
+    async def _order(self, node: Mapping[str, Any], what: str, request: Mapping[str, object]) -> None:
+        """Nothing is done for who wants no reply. That a connection is gone already is no fault."""
+        subject = f"$SYS.REQ.SERVER.{node['server']['id']}.{what}"
+        answer = json.loads((await self._client.request(subject, json.dumps(request).encode(), timeout=WITHIN_S)).data)
+        if error := answer.get("error"):
+            log.info("%s: %s", what, error.get("description", error))
 
 
-async def bound_queue(client: Client) -> None:
+async def bound_queue(client: Client, max_bytes: int) -> None:
     """Set the bounds of a site's message queue where they are missing, and warn when it is nearly full."""
     try:
         info = await _stream(client, "INFO", {})
@@ -63,11 +80,11 @@ async def bound_queue(client: Client) -> None:
         return
     if "config" not in info:
         return
-    if (config := queue.bounded(info["config"])) is not None:
+    if (config := queue.bounded(info["config"], max_bytes)) is not None:
         changed = await _stream(client, "UPDATE", config)
-        log.info("the queue is bounded: %s", changed.get("error", f"{queue.MAX_BYTES} bytes"))
-    if (used := info["state"]["bytes"]) > queue.NEARLY_FULL * queue.MAX_BYTES:
-        log.warning("the queue has %d of %d bytes: some subscriber is absent or too slow", used, queue.MAX_BYTES)
+        log.info("the queue is bounded: %s", changed.get("error", f"{max_bytes} bytes"))
+    if (used := info["state"]["bytes"]) > queue.NEARLY_FULL * max_bytes:
+        log.warning("the queue has %d of %d bytes: some subscriber is absent or too slow", used, max_bytes)
 
 
 async def _stream(client: Client, what: str, request: Mapping[str, object]) -> dict[str, Any]:
