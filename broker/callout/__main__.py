@@ -149,6 +149,8 @@ async def _note_error(error: Exception) -> None:
 
 async def serve(options: argparse.Namespace) -> None:
     """Serve until SIGTERM."""
+    if options.ready:
+        options.ready.unlink(missing_ok=True)
     keys = load(options.data)
     folders = dict(options.site or [("site", options.data)])
     callout = Callout(keys, folders)
@@ -187,6 +189,8 @@ async def serve(options: argparse.Namespace) -> None:
             asyncio.create_task(every(figures.EVERY_S, published.publish)),
         ]
         log.info("admits clients of %s", ", ".join(folders))
+        if options.ready:
+            options.ready.touch(mode=0o600)
         await ended.wait()
         for task in work:
             task.cancel()
@@ -208,6 +212,7 @@ def main() -> None:
     parser.add_argument(
         "--site", type=site_of, action="append", metavar="NAME=FOLDER", help="a site's accounts (default: site=DATA)"
     )
+    parser.add_argument("--ready", type=Path, metavar="FILE", help="file to make once clients are admitted")
     parser.add_argument(
         "--queue-bytes", type=int, default=queue.MAX_BYTES, help="bound of a site's message queue (default %(default)s)"
     )

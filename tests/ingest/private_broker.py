@@ -76,6 +76,8 @@ class Session:
     def close(self) -> None:
         self.client.disconnect()
         self.client.loop_stop()
+        # Nothing refers back to this session, so the client ends at once and closes its sockets.
+        self.client.on_connect = self.client.on_disconnect = self.client.on_message = self.client.on_subscribe = None
 
     def _on_connect(self, _client: mqtt.Client, _data: object, _flags: object, reason: Any, _more: object) -> None:
         self.answer = str(reason)

@@ -5,6 +5,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -90,6 +91,11 @@ def listens(host: str, port: int) -> Health:
     except OSError as error:
         return Health(up=False, detail=f"port {port}: {error}")
     return Health(up=True)
+
+
+def callout(ready: Path, admits: Callable[[], Health]) -> Health:
+    """Up when it has begun its work and the broker admits an account. Without a callout that question takes seconds."""
+    return admits() if ready.exists() else Health(up=False, detail=f"{ready} is not there yet")
 
 
 def broker(host: str, port: int, username: str, password: str, client_id: str = "") -> Health:

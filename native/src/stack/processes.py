@@ -81,10 +81,10 @@ def _callouts(settings: Settings) -> list[Process]:
             name=f"callout-{number}",
             version=VERSIONS["NATS_VERSION"],
             command=(sys.executable, "-m", "callout", "--data", str(data), "--port", settings["NATS_PORT"],
-                     "--mqtt-port", settings["MQTTS_PORT"]),
+                     "--mqtt-port", settings["MQTTS_PORT"], "--ready", str(data / "nats" / f"callout-{number}.ready")),
             directory=data,
             environment={"PYTHONPATH": str(broker)},
-            healthy=_admits(settings),
+            healthy=functools.partial(health.callout, data / "nats" / f"callout-{number}.ready", _admits(settings)),
             configuration=digest(sources),
         )
         for number in (1, 2)
