@@ -4,7 +4,8 @@
     accounts.py --data .data/broker add gateway pi-lobby
 
 prints the new password once; the broker keeps only its hash. Mosquitto needs a restart for a change;
-`make account` does that; NATS' callout follows the files. Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
+`make account` does that; NATS' callout follows the files.
+Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
 """
 
 import argparse

@@ -84,8 +84,8 @@ mqtt {{
   stream_replicas: {replicas}
   # In flight to one subscription; those of a session may be 65,535 together, and the flows have ten.
   max_ack_pending: 4000
-  # What was in flight to a subscriber when the server was killed comes again after this time; Telegraf acknowledges within
-  # a second.
+  # What was in flight to a subscriber when the server was killed comes again after this time; Telegraf acknowledges
+  # within a second.
   ack_wait: "10s"
   # After a week an abandoned session has only readings past their retention; until then it holds messages back.
   consumer_inactive_threshold: "168h"
@@ -93,8 +93,8 @@ mqtt {{
 
 jetstream {{
   store_dir: "nats/store"
-  # More than the queue (callout/queue.py), so that sessions and retained messages have room when it is full: at this limit
-  # nobody could connect, not even who empties it.
+  # More than the queue (callout/queue.py), so that sessions and retained messages have room when it is full: at this
+  # limit nobody could connect, not even who empties it.
   max_file_store: 4GB
   max_memory_store: 64MB
   # A kill loses nothing that was acknowledged. A power cut loses at most this, which receivers send again: they repeat

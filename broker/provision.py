@@ -7,9 +7,9 @@ Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then start
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
 where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes accepts the services' accounts over TLS too.
-Receivers' accounts are added with accounts.py. With --nats-port the configuration of nats-server is written too, from the
-same accounts and rights; that needs the package `nkeys`. With --https a certificate for Node-RED is made in the folder
-`https` too, for the names in HTTP_NAMES and MQTTS_NAMES.
+Receivers' accounts are added with accounts.py. With --nats-port the configuration of nats-server is written too; that
+needs the package `nkeys`. With --https a certificate for Node-RED is made in the folder `https` too, for the names in
+HTTP_NAMES and MQTTS_NAMES.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from certificates import CertificateError, ensure_certificates
+from nats_config import Listeners, Node, render
 from rights import SESSIONS, render_sessions
 from store import Owner, Store, StoreError, with_services
 
@@ -134,9 +135,8 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
 
 
 def ensure_nats(store: Store, options: argparse.Namespace, accounts: Sequence[str]) -> list[str]:
-    """nats-server's configuration and keys, in the folder `nats`. Raises ValueError for nodes that cannot be a cluster."""
-    import nats_keys  # noqa: PLC0415 - its package is installed only where NATS is wanted
-    from nats_config import Listeners, Node, render  # noqa: PLC0415
+    """nats-server's configuration and keys, in the folder `nats`. Raises ValueError for an impossible cluster."""
+    import nats_keys  # its package is installed only where NATS is wanted
 
     nodes = options.node or [Node("nats-1")]
     this = next((node for node in nodes if node.name == options.this), nodes[0])
@@ -153,10 +153,8 @@ def ensure_nats(store: Store, options: argparse.Namespace, accounts: Sequence[st
     return [*(["wrote nats/nats.conf"] if wrote else []), *warnings]
 
 
-def parse_node(text: str) -> "Node":
+def parse_node(text: str) -> Node:
     """``NAME=HOST:PORT`` of a node, as the others reach its route."""
-    from nats_config import Node  # noqa: PLC0415
-
     name, _, address = text.partition("=")
     host, _, port = address.rpartition(":")
     return Node(name, host.strip("[]"), int(port))

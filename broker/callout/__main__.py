@@ -1,6 +1,6 @@
 """Admits MQTT clients to NATS. Two of these run beside each other; nats-server asks one, whichever is there.
 
-    PYTHONPATH=broker python -m callout --data .data/broker --port 4222 --mqtt-port 8883
+PYTHONPATH=broker python -m callout --data .data/broker --port 4222 --mqtt-port 8883
 """
 
 import argparse

@@ -1,7 +1,6 @@
 """The accounts of the sites, read from the files that Mosquitto reads: `passwords`, `acl`, `sessions.json`."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from .admission import Accounts
@@ -29,7 +28,7 @@ class Directory:
         return self._accounts
 
     def take_changes(self) -> dict[str, bool]:
-        """Users that were changed since the last call, and whether the account is gone; also who came and went since."""
+        """Users that were changed since the last call, those who came and went too, and whether the account is gone."""
         self.accounts()
         taken, self._changed = self._changed, {}
         return taken
@@ -55,7 +54,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _read(folder: Path) -> Accounts:
     lines = (folder / "passwords").read_text().splitlines()
-    sessions: Mapping[str, list[dict[str, str]]] = json.loads((folder / "sessions.json").read_text())
+    sessions = json.loads((folder / "sessions.json").read_text())
     return Accounts(
         hashes=dict(line.split(":", 1) for line in lines if ":" in line),
         rights=rights_of((folder / "acl").read_text()),

@@ -1,4 +1,4 @@
-"""nats-server's figures under the topics of Mosquitto, so that flows and agents need not know which broker it is. Pure."""
+"""nats-server's figures under the topics of Mosquitto: flows and agents need not know which broker it is. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime

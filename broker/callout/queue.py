@@ -5,8 +5,8 @@ from typing import Any
 
 STREAM = "$MQTT_msgs"
 MAX_BYTES = 2 * 2**30
-"""Half of `max_file_store`, so that sessions and retained messages have room when the queue is full. It holds half an hour
-at 2,500 messages/s of 450 bytes. Then publishers get no acknowledgement and keep what they have; nothing that was
+"""Half of `max_file_store`, so that sessions and retained messages have room when the queue is full. It holds half an
+hour at 2,500 messages/s of 450 bytes. Then publishers get no acknowledgement and keep what they have; nothing that was
 acknowledged is dropped, and subscribers empty it."""
 NEARLY_FULL = 0.8
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -96,13 +97,19 @@ def test_a_lost_connection_publishes_its_last_will(broker: PrivateBroker) -> Non
             gone.client.username_pw_set("simulator", SERVICES["simulator"][0])
             gone.client.connect("127.0.0.1", broker.port)
             gone.client.loop_start()
-            eventually(lambda gone=gone: gone.answer == "Success", what="connected")
+            eventually(partial(_is_admitted, gone), what="the connection")
             gone.client.loop_stop()
-            gone.client.socket().close()
+            connection = gone.client.socket()
+            assert connection is not None
+            connection.close()
         eventually(lambda: flows.topics(b"offline"), what="the last will")
     with broker.session("nodered") as later:
         later.subscribe("sda/v1/gateway/gw-w/status")
         eventually(lambda: later.topics(b"offline"), what="the last will, retained")
+
+
+def _is_admitted(session: Session) -> bool:
+    return session.answer == "Success"
 
 
 def test_a_session_is_taken_over_by_its_next_connection(broker: PrivateBroker) -> None:

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from ingest.private_broker import SERVICES, PrivateNats, Session, run_tool
-from support.certificates import resign
+from support.certificates import resign, shown_days
 from support.stack_client import eventually
 from unused_ports import unused_ports
-
-from .test_certificates import shown_days
 
 TOPIC = "sda/v1/phone/17/readings"
 QUEUE_BYTES = 2**20
@@ -160,7 +158,9 @@ def test_three_nodes_form_a_cluster_that_survives_one(tmp_path: Path) -> None:
             for name, broker in zip(names, brokers, strict=True):
                 sender: Session = sessions.enter_context(broker.session("simulator", SERVICES["simulator"][0]))
                 sender.publish(TOPIC, payload=name)
-            eventually(lambda: {body.decode() for _, body in flows.received} == set(names), what="a message by each node")
+            eventually(
+                lambda: {body.decode() for _, body in flows.received} == set(names), what="a message by each node"
+            )
         brokers[2].kill()
         eventually(brokers[0].admits, what="the others")
         with brokers[1].session("nodered", keep=True) as back, brokers[0].session("simulator") as sender:

@@ -31,7 +31,7 @@ def test_readings_are_stored_and_located(stack: RunningStack, demo: Building) ->
 def test_what_was_acknowledged_is_stored_over_a_kill_of_the_broker(stack: RunningStack, demo: Building) -> None:
     beacon, first = demo.beacons_of_two_rooms()[0].id, now_ms() - 60_000
     client = connect(stack)
-    sent = []
+    sent: list[mqtt.MQTTMessageInfo] = []
     for number in range(MESSAGES):
         if number == KILL_AT:
             eventually(lambda: sum(one.is_published() for one in sent) > len(sent) // 2, what="half acknowledged")

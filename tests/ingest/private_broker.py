@@ -239,9 +239,7 @@ BROKERS = {"mosquitto": PrivateBroker, "nats": PrivateNats}
 
 
 @contextmanager
-def private_broker(
-    folder: Path, open_files: int | None = None, kind: str = "mosquitto"
-) -> Iterator[PrivateBroker]:
+def private_broker(folder: Path, open_files: int | None = None, kind: str = "mosquitto") -> Iterator[PrivateBroker]:
     """A provisioned, running broker for the length of the block; the services' passwords are SERVICES.
 
     `open_files`: how many it may have, with its connections; by default as many as the tests.

@@ -68,8 +68,9 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
 
 
 def restart_broker(settings: Settings, report: Callable[[str], None] = print_line) -> None:
-    """Restart a running Mosquitto whose accounts, rights or certificate have changed since its start. NATS' callout reads
-    them while it runs."""
+    """Restart a running Mosquitto whose accounts, rights or certificate have changed since its start.
+
+    NATS' callout follows them while it runs."""
     with lifecycle_lock(settings.data_dir):
         supervisor = Supervisor(settings.data_dir)
         if _stop_outdated_broker(settings, supervisor):
