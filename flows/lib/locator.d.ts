@@ -10,6 +10,8 @@ import type { Work } from './shared/pieces';
 export type { Settings };
 /** What follows from a building; what that is, the locators alone know. */
 export type Prepared = any;
+/** What a locator knows; only locators read it. */
+export type Saved = any;
 export type State = 'present' | 'stale' | 'lost';
 
 /**
@@ -96,6 +98,10 @@ export interface Locator {
   onMoment(listener: ((moment: Moment) => void) | null): void;
   /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
   restoreReceivers(list: Receiver[]): void;
+  /** All that is known of these people (of everybody, if not given), as data that `v8.serialize` takes; outcome is added to. */
+  save(nowMs: number, outcome: Outcome, ids?: Iterable<string>): Saved;
+  /** Goes on from there, as who saved it would; isChosen: of whom, everybody if not given. False: it is of another building or release. */
+  restore(saved: Saved, isChosen?: (staffId: string) => boolean): boolean;
   /**
    * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to
    * when that is known.

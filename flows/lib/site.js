@@ -113,9 +113,10 @@ function createSite(building, startedMs) {
       results.deliver(nowMs);
     },
     /** @type {typeof live.adopt} */
-    adopt(replay, nowMs) {
-      live.adopt(replay, nowMs);
+    adopt(replay, nowMs, staff) {
+      const stays = live.adopt(replay, nowMs, staff);
       results.deliver(nowMs);
+      return stays;
     },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
     newLocator: async (its) => createLocator(its, {}, await live.prepare(its), offsetVersions),

@@ -1,5 +1,7 @@
 'use strict';
 
+const path = require('node:path');
+const { createCheckpoints } = require('../lib/checkpoints');
 const { createRebuild } = require('../lib/rebuild');
 
 const LOOK_MS = 2000;
@@ -10,8 +12,9 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     const { site, store, coverage } = RED.nodes.getNode(definition.site);
     const logger = { log: (text) => this.log(text), warn: (text) => this.warn(text) };
+    const { userDir } = RED.settings.sda.config;
     this.rebuild = createRebuild({
-      site, store, coverage, clock: Date.now,
+      site, store, coverage, clock: Date.now, checkpoints: createCheckpoints(path.join(userDir, 'checkpoints'), logger.warn),
       versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
       logger,
     });

@@ -103,7 +103,7 @@ test('of buildings that nobody was heard in only the last is used, of those with
   const locator = { hear() {}, tick() {}, *prepare() {}, setBuilding: (building) => used.push(building), setGateway: () => used.push('gw') };
   const changes = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => toBuilding(ms, ms));
   changes.splice(1, 0, toGateway('gw', true, 1500));
-  const replay = createReplay(locator, emptyOutcome, { fromMs: 0, changes });
+  const replay = createReplay({ locator, changes }, emptyOutcome, { fromMs: 0 });
   replay.hear({ kind: 'phone', receiver: '0', ts: 5000, readings: [] });
   assert.deepEqual(used.splice(0), [1000, 'gw', 3000]);
   replay.hear({ kind: 'phone', receiver: '0', ts: 65_000, readings: [] });

@@ -20,8 +20,8 @@ async function undisturbed(sent, toMs = END, file = smallBuilding()) {
 const compared = (world) => world.history(T, END - 2 * MIN);
 
 /** @param away from, to, and whether the broker kept the messages */
-async function disturbed(sent, stops, change = () => {}) {
-  const world = new World(sent, T).start();
+async function disturbed(sent, stops, change = () => {}, checkpoints = new Map()) {
+  const world = Object.assign(new World(sent, T), { checkpoints }).start();
   for (const { fromMs, toMs, session } of stops) {
     await world.until(() => world.now >= fromMs);
     world.kill();
@@ -63,10 +63,11 @@ for (const [name, stops] of Object.entries({
   'of minutes, twice, the second time in the middle of the rebuild': [
     { fromMs: T + 3 * MIN + 400, toMs: T + 7 * MIN, session: false },
     { fromMs: T + 7 * MIN + 50, toMs: T + 7 * MIN + 3000, session: true }],
+  'of minutes, without a checkpoint,': [{ fromMs: T + 3 * MIN + 400, toMs: T + 7 * MIN, session: false, checkpoints: null }],
 })) {
   test(`after a kill ${name} history is that of an undisturbed run`, async () => {
     const sent = walks(1, { people: 12, fromMs: T, toMs: END });
-    const [expected, world] = [await undisturbed(sent), await disturbed(sent, stops)];
+    const [expected, world] = [await undisturbed(sent), await disturbed(sent, stops, () => {}, stops[0].checkpoints)];
     const { locations, stays } = compared(expected);
     assert.ok(locations.length > 3000 && stays.length > 100, `${locations.length} ${stays.length}`);
     assert.deepEqual(compared(world), { locations, stays });
@@ -531,12 +532,13 @@ function delayed(sent, receiver, backMs) {
   return sent.map((one) => (late(one) ? { ...one, atMs: backMs + (one.ms - T) / 100 } : one)).sort((a, b) => a.atMs - b.atMs);
 }
 
-for (const [kind, receiver, sent, file] of [
+for (const [kind, receiver, sent, file, checkpoints = new Map()] of [
   ['phone', '3', walks(3, { people: 5, fromMs: T, toMs: END }), smallBuilding()],
   ['gateway that is one of several', 'gw-U-b', taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] }), houseFile()],
+  ['phone, without a checkpoint,', '3', walks(3, { people: 5, fromMs: T, toMs: END }), smallBuilding(), null],
 ]) {
   test(`the backlog of a ${kind} is located at its own time, for those it concerns, and moves nobody`, async () => {
-    const world = new World(delayed(sent, receiver, T + 10 * MIN), T, file).start();
+    const world = Object.assign(new World(delayed(sent, receiver, T + 10 * MIN), T, file), { checkpoints }).start();
     await world.until(() => world.now >= T + 10 * MIN - 100);
     const before = world.history(T, T + 9 * MIN);
     const who = world.site.presences().map(({ staff_id: id, room }) => `${id} ${room}`);

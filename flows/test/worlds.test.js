@@ -31,20 +31,6 @@ function plan(seed) {
     outage: { fromMs: T + between(4 * MIN, 6 * MIN), toMs: T + between(6.5 * MIN, 8 * MIN), of: next() < 0.5 ? 'database' : 'ingest' } };
 }
 
-/** So long after a backlog what was decided live is decided again; what was learned of a tag or phone meanwhile stays different. */
-const ASIDE_MS = 100_000;
-const LEAST_ALIKE = 0.9;
-
-/** Lines of a history by what has to be alike: all of people that no backlog concerns, of the others what is near their backlog. */
-function compared(world, { tagged, receiver, backlog }) {
-  const { locations, stays } = world.history(T, END - 2 * MIN);
-  const isTheirs = (line, ms) => (tagged || line.startsWith(`${receiver} `)) && ms > backlog.toMs + ASIDE_MS;
-  const isAfter = (line) => isTheirs(line, Number(line.split(' ')[1]));
-  const goesOn = (line) => isTheirs(line, Number(line.split(' ')[2]));
-  const exactly = { locations: locations.filter((line) => !isAfter(line)), stays: stays.filter((line) => !goesOn(line)) };
-  return [exactly, locations.filter(isAfter)];
-}
-
 /** Room A is called otherwise from now on, and the loudest device of a room has another place. */
 function edited(file) {
   const next = structuredClone(file);
@@ -107,12 +93,9 @@ for (let seed = 1; seed <= WORLDS; seed += 1) {
       look();
     }
     await world.until(() => world.now >= END);
-    const [[is, after], [expected, expectedAfter]] = [world, undisturbed].map((one) => compared(one, planned));
+    const [is, expected] = [world, undisturbed].map((one) => one.history(T, END - 2 * MIN));
     assert.ok(expected.locations.length > 400 && expected.stays.length > 5, `${expected.locations.length} ${expected.stays.length}`);
     assert.deepEqual(is, expected);
-    const known = new Set(expectedAfter);
-    const alike = after.filter((line) => known.has(line)).length;
-    assert.ok(alike >= LEAST_ALIKE * expectedAfter.length && after.length === expectedAfter.length, `${alike} ${after.length} ${expectedAfter.length}`);
     assert.ok(world.isComplete(T, END - MIN, null), 'and all of it is said to be complete');
     assert.deepEqual(world.rebuild.part().status, 'up');
     assert.ok(looks.length > 20 && new Set(looks.map(({ untilMs }) => untilMs)).size > 10, `${looks.length}`);

@@ -3,6 +3,7 @@
 
 const { setTimeout: wait } = require('node:timers/promises');
 const { StoreUnavailable } = require('../store/influx');
+const { divergenceOf, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS } = require('./divergence');
 const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
 const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
@@ -21,10 +22,6 @@ const { createUnderway, ARRIVED_MS } = require('./underway');
 
 /** Readings are kept so long, less a minute: what is older can never be located. */
 const RETENTION_MS = 7 * 24 * 3_600_000 - 60_000;
-/** Located once more after a start: what a killed broker forgot (30 s), and who was about to be lost (60 s). */
-const MARGIN_MS = 90_000;
-/** The place of a moment is decided and published by then. */
-const DECIDED_MS = 15_000;
 /** A stay is stored when it ends; one that lasted longer is not found again after a start either (`rebuild/starts.js`). */
 const LONGEST_STAY_MS = 24 * 3_600_000;
 const SAVE_MS = 10_000; // the live path's progress is saved so often
@@ -115,6 +112,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   }
 
   return {
+    ...divergenceOf(gaps, repeats),
     refuseIncomplete,
     /** For stays: what ended in a time that lacks may have begun in the window, long before. @type {RefuseIncomplete} */
     refuseIncompleteStays: (fromMs, toMs, who, nowMs) =>
@@ -128,7 +126,11 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      * Readings of a time that is over, which the locator did not take.
      * @param {string} id of a person @param {number} ts @param {number} nowMs
      */
-    late(id, ts, nowMs) { if (ts > nowMs - RETENTION_MS && late.add(id, ts, nowMs)) saving.changed(); },
+    late(id, ts, nowMs) {
+      if (ts <= nowMs - RETENTION_MS || !late.add(id, ts, nowMs)) return;
+      repeats.hold(id, ts - DECIDED_MS, ts > nowMs - FOLLOWED_MS ? nowMs : ts + ASIDE_MS);
+      saving.changed();
+    },
     /**
      * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.
      * @param {number} nowMs @param {(id: string) => boolean} hasTags @returns {Part[]}
@@ -181,10 +183,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     async look(readBackMs, nowMs) {
       await stored.look(readBackMs, nowMs);
       if (!stored.isHeld(nowMs)) finishStored(stored.aliveMs());
-      if (nowMs - savedMs < SAVE_MS) return;
-      savedMs = nowMs;
-      prune(nowMs);
-      saving.changed();
+      if (nowMs - savedMs >= SAVE_MS) prune(savedMs = nowMs);
+      if (savedMs === nowMs) saving.changed();
     },
     /** Everybody's time before is located and stored, but for late readings, epoch ms; 0: not known yet. @param {number} nowMs */
     settledMs: (nowMs) => (startKnown ? firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs : 0),
@@ -223,4 +223,4 @@ const iso = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'eve
 /** Up to when a time is complete where no record says otherwise. @type {Coverage['completeUntil']} */
 const toNow = (fromMs, toMs, _who, nowMs) => Math.max(fromMs, Math.min(toMs, nowMs));
 
-module.exports = { createCoverage, toNow, MARGIN_MS, RETENTION_MS };
+module.exports = { createCoverage, toNow, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS, RETENTION_MS };

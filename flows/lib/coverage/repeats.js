@@ -8,6 +8,7 @@ const { createUnderway } = require('./underway');
  * What is located and is to be located once more when it is over: the locator of the present went on without readings that came late,
  * and may differ for a while from one that heard them in time. What is stored of it holds meanwhile. Pure.
  * @typedef {import('.').Part} Part
+ * @typedef {ReturnType<typeof createRepeats>} Repeats
  * @typedef {import('./intervals').Gap} Gap
  */
 
@@ -25,6 +26,8 @@ function createRepeats(kept, onChange) {
   return {
     /** @param {Part} part */
     add(part) { if (intervals.mark(part.fromMs, part.toMs, WAITING, idsOf(part))) onChange(); },
+    /** Somebody's time that is located once more with a part of `late`. @param {string} id @param {number} fromMs @param {number} toMs */
+    hold(id, fromMs, toMs) { if (intervals.mark(fromMs, toMs, RUNNING, [id])) onChange(); },
     /** What is over; it is given once. @param {number} overMs what is newer is not over @returns {Part[]} */
     takeDue(overMs) {
       const all = [...intervals.everybody().map((one) => ({ ...one, id: EVERYBODY })), ...intervals.named()];
@@ -44,6 +47,9 @@ function createRepeats(kept, onChange) {
     },
     /** @param {number} fromMs @param {number} toMs @param {import('./intervals').Who} who @returns {number} Infinity: nothing of it */
     firstMs: (fromMs, toMs, who) => intervals.firstGap(fromMs, toMs, who)?.fromMs ?? Infinity,
+    /** Since when everybody is located once more, epoch ms; Infinity: they are not. */
+    everybodySince: () => intervals.everybody()[0]?.fromMs ?? Infinity,
+    people: () => new Set(intervals.named().map(({ id }) => id)),
     count: () => intervals.everybody().length + intervals.named().length,
     prune: intervals.prune,
     toJSON: intervals.toJSON,

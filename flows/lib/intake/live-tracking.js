@@ -11,15 +11,15 @@ const { toBuilding, toGateway } = require('./changes');
 
 /**
  * The locator at work on the present: what it finds goes into memory and to the outbox. While the past is rebuilt it shares
- * its readings; in the end the locator of the rebuild, which knows what was before the start, takes its place.
+ * its readings; in the end it goes on from what the locator of the rebuild knows.
  * @typedef {import('../building').Building} Building
  * @typedef {import('../locator').Location} Location
  * @typedef {import('./changes').Change} Change
- * @typedef {object} Replay a locator that heard the time before the start
- * @property {import('../locator').Locator} locator
+ * @typedef {object} Replay a locator that heard a time up to now
  * @property {Map<string, import('../locator').Presence>} presences
  * @property {(ms: number) => void} pass
  * @property {(enough: () => boolean) => Pick<import('../locator').Outcome, 'locations'|'stays'|'events'>} take
+ * @property {(ids?: Iterable<string>) => import('../locator').Saved} save
  * @typedef {(batch: import('./readings').Batch, nowMs: number, stored: boolean) => void} Listener stored: the database takes it
  * @param {object} means
  * @param {Building} means.building
@@ -32,22 +32,20 @@ const { toBuilding, toGateway } = require('./changes');
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
  */
 function createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters }) {
-  let locator = createLocator(building, {}, undefined, offsetVersions);
-  /** @type {((moment: import('../locator').Moment) => void)|null} */
-  let onMoment = null;
+  const locator = createLocator(building, {}, undefined, offsetVersions);
   let found = emptyOutcome();
   let remembered = 0;
   /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
   const fresh = [];
   const recentBatches = createRecentBatches();
-  /** @type {Map<string, boolean>} gateways by what they said last */
-  const online = new Map();
   const liveLag = createIntervalHistogram();
   let newestPublishedMs = 0;
   let version = 0;
   let buildingSinceMs = startedMs;
-  /** @type {Listener|null} while the past is rebuilt */
-  let past = null;
+  /** Gets every batch, too. @type {Listener|null} */
+  let onBatch = null;
+  /** Whether the time before the start is not located yet. */
+  let recovering = false;
   /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number) => void} */
   let onLate = () => {};
   /** @type {(change: Change) => void} */
@@ -57,7 +55,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   function hear(batch, nowMs) {
     const again = recentBatches.isRepeated(batch);
     locator.hear(inOrder(batch), nowMs, found);
-    past?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
+    onBatch?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
       counters[again ? 'late_known' : 'late'] += 1;
       if (!again) onLate(staffId, ts);
@@ -85,13 +83,13 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   }
 
   /** While the past is rebuilt, the rebuild alone publishes what was before the start. @param {{ts: number}} one */
-  const isOurs = ({ ts }) => !past || ts >= startedMs;
+  const isOurs = ({ ts }) => !recovering || ts >= startedMs;
 
   /** Let the locator's time pass and hand over what it found; several times a second. @param {number} nowMs */
   function flush(nowMs) {
     locator.tick(nowMs, found);
     remember(nowMs);
-    if (past) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild publishes them
+    if (recovering) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild publishes them
       found.stays = [];
       found.locations = found.locations.filter(isOurs);
     }
@@ -124,7 +122,6 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
    * @param {string} id @param {boolean} up @param {number} nowMs
    */
   function setGateway(id, up, nowMs) {
-    online.set(id, up);
     locator.setGateway(id, up);
     onChange(toGateway(id, up, nowMs));
   }
@@ -139,38 +136,39 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   }
 
   /**
-   * The rebuild has caught up: its locator, which knows what was before the start, takes over.
-   * @param {Replay} replay
-   * @param {number} nowMs
+   * A rebuild has caught up: who is located here goes on from what its locator knows, who heard everything in time.
+   * @param {Replay} replay @param {number} nowMs @param {string[]|null} [staff] of these people; null: of all that it knows
+   * @returns {import('../locator').Stay[]} that it found last, and that are still to be published
    */
-  function adopt(replay, nowMs) {
+  function adopt(replay, nowMs, staff = null) {
     flush(nowMs);
-    past = null;
-    const here = locator.presences();
-    const published = new Map(here.map((presence) => [presence.staff_id, JSON.stringify(presence)]));
+    const isFirst = recovering;
+    recovering = false;
+    const published = new Map(locator.presences().map((presence) => [presence.staff_id, JSON.stringify(presence)]));
     replay.pass(nowMs);
-    const known = new Set(replay.locator.presences().map(({ staff_id: id }) => id));
-    for (const presence of here) if (!known.has(presence.staff_id)) replay.locator.resume(presence); // of a backlog, which follows
-    replay.locator.restoreReceivers(locator.receivers()); // what was learned before the start too
-    locator.onMoment(null);
-    locator = replay.locator;
-    locator.onMoment(onMoment);
-    for (const [id, up] of online) locator.setGateway(id, up);
+    if (!locator.restore(replay.save(staff ?? undefined))) throw new Error('the rebuild is about another building than the present');
     for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
-    for (const [id, presence] of replay.presences) {
-      if (published.get(id) !== JSON.stringify(presence)) results.add('presence', [presence]);
+    for (const presence of replay.presences.values()) {
+      const before = published.get(presence.staff_id);
+      const isNew = before !== JSON.stringify(presence) && (isFirst || before !== undefined || presence.state !== 'lost');
+      if (isNew && (staff?.includes(presence.staff_id) ?? true)) results.add('presence', [presence]);
     }
     const rest = replay.take(() => true);
     for (const location of rest.locations) history.correct(location, nowMs);
-    recentStays.add(rest.stays, nowMs);
-    results.add('stays', rest.stays);
     results.add('locations', rest.locations);
     addEvents(rest.events);
     version += 1;
+    return rest.stays;
   }
 
+  /**
+   * All that is known here, and of which batches.
+   * @param {number} nowMs @returns {Pick<import('../checkpoints').Checkpoint, 'heard'|'locator'>}
+   */
+  const save = (nowMs) => ({ heard: recentBatches.save(), locator: locator.save(nowMs, found) });
+
   return {
-    hear, flush, setBuilding, setGateway, began, adopt,
+    hear, flush, setBuilding, setGateway, began, adopt, save,
     /** What follows from another building, made while the one of now stays in use. @param {Building} next */
     prepare: (next) => inPieces(locator.prepare(next)),
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
@@ -179,8 +177,13 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     },
     /** Forget receivers that are gone. @param {number} nowMs */
     sweep: (nowMs) => recentBatches.sweep(nowMs),
-    /** Until `adopt` the listener gets every batch too, and publishes what depends on the past. @param {Listener} listener */
-    shareReadings: (listener) => { past = listener; },
+    /** @param {Listener|null} listener gets every batch from now on, too; there is one */
+    shareReadings: (listener) => { onBatch = listener; },
+    /** The same; and until `adopt` somebody else publishes what depends on the time before the start. @param {Listener} listener */
+    awaitRecovery(listener) {
+      onBatch = listener;
+      recovering = true;
+    },
     /** @param {typeof onLate} listener */
     onLate: (listener) => { onLate = listener; },
     /** @param {typeof onChange} listener gets other buildings, and gateways that come and go */
@@ -200,10 +203,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     /** How much stronger than expected each gateway hears people, and each beacon is heard. */
     receivers: () => locator.receivers(),
     /** Who learns the devices' offsets, from the present alone. @param {((moment: import('../locator').Moment) => void)|null} listener */
-    onMoment(listener) {
-      onMoment = listener;
-      locator.onMoment(listener);
-    },
+    onMoment: locator.onMoment,
     /** What `receivers` said before the start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */

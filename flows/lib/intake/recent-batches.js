@@ -12,11 +12,13 @@ const STEPS = 1800; // a quarter of an hour: gateways keep ten minutes of what w
 /**
  * @typedef {Pick<import('./readings').Batch, 'kind'|'receiver'|'ts'>} Mark
  * @typedef {{newest: number, bits: Uint8Array}} Known newest: step
+ * @typedef {ReadonlyMap<string, Known>} Kept by kind and receiver
  */
 
-function createRecentBatches() {
+/** @param {Kept} [before] what `save` said */
+function createRecentBatches(before = new Map()) {
   /** @type {Map<string, Known>} by kind and receiver */
-  const receivers = new Map();
+  const receivers = copyOf(before);
 
   return {
     /** Whether a batch came in already; false too when it is older than what is remembered. @param {Mark} batch */
@@ -40,6 +42,8 @@ function createRecentBatches() {
       if (step > known.newest - STEPS) set(bits, step, true);
       return had;
     },
+    /** A copy, by kind and receiver. */
+    save: () => copyOf(receivers),
     /** Forget receivers that are gone. @param {number} nowMs */
     sweep(nowMs) {
       const oldest = Math.floor(nowMs / STEP_MS) - STEPS;
@@ -47,6 +51,9 @@ function createRecentBatches() {
     },
   };
 }
+
+/** @param {ReadonlyMap<string, Known>} receivers @returns {Map<string, Known>} */
+const copyOf = (receivers) => new Map([...receivers].map(([key, { newest, bits }]) => [key, { newest, bits: bits.slice() }]));
 
 /** @param {Mark} batch */
 const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;

@@ -88,6 +88,8 @@ function createBeliefs({ cells, radio, settings }, listening) {
     open,
     /** @param {number} slot */
     close: (slot) => { free.push(slot); },
+    /** @returns {import('./slots').Arrays} */
+    arrays: () => [[cell, kept], [share, kept], [held, 1]],
     /**
      * Bring a belief forward and weigh what was heard.
      * @param {number} slot

@@ -125,6 +125,9 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
 
   return {
     open,
+    /** @returns {import('./slots').Arrays} */
+    arrays: () => [[source, remembered], [level, remembered], [weight, remembered], [lasting, remembered], [lastingWeight, remembered],
+      [gap, remembered], [jumped, remembered], [heardAt, remembered], [most, 1]],
     /**
      * Take what was heard.
      * @param {number} slot @param {import('./sightings').Heard} heard strongest first @param {number} ms

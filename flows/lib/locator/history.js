@@ -36,11 +36,16 @@ function createHistory(settings) {
 
   /** What a location says of its second. @param {number} k @param {{beacon: string, rssi: number, room: number}} location */
   function put(k, location) {
-    const number = beacons.numberOf(location.beacon);
-    if (number > 0xffff && beacon instanceof Uint16Array) beacon = Uint32Array.from(beacon);
-    beacon[k] = number;
+    putBeacon(k, location.beacon);
     rssi[k] = location.rssi;
     reported[k] = location.room;
+  }
+
+  /** @param {number} k @param {string} id */
+  function putBeacon(k, id) {
+    const number = beacons.numberOf(id);
+    if (number > 0xffff && beacon instanceof Uint16Array) beacon = Uint32Array.from(beacon);
+    beacon[k] = number;
   }
 
   /** When an entry was. @param {number} slot @param {number} k */
@@ -84,10 +89,8 @@ function createHistory(settings) {
     const enteredMs = sinceMs[slot];
     const needed = neededOf({ sinceMs: enteredMs }, ms, many, settings);
     const changes = best !== before && (before < 0 || leaves(first, many, best, before, needed));
-    if (changes) {
-      room[slot] = best;
-      if (before >= 0) sinceMs[slot] = ms;
-    }
+    if (changes) room[slot] = best;
+    if (changes && before >= 0) sinceMs[slot] = ms;
     const decision = {
       second, beacon: beacons.nameOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
       sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
@@ -126,6 +129,15 @@ function createHistory(settings) {
       room[slot] = known;
       sinceMs[slot] = enteredMs;
     },
+    /** @returns {import('./slots').Arrays} */
+    arrays: () => [[room, 1], [sinceMs, 1], [held, 1], [newest, 1], [age, kept], [beacon, kept], [rssi, kept], [reported, kept],
+      [likely, kept * lookaheadRooms], [share, kept * lookaheadRooms]],
+    /** Ids of the numbers in `beacon`. */
+    names: beacons.all,
+    /** The beacons of these slots are numbers of another history. @param {number[]} slots @param {string[]} names of that one */
+    rename(slots, names) {
+      for (const slot of slots) for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) putBeacon(k, names[beacon[k]]);
+    },
     /** The room of history, -1: none yet. @param {number} slot */
     roomOf: (slot) => room[slot],
     /** When it was entered, epoch ms. @param {number} slot */
@@ -148,9 +160,8 @@ function createHistory(settings) {
      * @returns {Decision[]} of the seconds that are old enough by now
      */
     add(slot, location, ms) {
-      const last = slot * kept + held[slot] - 1;
       if (held[slot] > 0 && newest[slot] === location.second) {
-        put(last, location);
+        put(slot * kept + held[slot] - 1, location);
         return [];
       }
       const decided = [];
@@ -190,11 +201,7 @@ function createHistory(settings) {
     },
     /** Nothing more will be heard for now, or what is heard next says nothing about before. @param {number} slot
      * @returns {Decision[]} of all seconds that are left */
-    finish(slot) {
-      const decided = [];
-      while (held[slot] > 0) decided.push(decide(slot));
-      return decided;
-    },
+    finish: (slot) => Array.from({ length: held[slot] }, () => decide(slot)),
   };
 }
 

@@ -2,15 +2,16 @@
 'use strict';
 
 const { DEFAULTS } = require('./constants');
+const { createAnswers } = require('./answers');
 const { modelOf } = require('./model');
 const { createParts } = require('./parts');
 const { placeOf } = require('./receivers');
-const { linkCells, move, roomIn } = require('./move');
-const { beganAt, emptyOutcome, levelOf, newPerson, presenceOf } = require('./person');
+const { linkCells, move } = require('./move');
+const { emptyOutcome, newPerson } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
 const { inOneGo } = require('../shared/pieces');
 const { tuningOf } = require('../building/tuning');
-const { traceOf } = require('./trace');
+const { isFor, restored, save } = require('./saved');
 const { flush, joinGateway, joinPhone, pass } = require('./steps');
 
 /**
@@ -150,61 +151,42 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     followSome(nowMs, outcome);
   }
 
-  /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
-  function stayOf(person) {
-    const { history, following } = siteOf(person);
-    return history.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
-  }
+  const answers = createAnswers(people, siteOf, () => site);
 
-  /**
-   * Their stay in a room began at another time than it seemed.
-   * @param {Person} person @param {string} room @param {number} sinceMs @returns {boolean} whether they are there at present, too
-   */
-  function begin(person, room, sinceMs) {
-    const { history, model } = siteOf(person);
-    const stay = stayOf(person);
-    if (stay.room < 0 || model.plan.rooms[stay.room].id !== room) return false;
-    if (history.roomOf(person.slot) === stay.room) history.began(person.slot, sinceMs);
-    if (person.room === stay.room) beganAt(person, sinceMs);
-    return person.room === stay.room;
+  /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
+  function setGateway(id, up) {
+    shared.online.set(id, up);
+    site.silence.status(site.model.radio.gateways.get(id), up);
   }
-
-  /** @param {(person: Person) => Pick<Person, 'id'|'room'|'sinceMs'|'ms'>} view @returns {Presence[]} */
-  const everybody = (view) => [...people.values()].flatMap((person) => {
-    const its = siteOf(person);
-    const one = view(person);
-    return person.state === 'new' || roomIn(one, its, site) < 0 ? [] : presenceOf(one, person.state, its.model.plan.rooms);
-  });
 
   return {
     hear,
     tick,
+    setGateway,
     /** The model of another building, from what it has in common with this one. @param {Building} next */
     prepare: (next) => prepare(next, site.model),
     setBuilding,
-    /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
-    setGateway(id, up) {
-      shared.online.set(id, up);
-      site.silence.status(site.model.radio.gateways.get(id), up);
+    /** @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] */
+    save(nowMs, outcome, ids = people.keys()) {
+      const chosen = [...ids].flatMap((id) => people.get(id) ?? []);
+      for (const person of chosen) follow(person, nowMs, outcome);
+      return save(chosen, site, shared.online);
     },
-    /** From when on it is open where somebody is, epoch ms. @param {string} id */
-    doubtedSince(id) {
-      const person = people.get(id);
-      return person ? siteOf(person).history.openFromMs(person.slot) : Infinity;
+    /** @param {import('./saved').Saved} saved @param {(id: string) => boolean} [isChosen] */
+    restore(saved, isChosen = () => true) {
+      if (!isFor(saved, site)) return false;
+      const slotOf = (/** @type {string} */ id) => {
+        const before = people.get(id);
+        if (before && !behind.has(before)) return before.slot;
+        if (before) behind.get(before)?.beliefs.close(before.slot);
+        if (before) behind.delete(before);
+        return site.open();
+      };
+      for (const person of restored(saved, isChosen, site, slotOf)) people.set(person.id, person);
+      for (const [id, up] of saved.online) if (!shared.online.has(id)) setGateway(id, up);
+      return true;
     },
-    /** Everybody heard within the last quarter of an hour whose room was reported. @returns {Presence[]} */
-    presences: () => everybody((person) => person),
-    /** The same people as history has them: who changed the room just now may still be in the one before. @returns {Presence[]} */
-    openStays: () => everybody(stayOf),
-    /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
-    trace(id) {
-      const person = people.get(id);
-      if (!person || person.ms === -Infinity) return null;
-      const { model, beliefs, hearing, levels, history } = siteOf(person);
-      return traceOf(person, model, beliefs, hearing, levels, history);
-    },
-    /** How much stronger than calibrated each tag or phone is, dB. */
-    levels: () => [...people.values()].map((person) => levelOf(person, siteOf(person).levels)),
+    ...answers,
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
     /** Who learns the devices' offsets. @param {((moment: import('../locator').Moment) => void)|null} listener */
@@ -222,13 +204,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost' };
         people.set(id, Object.assign(newPerson(id, site.open(undefined, r, since)), known));
-      } else if (person.first && since < stayOf(person).sinceMs) begin(person, room, since);
-    },
-    /** @param {string} id @param {string} room @param {number} sinceMs */
-    began(id, room, sinceMs) {
-      const person = people.get(id);
-      const isThere = person && begin(person, room, sinceMs);
-      return isThere && person.state !== 'new' ? presenceOf(person, person.state, siteOf(person).model.plan.rooms) : null;
+      } else if (person.first && since < answers.stayOf(person).sinceMs) answers.began(id, room, since);
     },
   };
 }

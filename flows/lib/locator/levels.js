@@ -27,6 +27,8 @@ function createLevels({ levelDb, carriedDb, levelS, levelDriftDb }) {
       mean[slot] = known.meanDb;
       variance[slot] = known.variance;
     },
+    /** @returns {import('./slots').Arrays} */
+    arrays: () => [[mean, 1], [variance, 1]],
     /** @param {number} slot @returns {Level} */
     of: (slot) => ({ meanDb: mean[slot], variance: variance[slot] }),
     /** @param {number} slot dB */

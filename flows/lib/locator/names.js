@@ -16,6 +16,8 @@ function createNames() {
       numbers.set(id, names.length);
       return names.push(id) - 1;
     },
+    /** A copy, by number. */
+    all: () => names.slice(),
     /** @param {number} number */
     nameOf: (number) => names[number],
   };

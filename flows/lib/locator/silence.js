@@ -5,6 +5,8 @@ const LATEST = 16; // older ones are late anyway
 
 /**
  * Whether it means anything that a source was not heard: not when a gateway is out or a beacon's battery empty.
+ * @typedef {{heardMs: Float64Array, latest: Map<number, string[]>, sinceMs: number}} Heard heardMs: when each source was heard last;
+ *   latest: keys of each gateway's latest batches; sinceMs: when the first source was heard
  * @param {import('./radio').Radio} radio
  * @param {import('./constants').Settings} settings
  */
@@ -37,6 +39,14 @@ function createSilence(radio, { aliveMs, beaconDeadMs }) {
     /** What the broker says about a gateway. @param {number|undefined} source @param {boolean} up */
     status(source, up) {
       if (source !== undefined) online.set(source, up);
+    },
+    /** A copy of what is known. @returns {Heard} */
+    save: () => ({ heardMs: heardMs.slice(), latest: new Map(latest), sinceMs }),
+    /** What was known elsewhere, beside what is known here. @param {Heard} before */
+    restore(before) {
+      before.heardMs.forEach((ms, source) => { heardMs[source] = Math.max(heardMs[source], ms); });
+      for (const [source, keys] of before.latest) latest.set(source, [...new Set([...keys, ...latest.get(source) ?? []])].slice(-LATEST));
+      sinceMs = Math.min(sinceMs, before.sinceMs);
     },
     /** @param {number} source @param {number} nowMs */
     means(source, nowMs) {

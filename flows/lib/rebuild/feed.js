@@ -11,14 +11,16 @@ const { inPieces } = require('../shared/pieces');
 const FIRST_SLICE_MS = 60_000;
 const SHORTEST_SLICE_MS = 5000;
 const LONGEST_SLICE_MS = 30 * 60_000;
+const SLICE_MS = 2000; // a start that is killed soon goes on after the last slice
 const SLICE_ROWS = 200_000; // so that what a question costs by itself (100 ms for 10,000 series) is a small part
 
 /**
  * @param {import('../store').Store} store
  * @param {import('./background').Background} background
+ * @param {() => number} clock
  * @param {(rows: number, ms: number) => void} onRows how many, up to which time
  */
-function createFeed(store, background, onRows) {
+function createFeed(store, background, clock, onRows) {
   let lengthMs = FIRST_SLICE_MS;
 
   /**
@@ -34,10 +36,12 @@ function createFeed(store, background, onRows) {
     while (cursorMs < toMs) {
       const endMs = Math.min(cursorMs + lengthMs, toMs);
       reading(endMs);
+      const askedMs = clock();
       const rows = await slice(replay, cursorMs, endMs, some, only);
+      const tookMs = clock() - askedMs;
       cursorMs = endMs;
-      if (rows > SLICE_ROWS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
-      else if (rows < SLICE_ROWS / 4) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
+      if (rows > SLICE_ROWS || tookMs > SLICE_MS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
+      else if (rows < SLICE_ROWS / 4 && tookMs < SLICE_MS / 2) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
       if (rows === 0 && endMs < toMs) {
         reading(toMs);
         cursorMs = (await background.retry(() => store.firstReading(endMs, toMs, only))) ?? toMs;

@@ -78,6 +78,8 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
     },
     /** One out of the past. @param {Batch} batch */
     replayed(batch) { if (batch.ts >= beganMs) recentBatches.isRepeated(batch); },
+    /** Whether it was given to `replayed`. @param {Batch} batch */
+    wasReplayed: (batch) => recentBatches.knows(batch),
     /** The past is through. */
     end() {
       open.forEach(lateUnlessHeard);

@@ -2,15 +2,19 @@
 'use strict';
 
 const { setTimeout: wait } = require('node:timers/promises');
-const { RETENTION_MS } = require('../coverage');
+const { NO_CHECKPOINTS } = require('../checkpoints');
+const { ASIDE_MS, RETENTION_MS } = require('../coverage');
 const { createBackground, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
+const { takeDue } = require('./due');
 const { createFeed } = require('./feed');
 const { createIncoming } = require('./incoming');
 const { createJobs, titleOf } = require('./jobs');
 const { hasTags, staffIn } = require('./people');
 const { createPublishing } = require('./publish');
-const { PRESENT_MS, rebuildRange } = require('./range');
+const { rebuildRange } = require('./range');
+const { relocate } = require('./relocate');
+const { createSaving } = require('./saving');
 const { gapStart, recover } = require('./recover');
 
 /**
@@ -18,13 +22,12 @@ const { gapStart, recover } = require('./recover');
  * for. One thing after the other, in the background.
  * @typedef {ReturnType<typeof createRebuild>} Rebuild
  * @typedef {import('./jobs').Job} Job
- * @typedef {{staff: string[]|null, done: () => void, failed?: () => void}} Task failed: it is tried again later; else `done` is all
+ * @typedef {import('./due').Task} Task
  */
 
 const WAITING_JOBS = 8;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
-const ASIDE_MS = 2 * 60_000; // so long before and after a late time it is decided otherwise, too, hardly ever for longer
 const BREAK_MS = 15_000; // what was on its way when the connection to the broker broke
 
 /**
@@ -35,9 +38,11 @@ const BREAK_MS = 15_000; // what was on its way when the connection to the broke
  * @param {() => number} means.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
  * @param {Parameters<typeof createBuildingChanges>[0]['versions']} [means.versions] of the building
+ * @param {import('../checkpoints').Checkpoints} [means.checkpoints]
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
-function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, sleep = (ms) => wait(ms) }) {
+function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, checkpoints = NO_CHECKPOINTS,
+  sleep = (ms) => wait(ms) }) {
   const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
@@ -46,7 +51,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   const incoming = createIncoming((batch) => {
     for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());
   }, site.startedMs);
-  /** Of jobs that nobody asked for, by id: the people they are about, and what follows their end. @type {Map<number, Task>} */
+  /** Of jobs that nobody asked for, by id: what they are about, and what follows their end. @type {Map<number, Task>} */
   const tasks = new Map();
   const hinder = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
@@ -54,14 +59,15 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     if (current) current.reason = reason;
   };
   const background = createBackground(hinder, sleep);
-  const feed = createFeed(store, background, (rows, ms) => {
+  const feed = createFeed(store, background, clock, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
   const publishing = createPublishing(site, store, background, clock, (locations, stays) => {
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
   });
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
-  const means = { site, store, background, feed, publishing, changes, coverage, clock, hinder, log: logger.log,
+  const saving = createSaving({ site, coverage, checkpoints, clock });
+  const means = { site, store, background, feed, publishing, changes, coverage, checkpoints, saving, clock, hinder, log: logger.log,
     doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
@@ -90,6 +96,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     coverage.locateBeforeStart(gapMs);
     await run(job, () => recover(means, incoming, gapMs));
+    site.shareReadings(null);
   }
 
   async function work() {
@@ -98,8 +105,9 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     while (!background.stopped()) {
       const job = jobs.waiting()[0];
       if (job) {
-        const staff = tasks.get(job.id)?.staff ?? null;
-        await faultless(job, () => run(job, () => rebuildRange(means, job.from_ms, job.to_ms ?? clock(), staff)));
+        const task = tasks.get(job.id);
+        await faultless(job, () => run(job, () => (task ? relocate(means, task)
+          : rebuildRange(means, job.from_ms, job.to_ms ?? clock(), null))));
         if (!background.stopped()) end(job);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }
@@ -144,20 +152,13 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   return {
     /** What became due: late readings, and what never arrived; to be called every few seconds. */
     look() {
-      for (const part of coverage.takeDue(clock(), (id) => hasTags(site.building(), id))) {
-        const fromMs = Math.floor((part.fromMs - ASIDE_MS) / 1000) * 1000; // a location may carry the beginning of its second
-        tasks.set(enqueue('late', fromMs, Math.min(part.toMs + ASIDE_MS, clock())).id, { staff: part.staff,
-          done: () => coverage.published(part, clock()), failed: () => coverage.failed(part, clock()) });
-        // The locator of the present went on without it, and may differ for a while from one that heard it in time.
-        if (part.toMs + ASIDE_MS > clock() - PRESENT_MS) coverage.repeats.add({ ...part, toMs: part.toMs + ASIDE_MS });
-      }
-      for (const part of coverage.repeats.takeDue(clock() - PRESENT_MS)) {
-        tasks.set(enqueue('late', part.fromMs, part.toMs).id, { staff: part.staff, done: () => coverage.repeats.done(part, clock()) });
-      }
+      const isTagged = (/** @type {string} */ id) => hasTags(site.building(), id);
+      for (const task of takeDue(coverage, clock, isTagged)) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
+      saving.present();
     },
     /** To be called once, before the first reading comes. */
     start() {
-      site.shareReadings(incoming.hear);
+      site.awaitRecovery(incoming.hear);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
       // After a break receivers come back one after the other, and the order of readings of a moment is another one.
       site.onReconnect((nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }));

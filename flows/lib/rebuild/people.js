@@ -14,4 +14,18 @@ function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
 /** Whether gateways hear somebody. @param {import('../building').Building} building @param {string} staffId */
 const hasTags = ({ staff }, staffId) => (staff.get(staffId)?.tags?.length ?? 0) > 0;
 
-module.exports = { hasTags, staffIn };
+/** Whose phones are asked for one by one; of more it is quicker to read everybody's. */
+const MOST_PHONES = 500;
+
+/**
+ * Whose readings say where these people are: their own phones'; and of gateways all, since it counts, too, that one next to them
+ * hears nothing.
+ * @param {string[]} phones ids of these people @param {import('../building').Building[]} buildings of then and of now
+ * @returns {import('../store').Only|null} null: everybody's
+ */
+function onlyOf(phones, buildings) {
+  if (phones.length > MOST_PHONES) return null;
+  return { phones, gateways: buildings.some((building) => phones.some((id) => hasTags(building, id))) };
+}
+
+module.exports = { hasTags, onlyOf, staffIn };

@@ -2,7 +2,7 @@
 'use strict';
 
 const { eventOf, locationMessages, messagesOf } = require('../outbox/messages');
-const { reconciled } = require('./stays');
+const { reconciled, stayOf } = require('./stays');
 
 /**
  * What a rebuild found, on its way: corrected in memory, then by the outbox like everything else, one message after the
@@ -34,10 +34,7 @@ function createPublishing(site, store, background, clock, onPublished) {
   async function publish(found, open = false) {
     const stays = found.stays.length > 0 ? await background.retry(() => compare(found.stays, open)) : [];
     for (const location of found.locations) site.history.correct(location, clock());
-    for (const message of locationMessages({ locations: found.locations, stays }, MESSAGE_BYTES)) {
-      await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
-      await background.pause(message.payload.length / BYTES_A_MS);
-    }
+    await send(found.locations, stays);
     const events = messagesOf('events', found.events ?? []);
     for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
       const some = events.slice(at, at + EVENTS_AT_ONCE);
@@ -48,21 +45,33 @@ function createPublishing(site, store, background, clock, onPublished) {
     onPublished(found.locations.length, found.stays.length);
   }
 
+  /** @param {Location[]} locations @param {Stay[]} stays */
+  async function send(locations, stays) {
+    for (const message of locationMessages({ locations, stays }, MESSAGE_BYTES)) {
+      await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
+      await background.pause(message.payload.length / BYTES_A_MS);
+    }
+  }
+
+  /** Everybody's that began then. @param {number} fromMs @param {number} toMs @returns {Promise<Map<string, Stay[]>>} by person */
+  async function storedStays(fromMs, toMs) {
+    /** @type {Map<string, Stay[]>} */
+    const stored = new Map();
+    for (const stay of await store.stays(fromMs, toMs)) {
+      const others = stored.get(stay.staff_id);
+      if (others) others.push(stay);
+      else stored.set(stay.staff_id, [stay]);
+    }
+    return stored;
+  }
+
   /** @param {Stay[]} found @param {boolean} open @returns {Promise<Stay[]>} what to write, so that no two overlap */
   async function compare(found, open) {
     const short = found.filter(({ duration_s: seconds }) => seconds * 1000 < BULK_MS);
-    /** @type {Map<string, Stay[]>} */
-    const stored = new Map();
-    if (short.length > 0) {
-      const enters = short.map(({ enter_ms: ms }) => ms);
-      const leaves = short.map(({ leave_ms: ms }) => ms);
-      const fromMs = enters.reduce((a, b) => Math.min(a, b)) - BULK_MS;
-      for (const stay of await store.stays(fromMs, leaves.reduce((a, b) => Math.max(a, b)))) {
-        const others = stored.get(stay.staff_id);
-        if (others) others.push(stay);
-        else stored.set(stay.staff_id, [stay]);
-      }
-    }
+    const enters = short.map(({ enter_ms: ms }) => ms);
+    const leaves = short.map(({ leave_ms: ms }) => ms);
+    const stored = short.length === 0 ? new Map()
+      : await storedStays(enters.reduce((a, b) => Math.min(a, b)) - BULK_MS, leaves.reduce((a, b) => Math.max(a, b)));
     /** @type {Stay[]} */
     const changes = [];
     for (const stay of found) {
@@ -75,8 +84,26 @@ function createPublishing(site, store, background, clock, onPublished) {
     return changes;
   }
 
+  /**
+   * What was published since a time about people's stays that go on, and says otherwise, is taken back.
+   * @param {import('../locator').Presence[]} open who is where, and since when @param {number} fromMs
+   */
+  async function makeRoom(open, fromMs) {
+    if (open.length === 0) return;
+    const stored = await background.retry(() => storedStays(fromMs - BULK_MS, clock()));
+    const changes = open.flatMap((presence) => {
+      const stay = stayOf(presence);
+      return reconciled(stay, site.recentStays.over(stay.staff_id, stored.get(stay.staff_id) ?? []), true)
+        .filter(({ enter_ms: ms }) => ms !== stay.enter_ms);
+    });
+    site.recentStays.add(changes, clock());
+    await send([], changes);
+    site.results.again({ locations: [], stays: changes, events: [] });
+  }
+
   return {
     publish,
+    makeRoom,
     /** When enough has come together. @param {{count: () => number, take: () => import('./replay').Found}} replay */
     some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };

@@ -1,12 +1,10 @@
 // @ts-check
 'use strict';
 
-const { RETENTION_MS } = require('../coverage');
-const { hasTags } = require('./people');
+const { beginAt, reach } = require('./beginning');
+const { onlyOf } = require('./people');
 const { allStored } = require('./probe');
-const { WARM_UP_MS } = require('./recover');
 const { createReplay } = require('./replay');
-const { lookUpStarts } = require('./starts');
 
 /**
  * A time that somebody asks to have located again. Who is where now stays as it is, but for since when.
@@ -24,16 +22,14 @@ const PRESENT_MS = 16_000; // what is newer belongs to the locator of the presen
  */
 async function rebuildRange(means, fromMs, toMs, people) {
   const staff = people && new Set(people);
-  const { site, store, background, feed, publishing, clock } = means;
+  const { site, feed, publishing, clock } = means;
   await allStored(means);
-  const warmMs = Math.max(fromMs - WARM_UP_MS, clock() - RETENTION_MS);
-  const { building, changes } = await means.changes.since(warmMs);
-  const only = people && onlyOf(people, [building, site.building()]);
-  const replay = createReplay(await site.newLocator(building), site.emptyOutcome, { fromMs, toMs, staff, changes });
+  const from = await beginAt(means, fromMs, people);
+  const only = people && onlyOf(people, [from.building, site.building()]);
+  const replay = createReplay(from, site.emptyOutcome, { fromMs, toMs, staff });
   const steps = { some: () => publishing.some(replay) };
 
-  await feed.through(replay, warmMs, Math.max(fromMs, warmMs), steps, only);
-  await lookUpStarts(replay.locator, warmMs, store, background);
+  await reach(means, from, replay, fromMs, steps, only);
   const presentMs = clock() - PRESENT_MS;
   let cursorMs = Math.max(Math.min(toMs + 1, presentMs), fromMs);
   await feed.through(replay, fromMs, cursorMs, steps, only);
@@ -48,20 +44,6 @@ async function rebuildRange(means, fromMs, toMs, people) {
   // What still goes on at the present is published by who sees its end.
   if (cursorMs < presentMs) await publishing.publish({ locations: [], stays: replay.openStays() }, true);
   publishStarts(site, replay, fromMs, cursorMs, clock());
-}
-
-/** Whose phones are asked for one by one; of more it is quicker to read everybody's. */
-const MOST_PHONES = 500;
-
-/**
- * Whose readings say where these people are: their own phones'; and of gateways all, since it counts, too, that one next to them
- * hears nothing.
- * @param {string[]} phones ids of these people @param {import('../building').Building[]} buildings of then and of now
- * @returns {import('../store').Only|null} null: everybody's
- */
-function onlyOf(phones, buildings) {
-  if (phones.length > MOST_PHONES) return null;
-  return { phones, gateways: buildings.some((building) => phones.some((id) => hasTags(building, id))) };
 }
 
 /**

@@ -2,31 +2,19 @@
 'use strict';
 
 const { MARGIN_MS, RETENTION_MS } = require('../coverage');
-const { byTime, createGrouping } = require('../intake/batches');
-const { allStored } = require('./probe');
-const { createReplay } = require('./replay');
-const { lookUpStarts } = require('./starts');
+const { beginAt, WARM_UP_MS } = require('./beginning');
+const { catchUp } = require('./catch-up');
 
 /**
- * After a start: what happened since everything was located last is located again from the readings in the database, by a
- * second locator that had some minutes to get into the state of then. When it has caught up with the present it takes
- * the place of the one that was started fresh, which had the present in hand until then: so stays, and who is where
- * since when, are what they would be without the interruption.
+ * After a start: what happened since everything was located last is located from the readings in the database. The locator that was
+ * started fresh has the present in hand until then.
  */
 
-const WARM_UP_MS = 15 * 60_000; // as long as a locator remembers somebody
 const SHORTEST_WARM_UP_MS = 2 * 60_000; // places are known again after one; who came back within 15 minutes may not be
-const STRAGGLING_MS = 5000; // receivers' clocks and the way into the database
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
-const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at once
-const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
-const AT_ONCE = 200; // batches
-const LOOK_MS = 200;
-const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
- * @typedef {import('../intake/readings').Batch} Batch
- * @typedef {object} Means what a recovery works with
+ * @typedef {object} Means what work on the past uses
  * @property {import('../site').Site} site
  * @property {import('../store').Store} store
  * @property {import('./background').Background} background
@@ -34,6 +22,8 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @property {ReturnType<typeof import('./publish').createPublishing>} publishing
  * @property {ReturnType<typeof import('./building-changes').createBuildingChanges>} changes
  * @property {import('../coverage').Coverage} coverage
+ * @property {import('../checkpoints').Checkpoints} checkpoints
+ * @property {ReturnType<typeof import('./saving').createSaving>} saving of checkpoints
  * @property {() => number} clock
  * @property {(text: string) => void} doing
  * @property {(text: string) => void} log
@@ -53,46 +43,16 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
   return (await background.retry(() => store.firstReading(fromMs, startedMs)) ?? startedMs) - MARGIN_MS;
 }
 
-/**
- * @param {Means} means
- * @param {ReturnType<typeof import('./incoming').createIncoming>} incoming
- * @param {number} gapMs
- */
+/** @param {Means} means @param {import('./catch-up').Incoming} incoming @param {number} gapMs */
 async function recover(means, incoming, gapMs) {
-  const { site, background, feed, publishing, coverage, clock } = means;
-  const oldestMs = clock() - RETENTION_MS;
-  const fromMs = Math.floor(Math.max(gapMs, oldestMs) / 1000) * 1000; // a location may carry the beginning of its second
+  const { site: { startedMs }, coverage, clock } = means;
+  const fromMs = Math.floor(Math.max(gapMs, clock() - RETENTION_MS) / 1000) * 1000; // a location may carry the beginning of its second
   const warmUpMs = warmUpAfter(coverage.countTry());
   if (warmUpMs < WARM_UP_MS) means.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
-  const warmMs = Math.max(fromMs - warmUpMs, oldestMs);
-  const { building, changes } = await means.changes.since(warmMs);
-  incoming.begin(fromMs);
-  const replay = createReplay(await site.newLocator(building), site.emptyOutcome,
-    { fromMs, eventsToMs: site.startedMs, changes, onBatch: incoming.replayed });
-  const some = () => publishing.some(replay);
-  const reached = async (/** @type {number} */ ms) => {
-    await publishing.publish(replay.take());
-    coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock());
-  };
-
-  await feed.through(replay, warmMs, fromMs, { some });
-  await lookUpStarts(replay.locator, warmMs, means.store, background);
-  let cursorMs = fromMs;
-  const beganMs = clock();
-  do {
-    const nowMs = clock();
-    await allStored(means);
-    const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
-    await feed.through(replay, cursorMs, toMs, { some, reading: incoming.reading, reached });
-    cursorMs = toMs;
-    await background.breathe();
-  } while (clock() - cursorMs > NEAR_MS || (incoming.draining(clock()) && clock() - beganMs < DRAIN_MS && await wait(background)));
-  await publishing.publish(replay.take());
-  while (clock() < site.startedMs + UNDERWAY_MS) await wait(background);
-  await join(means, incoming, replay, cursorMs);
-  site.adopt(replay, clock());
-  incoming.end();
-  coverage.published({ fromMs: gapMs, toMs: site.startedMs, staff: null }, clock());
+  const beginning = await beginAt(means, fromMs, null, warmUpMs);
+  await catchUp(means, incoming, { fromMs, staff: null, beginning, eventsToMs: startedMs, notBeforeMs: startedMs + UNDERWAY_MS,
+    reached: (ms, replay) => coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock()) });
+  coverage.published({ fromMs: gapMs, toMs: startedMs, staff: null }, clock());
   coverage.caughtUp(clock());
 }
 
@@ -102,54 +62,4 @@ async function recover(means, incoming, gapMs) {
  */
 const warmUpAfter = (tries) => Math.max(WARM_UP_MS / 2 ** Math.max(tries - 1, 0), SHORTEST_WARM_UP_MS);
 
-/** @param {import('./background').Background} background */
-const wait = (background) => background.pause(LOOK_MS).then(() => true);
-
-/**
- * The last seconds, from the database and from what arrives meanwhile.
- * @param {Means} means
- * @param {ReturnType<typeof import('./incoming').createIncoming>} incoming
- * @param {ReturnType<typeof createReplay>} replay
- * @param {number} cursorMs
- */
-async function join(means, incoming, replay, cursorMs) {
-  const { store, background, clock } = means;
-  /** @type {Batch[]|null} */
-  let arrived = null;
-  /** @type {Map<string, Batch>} */
-  let stored = new Map();
-  while (arrived === null) { // once more when it was more than can be kept
-    incoming.keep();
-    await allStored(means);
-    stored = await background.retry(() => readInto(new Map(), store, cursorMs, clock() + AHEAD_MS));
-    arrived = incoming.take();
-  }
-  for (const batch of arrived) stored.set(keyOf(batch), batch); // of the last ones the database may have a part only
-  const heard = new Set(stored.keys());
-  const came = () => (incoming.take() ?? []).filter((batch) => !heard.has(keyOf(batch)));
-  // The last few are heard in one go: nothing can come between them and the moment at which the locators change places.
-  for (let next = [...stored.values()]; next.length > 0; next = came()) {
-    background.begin();
-    for (const batch of next.sort(byTime)) {
-      heard.add(keyOf(batch));
-      if (batch.ts >= cursorMs) replay.hear(batch, clock());
-      if (next.length > AT_ONCE) await background.breathe();
-    }
-  }
-}
-
-/** @param {Batch} batch */
-const keyOf = (batch) => `${batch.ts} ${batch.kind} ${batch.receiver}`;
-
-/**
- * @param {Map<string, Batch>} heard is added to @param {import('../store').Store} store @param {number} fromMs @param {number} toMs
- */
-async function readInto(heard, store, fromMs, toMs) {
-  const grouping = createGrouping();
-  const keep = (/** @type {Batch[]} */ batches) => batches.forEach((batch) => heard.set(keyOf(batch), batch));
-  await store.readings(fromMs, toMs, async (rows) => keep(grouping.push(rows)));
-  keep(grouping.finish());
-  return heard;
-}
-
-module.exports = { gapStart, recover, WARM_UP_MS };
+module.exports = { gapStart, recover };

@@ -2,6 +2,7 @@
 'use strict';
 
 const { inOneGo } = require('../shared/pieces');
+const { stayOf } = require('./stays');
 
 /**
  * Past readings through a locator of their own, on their own time. What it finds within the window is collected; what
@@ -21,18 +22,18 @@ const QUIET_TICK_MS = 10_000; // … and only forgotten at some time, which need
 const FORGOTTEN_MS = 20 * 60_000; // after so long without a reading a locator knows nobody any more
 
 /**
- * @param {Locator} locator fresh
+ * @param {Pick<import('./beginning').Beginning, 'locator'|'sinceMs'|'knows'|'changes'>} beginning
  * @param {() => Outcome} emptyOutcome
  * @param {object} window what is found within is wanted
  * @param {number} window.fromMs inclusive
  * @param {number} [window.toMs] inclusive
  * @param {Set<string>|null} [window.staff] of these people; null: of all
  * @param {number} [window.eventsToMs] events within the window are wanted up to there, exclusive; none, if not given
- * @param {import('../intake/changes').Change[]} [window.changes] what else happened, by time; may grow
- * @param {(batch: Batch) => void} [window.onBatch] gets what is heard
+ * @param {(batch: Batch) => void} [window.onBatch] gets what is heard, and what is left out
  */
-function createReplay(locator, emptyOutcome, window) {
-  const { fromMs, toMs = Infinity, staff = null, eventsToMs = -Infinity, changes = [], onBatch = () => {} } = window;
+function createReplay(beginning, emptyOutcome, window) {
+  const { locator, sinceMs = -Infinity, changes, knows = () => false } = beginning;
+  const { fromMs, toMs = Infinity, staff = null, eventsToMs = -Infinity, onBatch = () => {} } = window;
   const outcome = emptyOutcome();
   /** @type {Map<string, Presence>} everybody's last */
   const presences = new Map();
@@ -40,13 +41,14 @@ function createReplay(locator, emptyOutcome, window) {
   /** @type {Location[]} found, but not sure yet */
   const doubted = [];
   let changed = 0;
-  let nowMs = -Infinity;
-  let heardMs = -Infinity;
+  let nowMs = sinceMs;
+  let heardMs = sinceMs;
 
   /** @param {Batch} batch in the order of time @param {number} [latestMs] the clock when that is nearer than the batch says */
   function hear(batch, latestMs = Infinity) {
     const ms = Math.min(batch.ts, latestMs);
     onBatch(batch);
+    if (knows(batch)) return;
     pass(ms);
     heardMs = Math.max(heardMs, ms);
     locator.hear(batch, nowMs, outcome);
@@ -107,10 +109,7 @@ function createReplay(locator, emptyOutcome, window) {
 
   /** Stays that began within the window and still go on, as far as they are known. @returns {Stay[]} */
   function openStays() {
-    return openPresences().filter(({ since, ts }) => since <= toMs && ts > since && ts >= fromMs)
-      .map(({ staff_id: staffId, level, room, since, ts }) => ({
-        ts: since, staff_id: staffId, level, room, enter_ms: since, leave_ms: ts, duration_s: (ts - since) / 1000,
-      }));
+    return openPresences().filter(({ since, ts }) => since <= toMs && ts > since && ts >= fromMs).map(stayOf);
   }
 
   /**
@@ -132,6 +131,12 @@ function createReplay(locator, emptyOutcome, window) {
 
   return {
     hear, pass, passing, take, openStays, openPresences, locator, presences,
+    /** What the locator knows, of these people or of everybody. @param {Iterable<string>} [ids] */
+    save(ids) {
+      const saved = locator.save(nowMs, outcome, ids);
+      sift();
+      return saved;
+    },
     /** Whether another building comes up to then, so that `passing` may take its time. @param {number} ms */
     changesBy(ms) {
       for (let k = changed; (changes[k]?.ms ?? Infinity) <= ms; k += 1) if (changes[k]?.prepare) return true;

@@ -54,4 +54,9 @@ function trueStart({ room, since }, last, first) {
   return last && first.ts - last.leave_ms < 1000 ? last.leave_ms : first.ts;
 }
 
-module.exports = { reconciled, trueStart };
+/** A stay that goes on, as far as it is known. @param {Presence} presence @returns {Stay} */
+const stayOf = ({ staff_id: staffId, level, room, since, ts }) => ({
+  ts: since, staff_id: staffId, level, room, enter_ms: since, leave_ms: ts, duration_s: (ts - since) / 1000,
+});
+
+module.exports = { reconciled, stayOf, trueStart };

@@ -5,6 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
+const { takeDue } = require('../../lib/rebuild/due');
 const { createCoverage, MARGIN_MS, RETENTION_MS } = require('../../lib/coverage');
 const { createRecord } = require('../../lib/coverage/record');
 const { ALIVE_MS, GIVEN_UP_MS } = require('../../lib/coverage/stored');
@@ -114,7 +115,7 @@ test('late readings concern who sent them: others are answered, and said up to w
   assert.match(refused(EVER, T, null, T), /for 7/);
   for (const who of [[], ['8']]) assert.equal(refused(EVER, T, who, T), null);
   assert.equal(refused(old + 10_000, T, ['7'], T), null, 'another time');
-  assert.equal(coverage.completeUntil(EVER, T, null, T), T - 3 * DAY);
+  assert.equal(coverage.completeUntil(EVER, T, null, T), old - 15_000, 'what is decided with it may change, too');
   assert.deepEqual(coverage.takeDue(T + 14_000, () => false), []);
   const [part, ...more] = coverage.takeDue(T + 15_000, () => false);
   assert.deepEqual([part, more], [{ fromMs: T - 3 * DAY, toMs: T - 3 * DAY + 10_000, staff: ['7'] }, []]);
@@ -126,6 +127,21 @@ test('late readings concern who sent them: others are answered, and said up to w
   coverage.published(coverage.takeDue(T + 40_000, () => false)[0], T + 40_000);
   await coverage.look(T + 45_000, T + 45_000);
   assert.equal(refused(EVER, T + 45_000, null, T + 45_000), null);
+});
+
+test('what follows late readings of just now may change until they are located, and is not called complete', async () => {
+  const { coverage, refused } = rig();
+  await coverage.look(T, T);
+  coverage.late('7', T - 10 * MIN, T);
+  const until = (who, nowMs) => coverage.completeUntil(T - 5 * MIN, T, who, nowMs);
+  assert.deepEqual([until(['7'], T), until(null, T), until(['8'], T)], [T - 5 * MIN, T - 5 * MIN, T]);
+  assert.equal(refused(T - 5 * MIN, T, ['7'], T), null, 'what is stored of it holds meanwhile');
+  assert.deepEqual([coverage.diverged(), coverage.divergedSince()], [['7'], Infinity]);
+  const [{ part, done }] = takeDue(coverage, () => T + 20_000, () => false);
+  assert.deepEqual([part.staff, until(['7'], T + 20_000)], [['7'], T - 5 * MIN]);
+  done();
+  await coverage.look(T + 30_000, T + 30_000);
+  assert.deepEqual([until(['7'], T + 30_000), coverage.diverged()], [T, []]);
 });
 
 test('near times are one, those of phones apart from those of tags; they wait for quiet, but not for ever', async () => {

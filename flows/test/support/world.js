@@ -1,6 +1,7 @@
 'use strict';
 
 const { createBuilding } = require('../../lib/building');
+const { createCheckpoints } = require('../../lib/checkpoints');
 const { createCoverage } = require('../../lib/coverage');
 const { PROBE_TOPIC } = require('../../lib/intake/readings');
 const { createRebuild } = require('../../lib/rebuild');
@@ -70,7 +71,8 @@ class World {
   constructor(sent, startMs, file = smallBuilding()) {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
       retained: new Map(), settled: 0, probes: [], offsets: [],
-      breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, queue: [], states: [], versions: [], begun: false });
+      breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, checkpoints: new Map(), queue: [], states: [], versions: [],
+      begun: false });
     this.keep(file);
   }
 
@@ -91,7 +93,9 @@ class World {
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
       record, sleep });
-    const rebuild = createRebuild({ site, store, coverage, versions, clock: () => this.now, logger: { log, warn: log }, sleep });
+    const checkpoints = createCheckpoints(this.files(), log);
+    const logger = { log, warn: log };
+    const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, clock: () => this.now, logger, sleep });
     site.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
@@ -175,6 +179,13 @@ class World {
     if (topic !== 'sda/v1/locations') return;
     for (const location of data.locations) this.locations.set(`${location.staff_id} ${location.ts}`, location);
     for (const stay of data.stays) this.stays.set(`${stay.staff_id} ${stay.ts}`, stay);
+  }
+
+  /** The folder of checkpoints. */
+  files() {
+    const { checkpoints } = this; // null: none are kept
+    return checkpoints && { list: async () => [...checkpoints.keys()], read: async (ms) => checkpoints.get(ms),
+      write: async (ms, bytes) => { checkpoints.set(ms, bytes); }, remove: async (ms) => { checkpoints.delete(ms); } };
   }
 
   /** What the flows ask the database. */

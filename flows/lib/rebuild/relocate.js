@@ -1,0 +1,38 @@
+// @ts-check
+'use strict';
+
+const { ASIDE_MS, DECIDED_MS, FOLLOWED_MS } = require('../coverage');
+const { checkpointOf, fromCheckpoint } = require('./beginning');
+const { catchUp } = require('./catch-up');
+const { createIncoming } = require('./incoming');
+const { PRESENT_MS, rebuildRange } = require('./range');
+
+/**
+ * A time of which readings came when it was over. Who heard everything before goes on from a checkpoint up to the present, and so does the
+ * locator of the present afterwards; without one the time itself and what is aside of it is located once more.
+ * @param {import('./recover').Means} means
+ * @param {import('./due').Task} task
+ */
+async function relocate(means, { part: { fromMs, toMs, staff }, isRepeat }) {
+  const { site, coverage, clock } = means;
+  const wholeMs = (/** @type {number} */ ms) => Math.floor(ms / 1000) * 1000; // a location may carry the beginning of its second
+  const beforeMs = wholeMs(fromMs - DECIDED_MS);
+  const checkpoint = fromMs > clock() - FOLLOWED_MS ? await checkpointOf(means, beforeMs, staff) : null;
+  const beginning = checkpoint && await fromCheckpoint(means, checkpoint, staff);
+  if (!beginning) {
+    const asideMs = isRepeat ? 0 : ASIDE_MS;
+    await rebuildRange(means, wholeMs(fromMs - asideMs), Math.min(toMs + asideMs, clock()), staff);
+    // The locator of the present went on without it, and may differ for a while from one that heard it in time.
+    if (!isRepeat && toMs + ASIDE_MS > clock() - PRESENT_MS) coverage.repeats.add({ fromMs, toMs: toMs + ASIDE_MS, staff });
+    return;
+  }
+  const incoming = createIncoming(() => {}, clock());
+  site.shareReadings(incoming.hear);
+  try {
+    await catchUp(means, incoming, { fromMs: beforeMs, staff, beginning });
+  } finally {
+    site.shareReadings(null);
+  }
+}
+
+module.exports = { relocate };
