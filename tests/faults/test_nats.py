@@ -1,5 +1,6 @@
 """NATS as the broker: what it does that Mosquitto does not. What both do is in the tests of both brokers."""
 
+import itertools
 import shutil
 import signal
 import threading
@@ -7,9 +8,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fake_bluez import Advert, FakeBluez
 from ingest.private_broker import SERVICES, PrivateNats, Session, run_tool
+from private_bus import PrivateBus
+from running_agent import RunningAgent
 from support.certificates import resign, shown_days
 from support.stack_client import eventually
 from unused_ports import unused_ports
@@ -17,6 +22,7 @@ from unused_ports import unused_ports
 TOPIC = "sda/v1/phone/17/readings"
 QUEUE_BYTES = 2**20
 CUT_OFF_WITHIN_S = 2.0
+GATEWAY, BEACON, ADDRESS = "gw-agent", "C2A628384B08", "C2:A6:28:38:4B:08"
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +130,43 @@ def test_a_renewed_certificate_costs_one_reconnect(nats: PrivateNats) -> None:
         eventually(lambda: shown_days(nats.tls_port, tls / "ca.crt") < 30, what="the certificate that ends soon")
         eventually(lambda: session.losses and session.client.is_connected(), what="the session again")
         assert len(session.losses) == 1
+
+
+def test_the_agent_works_as_with_mosquitto_and_over_a_kill(nats: PrivateNats, tmp_path: Path) -> None:
+    password = tmp_path / "password"
+    password.write_text(nats.accounts("add", "gateway", GATEWAY))
+    sections: dict[str, Any] = {
+        "id": GATEWAY,
+        "clock": {"source": "trust"},
+        "scan": {"allow": [BEACON], "window_ms": 200},
+        "broker": {
+            "host": "localhost",
+            "port": nats.tls_port,
+            "password_file": password,
+            "ca_file": nats.folder / "tls" / "ca.crt",
+            "retry_max_s": 1,
+        },
+    }
+    adverts = itertools.cycle([Advert(ADDRESS, -61), Advert(ADDRESS, -62)])
+    with (
+        nats.session("nodered") as flows,
+        PrivateBus(tmp_path) as bus,
+        FakeBluez(bus.address) as bluez,
+        RunningAgent(tmp_path, sections, bus.address) as agent,
+    ):
+        flows.subscribe("sda/v1/gateway/+/status", "sda/v1/+/+/readings")
+        eventually(lambda: b"online" in b"".join(body for _, body in flows.received), what=agent.log())
+        bluez.start_traffic(adverts, 10)
+        eventually(lambda: sum(BEACON.encode() in body for _, body in flows.received) >= 3, what="readings")
+        nats.kill()
+        nats.start()
+        eventually(flows.client.is_connected, what="the flows again")
+        flows.subscribe("sda/v1/+/+/readings")
+        before = len(flows.received)
+        eventually(lambda: len(flows.received) >= before + 5, what="readings after the kill")
+        bluez.stop_traffic()
+        nats.accounts("remove", GATEWAY)
+        agent.wait_for_log("the broker refuses account")
 
 
 def test_an_id_with_a_dot_is_refused_with_the_reason(nats: PrivateNats) -> None:
