@@ -7,7 +7,6 @@ import argparse
 import asyncio
 import logging
 import signal
-import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -90,8 +89,10 @@ class Revocation:
     async def look(self) -> None:
         """Look at the files once."""
         for site, directory in self._sites.items():
-            for user, gone in directory.take_changes().items():
-                self._pending[site, user] = (None if gone else time.time(), CUT_AGAIN)
+            for user, before in directory.take_changes().items():
+                self._pending[site, user] = (before, CUT_AGAIN)
+        if not self._system.connected:
+            return
         for (site, user), (before, looks) in list(self._pending.items()):
             if cut := await self._system.cut_off(site, user, before):
                 log.info("%s: %d connections of %s are cut off: its account was changed", site, cut, user)
@@ -116,11 +117,14 @@ class Figures:
         self._mqtt.loop_start()
 
     async def publish(self) -> None:
-        """Publish them once, and see to the bounds of the queues."""
+        """Publish them once."""
         varz, jsz = await self._system.ask("VARZ"), await self._system.ask("JSZ")
         if varz and jsz and self._mqtt.is_connected():
             for topic, payload in figures.topics(varz[0]["data"], jsz[0]["data"]).items():
                 self._mqtt.publish(topic, payload, retain=True)
+
+    async def bound_queues(self) -> None:
+        """See to the bounds of the queues."""
         for site in self._sites:
             await bound_queue(site, self._queue_bytes)
 
@@ -187,6 +191,7 @@ async def serve(options: argparse.Namespace) -> None:
         work = [
             asyncio.create_task(every(LOOK_EVERY_S, revocation.look)),
             asyncio.create_task(every(figures.EVERY_S, published.publish)),
+            asyncio.create_task(every(queue.EVERY_S, published.bound_queues)),
         ]
         log.info("admits clients of %s", ", ".join(folders))
         if options.ready:

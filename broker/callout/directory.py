@@ -8,6 +8,8 @@ from .subjects import rights_of
 
 FILES = ("passwords", "acl", "sessions.json")
 Stamps = tuple[tuple[int, int], ...]
+CLOCK_STEP_S = 0.02
+"""Times of files are this coarse, rounded up."""
 
 
 class Directory:
@@ -17,18 +19,22 @@ class Directory:
         self._folder = folder
         self._stamps = self._read_stamps()
         self._accounts = _read(folder)
-        self._changed: dict[str, bool] = {}
+        self._changed: dict[str, float | None] = {}
 
     def accounts(self) -> Accounts:
         """The accounts by the files as they are now. Raises OSError or ValueError if they cannot be read."""
         if (stamps := self._read_stamps()) != self._stamps:
             before, self._accounts = self._accounts, _read(self._folder)
             self._stamps = stamps
-            self._changed |= changed(before, self._accounts)
+            changed_s = max(changed_ns for changed_ns, _ in stamps) / 1e9 + CLOCK_STEP_S
+            gone = changed(before, self._accounts)
+            self._changed |= {user: None if is_gone else changed_s for user, is_gone in gone.items()}
         return self._accounts
 
-    def take_changes(self) -> dict[str, bool]:
-        """Users that were changed since the last call, those who came and went too, and whether the account is gone."""
+    def take_changes(self) -> dict[str, float | None]:
+        """Users that were changed since the last call, those who came and went too, and when (epoch s; None: gone).
+
+        Who connected later than that has the new rights."""
         self.accounts()
         taken, self._changed = self._changed, {}
         return taken
@@ -49,7 +55,7 @@ def _of(user: str, accounts: Accounts) -> tuple[object, ...]:
 
 def _stamp(path: Path) -> tuple[int, int]:
     found = path.stat()
-    return found.st_mtime_ns, found.st_ino
+    return found.st_ctime_ns, found.st_ino  # a rename changes it, unlike the time of the content
 
 
 def _read(folder: Path) -> Accounts:

@@ -9,6 +9,8 @@ MAX_BYTES = 2 * 2**30
 hour at 2,500 messages/s of 450 bytes. Then publishers get no acknowledgement and keep what they have; nothing that was
 acknowledged is dropped, and subscribers empty it."""
 NEARLY_FULL = 0.8
+EVERY_S = 5.0
+"""nats-server makes the stream when the first client connects."""
 
 
 def bounded(config: Mapping[str, Any], max_bytes: int) -> dict[str, Any] | None:

@@ -23,6 +23,11 @@ class System:
     def __init__(self, client: Client, nodes: int) -> None:
         self._client, self._nodes = client, nodes
 
+    @property
+    def connected(self) -> bool:
+        """Whether nats-server is there."""
+        return self._client.is_connected
+
     async def ask(self, what: str, **options: object) -> list[Mapping[str, Any]]:
         """The nodes' answers to `VARZ`, `JSZ` or `CONNZ`, those that come within a second."""
         inbox = self._client.new_inbox()

@@ -178,6 +178,7 @@ class PrivateNats(PrivateBroker):
     """nats-server and two callouts in `folder`."""
 
     callout_options: tuple[str, ...] = ()
+    callout_count = 2
 
     def __init__(self, folder: Path, open_files: int | None = None) -> None:
         super().__init__(folder, open_files)
@@ -206,7 +207,7 @@ class PrivateNats(PrivateBroker):
             self._process = subprocess.Popen(command, cwd=self.folder, stderr=log)
         eventually(self._listens, what="nats-server")
         if not self.callouts:
-            self.callouts = [self.callout(), self.callout()]
+            self.callouts = [self.callout() for _ in range(self.callout_count)]
 
     def callout(self) -> "subprocess.Popen[bytes]":
         """One more callout."""
