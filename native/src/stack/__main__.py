@@ -39,8 +39,8 @@ def main() -> int:
 def _up(_: list[str]) -> int:
     settings = load()
     install.install(install.wanted_parts(settings["BROKER"]))
-    settings = up(settings)
     keep_broker(settings)
+    settings = up(settings)
     wait_until_healthy(settings)
     save_broker(settings)
     located = wait_until_located(settings)
