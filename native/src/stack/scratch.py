@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from .install import delay_parts, install, run_parts
+from .install import delay_parts, install, wanted_parts
 from .layout import ROOT, VERSIONS
 from .lifecycle import down, up
 from .links import LINKS, SETTING, Links, proxies
@@ -76,12 +76,12 @@ def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BU
         own: settings that differ from a new `.env`; ports that are not among them are free ones.
         building: the building file; the demo's is copied, since pictures are stored beside it.
     """
-    install(run_parts())
+    install(wanted_parts(own.get("BROKER", "mosquitto")))
     if building == DEMO_BUILDING:
         building = folder / "building" / DEMO_BUILDING.name
         building.parent.mkdir(parents=True)
         shutil.copy(DEMO_BUILDING, building)
-    keys = [key for key in PORT_KEYS if key not in own]
+    keys = [key for key in (*PORT_KEYS, "NATS_PORT") if key not in own]
     chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # enables the account with which callers publish
