@@ -4,7 +4,8 @@
     accounts.py --data .data/broker add gateway pi-lobby
 
 prints the new password once; the broker keeps only its hash. Mosquitto needs a restart for a change;
-`make account` does that. Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
+`make account` does that; NATS' callout follows the files.
+Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
 """
 
 import argparse
@@ -22,6 +23,8 @@ def add(store: Store, new: Sequence[str], kind: str) -> dict[str, str]:
     """Create the accounts, all or none; returns id -> password. Raises ValueError if an id is invalid or taken."""
     for account in new:
         check_id(account)
+        if "." in account and store.on_nats:
+            raise ValueError(f"{account!r} has a dot, which NATS takes in no client id; choose an id without one")
     with store.locked():
         accounts = store.accounts()
         for account in new:
@@ -77,7 +80,10 @@ def run(options: argparse.Namespace) -> None:
     for account, password in passwords.items():
         sys.stdout.write(f"{password}\n" if len(passwords) == 1 else f"{account}\t{password}\n")
         sys.stderr.write(f"broker: {account} has this password; it is shown only now\n")
-    sys.stderr.write("broker: restart Mosquitto to apply the change\n")
+    if store.on_nats:
+        sys.stderr.write("broker: NATS applies the change within two seconds\n")
+    else:
+        sys.stderr.write("broker: restart Mosquitto to apply the change\n")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

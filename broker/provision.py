@@ -7,8 +7,9 @@ Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then start
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
 where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes accepts the services' accounts over TLS too.
-Receivers' accounts are added with accounts.py. With --https a certificate for Node-RED is made in the folder
-`https` too, for the names in HTTP_NAMES and MQTTS_NAMES.
+Receivers' accounts are added with accounts.py. With --nats-port the configuration of nats-server is written too; that
+needs the package `nkeys`. With --https a certificate for Node-RED is made in the folder `https` too, for the names in
+HTTP_NAMES and MQTTS_NAMES.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from certificates import CertificateError, ensure_certificates
+from nats_config import Listeners, Node, render
 from rights import SESSIONS, render_sessions
 from store import Owner, Store, StoreError, with_services
 
@@ -112,6 +114,8 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
         store.make_folder(options.data / "listeners.d")
         if store.replace(options.data / "listeners.d" / "listeners.conf", listeners):
             done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")
+        if not options.nats_port:
+            (options.data / "nats" / "nats.conf").unlink(missing_ok=True)
         if options.tls_port:
             store.make_folder(options.data / "tls")
             names = list(
@@ -122,10 +126,38 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             done += ensure_certificates(options.data / "tls", names, others)
             for path in (options.data / "tls").iterdir():
                 store.own(path)
+            if options.nats_port:
+                done += ensure_nats(store, options, list(accounts))
             if options.https:
                 more = list(dict.fromkeys([*names, *given_names(environment, "HTTP_NAMES")]))
                 done += ensure_https(store, more, others, options.https_gid)
     return done
+
+
+def ensure_nats(store: Store, options: argparse.Namespace, accounts: Sequence[str]) -> list[str]:
+    """nats-server's configuration and keys, in the folder `nats`. Raises ValueError for an impossible cluster."""
+    import nats_keys  # its package is installed only where NATS is wanted
+
+    nodes = options.node or [Node("nats-1")]
+    this = next((node for node in nodes if node.name == options.this), nodes[0])
+    keys = nats_keys.ensure(store, options.site)
+    listeners = Listeners(options.tls_bind or "0.0.0.0", options.tls_port, options.nats_port)  # noqa: S104 - as Mosquitto
+    text = render(this, nodes, listeners, keys.public(), keys.route_password, options.open_files)
+    store.make_folder(options.data / "nats" / "store")
+    wrote = store.replace(options.data / "nats" / "nats.conf", text)
+    warnings = [
+        f"WARNING: {account} cannot connect: NATS takes no client id with a dot; give the receiver another id"
+        for account in accounts
+        if "." in account
+    ]
+    return [*(["wrote nats/nats.conf"] if wrote else []), *warnings]
+
+
+def parse_node(text: str) -> Node:
+    """``NAME=HOST:PORT`` of a node, as the others reach its route."""
+    name, _, address = text.partition("=")
+    host, _, port = address.rpartition(":")
+    return Node(name, host.strip("[]"), int(port))
 
 
 def ensure_https(store: Store, names: Sequence[str], others: Sequence[str], gid: int | None) -> list[str]:
@@ -196,6 +228,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="N",
         help="Mosquitto's limit of open files, which bounds its listeners (default: this command's limit)",
     )
+    add("--nats-port", type=int, default=0, metavar="PORT", help="NATS' own port on loopback; 0: no NATS (default)")
+    add("--site", action="append", metavar="NAME", help="a site, one NATS account each; repeatable (default: site)")
+    node = "a node of a NATS cluster and where the others reach it; repeatable, the same on all (default: one node)"
+    add("--node", type=parse_node, action="append", metavar="NAME=HOST:PORT", help=node)
+    add("--this", default="", metavar="NAME", help="which node this is (default: the first)")
     add("--no-simulator", action="store_true", help="no simulator account, even with its password in the environment")
     options = parser.parse_args(arguments)
     if options.open_files < LEAST_OPEN_FILES:
@@ -203,6 +240,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
             f"--open-files {options.open_files}: Mosquitto needs {LEAST_OPEN_FILES} at least; raise `ulimit -n`"
         )
     options.data = options.data.absolute()
+    options.site = options.site or ["site"]
+    if options.nats_port and not options.tls_port:
+        parser.error("--nats-port needs a TLS port: nats-server has one MQTT listener, for receivers and services")
     options.user = options.user or pwd.getpwuid(os.geteuid()).pw_name
     return options
 

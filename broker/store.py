@@ -37,6 +37,11 @@ class Store:
     folder: Path
     owner: Owner | None = None
 
+    @property
+    def on_nats(self) -> bool:
+        """Whether the folder is prepared for NATS."""
+        return (self.folder / "nats" / "nats.conf").exists()
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Lock the folder for one change; a second command waits."""

@@ -35,6 +35,8 @@ set_default() { # key value: adds a missing key, above the values that native/co
     printf '%s=%s\n' "$1" "$2" >>"$target"
   fi
 }
+set_default BROKER mosquitto
+set_default NATS_PORT 4222
 set_default MQTT_PORT 1883
 set_default MQTT_BIND 127.0.0.1
 set_default MQTT_SERVICES_OUTSIDE ''

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.api import Api
-from support.browser import chromium, session_of, whole
+from support.browser import chromium, session_of
 from support.building import Building
 from support.running import DEMO_BUILDING, RunningStack, running_stack
+from support.tabs import Tabs
 from support.walks import Walks, keep_present, walk
 
 expect.set_options(timeout=60_000)  # a busy machine is slow; tests of timing set their own limit
@@ -47,17 +48,19 @@ def admin_session(browser: Browser, session_stack: RunningStack) -> Any:
     return session_of(browser, session_stack)
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Tabs:
+    """The browser's tabs, for one test after the other."""
+    return Tabs(browser)
+
+
 @pytest.fixture
-def page(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
-    """A new page, logged in as admin, with paths below the dashboard; any script error fails the test."""
-    with whole(
-        browser.new_context(
-            base_url=f"{stack.http_url}/dashboard/",
-            storage_state=admin_session,
-            viewport={"width": 1280, "height": 800},
-        )
-    ) as context:
-        yield context.new_page()
+def page(tabs: Tabs, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
+    """An empty page, logged in as admin, with paths below the dashboard; any script error fails the test."""
+    with tabs.lent(
+        base_url=f"{stack.http_url}/dashboard/", storage_state=admin_session, viewport={"width": 1280, "height": 800}
+    ) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ test('the packed nodes, installed into an empty Node-RED: the example locates re
 
   const port = await freePort();
   const red = new Program(process.execPath, [path.join(FLOWS, 'node_modules/node-red/red.js'), '--userDir', userDir, '--port', String(port), '-D', 'uiHost=127.0.0.1'],
-    { env: { PATH: process.env.PATH, HOME: userDir }, cwd: userDir });
+    { env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', HOME: userDir }, cwd: userDir });
   t.after(() => red.stop('SIGKILL'));
   const ask = (where, options) => fetch(`http://127.0.0.1:${port}${where}`, { signal: AbortSignal.timeout(10_000), ...options });
   const json = async (where) => (await ask(where, { headers: { accept: 'application/json' } })).json();

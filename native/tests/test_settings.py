@@ -8,7 +8,7 @@ import pytest
 from stack.errors import StackError
 from stack.layout import ROOT
 from stack.processes import processes
-from stack.settings import load
+from stack.settings import keep_broker, load
 
 
 @pytest.mark.parametrize("folder", [".", "..", "/", str(ROOT), str(ROOT.parent)])
@@ -105,3 +105,27 @@ def test_a_link_with_a_proxy_is_reached_through_it_and_others_are_not(tmp_path: 
     assert environments["spool"]["INFLUX_URL"] == settings.influx_url
     assert environments["telegraf"]["MQTT_URL"] == "tcp://127.0.0.1:21002"
     assert environments["node-red"]["MQTT_PORT"] == settings["MQTT_PORT"]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"BROKER": "rabbit"}, "BROKER=rabbit .* is none of mosquitto, nats"),
+        ({"BROKER": "nats", "MQTTS_BIND": "192.0.2.7"}, r"MQTTS_BIND=192.0.2.7 .* must be 0\.0\.0\.0"),
+    ],
+)
+def test_a_broker_that_cannot_run_so_is_refused(tmp_path: Path, given: dict[str, str], why: str) -> None:
+    with pytest.raises(StackError, match=why):
+        load(tmp_path / ".env", given)
+
+
+def test_a_chosen_broker_is_kept_for_later_commands(tmp_path: Path) -> None:
+    settings = load(tmp_path / ".env", {"BROKER": "nats"})
+    assert settings["MQTT_PORT"] == settings["MQTTS_PORT"], "nats-server has one listener"
+    assert not load(tmp_path / ".env", {}).on_nats
+    keep_broker(settings)
+    assert load(tmp_path / ".env", {}).on_nats
+    assert (tmp_path / ".env").stat().st_mode & 0o077 == 0
+    names = [process.name for process in processes(load(tmp_path / ".env", {"BROKER": "mosquitto"}))]
+    assert "mosquitto" in names
+    assert "nats" not in names

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from accuracy import arguments, baseline, figures, table, targets
-from accuracy.alterations import changed_by_levels, cut_anew, only_listed, positions_taken
+from accuracy.alterations import changed_by_levels, cut_anew, only_listed, positions_taken, under_conditions
 from accuracy.baseline import Json
 from accuracy.drawn import draw
 from accuracy.follow import FollowError
@@ -86,8 +86,13 @@ def _validation(recordings: list[Recording], held: Json) -> None:
     _said("taking positions away")
     taken = [*positions_taken(recordings), *only_listed(recordings)]
     cut = cut_anew(recordings, TIMES, _said)
-    held["altered: history, live"] = baseline.of_altered([*taken, *cut])
+    held["altered: history, live, mean"] = baseline.of_altered([*taken, *cut])
     _print_table("CUT ANEW, and without positions", table.ALTERED_HEAD, table.altered_rows([*taken, *cut]))
+    other = under_conditions(recordings, TIMES, _said)
+    held["under other conditions: history, live, mean"] = baseline.of_altered(other)
+    _print_table(
+        "UNDER OTHER CONDITIONS: receivers, phones, tags, plans", table.ALTERED_HEAD, table.altered_rows(other)
+    )
     _said("shifting levels")
     shifted = changed_by_levels(recordings)
     drawn = changed_by_levels([one for seed in LEVEL_SEEDS for one in calibrated(draw(seed))], ONE)

@@ -6,10 +6,11 @@ from functools import partial
 from statistics import fmean
 
 from accuracy.altered import TAG_DB, stronger, uneven, unlike, unmeasured
+from accuracy.conditions import conditions
 from accuracy.follow import Estimate
 from accuracy.real import Phases, Result, by_building, estimate_all, measure, of_sets, spread
 from accuracy.recorded import Recording
-from accuracy.recut import drawn, variations
+from accuracy.recut import Variation, drawn, variations
 from accuracy.schematic import schematic
 
 PHASES: Phases = {"gateway": 3, "phone": 1}
@@ -37,6 +38,8 @@ class Altered:
     live: float
     mean: float
     """Of the simple method."""
+    worst: tuple[str, float]
+    """The recording whose history is least above the simple method, and by how much."""
 
 
 def positions_taken(recordings: Iterable[Recording], phases: Phases = PHASES) -> list[Altered]:
@@ -54,8 +57,21 @@ def cut_anew(
     recordings: Sequence[Recording], times: int, said: Callable[[str], object] = str, phases: Phases = PHASES
 ) -> list[Altered]:
     """All variations, each drawn several times. Raises FollowError."""
+    return _varied(recordings, variations(times), said, phases)
+
+
+def under_conditions(
+    recordings: Sequence[Recording], times: int, said: Callable[[str], object] = str, phases: Phases = PHASES
+) -> list[Altered]:
+    """Other receivers, phones, tags and plans; random ones drawn several times. Raises FollowError."""
+    return _varied(recordings, conditions(times), said, phases)
+
+
+def _varied(
+    recordings: Sequence[Recording], kinds: Sequence[Variation], said: Callable[[str], object], phases: Phases
+) -> list[Altered]:
     found = []
-    for variation in variations(times):
+    for variation in kinds:
         said(f"cutting anew: {variation.name}")
         some = [cut for recording in recordings for cut in drawn(recording, variation)]
         found += _altered(variation.name, measure([one for one in some if one.scored and one.adverts], phases))
@@ -92,9 +108,13 @@ def changed_share(recording: Recording, plain: list[Estimate], other: list[Estim
 
 
 def _altered(alteration: str, results: Sequence[Result]) -> list[Altered]:
-    return [
-        Altered(
-            of, alteration, *(fmean(getattr(one, way).share for one in some) for way in ("history", "live", "mean"))
-        )
-        for of, some in of_sets(results).items()
-    ]
+    return [_of_set(of, alteration, some) for of, some in of_sets(results).items()]
+
+
+def _of_set(of: str, alteration: str, some: Sequence[Result]) -> Altered:
+    history, live, mean = (fmean(getattr(one, way).share for one in some) for way in ("history", "live", "mean"))
+    above: dict[str, list[float]] = {}
+    for one in some:
+        above.setdefault(one.recording.name, []).append(one.history.share - one.mean.share)
+    name = min(above, key=lambda each: fmean(above[each]))
+    return Altered(of, alteration, history, live, mean, (name, fmean(above[name])))

@@ -71,7 +71,7 @@ def _outer(found: Iterable[Outer]) -> Json:
 
 
 def of_altered(found: Iterable[Altered]) -> Json:
-    return {f"{one.alteration}, {one.of}": [_percent(one.history), _percent(one.live)] for one in found}
+    return {f"{one.alteration}, {one.of}": [*map(_percent, (one.history, one.live, one.mean))] for one in found}
 
 
 def of_levels(found: dict[str, dict[str, float]]) -> Json:

@@ -9,7 +9,7 @@ from stack.layout import ROOT, node_folder
 
 PROGRAM = """
 const { TUNING } = require('./flows/lib/locator/tuning');
-const { liveShare } = require('./flows/lib/locator/constants').CONSTANTS;
+const { liveShare } = require('./flows/lib/locator/constants').DEFAULTS;
 process.stdout.write(JSON.stringify({ ...TUNING, liveShare }));
 """
 STEPS = (0.7, 1.4)

@@ -13,7 +13,7 @@ from accuracy.follow import Estimate, Play, follow_all
 from accuracy.recorded import Mode, Recording, Second
 from accuracy.score import Score, changes, delays
 from accuracy.truth import Truth
-from accuracy.windows import batches
+from accuracy.windows import batches, published
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -162,7 +162,7 @@ def _result(recording: Recording, estimated: list[Estimate]) -> Result:
         )
 
     def simply(way: simple.Way) -> Scores:
-        rooms = way(recording)
+        rooms = way(published(recording))
         said = changes(list(rooms), list(rooms.values()))
         return Scores((judge(scored, lambda ms: rooms.get(int(ms), ""), said),))
 

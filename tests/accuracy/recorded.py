@@ -15,6 +15,7 @@ ADVERT_COLUMNS = ("ts_ms", "receiver", "beacon", "rssi")
 TRUTH_COLUMNS = ("ts_ms", "room")
 TRUTH = ".truth.csv"
 HEARD_DBM = range(-126, 21)  # gateway agents and the platform discard others: -127 is "unknown"
+WINDOW_MS = 1000  # the default of gateways, and what docs/phones.md recommends to phones
 Mode = Literal["gateway", "phone"]
 
 
@@ -53,6 +54,10 @@ class Recording:
     truth: tuple[Second, ...]
     ignored: int = 0
     """Number of adverts of other tags, of unknown devices, and without a valid level."""
+    window_ms: int = WINDOW_MS
+    """How long a receiver gathers adverts for one batch."""
+    most_readings: int | None = None
+    """A batch has so many strongest readings at most; None: all."""
 
     @property
     def walker(self) -> str:

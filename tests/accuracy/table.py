@@ -98,11 +98,19 @@ def headline(found: Nested) -> str:
     )
 
 
-ALTERED_HEAD = ("alteration", "set", "history", "live", "mean")
+ALTERED_HEAD = ("alteration", "set", "history", "live", "mean", "worst against the mean, points")
 
 
 def altered_rows(found: Iterable[Altered]) -> list[Row]:
-    return [(one.alteration, one.of, percent(one.history), percent(one.live), percent(one.mean)) for one in found]
+    return [
+        (
+            one.alteration,
+            one.of,
+            *map(percent, (one.history, one.live, one.mean)),
+            f"{one.worst[1] * 100:+.1f} {one.worst[0]}",
+        )
+        for one in found
+    ]
 
 
 def level_table(found: dict[str, dict[str, float]]) -> str:

@@ -90,9 +90,16 @@ def halves(building: list[Recording]) -> list[Recording]:
 
 def estimate_taught(some: Sequence[Recording], phases: Phases, teachers: Sequence[Recording]) -> list[list[Estimate]]:
     """Estimates of each recording and phase, with the offsets that others in the same building taught."""
+    return estimate_after_days(some, phases, [teachers] * ROUNDS)
+
+
+def estimate_after_days(
+    some: Sequence[Recording], phases: Phases, days: Sequence[Sequence[Recording]]
+) -> list[list[Estimate]]:
+    """The same, with the teachers of each day; a day's readings are corrected by what the day before taught."""
     plays = [
-        Play(one.building, batches(one, 0), end_ms(one), {}, None, True, _learned(number, turn))
-        for turn in range(ROUNDS)
+        Play(one.building, batches(one, 0), end_ms(one), {}, None, True, _learned(number, day))
+        for day, teachers in enumerate(days)
         for number, one in enumerate(teachers)
     ]
     scored = [(one, phase) for one in some for phase in range(phases[one.mode])]
@@ -109,7 +116,7 @@ def _by_others(building: list[Recording], phases: Phases) -> list[list[Estimate]
     return [estimate_taught([one], phases, [other for other in building if other is not one])[0] for one in building]
 
 
-def _learned(number: int, turn: int) -> Learned:
+def _learned(number: int, day: int) -> Learned:
     if number:
         return "keep"
-    return "use" if turn else "anew"
+    return "use" if day else "anew"

@@ -10,12 +10,23 @@ from accuracy.altered import stronger, uneven, unmeasured
 from accuracy.arguments import RECORDINGS
 from accuracy.borders import away_from_borders
 from accuracy.candidates import joined, single_steps
+from accuracy.conditions import (
+    STRONGEST,
+    adverts_every,
+    conditions,
+    positions_missing,
+    roles_swapped,
+    room_without_device,
+    strongest_only,
+    weaker,
+)
 from accuracy.interval import interval, median, worst_decile
 from accuracy.nested import Bench, Shares, nested
 from accuracy.real import QUICK
 from accuracy.recorded import Recording, load
 from accuracy.recut import adverts_lost, backwards, device_left_out, drawn, lines_moved, other_start, variations
 from accuracy.schematic import schematic
+from accuracy.windows import batches, published
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +82,35 @@ def test_every_variation_is_drawn_as_often_as_said(walk: Recording) -> None:
         assert len(cuts) == one.times
         assert cuts == drawn(walk, one)
     assert len({cut.truth[0].ts_ms for cut in drawn(walk, variations(2)[2])}) == 2
+
+
+def test_under_other_conditions_only_that_is_other_which_is_said(walk: Recording) -> None:
+    rare = adverts_every(walk, rng(), 2000)
+    seconds = (walk.adverts[-1].ts_ms - walk.adverts[0].ts_ms) / 1000
+    assert len(rare.adverts) <= len(walk.devices) * (seconds / 2 + 2) < len(walk.adverts)
+    phone = roles_swapped(walk, rng())
+    parse(phone.building)
+    assert (phone.mode, len(phone.devices)) == ("phone", len(walk.devices))
+    assert [one.rssi for one in phone.adverts] == [one.rssi for one in walk.adverts]
+    assert {one.receiver for one in phone.adverts} == {phone.walker}
+    again = roles_swapped(phone, rng())
+    parse(again.building)
+    assert [one.rssi for one in batches(again, 0)[0].readings]
+    assert max(len(one.readings) for one in batches(strongest_only(walk, rng()), 0)) == STRONGEST
+    rooms = {one["room"] for one in room_without_device(walk, rng()).devices}
+    assert len(rooms) == len({one["room"] for one in walk.devices}) - 1
+    unknown = [one for one in positions_missing(walk, rng()).devices if one.get("approximate")]
+    assert len(unknown) == len(walk.devices) / 2
+    assert max(one.rssi for one in weaker(walk, rng()).adverts) == max(one.rssi for one in walk.adverts) - 15
+
+
+def test_receivers_with_long_windows_publish_rarely(walk: Recording) -> None:
+    (long,) = [drawn(walk, one)[0] for one in conditions() if one.name == "windows of 4 s"]
+    gaps = {one["window_ms"] for one in long.devices}
+    assert gaps == {4000}
+    assert published(walk) is walk
+    heard = {one.ts_ms for one in published(long).adverts if one.receiver == long.devices[0]["id"]}
+    assert len({ms % 4000 for ms in heard}) == 1
 
 
 def test_levels_are_shifted_as_said(walk: Recording) -> None:

@@ -11,9 +11,9 @@ from gateway_agent.window import Window
 from accuracy.arguments import RECORDINGS
 from accuracy.arguments import parse as parse_arguments
 from accuracy.real import judge
-from accuracy.recorded import Advert, DataError, Recording, Second, load
+from accuracy.recorded import WINDOW_MS, Advert, DataError, Recording, Second, load
 from accuracy.simple import mean, strongest
-from accuracy.windows import WINDOW_MS, batches
+from accuracy.windows import batches
 
 TAG = "C2A628384B08"
 BUILDING = {

@@ -13,6 +13,7 @@ from support.browser import serious_faults, session_of, whole
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import batch, eventually, publish
+from support.tabs import Tabs
 
 SOON_MS = 15_000
 PHONE: Any = {"width": 390, "height": 844}
@@ -23,13 +24,10 @@ pytestmark = pytest.mark.usefixtures("no_recordings")
 
 
 @pytest.fixture
-def phone(browser: Browser, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
+def phone(tabs: Tabs, stack: RunningStack, admin_session: Any) -> Iterator[Page]:
     """A phone's page, logged in as admin."""
     base = f"{stack.http_url}/dashboard/"
-    with whole(
-        browser.new_context(base_url=base, storage_state=admin_session, viewport=PHONE, has_touch=True)
-    ) as context:
-        page = context.new_page()
+    with tabs.lent(base_url=base, storage_state=admin_session, viewport=PHONE, has_touch=True) as page:
         page.goto("record")
         expect(page.get_by_role("heading", name="A new walk")).to_be_visible(timeout=SOON_MS)
         yield page

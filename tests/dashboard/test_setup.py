@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from support.browser import serious_faults, session_of
 from support.keys import admin, asking, named_key
 from support.running import DEMO_BUILDING, RunningStack, running_stack
 from support.stack_client import batch, publish
+from support.tabs import Tabs
 
 SOON_MS = 60_000
 BUILDING = "/api/v1/building"
@@ -58,29 +60,21 @@ def put(http: httpx.Client, change: Callable[[dict[str, Any]], Any]) -> None:
 
 
 @pytest.fixture
-def opened(browser: Browser, stack: RunningStack, sessions: dict[str, Any]) -> Iterator[Callable[..., Page]]:
+def opened(tabs: Tabs, stack: RunningStack, sessions: dict[str, Any]) -> Iterator[Callable[..., Page]]:
     """Opens pages below the dashboard; an error in their scripts fails the test."""
-    contexts, faults = [], list[str]()
+    with ExitStack() as lent:
 
-    def opened(path: str = "setup", role: str = "ADMIN") -> Page:
-        context = browser.new_context(
-            base_url=f"{stack.http_url}/dashboard/", storage_state=sessions[role],
-            viewport={"width": 1280, "height": 800}, accept_downloads=True,
-        )  # fmt: skip
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(SOON_MS)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(path)
-        if path.startswith("setup"):
-            expect(page.get_by_role("heading", name="Set-up", level=1)).to_be_visible()
-            expect(page.locator(".wait")).to_have_count(0)
-        return page
+        def opened(path: str = "setup", role: str = "ADMIN") -> Page:
+            base, viewport = f"{stack.http_url}/dashboard/", {"width": 1280, "height": 800}
+            page = lent.enter_context(tabs.lent(base_url=base, storage_state=sessions[role], viewport=viewport))
+            page.set_default_timeout(SOON_MS)
+            page.goto(path)
+            if path.startswith("setup"):
+                expect(page.get_by_role("heading", name="Set-up", level=1)).to_be_visible()
+                expect(page.locator(".wait")).to_have_count(0)
+            return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not faults, faults
+        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Runs the backup and restore commands of the operations page."""
 
 import os
-import re
 import shutil
 import stat
 import subprocess
@@ -15,12 +14,11 @@ import yaml
 from stack import health
 from stack.layout import ROOT
 from stack.lifecycle import down, up
+from support import operations
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import batch, eventually, history, now_ms, publish
 
-PAGE = (ROOT / "docs" / "operations.md").read_text()
-BLOCKS = dict(re.findall(r"<!-- tested: ([^\n]+) -->\n```sh\n(.*?)```", PAGE, re.DOTALL))
 MAKE = """
 from sys import argv
 from stack.lifecycle import down, up
@@ -55,9 +53,8 @@ sys.exit(subprocess.run(command).returncode)
 
 def run(block: str, folder: Path, environment: dict[str, str], archive: str = "") -> None:
     """Run a block of the page in the installation's folder; an archive's name replaces the example's."""
-    commands = re.sub(r"archive=\S+", f"archive={archive}", BLOCKS[block]) if archive else BLOCKS[block]
     done = subprocess.run(
-        ["bash", "-ec", commands],
+        ["bash", "-ec", operations.block(block, archive)],
         cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
@@ -154,6 +151,10 @@ def test_a_failed_backup_restarts_stopped_services(tmp_path: Path, way: str) -> 
         (tmp_path / "bin" / program).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     subprocess.run(
-        ["bash", "-c", BLOCKS[f"back up {way}"]], cwd=tmp_path, env=environment, check=True, capture_output=True
+        ["bash", "-c", operations.block(f"back up {way}")],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        capture_output=True,
     )
     assert (tmp_path / "steps").read_text().split() == ["down", "up"]

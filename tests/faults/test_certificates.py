@@ -17,21 +17,11 @@ import pytest
 from ingest.private_broker import PrivateBroker
 from stack.layout import ROOT
 from support import web
-from support.certificates import resign
+from support.certificates import DAY_S, resign, shown_days
 from support.running import RunningStack
 from support.stack_client import eventually
 
-DAY_S = 86_400
 RENEW = [sys.executable, str(ROOT / "broker" / "renew.py")]
-
-
-def shown_days(port: int, authority: Path) -> float:
-    """Days of validity of the certificate on the receivers' port."""
-    pem = ssl.get_server_certificate(("127.0.0.1", port), ca_certs=str(authority))
-    end = subprocess.run(
-        ["openssl", "x509", "-noout", "-enddate"], input=pem, capture_output=True, text=True, check=True
-    )
-    return (ssl.cert_time_to_seconds(end.stdout.strip().removeprefix("notAfter=")) - time.time()) / DAY_S
 
 
 def test_the_certificates_expiry_is_a_metric(stack: RunningStack) -> None:

@@ -1,4 +1,4 @@
-"""A private Mosquitto, prepared by broker/provision.py, for tests that change or stop it."""
+"""A private broker, Mosquitto or NATS, prepared by broker/provision.py, for tests that change or stop it."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from typing import Any
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
-from stack.layout import ROOT
+from stack.layout import ROOT, nats_program
 from support.stack_client import eventually
 from unused_ports import unused_ports
 
@@ -76,6 +76,8 @@ class Session:
     def close(self) -> None:
         self.client.disconnect()
         self.client.loop_stop()
+        # Nothing refers back to this session, so the client ends at once and closes its sockets.
+        self.client.on_connect = self.client.on_disconnect = self.client.on_message = self.client.on_subscribe = None
 
     def _on_connect(self, _client: mqtt.Client, _data: object, _flags: object, reason: Any, _more: object) -> None:
         self.answer = str(reason)
@@ -114,6 +116,13 @@ class PrivateBroker:
             self.restart()
         return done.stdout.strip()
 
+    def kill(self) -> None:
+        """SIGKILL the broker."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait(20)
+        self._process = None
+
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
             command = [*self._limited, "mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
@@ -126,6 +135,10 @@ class PrivateBroker:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(20)
             self._process = None
+
+    def close(self) -> None:
+        """Stop all that runs."""
+        self.stop()
 
     def restart(self) -> None:
         self.stop()
@@ -161,16 +174,81 @@ class PrivateBroker:
         return True
 
 
+class PrivateNats(PrivateBroker):
+    """nats-server and two callouts in `folder`."""
+
+    callout_options: tuple[str, ...] = ()
+    callout_count = 2
+
+    def __init__(self, folder: Path, open_files: int | None = None) -> None:
+        super().__init__(folder, open_files)
+        self.port = self.tls_port
+        (self.nats_port,) = unused_ports(1)
+        self.callouts: list[subprocess.Popen[bytes]] = []
+
+    def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
+        return super().provision("--nats-port", str(self.nats_port), *more, environment=environment)
+
+    def accounts(self, *arguments: str) -> str:
+        """As of Mosquitto, without a restart."""
+        done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def start(self) -> None:
+        self.launch()
+        eventually(lambda: self.callout_log().count("admits clients") >= len(self.callouts), what="the callouts")
+        eventually(self.admits, what="a callout")
+
+    def launch(self) -> None:
+        """Start nats-server, and the callouts where there are none; return when it listens."""
+        with (self.folder / "log").open("ab") as log:
+            command = [*self._limited, str(nats_program()), "--config", str(self.folder / "nats" / "nats.conf")]
+            self._process = subprocess.Popen(command, cwd=self.folder, stderr=log)
+        eventually(self._listens, what="nats-server")
+        if not self.callouts:
+            self.callouts = [self.callout() for _ in range(self.callout_count)]
+
+    def callout(self) -> "subprocess.Popen[bytes]":
+        """One more callout."""
+        command = [sys.executable, "-m", "callout", "--data", str(self.folder), "--port", str(self.nats_port),
+                   "--mqtt-port", str(self.port), *self.callout_options]  # fmt: skip
+        with (self.folder / "callout.log").open("ab") as log:
+            return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT / "broker")}, stderr=log)
+
+    def callout_log(self) -> str:
+        return (self.folder / "callout.log").read_text()
+
+    def close(self) -> None:
+        for callout in self.callouts:
+            callout.terminate()
+        for callout in self.callouts:
+            callout.wait(20)
+        self.callouts = []
+        super().close()
+
+    def admits(self) -> bool:
+        """Whether somebody can connect."""
+        try:
+            with self.session("nodered-probe") as session:
+                return session.answer == "Success"
+        except OSError:
+            return False
+
+
+BROKERS = {"mosquitto": PrivateBroker, "nats": PrivateNats}
+
+
 @contextmanager
-def private_broker(folder: Path, open_files: int | None = None) -> Iterator[PrivateBroker]:
+def private_broker(folder: Path, open_files: int | None = None, kind: str = "mosquitto") -> Iterator[PrivateBroker]:
     """A provisioned, running broker for the length of the block; the services' passwords are SERVICES.
 
     `open_files`: how many it may have, with its connections; by default as many as the tests.
     """
-    broker = PrivateBroker(folder, open_files)
+    broker = BROKERS[kind](folder, open_files)
     broker.provision()
     broker.start()
     try:
         yield broker
     finally:
-        broker.stop()
+        broker.close()

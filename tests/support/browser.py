@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, WebError, sync_playwright
 from stack.layout import ROOT
 
 from .running import RunningStack
@@ -79,12 +79,26 @@ def session_of(browser: Browser, stack: RunningStack, role: str = "ADMIN") -> An
 @contextmanager
 def whole(context: BrowserContext) -> Iterator[BrowserContext]:
     """Closes the context afterwards; a script's error in one of its pages or beside it fails."""
+    with faultless(context):
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+@contextmanager
+def faultless(context: BrowserContext) -> Iterator[None]:
+    """A script's error in one of the context's pages or beside it fails."""
     faults: list[str] = []
-    context.on("weberror", lambda fault: faults.append(f"{fault.error}\n{fault.error.stack}"))
+
+    def note(fault: WebError) -> None:
+        faults.append(f"{fault.error}\n{fault.error.stack}")
+
+    context.on("weberror", note)
     try:
-        yield context
+        yield
     finally:
-        context.close()
+        context.remove_listener("weberror", note)
     assert not faults, "\n".join(faults)
 
 

@@ -37,7 +37,7 @@ class RunningStack:
         self.authority = settings.data_dir / "broker" / "tls" / "ca.crt"
         self.influx_url = settings.influx_url
         self.ports = SimpleNamespace(
-            **{key.removesuffix("_PORT").lower(): settings.port(key) for key in settings.port_keys},
+            **{key.removesuffix("_PORT").lower(): settings.port(key) for key in {*PORT_KEYS, *settings.port_keys}},
         )
         self._supervisor = Supervisor(settings.data_dir)
 

@@ -16,7 +16,9 @@ from . import web
 from .running import RunningStack
 
 T = TypeVar("T")
-POLL_S = 0.1
+POLL_S, SLOWEST_POLL_S = 0.1, 0.5
+POLLS_OF_A_WAIT = 20
+"""The longer a wait, the longer the pause before the next question, which costs CPU time that other tests need."""
 
 
 def eventually(probe: Callable[[], T], within_s: float = 60.0, what: str = "") -> T:
@@ -25,10 +27,11 @@ def eventually(probe: Callable[[], T], within_s: float = 60.0, what: str = "") -
     Raises:
         AssertionError: with the last value, if there is none within `within_s` seconds.
     """
-    deadline = time.monotonic() + within_s
+    started = time.monotonic()
     while not (value := probe()):
-        assert time.monotonic() < deadline, f"not within {within_s} s: {what or probe}; last: {value!r}"
-        time.sleep(POLL_S)
+        waited_s = time.monotonic() - started
+        assert waited_s < within_s, f"not within {within_s} s: {what or probe}; last: {value!r}"
+        time.sleep(min(max(POLL_S, waited_s / POLLS_OF_A_WAIT), SLOWEST_POLL_S))
     return value
 
 

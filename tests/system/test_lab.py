@@ -1,5 +1,5 @@
-"""The load laboratory on a real stack: all is counted, a starved generator makes its run void, a loss and a slower
-platform are found."""
+"""The load laboratory on a real stack, whose parts reach each other through Toxiproxy: all is counted, a starved
+generator makes its run void, a loss and a slower platform are found, a delayed connection delays what goes over it."""
 
 import csv
 import json
@@ -7,15 +7,20 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
+import pytest
 from influxdb_client.client.influxdb_client import InfluxDBClient
-from stack.links import proxies
-from support.running import RunningStack
-from support.stack_client import eventually
+from stack.links import Links, proxies
+from stack.scratch import linked
+from support import web
+from support.building import Building
+from support.running import RunningStack, running_stack
+from support.stack_client import batch, eventually, get, publish
 from unused_ports import unused_ports
 
 SCENARIO = """
@@ -53,6 +58,26 @@ OK, FAILED, VOID = 0, 1, 5
 DELAYS_MS = {"before": 100, "same": 100, "slower": 122}
 """Most of each answer's time: what other tests do to the machine meanwhile is small beside it."""
 FROZEN_S = 1.0
+HELD_BACK_S, TOO_LONG_S = 0.3, 4.5
+"""Less and more than the flows wait for the database (`firstMs` in store-guard.js)."""
+
+
+@pytest.fixture(scope="module")
+def links_and_stack() -> Iterator[tuple[Links, RunningStack]]:
+    """A stack with a proxy on each way between its parts."""
+    ports = dict(zip(("INFLUX_PORT", "MQTT_PORT"), map(str, unused_ports(2)), strict=True))
+    with linked(ports) as (settings, links), running_stack(environment=settings) as running:
+        yield links, running
+
+
+@pytest.fixture(scope="module")
+def session_stack(links_and_stack: tuple[Links, RunningStack]) -> RunningStack:
+    return links_and_stack[1]
+
+
+@pytest.fixture
+def links(links_and_stack: tuple[Links, RunningStack]) -> Links:
+    return links_and_stack[0]
 
 
 def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, tmp_path: Path) -> None:
@@ -109,6 +134,37 @@ def test_a_platform_that_is_slower_by_a_fifth_is_a_regression_and_the_same_one_i
     code, text = _compared(tmp_path, "before", "slower")
     assert code == FAILED
     assert [line for line in text.splitlines() if " p50 " in line and line.endswith("REGRESSION")], text
+
+
+def test_a_delayed_database_delays_what_is_asked_of_it_and_nothing_else(
+    stack: RunningStack, links: Links, demo: Building
+) -> None:
+    """A time of which nothing is in memory is asked of the database; where somebody is now is not."""
+    hours = iter(range(2, 1000))  # each time once, as an answer may be kept
+
+    def history(**how: bool) -> tuple[int, float]:
+        """Status and seconds."""
+        end, started = int(time.time()) - next(hours) * 3600, time.monotonic()
+        window = {"staff_id": "9", "start_time": end - 60, "end_time": end}
+        answer = web.get(f"{stack.http_url}/extractbeacon", params=window, timeout=30, **how)
+        return answer.status_code, time.monotonic() - started
+
+    eventually(lambda: history()[1] < HELD_BACK_S, what="an answer without delay")
+    try:
+        links.delay("node-red-influxd", HELD_BACK_S * 1000)
+        status, took_s = history()
+        assert status == 200
+        assert took_s >= HELD_BACK_S
+        links.delay("node-red-influxd", TOO_LONG_S * 1000)
+        status, took_s = history(retry_503=False)
+        assert status == 503
+        assert took_s < TOO_LONG_S, "who cannot be answered hears it soon"
+        publish(stack, ("phone/9/readings", batch((demo.beacons[0].id, -40))))
+        eventually(lambda: get(stack, "/api/v1/staff/9").json()["presence"], what="who is there now")
+        assert get(stack, "/api/v1/staff/9").elapsed.total_seconds() < TOO_LONG_S
+    finally:
+        links.delay("node-red-influxd", 0)
+    eventually(lambda: history()[1] < HELD_BACK_S, what="an answer without delay again")
 
 
 def _compared(folder: Path, before: str, after: str) -> tuple[int, str]:

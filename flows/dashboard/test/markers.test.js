@@ -37,6 +37,23 @@ test('no seat is on a gateway', () => {
   assert.ok(ages.every(([x, y]) => Math.hypot(x - 10, y - 30) >= 1.2), 'nor is the age below somebody');
 });
 
+test('on a phone the name and number of a room stay free while there are other seats, and no seat is lost', () => {
+  const [hall] = rooms;
+  const { x, y, width, height } = hall.small;
+  const covers = ([seatX, seatY]) => seatX > x && seatX < x + width && seatY > y && seatY < y + height;
+  const everywhere = { ...hall, small: undefined };
+  for (const step of [3.2, 2.1, 1.1]) {
+    const seats = seatsOf(hall, step, 1.3);
+    assert.deepEqual([...seats].sort(), seatsOf(everywhere, step, 1.3).sort(), 'none is lost');
+    assert.ok(seats.some(covers), 'else this tries nothing');
+    const seat = (room, count) => [...createSeating(new Map([['hall', room]]), 1.3).seat('hall', ids(count)).places.values()];
+    const free = seats.filter((one) => !covers(one)).length;
+    assert.equal(seat(hall, 5).filter(covers).length, 0);
+    assert.equal(new Set(seat(hall, free).map(String)).size, free);
+  }
+  assert.ok(createSeating(new Map([['hall', hall]]), 1.3).seat('hall', ids(40)).places.size === 40);
+});
+
 test('people keep their seats while others come and go', () => {
   const seating = createSeating(new Map(rooms.map((room) => [room.id, room])), 1.3);
   const before = seating.seat('hall', ids(12)).places;

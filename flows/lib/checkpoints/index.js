@@ -10,7 +10,6 @@ const { superfluous } = require('./keep');
  * @typedef {ReturnType<typeof createCheckpoints>} Checkpoints
  * @typedef {object} Checkpoint what a locator knew when it had heard certain readings
  * @property {number} ms event time, epoch ms
- * @property {string[]} diverged people of whom it did not hear some readings in time
  * @property {import('../intake/recent-batches').Kept|null} heard batches of the minutes before; null: all before `ms`, and none after
  * @property {import('../locator').Saved} locator
  */
@@ -75,15 +74,15 @@ function createCheckpoints(place, warn) {
     },
     /**
      * The newest one of a time or before.
-     * @param {number} beforeMs @param {string[]|null} staff of whom it heard everything in time; null: it does not matter of whom
+     * @param {number} beforeMs @param {(ms: number) => boolean} isUsable
      * @returns {Promise<Checkpoint|null>}
      */
-    async newest(beforeMs, staff) {
+    async newest(beforeMs, isUsable) {
       await writing;
       const times = files ? await files.list() : [];
-      for (const ms of times.filter((one) => one <= beforeMs).sort((a, b) => b - a)) {
+      for (const ms of times.filter((one) => one <= beforeMs && isUsable(one)).sort((a, b) => b - a)) {
         const checkpoint = await read(ms);
-        if (checkpoint && !staff?.some((id) => checkpoint.diverged.includes(id))) return checkpoint;
+        if (checkpoint) return checkpoint;
       }
       return null;
     },

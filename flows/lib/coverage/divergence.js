@@ -1,9 +1,12 @@
 // @ts-check
 'use strict';
 
+const { createIntervals, LOCATED, WAITING } = require('./intervals');
+
 /**
- * Whether who locates the present may know something else than one that heard every reading in time. Pure.
+ * When the locator of the present knew something else than one that heard every reading in time. Pure.
  * @typedef {import('./intervals').Intervals} Intervals
+ * @typedef {import('.').Part} Part
  */
 
 /** Located once more after a start: what a killed broker forgot (30 s), and who was about to be lost (60 s). */
@@ -15,16 +18,37 @@ const FOLLOWED_MS = 30 * 60_000;
 /** … and else for so long: it is hardly ever decided otherwise for longer. */
 const ASIDE_MS = 2 * 60_000;
 
-/**
- * @param {Pick<Intervals, 'everybody'|'named'>} gaps @param {import('./repeats').Repeats} repeats
- */
-const divergenceOf = (gaps, repeats) => ({
-  /** Of whom some readings were not heard in time. */
-  diverged: () => [...new Set([...gaps.named().map(({ id }) => id), ...repeats.people()])],
-  /** Since when that may be so of everybody, epoch ms; Infinity: it is not. The last gap is the present. */
-  divergedSince: () => Math.min(gaps.everybody().slice(0, -1)[0]?.fromMs ?? Infinity, repeats.everybodySince()),
-  /** Nothing before this is to be located for everybody, but by hand, epoch ms. */
-  neededSince: () => Math.min((gaps.everybody()[0]?.fromMs ?? Infinity) - MARGIN_MS, repeats.everybodySince()),
-});
+/** Copies of the locator's state are hardly ever kept for longer. */
+const REMEMBERED_MS = 2 * 3_600_000;
 
-module.exports = { divergenceOf, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS };
+/**
+ * @param {unknown} kept what `toJSON` said
+ * @param {Pick<Intervals, 'everybody'|'has'>} gaps @param {import('./repeats').Repeats} repeats
+ */
+function createDivergence(kept, gaps, repeats) {
+  /** Of whom the locator of the present missed readings, from the first of them until it went on from one that heard them. */
+  const missed = createIntervals(kept);
+
+  return {
+    /** @param {string} id of a person @param {number} ts of readings that came late @param {number} nowMs */
+    begin(id, ts, nowMs) { if (ts > nowMs - FOLLOWED_MS) missed.mark(ts, Infinity, WAITING, [id]); },
+    /** Late readings of these people are located. @param {string[]} ids @param {number} nowMs */
+    end(ids, nowMs) { missed.mark(nowMs, Infinity, LOCATED, ids.filter((id) => !gaps.has(id))); },
+    /** @param {number} nowMs */
+    prune: (nowMs) => missed.prune(nowMs - REMEMBERED_MS),
+    toJSON: missed.toJSON,
+    asked: {
+      /** Whether the locator of the present knew all of these people then. @param {number} ms @param {string[]} staff [] of everybody */
+      knewAll: (ms, staff) => missed.firstGap(ms, ms + 1, staff) === null,
+      /** Of whom it missed something then that it knew later, and since when. @param {number} ms @returns {Part[]} */
+      missedAt: (ms) => missed.named().filter(({ id, fromMs, toMs }) => fromMs <= ms && ms < toMs && !gaps.has(id))
+        .map(({ id, fromMs, toMs }) => ({ fromMs, toMs, staff: [id] })),
+      /** Since when it may miss something of everybody, epoch ms; Infinity: it does not. The last gap is the present. */
+      divergedSince: () => Math.min(gaps.everybody().slice(0, -1)[0]?.fromMs ?? Infinity, repeats.everybodySince()),
+      /** Nothing before this is to be located for everybody, but by hand, epoch ms. */
+      neededSince: () => Math.min((gaps.everybody()[0]?.fromMs ?? Infinity) - MARGIN_MS, repeats.everybodySince()),
+    },
+  };
+}
+
+module.exports = { createDivergence, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS };

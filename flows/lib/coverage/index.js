@@ -3,7 +3,7 @@
 
 const { setTimeout: wait } = require('node:timers/promises');
 const { StoreUnavailable } = require('../store/influx');
-const { divergenceOf, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS } = require('./divergence');
+const { createDivergence, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS } = require('./divergence');
 const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
 const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
@@ -30,8 +30,6 @@ const UNFINISHED_MS = 10 * 60_000;
 const ON_ITS_WAY_MS = 60_000;
 const AGAIN_MS = 5 * 60_000; // what failed is tried again after that
 
-const NO_RECORD = createRecord(null, () => {});
-
 /**
  * @param {object} means
  * @param {number} means.startedMs
@@ -40,19 +38,21 @@ const NO_RECORD = createRecord(null, () => {});
  * @param {import('./record').CoverageRecord} [means.record]
  * @param {(ms: number) => Promise<unknown>} [means.sleep]
  */
-function createCoverage({ startedMs, newestStored, newestPublished, record = NO_RECORD, sleep = (ms) => wait(ms) }) {
+function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}),
+  sleep = (ms) => wait(ms) }) {
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
   const requests = createIntervals(kept.requests);
   const repeats = createRepeats(kept.repeats, () => saving.changed());
+  const divergence = createDivergence(kept.missed, gaps, repeats);
   const known = kept.live !== null;
   const liveMs = known ? (gaps.everybody().at(-1)?.fromMs ?? startedMs) - (kept.live ? MARGIN_MS : 0) : -Infinity;
   gaps.mark(liveMs, startedMs, WAITING);
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
   const late = createLateTimes(gaps, startedMs);
-  const saving = createSaving(() => record.save({
-    gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(), live: following, tries }), sleep);
+  const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(),
+    missed: divergence.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
   const underway = createUnderway();
@@ -71,6 +71,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   /** @param {number} nowMs */
   function prune(nowMs) {
     for (const intervals of [gaps, requests, repeats]) intervals.prune(nowMs - RETENTION_MS);
+    divergence.prune(nowMs);
   }
 
   /** Readings of that time may not have been located: they will be, from the database. @param {number} fromMs @param {number} toMs */
@@ -86,10 +87,10 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
       taken.delete(part);
       if (part.staff === null && part.toMs <= startedMs && part.fromMs < part.toMs) tries = Math.max(0, kept.tries - 1);
     }
-    if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) tries = 0;
-    following ||= caughtUpMs + ARRIVED_MS <= aliveMs;
+    if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) [following, tries] = [true, 0];
     if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
     repeats.finishStored(aliveMs);
+    divergence.end(arrived.flatMap(({ staff }) => staff ?? []), aliveMs);
     if (arrived.length === 0) return;
     late.forget();
     saving.changed();
@@ -112,15 +113,13 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
   }
 
   return {
-    ...divergenceOf(gaps, repeats),
-    refuseIncomplete,
+    ...divergence.asked, refuseIncomplete,
     /** For stays: what ended in a time that lacks may have begun in the window, long before. @type {RefuseIncomplete} */
     refuseIncompleteStays: (fromMs, toMs, who, nowMs) =>
       refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),
     /** Up to when a time is complete, epoch ms within it. @type {(fromMs: number, toMs: number, who: Who, nowMs: number) => number} */
     completeUntil: (fromMs, toMs, who, nowMs) =>
-      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity,
-        repeats.firstMs(fromMs, toMs, who))),
+      Math.max(fromMs, Math.min(toMs, nowMs, firstGap(fromMs, toMs, who, nowMs)?.fromMs ?? Infinity, repeats.firstMs(fromMs, toMs, who))),
 
     /**
      * Readings of a time that is over, which the locator did not take.
@@ -128,8 +127,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
      */
     late(id, ts, nowMs) {
       if (ts <= nowMs - RETENTION_MS || !late.add(id, ts, nowMs)) return;
-      repeats.hold(id, ts - DECIDED_MS, ts > nowMs - FOLLOWED_MS ? nowMs : ts + ASIDE_MS);
-      saving.changed();
+      divergence.begin(id, ts, nowMs);
+      repeats.hold(id, ts - DECIDED_MS, ts > nowMs - FOLLOWED_MS ? nowMs : ts + ASIDE_MS); // which says that it changed
     },
     /**
      * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.
@@ -183,8 +182,9 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = NO_
     async look(readBackMs, nowMs) {
       await stored.look(readBackMs, nowMs);
       if (!stored.isHeld(nowMs)) finishStored(stored.aliveMs());
-      if (nowMs - savedMs >= SAVE_MS) prune(savedMs = nowMs);
-      if (savedMs === nowMs) saving.changed();
+      if (nowMs - savedMs < SAVE_MS) return;
+      prune(savedMs = nowMs);
+      saving.changed();
     },
     /** Everybody's time before is located and stored, but for late readings, epoch ms; 0: not known yet. @param {number} nowMs */
     settledMs: (nowMs) => (startKnown ? firstGap(-Infinity, Infinity, [], nowMs)?.fromMs ?? nowMs : 0),

@@ -8,7 +8,8 @@ const { createStateFile } = require('../shared/state-file');
 /**
  * The record on disk, beside the flows' data.
  * @typedef {{gaps: Record<string, unknown>, requests: Record<string, unknown>, repeats: Record<string, unknown>,
- *   live: boolean|null, tries: number}} Kept live: whether the live path was what moved on; null: nothing is known but late times.
+ *   missed: Record<string, unknown>, live: boolean|null, tries: number}} Kept live: whether the live path was what moved on; null:
+ *   nothing is known but late times.
  *   tries: starts since one last got on
  * @typedef {{load: () => Kept, save: (kept: Kept) => Promise<void>}} CoverageRecord save never rejects
  * @param {string|null} folder null: nothing is kept
@@ -25,10 +26,11 @@ function createRecord(folder, warn) {
     load() {
       const state = stateFile.read();
       if (state?.v === 1 && state.gaps?.['']) {
-        return { gaps: state.gaps, requests: state.requests ?? {}, repeats: state.repeats ?? {}, live: state.live !== false,
+        const { gaps, requests = {}, repeats = {}, missed = {} } = state;
+        return { gaps, requests, repeats, missed, live: state.live !== false,
           tries: Number(state.tries) || 0 };
       }
-      return { gaps: byPerson(createStateFile(earlier, warn).read()), requests: {}, repeats: {}, live: null, tries: 0 };
+      return { gaps: byPerson(createStateFile(earlier, warn).read()), requests: {}, repeats: {}, missed: {}, live: null, tries: 0 };
     },
     async save(kept) {
       if (await stateFile.write({ v: 1, ...kept }) && earlier) rmSync(earlier, { force: true });

@@ -49,7 +49,6 @@ function createRepeats(kept, onChange) {
     firstMs: (fromMs, toMs, who) => intervals.firstGap(fromMs, toMs, who)?.fromMs ?? Infinity,
     /** Since when everybody is located once more, epoch ms; Infinity: they are not. */
     everybodySince: () => intervals.everybody()[0]?.fromMs ?? Infinity,
-    people: () => new Set(intervals.named().map(({ id }) => id)),
     count: () => intervals.everybody().length + intervals.named().length,
     prune: intervals.prune,
     toJSON: intervals.toJSON,

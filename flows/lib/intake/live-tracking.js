@@ -9,6 +9,9 @@ const { inPieces } = require('../shared/pieces');
 const { inOrder } = require('./batches');
 const { toBuilding, toGateway } = require('./changes');
 
+/** A locator that begins sees everybody enter. What knows better has caught up by then, unless the database is away. */
+const EVENTS_HELD_MS = 60_000;
+
 /**
  * The locator at work on the present: what it finds goes into memory and to the outbox. While the past is rebuilt it shares
  * its readings; in the end it goes on from what the locator of the rebuild knows.
@@ -41,6 +44,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   const recentBatches = createRecentBatches();
   const liveLag = createIntervalHistogram();
   let newestPublishedMs = 0;
+  const eventsFromMs = startedMs + EVENTS_HELD_MS;
   let version = 0;
   let buildingSinceMs = startedMs;
   /** Gets every batch, too. @type {Listener|null} */
@@ -92,7 +96,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
     results.add('presence', found.presences.splice(0));
-    addEvents(found.events.splice(0).filter(isOurs));
+    addEvents(found.events.splice(0).filter(({ ts }) => !recovering || ts >= eventsFromMs));
   }
 
   /** @param {import('../locator').LocationEvent[]} events */
@@ -196,6 +200,8 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     },
     /** Forget receivers that are gone. @param {number} nowMs */
     sweep: (nowMs) => recentBatches.sweep(nowMs),
+    /** Until the rebuild has caught up, it alone publishes events before this; epoch ms. */
+    eventsFromMs: () => eventsFromMs,
     /** @param {Listener|null} listener gets every batch from now on, too; there is one */
     shareReadings: (listener) => { onBatch = listener; },
     /** The same; and until `adopt` somebody else publishes what depends on the time before the start. @param {Listener} listener */

@@ -29,7 +29,7 @@ const CONSTANTS = Object.freeze({
   lostShare: 0.15, // windows lost although the transmitter is near
   hearableDbm: -94, // weaker ones are received by half at most
   quietSources: 6, // so many strongest devices of a cell are asked for
-  wholeReadings: 4, // a phone with so many readings may have left out weaker ones
+  wholeReadings: 3, // a phone with so many readings may have left out weaker ones
   levelS: 5, // readings nearer in time than this say the same about the level of a tag
   levelDriftDb: 0.03, // a level changes by so much in a second (a random walk): batteries and pockets
   aliveMs: 10 * 60_000, // a gateway of unknown status that delivered nothing for so long may be out

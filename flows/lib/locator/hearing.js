@@ -4,7 +4,7 @@
 const { longer, slotsFor } = require('./slots');
 
 /**
- * What is remembered of a person's readings. Of each of the strongest devices: its level of late, averaged over `hearingS` (or
+ * What is remembered of a person's readings. Of each of the strongest devices: its level of late, averaged over `hearingS` windows (or
  * over `gaps` of its gaps where it is heard more rarely than in each window), and its level since they moved the last time,
  * which evens out more. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createHearing>} Hearing
@@ -12,8 +12,10 @@ const { longer, slotsFor } = require('./slots');
  *   the first `count` of each: index into the radio's sources, dBm, how many readings that is the mean of, age in seconds
  * @param {import('./constants').Settings} settings
  * @param {number} beacons sources below this are beacons, the others gateways
+ * @param {ArrayLike<number>} [windowsS] how long each one's windows are, seconds
  */
-function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings }, beacons) {
+function createHearing(settings, beacons, windowsS = []) {
+  const { remembered, hearingS, fadingDb, gaps, fadesOut, lastingAtMost, movedSigma, wholeReadings } = settings;
   let source = new Uint16Array(0);
   let level = new Int16Array(0); // of late, in 1 / PARTS dBm
   let weight = new Uint8Array(0); // readings, faded, at heardAt, in 1 / SHARES
@@ -49,6 +51,9 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     most[slot] = 0;
   }
 
+  /** How long windows are; shorter ones count like those of a second. @param {number} which source */
+  const windowOf = (which) => Math.max(WINDOW_S, windowsS[which] ?? WINDOW_S);
+
   /** Seconds since an entry was heard. @param {number} k @param {number} ms */
   const ageOf = (k, ms) => ((stampOf(ms) - heardAt[k]) >>> 0) / HUNDREDTHS;
 
@@ -56,7 +61,8 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
   function worth(k, ms) {
     if (weight[k] === 0) return 0;
     const ageS = ageOf(k, ms);
-    const overS = Math.max(hearingS, gaps * (gap[k] / TENTHS - WINDOW_S));
+    const windowS = windowOf(source[k]);
+    const overS = Math.max((hearingS * windowS) / WINDOW_S, gaps * (gap[k] / TENTHS - windowS));
     return ageS > fadesOut * overS ? 0 : (weight[k] / SHARES) * Math.exp(-ageS / overS);
   }
 
@@ -79,7 +85,7 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     if (weight[k] === 0 || source[k] !== which) {
       if (kept > 0 && level[k] > rssi * PARTS) return; // all that is remembered is stronger
       source[k] = which;
-      gap[k] = WINDOW_S * TENTHS;
+      gap[k] = Math.round(windowOf(which) * TENTHS);
       jumped[k] = 0;
       kept = 0;
     } else {
@@ -98,15 +104,22 @@ function createHearing({ remembered, hearingS, fadingDb, gaps, fadesOut, lasting
     heardAt[k] = stampOf(ms);
   }
 
-  /** A beacon that a phone with all its readings left out is no stronger than the weakest that it sent. @param {number} slot
-   * @param {number} rssi of that, dBm @param {number} ms */
+  /**
+   * What a phone left out that sends its strongest beacons only: weaker than the weakest that it sent. Such a beacon counts with the level
+   * to be expected of it then (the mean of a truncated normal distribution), otherwise only its best readings would be remembered. It is
+   * not heard for all that: left out for long, it is forgotten.
+   * @param {number} slot @param {number} rssi of the weakest, dBm @param {number} ms
+   */
   function weaken(slot, rssi, ms) {
-    const atMost = Math.round((rssi + fadingDb) * PARTS);
     const now = stampOf(ms);
     for (let k = slot * remembered; k < (slot + 1) * remembered; k += 1) {
-      if (source[k] >= beacons || heardAt[k] === now || level[k] <= atMost) continue;
-      level[k] = lasting[k] = atMost;
-      lastingWeight[k] = weight[k];
+      const kept = source[k] >= beacons || heardAt[k] === now ? 0 : worth(k, ms);
+      const below = (rssi - level[k] / PARTS) / fadingDb; // standard deviations
+      if (kept === 0 || below > 1) continue;
+      const expected = level[k] - PARTS * fadingDb * fromBelow(below);
+      const lasts = lastingWeight[k] / SHARES;
+      level[k] = Math.round((kept * level[k] + expected) / (kept + 1));
+      lasting[k] = Math.round((lasts * lasting[k] + expected) / (lasts + 1));
     }
   }
 
@@ -168,9 +181,16 @@ const PARTS = 100;
 const SHARES = 8;
 const TENTHS = 10;
 const HUNDREDTHS = 100;
-const WINDOW_S = 1; // gateways' windows: who is heard in each has gaps of that
+const WINDOW_S = 1; // of a gateway that says nothing else, and of a phone that moves: who is heard in each has gaps of that
 const GAP_SHARE = 0.2; // of a gap goes into the mean gap
 const LONGEST_GAP_S = 20; // what is heard more rarely than this was away
+
+/**
+ * How far the mean of a standard normal variable that is below `z` lies below 0: the inverse Mills ratio, by the bound of Pollak (A remark
+ * on "Elementary inequalities for Mills' ratio", 1956), which is exact at 0.
+ * @param {number} z
+ */
+const fromBelow = (z) => (Math.sqrt(z * z + 8 / Math.PI) - z) / 2;
 
 /** @param {number} ms */
 const stampOf = (ms) => Math.floor((ms * HUNDREDTHS) / 1000) >>> 0;

@@ -25,7 +25,8 @@ function createParts(building, model, { online, versions, watch }, learned) {
   const silence = createSilence(radio, settings);
   for (const [id, up] of online) silence.status(radio.gateways.get(id), up);
   const beliefs = createBeliefs(model, silence.means);
-  const hearing = createHearing(settings, radio.beacons.size);
+  const windowsS = radio.sources.map(({ device }) => (device.window_ms ?? settings.windowMs) / 1000);
+  const hearing = createHearing(settings, radio.beacons.size, windowsS);
   const levels = createLevels(settings);
   const history = createHistory(settings);
   const receivers = createReceivers(radio, settings, learned);

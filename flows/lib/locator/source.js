@@ -6,7 +6,8 @@ const { fewestWalls, wallsBetween } = require('./storey');
 
 /**
  * What a fixed beacon or gateway (a source) should be heard like in each cell. Pure.
- * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number, approximate?: boolean}} Device
+ * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number, approximate?: boolean,
+ *   window_ms?: number}} Device window_ms: of a gateway
  * @typedef {object} Source
  * @property {string} id
  * @property {Device} device

@@ -35,10 +35,11 @@ async function beginAt(means, fromMs, staff, warmUpMs = WARM_UP_MS) {
 }
 
 /**
- * The newest one that heard all of these people's readings before in time.
+ * The newest one that heard all readings of these people in time; of everybody, but for some.
  * @param {Means} means @param {number} fromMs @param {string[]|null} staff
  */
-const checkpointOf = ({ checkpoints, coverage }, fromMs, staff) => checkpoints.newest(Math.min(fromMs, coverage.divergedSince()), staff);
+const checkpointOf = ({ checkpoints, coverage }, fromMs, staff) =>
+  checkpoints.newest(Math.min(fromMs, coverage.divergedSince()), (ms) => coverage.knewAll(ms, staff ?? []));
 
 /**
  * @param {Means} means @param {Checkpoint} checkpoint @param {string[]|null} staff

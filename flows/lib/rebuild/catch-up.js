@@ -37,7 +37,9 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  */
 async function catchUp(means, incoming, time) {
   const { fromMs, staff, beginning, eventsToMs, notBeforeMs = -Infinity, reached: onReached = () => {} } = time;
-  const { site, background, feed, publishing, clock } = means;
+  const { site, background, feed, publishing, coverage, clock } = means;
+  // Some were not known there as they are now: they go on from an older checkpoint, later.
+  for (const part of staff ? [] : coverage.missedAt(beginning.sinceMs ?? -Infinity)) coverage.repeats.add({ ...part, toMs: clock() });
   incoming.begin(fromMs);
   const only = staff && onlyOf(staff, [beginning.building, site.building()]);
   const replay = createReplay(beginning, site.emptyOutcome,

@@ -45,12 +45,12 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
 
 /** @param {Means} means @param {import('./catch-up').Incoming} incoming @param {number} gapMs */
 async function recover(means, incoming, gapMs) {
-  const { site: { startedMs }, coverage, clock } = means;
+  const { site: { startedMs, eventsFromMs }, coverage, clock } = means;
   const fromMs = Math.floor(Math.max(gapMs, clock() - RETENTION_MS) / 1000) * 1000; // a location may carry the beginning of its second
   const warmUpMs = warmUpAfter(coverage.countTry());
   if (warmUpMs < WARM_UP_MS) means.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
   const beginning = await beginAt(means, fromMs, null, warmUpMs);
-  await catchUp(means, incoming, { fromMs, staff: null, beginning, eventsToMs: startedMs, notBeforeMs: startedMs + UNDERWAY_MS,
+  await catchUp(means, incoming, { fromMs, staff: null, beginning, eventsToMs: eventsFromMs(), notBeforeMs: startedMs + UNDERWAY_MS,
     reached: (ms, replay) => coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock()) });
   coverage.published({ fromMs: gapMs, toMs: startedMs, staff: null }, clock());
   coverage.caughtUp(clock());

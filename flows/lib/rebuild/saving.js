@@ -13,7 +13,7 @@ const SETTLED_MS = 30_000; // after an edit of the building everybody has come a
 function createSaving({ site, coverage, checkpoints, clock }) {
   /** @param {number} ms event time @param {Pick<import('../checkpoints').Checkpoint, 'heard'|'locator'>} state */
   const write = (ms, state) => {
-    checkpoints.write({ ms, diverged: coverage.diverged(), ...state }, clock(), coverage.neededSince());
+    checkpoints.write({ ms, ...state }, clock(), coverage.neededSince());
   };
 
   return {

@@ -136,12 +136,16 @@ test('what follows late readings of just now may change until they are located, 
   const until = (who, nowMs) => coverage.completeUntil(T - 5 * MIN, T, who, nowMs);
   assert.deepEqual([until(['7'], T), until(null, T), until(['8'], T)], [T - 5 * MIN, T - 5 * MIN, T]);
   assert.equal(refused(T - 5 * MIN, T, ['7'], T), null, 'what is stored of it holds meanwhile');
-  assert.deepEqual([coverage.diverged(), coverage.divergedSince()], [['7'], Infinity]);
+  const knew = (minute, who) => coverage.knewAll(T + minute * MIN, who);
+  assert.deepEqual([knew(-11, ['7']), knew(-9, ['7']), knew(1, ['7', '8']), knew(1, ['8']), knew(1, [])], [true, false, false, true, true]);
+  assert.deepEqual([coverage.missedAt(T - 9 * MIN), coverage.divergedSince()], [[], Infinity], 'they are located anyway');
   const [{ part, done }] = takeDue(coverage, () => T + 20_000, () => false);
   assert.deepEqual([part.staff, until(['7'], T + 20_000)], [['7'], T - 5 * MIN]);
   done();
   await coverage.look(T + 30_000, T + 30_000);
-  assert.deepEqual([until(['7'], T + 30_000), coverage.diverged()], [T, []]);
+  assert.deepEqual([until(['7'], T + 30_000), knew(-9, ['7']), knew(1, ['7'])], [T, false, true]);
+  assert.deepEqual(coverage.missedAt(T - 9 * MIN), [{ fromMs: T - 10 * MIN, toMs: T + 30_000, staff: ['7'] }]);
+  assert.deepEqual(coverage.missedAt(T + MIN), []);
 });
 
 test('near times are one, those of phones apart from those of tags; they wait for quiet, but not for ever', async () => {

@@ -135,7 +135,8 @@ async function environment(folder, { mqttPort = 1, influxUrl = 'http://127.0.0.1
   const building = path.join(folder, 'building.json');
   fs.writeFileSync(building, JSON.stringify(smallBuilding()));
   return {
-    PATH: process.env.PATH, HTTP_HOST: '127.0.0.1', HTTP_PORT: String(await freePort()), MQTT_HOST: '127.0.0.1', MQTT_PORT: String(mqttPort),
+    PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+    HTTP_HOST: '127.0.0.1', HTTP_PORT: String(await freePort()), MQTT_HOST: '127.0.0.1', MQTT_PORT: String(mqttPort),
     MQTT_NODERED_PASSWORD: 'word', INFLUX_URL: influxUrl, INFLUX_READ_TOKEN: 'token', SPOOL_URL: 'http://127.0.0.1:1', SDA_API_KEY: 'key', SDA_ADMIN_USER: 'admin',
     SDA_ADMIN_PASSWORD: 'secret-word', SDA_VIEWER_USER: 'viewer', SDA_VIEWER_PASSWORD: 'look-word', SDA_BUILDING: building, SDA_REGISTRY_DIR: path.join(folder, 'registry'), SDA_USER_DIR: path.join(folder, 'user'),
   };

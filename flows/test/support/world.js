@@ -88,7 +88,7 @@ class World {
     const sleep = this.sleep = (ms) => new Promise((resolve) => { this.soon(() => resolve(this.pass(ms))); });
     const store = this.store();
     const record = {
-      load: () => this.kept ?? { gaps: {}, requests: {}, live: null, tries: 0 },
+      load: () => this.kept ?? { gaps: {}, requests: {}, repeats: {}, missed: {}, live: null, tries: 0 },
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
@@ -142,7 +142,7 @@ class World {
   pass(ms) {
     const endMs = this.now + Math.max(1, Math.ceil(ms));
     while (this.now < endMs) {
-      this.now += 1;
+      this.now = Math.min(endMs, this.nextMs());
       for (; this.sent[this.delivered]?.atMs <= this.now; this.delivered += 1) this.queue.push(this.sent[this.delivered]);
       if (!this.site) continue;
       for (const { kind, receiver, payload } of this.queue.splice(0)) receive(this.site, `sda/v1/${kind}/${receiver}/readings`, payload, this.now);
@@ -156,6 +156,14 @@ class World {
         this.beat();
       }
     }
+  }
+
+  /** The next millisecond in which anything happens. */
+  nextMs() {
+    if (this.queue.length > 0) return this.now + 1;
+    const roundMs = (Math.floor(this.now / 250) + 1) * 250;
+    const next = this.sent[this.delivered];
+    return next ? Math.max(this.now + 1, Math.min(roundMs, Math.ceil(next.atMs))) : roundMs;
   }
 
   /** A heartbeat every five seconds, which comes back when everything works. */

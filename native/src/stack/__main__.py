@@ -13,7 +13,7 @@ from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, save_broker, status, up
 from .pipeline import wait_until_healthy, wait_until_located
-from .settings import Settings, load
+from .settings import Settings, keep_broker, load
 
 
 def main() -> int:
@@ -38,7 +38,8 @@ def main() -> int:
 
 def _up(_: list[str]) -> int:
     settings = load()
-    install.install(install.run_parts())
+    install.install(install.wanted_parts(settings["BROKER"]))
+    keep_broker(settings)
     settings = up(settings)
     wait_until_healthy(settings)
     save_broker(settings)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .install import print_line, telegraf_program
-from .layout import ROOT, compose_program, node_folder
+from .layout import ROOT, cache_dir, compose_program, node_folder
 
 SHELL_SCRIPTS = (
     "native/stack",
@@ -103,6 +103,7 @@ def test(arguments: list[str]) -> int:
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
+            ("simulator", [pytest, "-q", "simulator/tests"]),
             ("load laboratory", [pytest, "-q", "tests/system/test_lab.py"]),
             *([("containers", [pytest, "-q", "tests/containers/test_short.py"])] if engines else []),
         ],
@@ -114,7 +115,6 @@ def test(arguments: list[str]) -> int:
             ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
             ("alerts", [pytest, "-q", "tests/faults/test_alerts.py"]),
-            ("simulator", [pytest, "-q", "simulator/tests"]),
         ],
     ]
 
@@ -208,7 +208,8 @@ def _environment(additional: Mapping[str, str]) -> dict[str, str]:
     own = {
         "PATH": path,
         "PYTHONDONTWRITEBYTECODE": "",
-    }  # the tests start hundreds of Pythons, which __pycache__ makes faster
+        "NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache"),
+    }  # the tests start hundreds of Pythons and Nodes, which their caches make faster
     return {**os.environ, **own, **additional}
 
 

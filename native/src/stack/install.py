@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -15,7 +16,16 @@ from pathlib import Path
 
 from .digest import digest
 from .errors import StackError
-from .layout import ROOT, VERSIONS, cache_dir, compose_program, influxd_program, node_folder, toxiproxy_program
+from .layout import (
+    ROOT,
+    VERSIONS,
+    cache_dir,
+    compose_program,
+    influxd_program,
+    nats_program,
+    node_folder,
+    toxiproxy_program,
+)
 
 BUILD_SPACE_BYTES = 4 * 2**30
 """Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
@@ -91,7 +101,13 @@ def test_parts() -> list[Part]:
         _apt("systemd-analyze", "systemd-analyze", "systemd"),
         _compose(),
         _toxiproxy(),
+        _nats(),
     ]
+
+
+def wanted_parts(broker: str) -> list[Part]:
+    """Parts for `make up` with this broker."""
+    return [*run_parts(), *([_nats(), _nats_libraries()] if broker == "nats" else [])]
 
 
 def delay_parts() -> list[Part]:
@@ -257,6 +273,29 @@ def _toxiproxy() -> Part:
 
     return Part(f"Toxiproxy {version}, which delays connections (about 20 s)", ("go",),
                 lambda: toxiproxy_program().exists(), build)  # fmt: skip
+
+
+def _nats() -> Part:
+    version = VERSIONS["NATS_VERSION"]
+
+    def build(shell: Shell) -> None:
+        with _atomic_folder(nats_program().parent) as folder:
+            shell("go", "install", "-ldflags", "-s -w", f"github.com/nats-io/nats-server/v2@v{version}",
+                  env={"GOBIN": str(folder)})  # fmt: skip
+
+    return Part(f"NATS {version}, a broker to choose with BROKER=nats (about 30 s)", ("go",),
+                lambda: nats_program().exists(), build)  # fmt: skip
+
+
+def _nats_libraries() -> Part:
+    """What its callout imports, as locked in uv.lock; into the environment that runs this."""
+
+    def fetch(shell: Shell) -> None:
+        uv = cache_dir() / f"uv-{VERSIONS['UV_VERSION']}" / "bin" / "uv"
+        shell(uv, "sync", "--project", ROOT, "--frozen", "--all-packages", "--inexact", "--quiet", "--no-dev",
+              "--group", "nats", env={"UV_PROJECT_ENVIRONMENT": sys.prefix})  # fmt: skip
+
+    return Part("The libraries of its callout", (), lambda: importlib.util.find_spec("nats") is not None, fetch)
 
 
 def _node() -> Part:

@@ -26,6 +26,10 @@ def node_folder() -> Path:
     return cache_dir() / f"node-{VERSIONS['NODE_VERSION']}" / "node_modules" / "node" / "bin"
 
 
+def nats_program() -> Path:
+    return cache_dir() / f"nats-server-{VERSIONS['NATS_VERSION']}" / "nats-server"
+
+
 def toxiproxy_program() -> Path:
     return cache_dir() / f"toxiproxy-{VERSIONS['TOXIPROXY_VERSION']}" / "server"
 

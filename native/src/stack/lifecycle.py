@@ -18,7 +18,7 @@ from .install import print_line
 from .layout import ROOT, node_folder
 from .orphans import end_orphans
 from .pipeline import problems
-from .processes import Process, processes
+from .processes import Process, first_processes, processes
 from .settings import Settings, load
 from .supervisor import Supervisor, open_files
 from .wait import wait_for
@@ -55,19 +55,22 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
     _stop_outdated_broker(settings, supervisor)
     wanted = _wanted(settings, leave_out)
     supervisor.apply(wanted)
-    for process in wanted[:2]:  # broker and database
+    first = [process.name for process in first_processes(settings)]
+    for process in wanted[: len(first)]:
         _start(process, supervisor, report)
     settings = _apply_influx(settings)
     _write_registry(settings)
     wanted = _wanted(settings, leave_out)  # now with InfluxDB's tokens
     supervisor.apply(wanted)
-    for process in wanted[2:]:
+    for process in wanted[len(first) :]:
         _start(process, supervisor, report)
     return settings
 
 
 def restart_broker(settings: Settings, report: Callable[[str], None] = print_line) -> None:
-    """Restart a running broker whose accounts, rights or certificate have changed since its start."""
+    """Restart a running Mosquitto whose accounts, rights or certificate have changed since its start.
+
+    NATS' callout follows them while it runs."""
     with lifecycle_lock(settings.data_dir):
         supervisor = Supervisor(settings.data_dir)
         if _stop_outdated_broker(settings, supervisor):
@@ -76,7 +79,9 @@ def restart_broker(settings: Settings, report: Callable[[str], None] = print_lin
 
 def save_broker(settings: Settings) -> None:
     """Have the broker write its snapshot now: killed before the first one it forgets who subscribed, and acknowledges
-    messages that it keeps for nobody."""
+    messages that it keeps for nobody. NATS has nothing to save."""
+    if settings.on_nats:
+        return
     Supervisor(settings.data_dir).signal("mosquitto", signal.SIGUSR1)
 
 
@@ -134,6 +139,8 @@ def provision_broker(settings: Settings) -> None:
     command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
                "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
                "--open-files", open_files()]  # fmt: skip
+    if settings.on_nats:
+        command += ["--nats-port", settings["NATS_PORT"]]
     if os.geteuid() == 0:
         command += ["--user", "root"]  # else it switches to user `mosquitto` and cannot read root's files
     if not settings.demo:

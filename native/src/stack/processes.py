@@ -9,7 +9,7 @@ from pathlib import Path
 from . import health
 from .digest import digest
 from .install import mosquitto_program, telegraf_program
-from .layout import ROOT, VERSIONS, cache_dir, influxd_program, node_folder
+from .layout import ROOT, VERSIONS, cache_dir, influxd_program, nats_program, node_folder
 from .settings import Settings, reachable
 
 LOW_PRIORITY = ("nice", "-n", "19")
@@ -36,14 +36,62 @@ class Process:
 
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
-    makers = (_mosquitto, _influxd, _spool, _telegraf, _node_red, _renewal)
-    services = [make(settings) for make in makers]
+    makers = (_influxd, _spool, _telegraf, _node_red, _renewal)
+    services = [*_broker(settings), *(make(settings) for make in makers)]
     return [*services, _simulator(settings)] if settings.demo else services
 
 
-def _mosquitto(settings: Settings) -> Process:
-    reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
+def first_processes(settings: Settings) -> list[Process]:
+    """The broker's and the database's, which issues tokens to those after it."""
+    return [*_broker(settings), _influxd(settings)]
+
+
+def _broker(settings: Settings) -> list[Process]:
+    return [_nats(settings), *_callouts(settings)] if settings.on_nats else [_mosquitto(settings)]
+
+
+def _admits(settings: Settings) -> Callable[[], health.Health]:
+    """Whether the broker admits an account."""
     account = ("nodered-probe", settings["MQTT_NODERED_PASSWORD"], "nodered")
+    return functools.partial(health.broker, settings.mqtt_host, settings.port("MQTT_PORT"), *account)
+
+
+def _nats(settings: Settings) -> Process:
+    data = settings.data_dir / "broker"
+    configuration = data / "nats" / "nats.conf"
+    return Process(
+        name="nats",
+        version=VERSIONS["NATS_VERSION"],
+        command=(str(nats_program()), "--config", str(configuration)),
+        directory=data,  # every path in nats.conf is relative to it
+        environment={},
+        healthy=functools.partial(health.listens, "127.0.0.1", settings.port("NATS_PORT")),
+        ports=("NATS_PORT", "MQTTS_PORT"),
+        stop_within_s=30,
+        configuration=digest([configuration]),
+    )
+
+
+def _callouts(settings: Settings) -> list[Process]:
+    """Two, since nobody can connect without one."""
+    broker, data = ROOT / "broker", settings.data_dir / "broker"
+    sources = [*broker.glob("*.py"), *(broker / "callout").glob("*.py"), data / "nats" / "keys.json"]
+    return [
+        Process(
+            name=f"callout-{number}",
+            version=VERSIONS["NATS_VERSION"],
+            command=(sys.executable, "-m", "callout", "--data", str(data), "--port", settings["NATS_PORT"],
+                     "--mqtt-port", settings["MQTTS_PORT"], "--ready", str(data / "nats" / f"callout-{number}.ready")),
+            directory=data,
+            environment={"PYTHONPATH": str(broker)},
+            healthy=functools.partial(health.callout, data / "nats" / f"callout-{number}.ready", _admits(settings)),
+            configuration=digest(sources),
+        )
+        for number in (1, 2)
+    ]  # fmt: skip
+
+
+def _mosquitto(settings: Settings) -> Process:
     data = settings.data_dir / "broker"
     start, configuration = ROOT / "broker" / "run.sh", ROOT / "broker" / "mosquitto.conf"
     return Process(
@@ -52,7 +100,7 @@ def _mosquitto(settings: Settings) -> Process:
         command=("sh", str(start), mosquitto_program(), "-c", str(configuration)),
         directory=data,  # every path in mosquitto.conf is relative to it
         environment={},
-        healthy=functools.partial(health.broker, *reach, *account),
+        healthy=_admits(settings),
         ports=("MQTT_PORT", "MQTTS_PORT"),
         configuration=digest([start, configuration, data / "listeners.d" / "listeners.conf", data / "sessions.json"]),
     )

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from .install import delay_parts, install, run_parts
+from .install import delay_parts, install, wanted_parts
 from .layout import ROOT, VERSIONS
 from .lifecycle import down, up
 from .links import LINKS, SETTING, Links, proxies
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     own = dict(one.split("=", 1) for one in rest[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it, and may be interrupted itself
     with ExitStack() as stack:
-        ports, links = stack.enter_context(_links(own)) if with_links else ({}, None)
+        ports, links = stack.enter_context(linked(own)) if with_links else ({}, None)
         settings = stack.enter_context(scratch_stack(folder, own | ports))
         print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
         for line in sys.stdin:
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def _links(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links | None]]:
-    """Proxies between the parts; yields the settings that make the stack use them."""
+def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
+    """Proxies between the parts of a stack; yields `own` with the settings that make the stack use them."""
     install(delay_parts())
     own_port, influx, mqtt, *listening = _free_ports(3 + len(LINKS))
     chosen = {"INFLUX_PORT": str(influx), "MQTT_PORT": str(mqtt), **own}
@@ -76,12 +76,12 @@ def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BU
         own: settings that differ from a new `.env`; ports that are not among them are free ones.
         building: the building file; the demo's is copied, since pictures are stored beside it.
     """
-    install(run_parts())
+    install(wanted_parts(own.get("BROKER", "mosquitto")))
     if building == DEMO_BUILDING:
         building = folder / "building" / DEMO_BUILDING.name
         building.parent.mkdir(parents=True)
         shutil.copy(DEMO_BUILDING, building)
-    keys = [key for key in PORT_KEYS if key not in own]
+    keys = [key for key in (*PORT_KEYS, "NATS_PORT") if key not in own]
     chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # enables the account with which callers publish

@@ -13,6 +13,7 @@ from .errors import StackError
 from .layout import ROOT
 
 PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT")
+BROKERS = ("mosquitto", "nats")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
 """Empty: no listener."""
 
@@ -59,9 +60,14 @@ class Settings:
         return f"http://{_bracketed(reachable(self['HTTP_BIND']))}:{self['HTTP_PORT']}"
 
     @property
+    def on_nats(self) -> bool:
+        """Whether NATS is the broker."""
+        return self["BROKER"] == "nats"
+
+    @property
     def mqtt_host(self) -> str:
-        """Host under which services of this machine reach the plain listener."""
-        return reachable(self["MQTT_BIND"])
+        """Host under which services of this machine reach the broker without TLS."""
+        return reachable(self["MQTTS_BIND" if self.on_nats else "MQTT_BIND"])
 
     def mqtt_url_from(self, part: str) -> str:
         """The plain listener as `part` reaches it."""
@@ -90,6 +96,11 @@ def reachable(bind: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bind, bind)  # noqa: S104 - compared, not bound
 
 
+def _reaches_itself(bind: str) -> bool:
+    address = ipaddress.ip_address(bind)
+    return address.is_unspecified or address.is_loopback
+
+
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
@@ -112,6 +123,8 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
     except UnicodeDecodeError:
         raise StackError(f"{env_file} is not text; restore it, or move it away to start with a new one") from None
     values = from_file | {key: environment[key] for key in from_file if environment.get(key)}
+    if values["BROKER"] == "nats":
+        values["MQTT_PORT"] = values["MQTTS_PORT"]  # nats-server has one MQTT listener, with and without TLS
     subprocess.run(["sh", "native/building.sh", values["SDA_BUILDING"]], cwd=ROOT, check=True)
     _check(values, env_file)
     return Settings(env_file, values, environment, _demo(values))
@@ -126,10 +139,25 @@ def _demo(values: Mapping[str, str]) -> bool:
 
 
 def _port_keys(values: Mapping[str, str]) -> tuple[str, ...]:
-    return (*PORT_KEYS, *(key for key in OPTIONAL_PORT_KEYS if values[key]))
+    nats = values["BROKER"] == "nats"
+    keys = tuple({"MQTT_PORT": "NATS_PORT"}.get(key, key) for key in PORT_KEYS) if nats else PORT_KEYS
+    return (*keys, *(key for key in OPTIONAL_PORT_KEYS if values[key]))
+
+
+def keep_broker(settings: Settings) -> None:
+    """Write a broker chosen by the environment into `.env`, so that later commands find the same one."""
+    lines = settings.env_file.read_text().splitlines()
+    kept = [f"BROKER={settings['BROKER']}" if line.startswith("BROKER=") else line for line in lines]
+    if kept != lines:
+        fresh = settings.env_file.with_name(settings.env_file.name + ".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text("\n".join(kept) + "\n")
+        fresh.replace(settings.env_file)
 
 
 def _check(values: Mapping[str, str], env_file: Path) -> None:
+    if values["BROKER"] not in BROKERS:
+        raise StackError(f"BROKER={values['BROKER']} in {env_file} is none of {', '.join(BROKERS)}")
     port_keys = _port_keys(values)
     for key in port_keys:
         if not (values[key].isascii() and values[key].isdecimal()) or not 0 < int(values[key]) < 65536:
@@ -144,6 +172,11 @@ def _check(values: Mapping[str, str], env_file: Path) -> None:
         except ValueError:
             raise StackError(f"{key}={values[key]} in {env_file} is not an IP address (127.0.0.1, 0.0.0.0)") from None
     _check_https(values, env_file)
+    if values["BROKER"] == "nats" and not _reaches_itself(values["MQTTS_BIND"]):
+        raise StackError(
+            f"MQTTS_BIND={values['MQTTS_BIND']} in {env_file} must be 0.0.0.0, :: or 127.0.0.1 with BROKER=nats: "
+            "services of this machine use the same listener, over loopback"
+        )
     data_dir = (ROOT / values["DATA_DIR"]).resolve()
     if not values["DATA_DIR"] or data_dir == ROOT or data_dir in ROOT.parents:
         raise StackError(f"DATA_DIR={values['DATA_DIR']} in {env_file} must be a separate folder, such as .data")

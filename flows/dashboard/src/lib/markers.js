@@ -10,12 +10,15 @@ import { centre, drawn, edgesOf, pathOf, signBox } from './geometry.js';
  * @typedef {{id: string, name: string, kind: string, limit: number|null, polygon: [number, number][],
  *   open_edges?: number[]}} Room of the building
  * @typedef {{id: string, name: string, limit: number|null, kind: string, path: string, centre: [number, number],
- *   sign: import('./geometry.js').Box, taken: import('./geometry.js').Box, avoid: [number, number][],
- *   polygon: [number, number][], openings: string}} DrawnRoom openings: edges without a wall
+ *   sign: import('./geometry.js').Box, taken: import('./geometry.js').Box, small: import('./geometry.js').Box, avoid: [number, number][],
+ *   polygon: [number, number][], openings: string}} DrawnRoom small: where a marker would cover the sign on a phone; openings: edges
+ *   without a wall
  */
 
 /** Width of a whole level on a laptop, pixels. */
 const USUAL_WIDTH = 900;
+/** On a phone. */
+const SMALL_WIDTH = 340;
 /** Heights of a sign: name and number in two lines, or in one. */
 const SIGNS_PX = [38, 20];
 export const MARKER_PX = 22;
@@ -39,14 +42,18 @@ const TEXT_MAX = 14;
  */
 export function drawnRooms({ width_m, height_m, rooms, gateways = [] }) {
   const pixel_m = Math.max(width_m, height_m) / USUAL_WIDTH;
+  const smallPixel_m = Math.max(width_m, height_m) / SMALL_WIDTH;
   const signs_m = SIGNS_PX.map((px) => px * pixel_m);
   return rooms.map(({ id, name, limit, kind, polygon, open_edges: open = [] }) => {
     const own = drawn(polygon, height_m);
     /** @type {[number, number][]} */
     const avoid = gateways.filter(({ room }) => room === id).map(({ x_m, y_m }) => [x_m, height_m - y_m]);
     const sign = signBox(own, signs_m);
-    const taken = { ...sign, width: Math.min(sign.width, (name.length * LETTER_PX + COUNT_PX) * pixel_m) };
-    return { id, name, limit, kind, polygon: own, path: pathOf(own), centre: centre(own), sign, taken, avoid,
+    const textPx = name.length * LETTER_PX + COUNT_PX;
+    const taken = { ...sign, width: Math.min(sign.width, textPx * pixel_m) };
+    const small = { ...sign, width: Math.min(sign.width, (textPx + MARKER_PX / 2) * smallPixel_m),
+      height: (SIGN_LINE_PX + MARKER_PX / 2) * smallPixel_m };
+    return { id, name, limit, kind, polygon: own, path: pathOf(own), centre: centre(own), sign, taken, small, avoid,
       openings: edgesOf(own, open) };
   });
 }

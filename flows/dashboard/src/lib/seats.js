@@ -7,8 +7,9 @@ import { bounds } from './geometry.js';
  * @typedef {import('./geometry.js').Polygon} Polygon
  * @typedef {import('./geometry.js').Point} Point
  * @typedef {import('./geometry.js').Box} Box
- * @typedef {{polygon: Polygon, taken: Box, avoid?: Point[]}} Room taken: box of its name; avoid: other things in the room
- * @typedef {{step_m: number, seats: Point[]}} Grid
+ * @typedef {{polygon: Polygon, taken: Box, small?: Box, avoid?: Point[]}} Room taken: box of its name; small: what a marker on a small
+ *   screen would cover of it, to be used last; avoid: other things in the room
+ * @typedef {{step_m: number, seats: Point[], first: number}} Grid first: so many of the seats leave the name free on a small screen
  */
 
 /** Distances of rows, metres: from generous to what needs a close-up. */
@@ -21,9 +22,9 @@ const WIDEN_SHARE = 0.7;
  * @param {Room} room
  * @param {number} step_m distance of rows
  * @param {number} aspect width by height of a marker
- * @returns {Point[]} the most central first
+ * @returns {Point[]} those that leave the name free on a small screen first, of these the most central
  */
-export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
+export function seatsOf({ polygon, taken, small, avoid = [] }, step_m, aspect) {
   const box = bounds(polygon);
   const columns = Math.max(1, Math.floor(box.width / (step_m * aspect)));
   const rows = Math.max(1, Math.floor(box.height / step_m));
@@ -40,8 +41,12 @@ export function seatsOf({ polygon, taken, avoid = [] }, step_m, aspect) {
     }
   }
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  return seats.sort((a, b) => Math.hypot(a[0] - x, a[1] - y) - Math.hypot(b[0] - x, b[1] - y));
+  return seats.sort((a, b) => Number(within(small, a)) - Number(within(small, b)) ||
+    Math.hypot(a[0] - x, a[1] - y) - Math.hypot(b[0] - x, b[1] - y));
 }
+
+/** @param {Box|undefined} box @param {Point} point */
+const within = (box, point) => box !== undefined && covered(box, point, 0);
 
 /**
  * Whether a marker with its age leaves another thing visible.
@@ -64,26 +69,29 @@ const covered = ({ x, y, width, height }, [px, py], margin) =>
 export function createSeating(rooms, aspect) {
   /** @type {Map<string, {grid: Grid, taken: Map<string, number>}>} by room id */
   const state = new Map();
-  /** @type {Map<string, Point[]>} */
+  /** @type {Map<string, Grid>} */
   const known = new Map();
 
-  /** @param {string} id @param {number} step_m */
-  function seats(id, step_m) {
+  /** @param {string} id @param {number} step_m @returns {Grid} */
+  function gridOf(id, step_m) {
     const key = `${step_m} ${id}`;
-    let found = known.get(key);
-    if (!found) known.set(key, found = seatsOf(/** @type {Room} */ (rooms.get(id)), step_m, aspect));
-    return found;
+    const before = known.get(key);
+    if (before) return before;
+    const room = /** @type {Room} */ (rooms.get(id));
+    const seats = seatsOf(room, step_m, aspect);
+    const grid = { step_m, seats, first: seats.filter((point) => !within(room.small, point)).length };
+    known.set(key, grid);
+    return grid;
   }
 
   /** @param {string} id @param {number} count @param {Grid|undefined} before @returns {Grid} */
   function gridFor(id, count, before) {
     for (const step_m of STEPS_M) {
-      const found = seats(id, step_m);
+      const found = gridOf(id, step_m);
       const needed = before && step_m > before.step_m ? count / WIDEN_SHARE : count;
-      if (found.length >= needed) return { step_m, seats: found };
+      if (found.seats.length >= needed) return found;
     }
-    const last = STEPS_M[STEPS_M.length - 1];
-    return { step_m: last, seats: seats(id, last) };
+    return gridOf(id, STEPS_M[STEPS_M.length - 1]);
   }
 
   /**
@@ -101,8 +109,9 @@ export function createSeating(rooms, aspect) {
     const full = new Set(taken.values());
     for (const person of people) {
       if (taken.has(person) || grid.seats.length === 0) continue;
-      let at = hash(person) % Math.min(grid.seats.length, Math.max(FEW, 2 * people.length)); // few people get seats in the middle
-      for (let tries = 0; full.has(at) && tries < grid.seats.length; tries += 1) at = (at + 1) % grid.seats.length;
+      const count = full.size < grid.first ? grid.first : grid.seats.length;
+      let at = hash(person) % Math.min(count, Math.max(FEW, 2 * people.length)); // few people get seats in the middle
+      for (let tries = 0; full.has(at) && tries < count; tries += 1) at = (at + 1) % count;
       full.add(at);
       taken.set(person, at);
     }

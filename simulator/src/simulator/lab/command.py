@@ -45,7 +45,8 @@ EXAMPLES = """examples:
                                                  MQTT_SIMULATOR_PASSWORD, INFLUX_READ_TOKEN, INFLUX_ADMIN_TOKEN
   simulator lab run e-clients --expect 2 --bind 10.0.0.1:5557
   simulator lab worker 10.0.0.1:5557 --target far.toml
-  simulator lab compare runs/before-* --after runs/after-*
+  simulator lab run a-tp-1 --repeat 3 --to runs/before   and later, after a change, --to runs/after
+  simulator lab compare runs/before/* --after runs/after/*
   simulator lab report runs/a-tp-1-short-20260101-120000
 """
 EXTRA_S = 10.0
@@ -192,12 +193,15 @@ def _run(options: argparse.Namespace) -> int:
     if not wanted:
         _log(f"nothing is left to do: {options.to} has valid runs of all of it")
         return OK
-    planned_s = sum(one.expected_s + EXTRA_S for one in wanted) + (0 if given else START_S)
+    stacks = [(kind, list(some)) for kind, some in itertools.groupby(wanted, lambda one: (one.has_delays, one.drawn))]
+    planned_s = sum(one.expected_s + EXTRA_S for one in wanted) + (0 if given else START_S * len(stacks))
     end = time.strftime("%H:%M", time.localtime(time.time() + planned_s))
     _log(f"{len(wanted)} {'run' if len(wanted) == 1 else 'runs'}, about {_duration(planned_s)}, until {end}")
     codes = []
-    for with_delays, some in itertools.groupby(wanted, lambda one: one.has_delays):
-        stack = nullcontext((given, None)) if given else scratch_target(_log, with_delays=with_delays)
+    for (with_delays, drawn), some in stacks:
+        if given and drawn:
+            _log(f"the building is the one there, not {drawn.name}")
+        stack = nullcontext((given, None)) if given else scratch_target(_log, with_delays=with_delays, drawn=drawn)
         with stack as (target, order):
             for plan in some:
                 code, stopped = _run_until_valid(plan, target, options, order)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
+from simulator.lab.drawn import Drawn
+
 Kind = Literal["calls", "users", "devices", "batches", "switches", "sockets", "people", "outage", "delay"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PAUSE_S = 2.0
@@ -123,6 +125,8 @@ class Plan:
     retries: int = 3
     own: str = ""
     """What of the form was changed for this run, in words; empty: nothing."""
+    drawn: Drawn | None = None
+    """The building of a stack of the run's own; None: the demo's."""
     building: Mapping[str, Any] = field(default_factory=dict)
     """Beacons and gateways that the loads use, filled in before the run."""
 
@@ -153,7 +157,8 @@ def from_json(document: Mapping[str, Any]) -> Plan:
         for step in document["steps"]
     )
     wanted = tuple(Wanted(**one) for one in document["wanted"])
-    return Plan(**{**document, "steps": steps, "wanted": wanted, "seed": Seed(**document["seed"])})
+    drawn = Drawn(**document["drawn"]) if document.get("drawn") else None
+    return Plan(**{**document, "steps": steps, "wanted": wanted, "seed": Seed(**document["seed"]), "drawn": drawn})
 
 
 def _load(document: Mapping[str, Any]) -> Load:

@@ -8,11 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from simulator.lab.drawn import Drawn
 from simulator.lab.plan import KINDS, Load, Plan, Seed, Wanted, in_time
 
 SHIPPED = Path(str(files("simulator.lab") / "scenarios"))
 FORMS = ("short", "long")
-TOP = {"title", "set", "about", "theirs", "retries", "seed", "wanted", "beside", "sizes", "step", *FORMS}
+TOP = {"title", "set", "about", "theirs", "retries", "seed", "wanted", "beside", "sizes", "building", "step", *FORMS}
 FORM = {"seconds", "repeats", "steps", "rows"}
 STEP = {"name", "seconds", "theirs", "load", "seconds_long"}
 
@@ -101,6 +102,7 @@ def parse(name: str, text: str, form: str, own: Own = Own()) -> Plan:
         str(document.get("theirs", "")),
         int(document.get("retries", 3)),
         str(own),
+        _drawn(document["building"], sizes) if "building" in document else None,
     )
 
 
@@ -117,6 +119,24 @@ def _sizes(document: Mapping[str, Any], form: str, own: Own) -> dict[str, int]:
     return found | dict(own.sizes)
 
 
+def _drawn(document: Mapping[str, Any], sizes: Mapping[str, int]) -> Drawn:
+    """The building that the run's own stack gets; a number may be a size's name."""
+    values = {key: _number(one, f"building: {key}", sizes) for key, one in document.items()}
+    made: Drawn = _record(Drawn, values, "building")
+    if not made.fits:
+        raise ScenarioError("building: levels, rooms, gateways, beacons and staff are at least 1")
+    return made
+
+
+def _number(value: Any, place: str, sizes: Mapping[str, int]) -> Any:
+    """The value, or the size of that name."""
+    if not isinstance(value, str):
+        return value
+    if value not in sizes:
+        raise ScenarioError(f"{place} {value!r} is no number, and not in [sizes]")
+    return sizes[value]
+
+
 def _known_steps(wanted: Sequence[str], there: Sequence[str]) -> None:
     if strange := [one for one in wanted if one not in there]:
         raise ScenarioError(f"there is no step {strange[0]!r}; there are {'; '.join(there)}")
@@ -128,10 +148,8 @@ def _load(document: Mapping[str, Any], place: str, sizes: Mapping[str, int], sec
         raise ScenarioError(f"{place}: kind {document.get('kind')!r} is none of {', '.join(KINDS)}")
     values: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in document.items()}
     for key in ("count", "rate", "staff", "window_rows", "requests"):
-        if isinstance(values.get(key), str):
-            if values[key] not in sizes:
-                raise ScenarioError(f"{place}: {key} {values[key]!r} is no number, and not in [sizes]")
-            values[key] = sizes[values[key]]
+        if key in values:
+            values[key] = _number(values[key], f"{place}: {key}", sizes)
     if seconds and "total" in values:
         values["rate"] = values.pop("total") / seconds
     made: Load = _record(Load, values, place)

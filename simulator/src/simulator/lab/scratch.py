@@ -1,6 +1,7 @@
 """A stack of the run's own: a process of `stack scratch`, which ends, and deletes everything, when its input does."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from simulator.lab.drawn import Drawn
 from simulator.lab.target import Target, TargetError
 
 END_WITHIN_S = 90
@@ -16,12 +18,24 @@ Order = Callable[[str], None]
 
 
 @contextmanager
-def scratch_target(log: Callable[[str], None], *, with_delays: bool) -> Iterator[tuple[Target, Order]]:
-    """Run a stack during the block; with delays its parts reach each other through proxies. Raises TargetError."""
+def scratch_target(
+    log: Callable[[str], None], *, with_delays: bool, drawn: Drawn | None
+) -> Iterator[tuple[Target, Order]]:
+    """Run a stack during the block; with delays its parts reach each other through proxies. Raises TargetError.
+
+    Args:
+        drawn: its building; None: the demo's.
+    """
     folder = Path(tempfile.mkdtemp(prefix="sda-lab-"))
-    log("starting a stack of its own …")
+    settings = []
+    if drawn:
+        building = folder / "building.json"
+        building.write_text(json.dumps(drawn.building()))
+        settings = [f"SDA_BUILDING={building}"]
+    log(f"starting a stack of its own{f': {drawn.name}' if drawn else ''} …")
+    links = ["--links"] if with_delays else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "stack", "scratch", *(["--links"] if with_delays else []), str(folder / "stack")],
+        [sys.executable, "-m", "stack", "scratch", *links, str(folder / "stack"), *settings],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -44,4 +58,4 @@ def scratch_target(log: Callable[[str], None], *, with_delays: bool) -> Iterator
     finally:
         process.stdin.close()
         process.wait(END_WITHIN_S)
-        folder.rmdir()
+        shutil.rmtree(folder)

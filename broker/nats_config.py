@@ -1,0 +1,178 @@
+"""The configuration of nats-server: one node, or one of a cluster. Pure.
+
+What differs from its defaults, and why, stands in the comments that it renders.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+REPLICAS_OF_A_CLUSTER = 3
+FIGURES_USER = "broker-figures"
+"""MQTT account under which the callout publishes the broker's figures on `$SYS/broker/…`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A server of the cluster; `host` is what the others reach."""
+
+    name: str
+    host: str = "127.0.0.1"
+    route_port: int = 6222
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Where this node listens."""
+
+    mqtt_host: str
+    mqtt_port: int
+    nats_port: int
+    """For the callout on this machine only."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKeys:
+    """Public nkeys; the seeds are with the callout alone."""
+
+    issuer: str
+    callout: str
+    system: str
+    sites: Mapping[str, str]
+
+
+def render(
+    this: Node, nodes: Sequence[Node], listeners: Listeners, keys: PublicKeys, route_password: str, open_files: int
+) -> str:
+    """nats.conf of `this` node. Every path in it is relative to the broker's data folder.
+
+    Raises:
+        ValueError: for a number of nodes that cannot agree, or a node that is not among them.
+    """
+    if this not in nodes or len({node.name for node in nodes}) != len(nodes):
+        raise ValueError("each node needs a name of its own, and this one must be among them")
+    if len(nodes) not in {1, 3, 5}:
+        raise ValueError(f"{len(nodes)} nodes: take 1, 3 or 5, of which a majority is left when one fails")
+    replicas = min(len(nodes), REPLICAS_OF_A_CLUSTER)
+    parts = [_server(this, listeners, replicas, open_files), _accounts(keys)]
+    if len(nodes) > 1:
+        parts.append(_cluster(this, nodes, route_password))
+    return "\n".join(parts)
+
+
+def _server(this: Node, listeners: Listeners, replicas: int, open_files: int) -> str:
+    return f"""\
+# Written by provision.py; changes here are lost. Only what differs from nats-server's default, and why.
+server_name: "{this.name}"
+# NATS' own protocol is for the callout on this machine. There is no monitoring port: the callout asks the same figures
+# as the system account.
+listen: "127.0.0.1:{listeners.nats_port}"
+# Below the limit of open files, so that a full listener refuses instead of failing.
+max_connections: {open_files // 2}
+# The contract's largest payload, with the header under which it is stored; a client that sends more is cut off.
+max_payload: 65600
+# nats-server has one MQTT listener. Receivers use TLS there; what comes without TLS is admitted from this machine only.
+allow_non_tls: true
+
+mqtt {{
+  listen: "{_bracketed(listeners.mqtt_host)}:{listeners.mqtt_port}"
+  tls {{
+    cert_file: "tls/server.crt"
+    key_file: "tls/server.key"
+    # Thousands of handshakes at once, after a restart, take longer than the default of 2 s.
+    timeout: 20
+  }}
+  stream_replicas: {replicas}
+  # In flight to one subscription; those of a session may be 65,535 together, and the flows have ten.
+  max_ack_pending: 4000
+  # What was in flight to a subscriber when the server was killed comes again after this time; Telegraf acknowledges
+  # within a second.
+  ack_wait: "10s"
+  # After a week an abandoned session has only readings past their retention; until then it holds messages back.
+  consumer_inactive_threshold: "168h"
+}}
+
+jetstream {{
+  store_dir: "nats/store"
+  # More than the queue (callout/queue.py), so that sessions and retained messages have room when it is full: at this
+  # limit nobody could connect, not even who empties it.
+  max_file_store: 4GB
+  max_memory_store: 64MB
+  # A kill loses nothing that was acknowledged. A power cut loses at most this, which receivers send again: they repeat
+  # what was acknowledged in the ten minutes before a start of the broker.
+  sync_interval: "30s"
+}}
+"""
+
+
+def _accounts(keys: PublicKeys) -> str:
+    sites = "\n".join(
+        f"""\
+  "{site}": {{
+    jetstream: enabled
+    # Sets the bounds of the message queue, nothing else.
+    users: [{{ nkey: {key}, permissions: {{
+      publish: ["$JS.API.STREAM.INFO.$MQTT_msgs", "$JS.API.STREAM.UPDATE.$MQTT_msgs"]
+      subscribe: "_INBOX.>"
+    }} }}]
+  }}"""
+        for site, key in sorted(keys.sites.items())
+    )
+    own = ", ".join([keys.callout, keys.system, *(key for _, key in sorted(keys.sites.items()))])
+    return f"""\
+authorization {{
+  # How long a client waits for the callout: a storm of reconnects queues there. Who connects while there is no callout
+  # waits in vain, so not longer.
+  timeout: 5
+  auth_callout {{
+    issuer: {keys.issuer}
+    account: "callout"
+    # All others are admitted by the callout.
+    auth_users: [{own}]
+  }}
+}}
+
+system_account: "system"
+accounts {{
+  # Answers who may connect. It can neither publish elsewhere nor read a message of a site.
+  "callout": {{
+    users: [{{ nkey: {keys.callout}, permissions: {{
+      publish: {{ deny: ">" }}
+      subscribe: "$SYS.REQ.USER.AUTH"
+      allow_responses: true
+    }} }}]
+  }}
+  # Reads figures and connections, ends a removed account's connections, has a renewed certificate read.
+  "system": {{
+    users: [{{ nkey: {keys.system}, permissions: {{
+      publish: ["$SYS.REQ.SERVER.PING.VARZ", "$SYS.REQ.SERVER.PING.JSZ", "$SYS.REQ.SERVER.PING.CONNZ",
+        "$SYS.REQ.SERVER.*.KICK", "$SYS.REQ.SERVER.*.RELOAD"]
+      subscribe: "_INBOX.>"
+    }} }}]
+  }}
+  # One account a site: the same topics and client ids, isolated, with streams of their own.
+{sites}
+}}
+"""
+
+
+def _cluster(this: Node, nodes: Sequence[Node], password: str) -> str:
+    routes = ", ".join(f'"nats-route://node:{password}@{_bracketed(node.host)}:{node.route_port}"' for node in nodes)
+    return f"""\
+cluster {{
+  name: "sda"
+  listen: "{_bracketed(this.host)}:{this.route_port}"
+  routes: [{routes}]
+  authorization {{ user: "node", password: "{password}" }}
+  # A node trusts certificates of the installation's authority only; they name its host.
+  tls {{
+    cert_file: "tls/server.crt"
+    key_file: "tls/server.key"
+    ca_file: "tls/ca.crt"
+    timeout: 10
+  }}
+}}
+"""
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
