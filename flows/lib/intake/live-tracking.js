@@ -160,7 +160,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
 
   /**
    * A rebuild has caught up: who is located here goes on from what its locator knows, who heard everything in time.
-   * @param {Replay} replay @param {number} nowMs @param {string[]|null} [staff] of these people; null: of all that it knows
+   * @param {Replay} replay @param {number} nowMs @param {ReadonlySet<string>|null} [staff] of these people; null: of all that it knows
    * @returns {import('../locator').Stay[]} that it found last, and that are still to be published
    */
   function adopt(replay, nowMs, staff = null) {
@@ -174,7 +174,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     for (const presence of replay.presences.values()) {
       const before = published.get(presence.staff_id);
       const isNew = before !== JSON.stringify(presence) && (isFirst || before !== undefined || presence.state !== 'lost');
-      if (isNew && (staff?.includes(presence.staff_id) ?? true)) results.add('presence', [presence]);
+      if (isNew && (staff?.has(presence.staff_id) ?? true)) results.add('presence', [presence]);
     }
     const rest = replay.take(() => true);
     for (const location of rest.locations) history.correct(location, nowMs);

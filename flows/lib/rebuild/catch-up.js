@@ -41,9 +41,10 @@ async function catchUp(means, incoming, time) {
   // Some were not known there as they are now: they go on from an older checkpoint, later.
   for (const part of staff ? [] : coverage.missedAt(beginning.sinceMs ?? -Infinity)) coverage.repeats.add({ ...part, toMs: clock() });
   incoming.begin(fromMs);
+  const theirs = staff && new Set(staff);
   const only = staff && onlyOf(staff, [beginning.building, site.building()]);
   const replay = createReplay(beginning, site.emptyOutcome,
-    { fromMs, staff: staff && new Set(staff), eventsToMs, onBatch: incoming.replayed });
+    { fromMs, staff: theirs, eventsToMs, onBatch: incoming.replayed });
   const some = () => publishing.some(replay);
   const reached = async (/** @type {number} */ ms) => {
     await publishing.publish(replay.take());
@@ -65,11 +66,11 @@ async function catchUp(means, incoming, time) {
   await publishing.publish(replay.take());
   while (clock() < notBeforeMs) await wait(background);
   await join(means, incoming, replay, cursorMs, only);
-  const stays = site.adopt(replay, clock(), staff);
+  const stays = site.adopt(replay, clock(), theirs);
   incoming.end();
   await publishing.publish({ locations: [], stays });
-  const isTheirs = (/** @type {string} */ id) => !staff || staff.includes(id);
-  await publishing.makeRoom(site.openStays().filter(({ staff_id: id, state }) => state !== 'lost' && isTheirs(id)), fromMs);
+  const isOpen = (/** @type {import('../locator').Presence} */ { staff_id: id, state }) => state !== 'lost' && (theirs?.has(id) ?? true);
+  await publishing.makeRoom(site.openStays().filter(isOpen), fromMs);
 }
 
 /** @param {import('./background').Background} background */
