@@ -35,7 +35,6 @@ module.exports = function register(RED) {
       losses.record(payload, payload.ts);
       probe.sent(sentMs = payload.ts);
       probe.look(payload.ts);
-      this.health.look(payload.ts);
       return payload;
     };
     const poll = async () => {

@@ -8,7 +8,7 @@ module.exports = function register(RED) {
   /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, coverage, exchange } = configNode(RED, definition.site, 'site');
+    const { site, exchange } = configNode(RED, definition.site, 'site');
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload?.length > 0 ? { topic, payload } : null);
     const sendLate = (late) => { if (late) this.send([null, null, null, null, { ...late, late: true }]); };
@@ -32,13 +32,10 @@ module.exports = function register(RED) {
       const fault = batchesFault(payload);
       if (fault) return done(new Error(fault));
       batches.add(payload.length);
-      if (coverage) site.queue.put(payload);
-      else site.locate(payload, Date.now()); // without a store nothing can be located later
+      site.locate(payload, Date.now());
       return done();
     });
-    site.onFault((error) => this.error(error));
     this.on('close', () => {
-      site.queue.drain();
       detach(); // what is found until there is another one goes to the outbox directly
       exchange?.closed();
       hide();
