@@ -32,5 +32,6 @@ def _bytes_of_a_visit(page: Page, stack: RunningStack) -> float:
     devtools.send("Network.emulateNetworkConditions", line)
     page.goto(f"{stack.http_url}/dashboard/floor?level=L2")
     expect(page.locator(".live p")).to_contain_text("Live")
+    page.wait_for_load_state("networkidle")  # the icons' font may come after the words; cut off, it is not kept
     devtools.detach()
     return sum(received)
