@@ -6,6 +6,7 @@ const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { eventOf } = require('./outbox/messages');
 const { createAdmission } = require('./intake/admission');
+const { createNewestFirst } = require('./intake/newest-first');
 const { createHistory } = require('./history');
 const { createRecentStays } = require('./history/recent-stays');
 const { createLocator, emptyOutcome } = require('./locator');
@@ -21,12 +22,14 @@ const { createLiveTracking } = require('./intake/live-tracking');
  * @typedef {ReturnType<typeof createSite>} Site
  * @param {import('./building').Building} building
  * @param {number} startedMs
+ * @param {() => number} [clock] of what waits in the queue
  */
-function createSite(building, startedMs) {
+function createSite(building, startedMs, clock = Date.now) {
   const history = createHistory(startedMs);
   const recentStays = createRecentStays();
   const outbox = createOutbox();
-  const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0 };
+  const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0,
+    located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
   const results = createResults(outbox);
@@ -48,16 +51,32 @@ function createSite(building, startedMs) {
   let buildingFaults = [];
   /** @type {(batch: import('./intake/readings').Batch, nowMs: number) => void} */
   let onReadings = () => {};
+  /** @type {(error: unknown) => void} */
+  let onFault = (error) => { throw error; };
 
-  /** Locate who a batch concerns. @param {import('./intake/readings').Batch} batch @param {number} nowMs */
-  function locateOne(batch, nowMs) {
+  /** What does not depend on who is where. @param {import('./intake/readings').Batch} batch @param {number} nowMs */
+  function note(batch, nowMs) {
     counters.unregistered += beacons.addBatch(batch, building, nowMs);
     if (batch.kind === 'gateway') gateways.addBatch(batch, building, nowMs);
     simulated.hear(batch, building, nowMs);
     if (!batch.simulated) receivedMs = nowMs;
-    live.hear(batch, nowMs);
     onReadings(batch, nowMs);
   }
+
+  /** Locate who a batch concerns. @param {import('./intake/readings').Batch} batch @param {number} nowMs */
+  function locateOne(batch, nowMs) {
+    note(batch, nowMs);
+    live.hear(batch, nowMs);
+  }
+
+  /** Locate later who a batch concerns. @param {import('./intake/readings').Batch} batch @param {number} nowMs */
+  function skipOne(batch, nowMs) {
+    live.skip(batch, nowMs);
+    note(batch, nowMs);
+  }
+
+  const queue = createNewestFirst({ take: (batch) => locateOne(batch, clock()), skip: (batch) => skipOne(batch, clock()),
+    after: () => results.deliver(clock()), onFault: (error) => onFault(error) });
 
   /** @param {import('./intake/readings').Batch[]} batches that were checked @param {number} nowMs */
   function locate(batches, nowMs) {
@@ -103,6 +122,10 @@ function createSite(building, startedMs) {
     ...live,
     check: admission.admit,
     locate,
+    /** Batches that were checked, on their way to be located; under overload each receiver's newest first. */
+    queue,
+    /** @param {typeof onFault} listener gets the errors of batches in the queue; there is one */
+    onFault: (listener) => { onFault = listener; },
     flush,
     tick,
     /** @type {(event: Parameters<typeof publishEvents>[0][0], nowMs: number) => void} */

@@ -35,6 +35,7 @@ module.exports = function register(RED) {
       losses.record(payload, payload.ts);
       probe.sent(sentMs = payload.ts);
       probe.look(payload.ts);
+      this.health.look(payload.ts);
       return payload;
     };
     const poll = async () => {

@@ -8,7 +8,7 @@ module.exports = function register(RED) {
   /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, exchange } = configNode(RED, definition.site, 'site');
+    const { site, coverage, exchange } = configNode(RED, definition.site, 'site');
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload?.length > 0 ? { topic, payload } : null);
     const sendLate = (late) => { if (late) this.send([null, null, null, null, { ...late, late: true }]); };
@@ -32,10 +32,13 @@ module.exports = function register(RED) {
       const fault = batchesFault(payload);
       if (fault) return done(new Error(fault));
       batches.add(payload.length);
-      site.locate(payload, Date.now());
+      if (coverage) site.queue.put(payload, Date.now());
+      else site.locate(payload, Date.now()); // without a store nothing can be located later
       return done();
     });
+    site.onFault((error) => this.error(error));
     this.on('close', () => {
+      site.queue.drain();
       detach(); // what is found until there is another one goes to the outbox directly
       exchange?.closed();
       hide();

@@ -38,7 +38,7 @@ function house(change = () => {}) {
   const data = smallBuilding();
   change(data);
   const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
-    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, clock: { status: 'up' },
+    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, live: { status: 'up' }, clock: { status: 'up' },
     losses: { status: 'up' }, certificates: [] };
   const list = createAlertList(KINDS, T - START_MS);
   return { facts, list,
@@ -255,6 +255,17 @@ test('an overload is one alert, until what waits is stored', () => {
   facts.ingest = { status: 'up', backlog: 'none' };
   at(61_000);
   assert.deepEqual(at(76_000), ['(overloaded:ingest)']);
+});
+
+test('an overload of the live view is an alert of its own', () => {
+  const { facts, at, list } = house();
+  facts.live = { status: 'degraded', overloaded: true, reason: 'overloaded: offered 9/s, taken 6/s, behind by 0.5 s', remedy: 'a larger machine' };
+  at(0);
+  assert.deepEqual(at(10_000), ['overloaded:live']);
+  assert.equal(list.list()[0].severity, 'critical');
+  facts.live = { status: 'up', overloaded: false };
+  at(11_000);
+  assert.deepEqual(at(30_000), ['(overloaded:live)']);
 });
 
 test('a certificate that is not renewed in time has an alert until it is renewed', () => {

@@ -57,7 +57,7 @@ test('everything is up once the heartbeat came back from the database', async ()
     const now = await health();
     return now.status === 'up' && now.parts.rebuild.state === 'idle' && now;
   });
-  assert.deepEqual(Object.keys(report.parts), ['broker', 'influxdb', 'ingest', 'rebuild', 'building', 'clock', 'losses', 'keys', 'audit']);
+  assert.deepEqual(Object.keys(report.parts), ['broker', 'live', 'influxdb', 'ingest', 'rebuild', 'building', 'clock', 'losses', 'keys', 'audit']);
   const lag = report.parts.ingest.store_lag_ms; // the first heartbeat goes out at the start
   assert.ok(lag >= 0 && lag <= report.uptime_s * 1000 + 1000 + (Date.now() - askedMs), `${lag} ms`);
 });

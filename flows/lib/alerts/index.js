@@ -45,10 +45,10 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
   function evaluate(nowMs) {
     const connected = site.outbox.connected();
     if (!connected) watchedMs = nowMs;
-    const { ingest = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
+    const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
-      connected, watchedMs, ingest, clock: ownClock, losses, certificates: certificates(),
+      connected, watchedMs, ingest, live, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
       if (error.message !== warned) warn(`${file}: the alerts will not survive a restart: ${error.message}`);

@@ -5,7 +5,7 @@ const { EXTERNAL_COUNTERS } = require('../health/loss-ledger');
 const { growth, percentile, rates } = require('../health/metrics/trend');
 
 /** Figures of refusals and losses (lib/health/metrics), without a label and with one. */
-const SINGLE = ['unregistered', 'gateway_messages_refused', 'http_limited', 'http_misdirected', 'http_shed',
+const SINGLE = ['located_later', 'unregistered', 'gateway_messages_refused', 'http_limited', 'http_misdirected', 'http_shed',
   'unlisted_refused', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
 const LABELLED = /^(refused|store_refused|ingest_dropped|spool_dropped|gateway_dropped)_/;
 const MEMORY = /^memory_bytes_(.+)$/;

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { createOverload } = require('./overload');
+
 /**
  * Health of everything that the flows depend on.
  * @typedef {{status: 'up'|'degraded', reason?: string, remedy?: string, [key: string]: unknown}} Part
@@ -15,6 +17,7 @@
 function createHealth({ site, probe, rebuild, version }) {
   /** @type {Map<string, (nowMs: number) => Part>} */
   const extraParts = new Map();
+  const overload = createOverload({ queue: site.queue, counters: site.counters, liveLagMs: () => site.liveLag.read().p50_ms });
 
   /** @returns {Part} */
   function broker() {
@@ -37,6 +40,9 @@ function createHealth({ site, probe, rebuild, version }) {
   }
 
   return {
+    /** Compares what comes in with what is located; called with each heartbeat. @param {number} nowMs */
+    look: overload.look,
+    figures: overload.figures,
     /** Adds a part to the report. @param {string} name @param {(nowMs: number) => Part} read */
     addPart: (name, read) => { extraParts.set(name, read); },
     /**
@@ -46,7 +52,7 @@ function createHealth({ site, probe, rebuild, version }) {
     report(nowMs, { stranger: anonymous = false } = {}) {
       /** @type {Record<string, Part>} */
       const parts = {
-        broker: broker(), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
+        broker: broker(), live: overload.part(nowMs), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
         building: building(anonymous, nowMs),
         ...Object.fromEntries([...extraParts].map(([name, read]) => [name, read(nowMs)])),
       };
@@ -79,6 +85,7 @@ function buildingState(faults, anonymous) {
  * @returns {import('./metrics/figures').Figure[]}
  */
 const healthFigures = (health, probe, clock) => [
+  ...health.figures,
   { name: 'part_up', kind: 'gauge', label: 'part', help: '1: the part is up, 0: it is degraded; /health says why',
     read: () => Object.fromEntries(Object.entries(health.report(clock()).parts).map(([name, { status }]) => [name, Number(status === 'up')])) },
   { name: 'store_lag_ms', kind: 'gauge', help: 'From the broker into InfluxDB and out again, of the newest heartbeat that came back',

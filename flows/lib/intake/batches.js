@@ -32,6 +32,9 @@ function withoutRepeated(batch) {
   return batch;
 }
 
+/** Who sent a batch; ids of gateways and phones may be the same. @param {Pick<Batch, 'kind'|'receiver'>} batch */
+const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;
+
 /** @param {string} a @param {string} b */
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -56,7 +59,7 @@ function createGrouping() {
         done.push(...finish());
         openMs = ts;
       }
-      const key = `${kind}/${receiver}`;
+      const key = keyOf({ kind, receiver });
       const batch = open.get(key);
       if (batch) batch.readings.push({ beacon, rssi });
       else open.set(key, { kind, receiver, ts, readings: [{ beacon, rssi }] });
@@ -67,4 +70,4 @@ function createGrouping() {
   return { push, finish };
 }
 
-module.exports = { createGrouping, inOrder, byTime };
+module.exports = { createGrouping, inOrder, byTime, keyOf };

@@ -4,11 +4,10 @@
 /**
  * Messages that came in, taken in pieces of a few milliseconds: whoever asks over HTTP gets a turn between two of them,
  * also while the messages of a second come at once. Order is kept. When many wait they are taken without a break, so that
- * this process reads no faster than it works: the broker can queue them better.
+ * this process reads no faster than it checks: the broker can queue them better. What is checked waits in `newest-first.js`.
  */
 
-/** What a request waits for at most is four times this, beside the one message that is being taken: what is checked in it is located
- * without a break, which takes three times as long. */
+/** What a request waits for at most is this and a piece of locating (`newest-first.js`), beside the one message that is being taken. */
 const PIECE_MS = 1;
 const MOST = 1000; // a tenth of a second's work
 

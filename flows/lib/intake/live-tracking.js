@@ -32,7 +32,8 @@ const EVENTS_HELD_MS = 60_000;
  * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} means.recentStays
  * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox for what was published before
  * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
- * @param {{locations: number, late: number, late_known: number, stays: number, events: number}} means.counters are counted up
+ * @param {{locations: number, late: number, late_known: number, stays: number, events: number,
+ *   located_later: number}} means.counters are counted up
  */
 function createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters }) {
   const locator = createLocator(building, {}, undefined, offsetVersions);
@@ -52,6 +53,8 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   let recovering = false;
   /** Readings of a time that is over, which no locator took. @type {(staffId: string, ts: number) => void} */
   let onLate = () => {};
+  /** What is left out of the live view. @type {(batch: import('./readings').Batch) => void} */
+  let onSkipped = () => {};
   /** @type {(change: Change) => void} */
   let onChange = () => {};
 
@@ -59,13 +62,29 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   function hear(batch, nowMs) {
     const again = recentBatches.isRepeated(batch);
     locator.hear(inOrder(batch), nowMs, found);
-    onBatch?.(batch, nowMs, batch.readings.some(({ beacon }) => building.isRegistered(beacon)));
+    onBatch?.(batch, nowMs, isStored(batch));
     for (const { staff_id: staffId, ts } of found.late.splice(0)) {
       counters[again ? 'late_known' : 'late'] += 1;
       if (!again) onLate(staffId, ts);
     }
     remember(nowMs);
   }
+
+  /**
+   * Under overload a batch is left out: it is located later, from the database. While a start locates the past, the start does that.
+   * @param {import('./readings').Batch} batch @param {number} nowMs
+   */
+  function skip(batch, nowMs) {
+    const again = recentBatches.knowsOlder(batch);
+    recentBatches.isRepeated(batch);
+    counters.located_later += 1;
+    const stored = isStored(batch);
+    onBatch?.(batch, nowMs, stored);
+    if (!recovering && stored && !again) onSkipped(batch);
+  }
+
+  /** Whether the database takes it. @param {import('./readings').Batch} batch */
+  const isStored = ({ readings }) => readings.some(({ beacon }) => building.isRegistered(beacon));
 
   /** What was found goes into memory at once, so that an answer never waits for the next batch. @param {number} nowMs */
   function remember(nowMs) {
@@ -172,7 +191,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   const save = (nowMs) => ({ heard: recentBatches.save(), locator: locator.save(nowMs, found) });
 
   return {
-    hear, flush, setBuilding, setGateway, began, adopt, save,
+    hear, skip, flush, setBuilding, setGateway, began, adopt, save,
     /** What follows from another building, made while the one of now stays in use. @param {Building} next */
     prepare: (next) => inPieces(locator.prepare(next)),
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
@@ -192,6 +211,8 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     },
     /** @param {typeof onLate} listener */
     onLate: (listener) => { onLate = listener; },
+    /** @param {typeof onSkipped} listener is called for each batch at once, before anything else is taken */
+    onSkipped: (listener) => { onSkipped = listener; },
     /** @param {typeof onChange} listener gets other buildings, and gateways that come and go */
     onChange: (listener) => { onChange = listener; },
     /** Since when the building is in use as far as is known here, epoch ms. */

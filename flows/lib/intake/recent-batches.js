@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { keyOf } = require('./batches');
+
 /**
  * Which batches of the last minutes came in already: receivers send again what the broker may have lost, and what is known
  * needs no second look. Times in steps, one bit each, so that a receiver costs 225 bytes. Pure.
@@ -11,7 +13,7 @@ const STEPS = 1800; // a quarter of an hour: gateways keep ten minutes of what w
 
 /**
  * @typedef {Pick<import('./readings').Batch, 'kind'|'receiver'|'ts'>} Mark
- * @typedef {{newest: number, bits: Uint8Array}} Known newest: step
+ * @typedef {{newest: number, newestMs: number, bits: Uint8Array}} Known newest: step
  * @typedef {ReadonlyMap<string, Known>} Kept by kind and receiver
  */
 
@@ -26,6 +28,11 @@ function createRecentBatches(before = new Map()) {
       const known = receivers.get(keyOf(batch));
       return known !== undefined && isIn(known, stepOf(batch));
     },
+    /** As `knows`, but no newer one is mistaken for a known one of its step, nor the second part of the newest one. @param {Mark} batch */
+    knowsOlder(batch) {
+      const known = receivers.get(keyOf(batch));
+      return known !== undefined && batch.ts < known.newestMs && isIn(known, stepOf(batch));
+    },
     /**
      * Note a batch. @param {Mark} batch
      * @returns {boolean} whether it was known
@@ -34,11 +41,12 @@ function createRecentBatches(before = new Map()) {
       const step = stepOf(batch);
       const key = keyOf(batch);
       let known = receivers.get(key);
-      if (!known) receivers.set(key, known = { newest: step, bits: new Uint8Array(STEPS / 8) });
+      if (!known) receivers.set(key, known = { newest: step, newestMs: batch.ts, bits: new Uint8Array(STEPS / 8) });
       const had = isIn(known, step);
       const { newest, bits } = known;
       for (let over = Math.max(newest + 1, step - STEPS + 1); over <= step; over += 1) set(bits, over, false);
       known.newest = Math.max(newest, step);
+      known.newestMs = Math.max(known.newestMs, batch.ts);
       if (step > known.newest - STEPS) set(bits, step, true);
       return had;
     },
@@ -53,10 +61,8 @@ function createRecentBatches(before = new Map()) {
 }
 
 /** @param {ReadonlyMap<string, Known>} receivers @returns {Map<string, Known>} */
-const copyOf = (receivers) => new Map([...receivers].map(([key, { newest, bits }]) => [key, { newest, bits: bits.slice() }]));
+const copyOf = (receivers) => new Map([...receivers].map(([key, { bits, ...times }]) => [key, { ...times, bits: bits.slice() }]));
 
-/** @param {Mark} batch */
-const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;
 /** @param {Mark} batch */
 const stepOf = ({ ts }) => Math.floor(ts / STEP_MS);
 /** @param {Known} known @param {number} step */

@@ -15,6 +15,12 @@ const LONGEST_PIECE_MS = 50; // more is no work of ours but waiting for another 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 
+/** Readings of now that wait less are in time. */
+const IN_TIME_MS = 100;
+const REST_MS = 50;
+/** One piece of work in that time, or it would not end where something always waits. */
+const LONGEST_REST_MS = 1000;
+
 class Stopped extends Error {}
 
 /**
@@ -65,4 +71,15 @@ function createBackground(onFault, sleep, nowMs = () => performance.now()) {
   };
 }
 
-module.exports = { createBackground, Stopped };
+/**
+ * The present goes before the past: the work rests while readings of now wait, so that it never makes them wait until some are skipped.
+ * @param {(ms: number) => Promise<void>} sleep
+ * @param {() => number} waitedMs how long the first reading in line has waited
+ * @returns {(ms: number) => Promise<void>} a longer sleep where readings wait
+ */
+const givingWay = (sleep, waitedMs) => async (ms) => {
+  await sleep(ms);
+  for (let restedMs = 0; waitedMs() > IN_TIME_MS && restedMs < LONGEST_REST_MS; restedMs += REST_MS) await sleep(REST_MS);
+};
+
+module.exports = { createBackground, givingWay, Stopped };

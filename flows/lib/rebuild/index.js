@@ -4,13 +4,13 @@
 const { setTimeout: wait } = require('node:timers/promises');
 const { NO_CHECKPOINTS } = require('../checkpoints');
 const { ASIDE_MS, RETENTION_MS } = require('../coverage');
-const { createBackground, Stopped } = require('./background');
+const { createBackground, givingWay, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
 const { takeDue } = require('./due');
 const { createFeed } = require('./feed');
 const { createIncoming } = require('./incoming');
 const { createJobs, titleOf } = require('./jobs');
-const { hasTags, staffIn } = require('./people');
+const { carriesTags, locatesLater } = require('./people');
 const { createPublishing } = require('./publish');
 const { rebuildRange } = require('./range');
 const { relocate } = require('./relocate');
@@ -48,9 +48,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   let current = null;
   let fault = '';
   let wake = () => {};
-  const incoming = createIncoming((batch) => {
-    for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());
-  }, site.startedMs);
+  const locateLater = locatesLater(site, coverage, clock);
+  const incoming = createIncoming(locateLater, site.startedMs);
   /** Of jobs that nobody asked for, by id: what they are about, and what follows their end. @type {Map<number, Task>} */
   const tasks = new Map();
   const hinder = (/** @type {string} */ reason) => {
@@ -58,7 +57,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     fault = reason;
     if (current) current.reason = reason;
   };
-  const background = createBackground(hinder, sleep);
+  const background = createBackground(hinder, givingWay(sleep, site.queue.waitedMs));
   const feed = createFeed(store, background, clock, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
@@ -152,13 +151,14 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   return {
     /** What became due: late readings, and what never arrived; to be called every few seconds. */
     look() {
-      const isTagged = (/** @type {string} */ id) => hasTags(site.building(), id);
-      for (const task of takeDue(coverage, clock, isTagged)) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
+      if (site.queue.isBehind()) return; // what is skipped now is located in one go when that is over
+      for (const task of takeDue(coverage, clock, carriesTags(site))) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
       saving.present();
     },
     /** To be called once, before the first reading comes. */
     start() {
       site.awaitRecovery(incoming.hear);
+      site.onSkipped(locateLater);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
       // After a break receivers come back one after the other, and the order of readings of a moment is another one.
       site.onReconnect((nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }));

@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * Whose readings say where somebody is: their own phone's, and for tags those of gateways. Pure.
+ * Whose readings say where somebody is: their own phone's, and for tags those of gateways.
  */
 
 /** The people a batch concerns. @param {import('../intake/readings').Batch} batch @param {import('../building').Building} building */
@@ -11,8 +11,20 @@ function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
   return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);
 }
 
+/**
+ * Batches whose people are located later, for the batch's time.
+ * @param {Pick<import('../site').Site, 'building'>} site @param {Pick<import('../coverage').Coverage, 'late'>} coverage
+ * @param {() => number} clock @returns {(batch: import('../intake/readings').Batch) => void}
+ */
+const locatesLater = (site, coverage, clock) => (batch) => {
+  for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());
+};
+
 /** Whether gateways hear somebody. @param {import('../building').Building} building @param {string} staffId */
 const hasTags = ({ staff }, staffId) => (staff.get(staffId)?.tags?.length ?? 0) > 0;
+
+/** The same by the building in use. @param {Pick<import('../site').Site, 'building'>} site @returns {(staffId: string) => boolean} */
+const carriesTags = (site) => (staffId) => hasTags(site.building(), staffId);
 
 /** Whose phones are asked for one by one; of more it is quicker to read everybody's. */
 const MOST_PHONES = 500;
@@ -28,4 +40,4 @@ function onlyOf(phones, buildings) {
   return { phones, gateways: buildings.some((building) => phones.some((id) => hasTags(building, id))) };
 }
 
-module.exports = { hasTags, onlyOf, staffIn };
+module.exports = { carriesTags, hasTags, locatesLater, onlyOf, staffIn };

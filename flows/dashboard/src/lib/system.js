@@ -17,7 +17,7 @@ const PROGRAMS = [
   { id: 'flows', title: 'Flows', program: 'Node-RED' },
 ];
 /** Parts of the flows. @type {Record<string, string>} */
-const DUTIES = { rebuild: 'Locating what was missed', building: 'Building file', keys: 'Keys', audit: 'Audit log', clock: 'Clock of this machine',
+const DUTIES = { live: 'Live view', rebuild: 'Locating what was missed', building: 'Building file', keys: 'Keys', audit: 'Audit log', clock: 'Clock of this machine',
   losses: 'Lost messages', https: 'HTTPS' };
 
 /**
@@ -56,6 +56,7 @@ const REFUSED = {
   refused_rssi_invalid: ['Readings refused', 'a signal strength that is none'],
   refused_optional_invalid: ['Values refused', 'battery, temperature or the like out of bounds; their readings are kept'],
   unregistered: ['Readings left out', 'of beacons that nobody registered'],
+  located_later: ['Batches located later', 'more came than could be located at once; they are located from the database'],
   gateway_messages_refused: ['Messages of gateways refused', 'neither a state nor figures of health'],
   http_limited: ['Requests refused', 'above the limit of their caller (429)'],
   http_misdirected: ['Requests refused', 'under a host name that is not in HTTP_NAMES (421)'],

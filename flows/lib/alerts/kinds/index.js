@@ -17,6 +17,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  * @property {boolean} connected to the broker; silence means nothing without it
  * @property {number} watchedMs epoch ms since when messages are received without a pause
  * @property {import('../../health').Part} ingest
+ * @property {import('../../health').Part} live
  * @property {import('../../health').Part} clock
  * @property {import('../../health').Part} losses
  * @property {import('./certificate').Certificate[]} certificates those of our servers

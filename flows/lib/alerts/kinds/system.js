@@ -24,16 +24,20 @@ const ingestBehind = {
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
+/** @param {string} subject @param {import('../../health').Part} part */
+const ofPart = (subject, { reason = '', remedy = '' }) => ({ subject, text: sentence(reason), todo: sentence(remedy) });
+
 /** @type {Kind} */
 const overloaded = {
   kind: 'overloaded',
   severity: 'critical',
   raiseMs: 10_000,
   endMs: 15_000,
-  conditions: ({ ingest }) => (ingest.backlog !== 'overloaded' ? [] : [{
-    subject: 'ingest', text: sentence(ingest.reason ?? ''), todo: sentence(ingest.remedy ?? ''),
-  }]),
-  isResolved: ({ ingest }) => !IS_BUSY.has(ingest.backlog),
+  conditions: ({ ingest, live }) => [
+    ...(ingest.backlog === 'overloaded' ? [ofPart('ingest', ingest)] : []),
+    ...(live.overloaded === true ? [ofPart('live', live)] : []),
+  ],
+  isResolved: ({ ingest, live }, { subject }) => (subject === 'live' ? live.overloaded !== true : !IS_BUSY.has(ingest.backlog)),
 };
 
 /** @type {Kind} */
