@@ -1,4 +1,4 @@
-"""Whom the broker admits: the rules of Mosquitto's two listeners for the one of NATS. Pure."""
+"""Which clients the broker admits: the rules of Mosquitto's two listeners for the one of NATS. Pure."""
 
 import ipaddress
 from collections.abc import Mapping

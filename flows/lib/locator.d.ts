@@ -100,7 +100,7 @@ export interface Locator {
   restoreReceivers(list: Receiver[]): void;
   /** All that is known of these people (of everybody, if not given), as data that `v8.serialize` takes; outcome is added to. */
   save(nowMs: number, outcome: Outcome, ids?: Iterable<string>): Saved;
-  /** Goes on from there, as who saved it would; isChosen: of whom, everybody if not given. False: it is of another building or release. */
+  /** Goes on from there, as the saved one would; isChosen: people to restore, everybody if not given. False: another building or release. */
   restore(saved: Saved, isChosen?: (staffId: string) => boolean): boolean;
   /**
    * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins; its ts: up to

@@ -26,7 +26,7 @@ const REMEMBERED_MS = 2 * 3_600_000;
  * @param {Pick<Intervals, 'everybody'|'has'>} gaps @param {import('./repeats').Repeats} repeats
  */
 function createDivergence(kept, gaps, repeats) {
-  /** Of whom the locator of the present missed readings, from the first of them until it went on from one that heard them. */
+  /** People whose readings the locator of the present missed, from the first of them until it went on from one that heard them. */
   const missed = createIntervals(kept);
 
   return {
@@ -40,7 +40,7 @@ function createDivergence(kept, gaps, repeats) {
     asked: {
       /** Whether the locator of the present knew all of these people then. @param {number} ms @param {string[]} staff [] of everybody */
       knewAll: (ms, staff) => missed.firstGap(ms, ms + 1, staff) === null,
-      /** Of whom it missed something then that it knew later, and since when. @param {number} ms @returns {Part[]} */
+      /** People of whom it missed something then that it knew later, and since when. @param {number} ms @returns {Part[]} */
       missedAt: (ms) => missed.named().filter(({ id, fromMs, toMs }) => fromMs <= ms && ms < toMs && !gaps.has(id))
         .map(({ id, fromMs, toMs }) => ({ fromMs, toMs, staff: [id] })),
       /** Since when it may miss something of everybody, epoch ms; Infinity: it does not. The last gap is the present. */

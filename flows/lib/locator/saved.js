@@ -67,7 +67,7 @@ function save(people, parts, online) {
 const isFor = (saved, { model }) => saved.model === digestOf(model);
 
 /**
- * @param {Saved} saved @param {(id: string) => boolean} isChosen of whom @param {Parts} parts that it is for
+ * @param {Saved} saved @param {(id: string) => boolean} isChosen people to restore @param {Parts} parts that it is for
  * @param {(id: string) => number} slotOf a slot there for somebody
  * @returns {Person[]}
  */
