@@ -40,7 +40,7 @@ function createDivergence(kept, gaps, repeats) {
     asked: {
       /** Whether the locator of the present knew all of these people then. @param {number} ms @param {string[]} staff [] of everybody */
       knewAll: (ms, staff) => missed.firstGap(ms, ms + 1, staff) === null,
-      /** People of whom it missed something then that it knew later, and since when. @param {number} ms @returns {Part[]} */
+      /** People whose readings of then it missed and knew later, and since when. @param {number} ms @returns {Part[]} */
       missedAt: (ms) => missed.named().filter(({ id, fromMs, toMs }) => fromMs <= ms && ms < toMs && !gaps.has(id))
         .map(({ id, fromMs, toMs }) => ({ fromMs, toMs, staff: [id] })),
       /** Since when it may miss something of everybody, epoch ms; Infinity: it does not. The last gap is the present. */
