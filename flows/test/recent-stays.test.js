@@ -30,3 +30,11 @@ test('after some minutes it is forgotten, and of each person the newest few are 
   recent.add([stay(0, 1, 'a', 'ben')], 6 * MIN);
   assert.deepEqual([recent.over('ann', []).length, recent.over('ben', []).length], [0, 1]);
 });
+
+test('those that may not be stored yet are listed, but for those that were taken back', () => {
+  const recent = createRecentStays();
+  recent.add([stay(10, 20), stay(30, 40, 'b'), stay(30, 40, 'a', 'ben')], 0);
+  recent.add([stay(10, 10)], 1);
+  assert.deepEqual(recent.list(() => true), [stay(30, 40, 'b'), stay(30, 40, 'a', 'ben')]);
+  assert.deepEqual(recent.list(({ room }) => room === 'b'), [stay(30, 40, 'b')]);
+});

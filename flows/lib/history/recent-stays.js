@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * Stays that were published of late and may not be in the database yet, the newest of each beginning. Whoever compares with what is
- * stored has to know them. Pure.
+ * Stays that were published of late and may not be in the database yet, the newest of each beginning. Whoever answers from what is
+ * stored, or compares with it, has to know them. Pure.
  * @typedef {import('../locator').Stay} Stay
  * @typedef {ReturnType<typeof createRecentStays>} RecentStays
  */
@@ -37,6 +37,12 @@ function createRecentStays() {
       }
       if (nowMs - prunedMs >= KEPT_MS / 5) prune(nowMs);
     },
+    /**
+     * Those that may still be on their way into the database, without those that were taken back.
+     * @param {(stay: Stay) => boolean} isWanted @returns {Stay[]}
+     */
+    list: (isWanted) => [...kept.values()].flatMap((stays) => [...stays.values()].map(({ stay }) => stay))
+      .filter((stay) => stay.leave_ms > stay.enter_ms && isWanted(stay)),
     /**
      * What is stored of a person when all that was published has arrived.
      * @param {string} staffId @param {Stay[]} stored @returns {Stay[]}

@@ -108,10 +108,15 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   /** While the past is rebuilt, the rebuild alone publishes what was before the start. @param {{ts: number}} one */
   const isOurs = ({ ts }) => !recovering || ts >= startedMs;
 
-  /** Let the locator's time pass and hand over what it found; several times a second. @param {number} nowMs */
-  function flush(nowMs) {
+  /**
+   * Let the locator's time pass and hand over what it found; several times a second.
+   * @param {number} nowMs @param {(staffId: string) => boolean} [isElsewhere] of whom somebody else publishes that
+   */
+  function flush(nowMs, isElsewhere = () => false) {
     locator.tick(nowMs, found);
     remember(nowMs);
+    found.stays = found.stays.filter(({ staff_id: id }) => !isElsewhere(id));
+    found.locations = found.locations.filter(({ staff_id: id }) => !isElsewhere(id));
     if (recovering) { // stays whose beginning is not known yet, and a backlog without what was before it: the rebuild publishes them
       found.stays = [];
       found.locations = found.locations.filter(isOurs);
@@ -164,7 +169,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
    * @returns {import('../locator').Stay[]} that it found last, and that are still to be published
    */
   function adopt(replay, nowMs, staff = null) {
-    flush(nowMs);
+    flush(nowMs, (id) => staff?.has(id) ?? replay.presences.has(id)); // the replay has found the same, and knows it better
     const isFirst = recovering;
     recovering = false;
     const published = new Map(locator.presences().map((presence) => [presence.staff_id, JSON.stringify(presence)]));

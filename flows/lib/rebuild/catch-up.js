@@ -66,9 +66,11 @@ async function catchUp(means, incoming, time) {
   await publishing.publish(replay.take());
   while (clock() < notBeforeMs) await wait(background);
   await join(means, incoming, replay, cursorMs, only);
+  const ended = replay.endedOfLate();
   const stays = site.adopt(replay, clock(), theirs);
   incoming.end();
-  await publishing.publish({ locations: [], stays });
+  // Until now the locator of the present published as well, and may have known a stay's end worse, but said it later.
+  await publishing.publish({ locations: [], stays: [...ended, ...stays] });
   const isOpen = (/** @type {import('../locator').Presence} */ { staff_id: id, state }) => state !== 'lost' && (theirs?.has(id) ?? true);
   await publishing.makeRoom(site.openStays().filter(isOpen), fromMs);
 }

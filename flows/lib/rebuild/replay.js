@@ -19,6 +19,7 @@ const { stayOf } = require('./stays');
 const TICK_MS = 250; // event time between ticks: steps and states end as punctually as live
 const QUIET_MS = 2 * 60_000; // when nobody was heard for so long everybody is lost already …
 const QUIET_TICK_MS = 10_000; // … and only forgotten at some time, which needs no hurry
+const KEPT_MS = 60_000; // longer than the locator of the present is behind with what it publishes
 const FORGOTTEN_MS = 20 * 60_000; // after so long without a reading a locator knows nobody any more
 
 /**
@@ -38,6 +39,8 @@ function createReplay(beginning, emptyOutcome, window) {
   /** @type {Map<string, Presence>} everybody's last */
   const presences = new Map();
   let found = nothing();
+  /** Of the last minute. @type {Stay[]} */
+  let ended = [];
   /** @type {Location[]} found, but not sure yet */
   const doubted = [];
   let changed = 0;
@@ -97,7 +100,9 @@ function createReplay(beginning, emptyOutcome, window) {
       if (location.ts >= fromMs && location.ts <= toMs && wanted(location)) found.locations.push(location);
     }
     for (const stay of outcome.stays.splice(0)) {
-      if (stay.leave_ms >= fromMs && stay.enter_ms <= toMs && wanted(stay)) found.stays.push(stay);
+      if (stay.leave_ms < fromMs || stay.enter_ms > toMs || !wanted(stay)) continue;
+      found.stays.push(stay);
+      ended.push(stay);
     }
     for (const presence of outcome.presences.splice(0)) presences.set(presence.staff_id, presence);
     outcome.late.length = 0; // of readings in order none is late
@@ -124,6 +129,7 @@ function createReplay(beginning, emptyOutcome, window) {
       const settled = location.ts < locator.doubtedSince(location.staff_id) || enough(location);
       (settled ? sure : doubted).push(location);
     }
+    ended = ended.filter(({ leave_ms: ms }) => ms > nowMs - KEPT_MS);
     const taken = { ...found, locations: sure };
     found = nothing();
     return taken;
@@ -131,6 +137,8 @@ function createReplay(beginning, emptyOutcome, window) {
 
   return {
     hear, pass, passing, take, openStays, openPresences, locator, presences,
+    /** Stays of the last minute, whether they were taken or not. */
+    endedOfLate: () => ended.filter(({ leave_ms: ms }) => ms > nowMs - KEPT_MS),
     /** What the locator knows, of these people or of everybody. @param {Iterable<string>} [ids] */
     save(ids) {
       const saved = locator.save(nowMs, outcome, ids);

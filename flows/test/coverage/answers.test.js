@@ -28,8 +28,8 @@ const PATHS = Object.entries(createDescription('1').paths).flatMap(([path, { get
 /** What is about one person alone waits for their backlog; what is about everybody says up to when it is complete. */
 const OF_ONE = ['/api/v1/staff/0/locations', '/api/v1/staff/0/stays', '/api/v1/staff/0/contacts'];
 
-/** The routes over an empty database. @param gaps everybody's on disk @param change of the coverage */
-async function routes(t, { gaps = [], change = () => {} } = {}) {
+/** The routes over an empty database. @param gaps everybody's on disk @param change of the coverage @param ended stays that are not stored yet */
+async function routes(t, { gaps = [], change = () => {}, ended = [] } = {}) {
   const coverage = createCoverage({ startedMs: STARTED, newestStored: async () => null, newestPublished: () => 0, sleep: async () => {},
     record: { load: () => ({ gaps: { '': [...gaps, [STARTED, null]] }, requests: {}, live: true }), save: async () => {} } });
   const { fromMs } = coverage.beforeStart();
@@ -40,6 +40,7 @@ async function routes(t, { gaps = [], change = () => {} } = {}) {
   change(coverage);
   const site = createSite(createBuilding(smallBuilding()), STARTED);
   receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: BEACONS.a, rssi: -30 }] })), NOW);
+  site.recentStays.add(ended, NOW);
   const nothing = Object.assign((async function* none() {})(), { then: undefined });
   const store = new Proxy({ locations: async function* none() {}, everyStay: () => nothing },
     { get: (own, name) => own[name] ?? (async () => []) });
@@ -92,4 +93,18 @@ test('a backlog of one person is 503 for them, and for all others an answer that
   assert.equal((await ask('/api/v1/stays', { ...WINDOW, staff_id: '0,1' })).status, 503);
   assert.equal((await ask('/api/v1/stays', { ...WINDOW, staff_id: '1' })).status, 200);
   for (const [staff, status] of [['0', 503], ['0,1', 503], ['*', 503], ['1', 200]]) assert.equal((await ask(...OLD(staff))).status, status, staff);
+});
+
+test('a stay that ended just now is in every answer about stays before the database has it', async (t) => {
+  const stay = (staff) => ({ ts: withinWindow, staff_id: staff, level: 'L1', room: 'a', enter_ms: withinWindow, leave_ms: withinWindow + HOUR,
+    duration_s: 3600 });
+  const ask = await routes(t, { ended: [stay('0'), stay('1')] });
+  const found = {};
+  for (const path of PATHS) {
+    const { body } = await ask(path, WINDOW);
+    const rows = body.stays ?? body.visits ?? body.contacts ?? body.patrols?.filter(({ last_ms: ms }) => ms !== null) ?? body.rooms ?? body.staff;
+    if (rows) found[path.replace('/api/v1/', '')] = rows.length;
+  }
+  assert.deepEqual(found, { 'staff/0/stays': 1, stays: 2, 'staff/0/contacts': 1, 'rooms/a/visits': 2, patrols: 1, 'rankings/rooms': 1,
+    'rankings/staff': 2 });
 });

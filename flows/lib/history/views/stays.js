@@ -2,8 +2,9 @@
 'use strict';
 
 /**
- * The stays that the views look at. Two sources: stays as stored (a stay is stored at its time of entering, so a reader
- * must ask for enough time before a window to find who was there already), and presences for who is there now.
+ * The stays that the views look at. Three sources: stays as stored (a stay is stored at its time of entering, so a reader
+ * must ask for enough time before a window to find who was there already), stays that ended just now and are on their way there, and
+ * presences for who is there now.
  * @typedef {import('../../locator').Presence} Presence
  * @typedef {{staff_id: string, level: string, room: string, enter_ms: number, leave_ms: number}} StoredStay
  * @typedef {StoredStay & {open: boolean}} Stay open: goes on; leave_ms is then when the person was last heard
@@ -15,9 +16,10 @@
  * longer one.
  * @param {StoredStay[]} stored
  * @param {Presence[]} presences of now; who is `lost` has left
+ * @param {StoredStay[]} [recent] that may not be stored yet; they know more than what is stored of the same beginning
  * @returns {Stay[]}
  */
-function allStays(stored, presences) {
+function allStays(stored, presences, recent = []) {
   /** @type {Map<string, Stay>} */
   const byKey = new Map();
   /** @param {Stay} stay */
@@ -27,6 +29,9 @@ function allStays(stored, presences) {
     if (!known || stay.open || (!known.open && stay.leave_ms > known.leave_ms)) byKey.set(key, stay);
   };
   for (const { staff_id, level, room, enter_ms, leave_ms } of stored) put({ staff_id, level, room, enter_ms, leave_ms, open: false });
+  for (const { staff_id, level, room, enter_ms, leave_ms } of recent) {
+    byKey.set(`${staff_id}\n${enter_ms}`, { staff_id, level, room, enter_ms, leave_ms, open: false });
+  }
   for (const { staff_id, level, room, since, ts, state } of presences) {
     put({ staff_id, level, room, enter_ms: since, leave_ms: Math.max(since, ts), open: state !== 'lost' });
   }
@@ -35,10 +40,10 @@ function allStays(stored, presences) {
 
 /**
  * The same, stay after stay, where there are too many for a list. Nothing stored may come twice.
- * @param {Presence[]} presences
+ * @param {Presence[]} presences @param {StoredStay[]} [recent] that may not be stored yet
  */
-function createMerge(presences) {
-  const open = new Map(allStays([], presences).map((stay) => [`${stay.staff_id}\n${stay.enter_ms}`, stay]));
+function createMerge(presences, recent = []) {
+  const open = new Map(allStays([], presences, recent).map((stay) => [`${stay.staff_id}\n${stay.enter_ms}`, stay]));
   return {
     /** @param {StoredStay} stored @returns {Stay|null} null: who is there now knows more of it */
     take(stored) {

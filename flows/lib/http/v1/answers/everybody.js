@@ -23,7 +23,7 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
   const each = ({ fromMs, toMs }, add) => stored(async () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs, [], clock()); // whose backlog is late does not keep all the others waiting
-    const merge = createMerge(site.openStays());
+    const merge = createMerge(site.openStays(), site.recentStays.list(({ enter_ms: ms }) => ms < toMs));
     const take = (/** @type {import('../../../history/views/stays').StoredStay} */ one) => {
       const stay = merge.take(one);
       if (stay) add(stay);
@@ -41,9 +41,11 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
   const around = (staffId, { fromMs, toMs }) => stored(async () => {
     refuseIncompleteStays(fromMs, toMs, [staffId], clock());
     const presences = site.openStays();
+    const recent = site.recentStays.list(({ enter_ms: ms }) => ms < toMs);
     const staff = [staffId];
     const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
-    const own = allStays(found, presences.filter(({ staff_id: one }) => one === staffId)).filter((stay) => within(stay, { fromMs, toMs }));
+    const own = allStays(found, presences.filter(({ staff_id: one }) => one === staffId), recent.filter(({ staff_id: one }) => one === staffId))
+      .filter((stay) => within(stay, { fromMs, toMs }));
     if (own.length === 0) return [];
     const rooms = new Set(own.map(({ room }) => room));
     const all = (await store.staysInto(null, fromMs)).filter(({ room }) => rooms.has(room));
@@ -53,7 +55,7 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
       }
       all.push(...stays);
     }
-    return allStays(all, presences.filter(({ room }) => rooms.has(room)));
+    return allStays(all, presences.filter(({ room }) => rooms.has(room)), recent.filter(({ room }) => rooms.has(room)));
   });
 
   return { each, around };

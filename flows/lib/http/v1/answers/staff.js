@@ -88,13 +88,13 @@ function createStaffAnswers(context) {
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
     if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
-    const now = site.openStays().filter(wanted);
+    const [now, recent] = [site.openStays().filter(wanted), site.recentStays.list(wanted)];
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const into = from < fromMs ? await stored(store.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
       const found = since < to ? await stored(store.staysOf({ staff, level }, since, to, count)) : [];
-      return allStays([...into.filter(wanted), ...found], now)
+      return allStays([...into.filter(wanted), ...found], now, recent)
         .filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs })).slice(0, count);
     };
     const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };

@@ -22,15 +22,16 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw unknown(`room ${room}`);
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
-    const now = site.openStays().filter((presence) => presence.room === room);
+    const isThere = (/** @type {{room: string}} */ one) => one.room === room;
+    const [now, recent] = [site.openStays().filter(isThere), site.recentStays.list(isThere)];
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);
       const found = since < to ? await stored(store.staysIn(room, since, to, count)) : [];
       if (from < fromMs && found.length < count) { // the last ones are those who were there already
-        found.push(...(await stored(store.staysInto(null, fromMs))).filter((stay) => stay.room === room));
+        found.push(...(await stored(store.staysInto(null, fromMs))).filter(isThere));
       }
-      return allStays(found, now).filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs }))
+      return allStays(found, now, recent).filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs }))
         .reverse().slice(0, count);
     };
     const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };
