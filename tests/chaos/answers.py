@@ -8,9 +8,10 @@ Body = Mapping[str, Any]
 Found = set[tuple[Any, ...]]
 
 
-def differences(route: str, then: Body, end: Body, from_ms: int, until_ms: float) -> list[str]:
+def differences(route: str, then: Body, end: Body, from_ms: float, until_ms: float) -> list[str]:
     """What the answer `then` says about the time from `from_ms` to `until_ms` otherwise than the one at the `end`."""
-    until_ms = min(until_ms, _page_end_ms(then), _page_end_ms(end))
+    pages = (_page_ms(then), _page_ms(end))
+    from_ms, until_ms = max(from_ms, *(start for start, _ in pages)), min(until_ms, *(stop for _, stop in pages))
     find = _FINDERS[route]
     given, final = find(then, from_ms, until_ms), find(end, from_ms, until_ms)
     if route in _INTERVALS:
@@ -26,15 +27,19 @@ def complete_until(then: Body) -> int:
     return int(then["complete_until_ms"])
 
 
-def _page_end_ms(body: Body) -> int | float:
-    """Up to when a page tells all: others that came meanwhile may have moved its last ones to the next page."""
+def _page_ms(body: Body) -> tuple[float, float]:
+    """From when to when a page tells all: others that came meanwhile may have moved its last ones to the next page."""
     if body.get("next") is None:
-        return math.inf
-    times = [one["ts"] if "ts" in one else one["enter_ms"] for key in _PAGED for one in body.get(key, ())]
-    return max(times) if "visits" not in body else -math.inf  # these are the newest: the oldest are on the next page
+        return -math.inf, math.inf
+    if "events" in body:  # the newest first
+        return min(one["ts"] for one in body["events"]) + 1, math.inf
+    if "visits" in body:  # the newest first; those that began before may reach into any time
+        return math.inf, math.inf
+    times = [one.get("ts", one.get("enter_ms")) for key in ("locations", "stays") for one in body.get(key, ())]
+    return -math.inf, max(times)
 
 
-def _extracted(body: Body, from_ms: int, until_ms: float) -> Found:
+def _extracted(body: Body, from_ms: float, until_ms: float) -> Found:
     return {
         (one.get("staff_id"), one["timestamp"], one["level"], one["location"])
         for one in body["location"]
@@ -42,40 +47,40 @@ def _extracted(body: Body, from_ms: int, until_ms: float) -> Found:
     }
 
 
-def _points(key: str, body: Body, from_ms: int, until_ms: float) -> Found:
+def _points(key: str, body: Body, from_ms: float, until_ms: float) -> Found:
     return {tuple(sorted(one.items())) for one in body[key] if from_ms <= one["ts"] < until_ms}
 
 
-def _locations(body: Body, from_ms: int, until_ms: float) -> Found:
+def _locations(body: Body, from_ms: float, until_ms: float) -> Found:
     return _points("locations", body, from_ms, until_ms)
 
 
-def _events(body: Body, from_ms: int, until_ms: float) -> Found:
+def _events(body: Body, from_ms: float, until_ms: float) -> Found:
     return _points("events", body, from_ms, until_ms)
 
 
-def _stays(body: Body, from_ms: int, until_ms: float) -> Found:
+def _stays(body: Body, from_ms: float, until_ms: float) -> Found:
     whose = body.get("staff_id")
     return _cut(((one.get("staff_id", whose), one["room"], one["enter_ms"], one["leave_ms"], one["ongoing"])
                  for one in body["stays"]), from_ms, until_ms)  # fmt: skip
 
 
-def _visits(body: Body, from_ms: int, until_ms: float) -> Found:
+def _visits(body: Body, from_ms: float, until_ms: float) -> Found:
     return _cut(((one["staff_id"], body["room"], one["enter_ms"], one["leave_ms"], one["ongoing"])
                  for one in body["visits"]), from_ms, until_ms)  # fmt: skip
 
 
-def _contacts(body: Body, from_ms: int, until_ms: float) -> Found:
+def _contacts(body: Body, from_ms: float, until_ms: float) -> Found:
     return _cut(((one["staff_id"], meeting["room"], meeting["start_ms"], meeting["end_ms"], False)
                  for one in body["contacts"] for meeting in one["meetings"]), from_ms, until_ms)  # fmt: skip
 
 
-def _patrols(body: Body, _from_ms: int, _until_ms: float) -> Found:
+def _patrols(body: Body, _from_ms: float, _until_ms: float) -> Found:
     """A room's last patrol is about the whole window, so these are asked only where all of it is complete."""
     return {(one["room"], one["last_ms"]) for one in body["patrols"]}
 
 
-def _cut(stays: Iterable[tuple[str, str, int, int, bool]], from_ms: int, until_ms: float) -> Found:
+def _cut(stays: Iterable[tuple[str, str, int, int, bool]], from_ms: float, until_ms: float) -> Found:
     """The part of each within the time, with whether it goes on behind what is known."""
     found: Found = set()
     for staff_id, room, enter_ms, leave_ms, ongoing in stays:
@@ -103,6 +108,5 @@ _FINDERS = {
     "contacts": _contacts,
     "patrols": _patrols,
 }
-_PAGED = ("locations", "events", "stays", "visits")
 _INTERVALS = ("stays", "visits", "contacts")
 ROUTES = tuple(_FINDERS)

@@ -72,7 +72,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     if (second === history.secondOf(slot) && !moved) return;
     const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === room));
     const location = { second, beacon: tag || radio.sources[sources[from]].id, rssi: Math.round(rssis[from]), room };
-    for (const decision of history.add(slot, location, ms)) correct(person, decision, outcome);
+    history.add(slot, location, ms, (decision) => correct(person, decision, outcome));
     outcome.locations.push(locationOf(id, location, room));
   }
 
@@ -103,7 +103,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
 
   /** Nothing more is to be heard for now: what is open of history is decided. @param {Person} person @param {Outcome} outcome */
   function finish(person, outcome) {
-    for (const decision of history.finish(person.slot)) correct(person, decision, outcome);
+    history.finish(person.slot, (decision) => correct(person, decision, outcome));
   }
 
   /** Where history says somebody is. @param {Person} person @returns {import('./person').Staying} */

@@ -157,15 +157,14 @@ function createHistory(settings) {
      * A location of another second, or the last one's of another room.
      * @param {number} slot @param {{second: number, beacon: string, rssi: number, room: number}} location @param {number} ms of
      *   what was heard
-     * @returns {Decision[]} of the seconds that are old enough by now
+     * @param {(decision: Decision) => void} take gets those of the seconds that are old enough by now, each before the next one is made
      */
-    add(slot, location, ms) {
+    add(slot, location, ms, take) {
       if (held[slot] > 0 && newest[slot] === location.second) {
         put(slot * kept + held[slot] - 1, location);
-        return [];
+        return;
       }
-      const decided = [];
-      while (held[slot] > 0 && secondAt(slot, slot * kept) + lookaheadS < location.second) decided.push(decide(slot));
+      while (held[slot] > 0 && secondAt(slot, slot * kept) + lookaheadS < location.second) take(decide(slot));
       const k = slot * kept + held[slot];
       for (let n = slot * kept; n < k; n += 1) age[n] += location.second - newest[slot];
       newest[slot] = location.second;
@@ -174,7 +173,6 @@ function createHistory(settings) {
       if (room[slot] < 0 && held[slot] === 1) sinceMs[slot] = ms;
       put(k, location);
       likely[k * lookaheadRooms] = -1;
-      return decided;
     },
     /**
      * How likely each room is at the end of the last second.
@@ -199,9 +197,11 @@ function createHistory(settings) {
       }
       if (many < lookaheadRooms) likely[from + many] = -1;
     },
-    /** Nothing more will be heard for now, or what is heard next says nothing about before. @param {number} slot
-     * @returns {Decision[]} of all seconds that are left */
-    finish: (slot) => Array.from({ length: held[slot] }, () => decide(slot)),
+    /**
+     * Nothing more will be heard for now, or what is heard next says nothing about before.
+     * @param {number} slot @param {(decision: Decision) => void} take gets those of all seconds that are left, as above
+     */
+    finish(slot, take) { while (held[slot] > 0) take(decide(slot)); },
   };
 }
 

@@ -19,6 +19,7 @@ function scene({ settings = DEFAULTS, slot = 0, history = createHistory(settings
   let second = START_S;
   /** @type {any[]} */
   const decided = [];
+  const take = (/** @type {any} */ one) => decided.push(one);
   return {
     history,
     decided,
@@ -31,12 +32,12 @@ function scene({ settings = DEFAULTS, slot = 0, history = createHistory(settings
       const rooms = Int32Array.from(Object.keys(chances), Number);
       for (let n = 0; n < seconds; n += 1) {
         const best = rooms.reduce((a, b) => (all[b] > all[a] ? b : a));
-        decided.push(...history.add(slot, { second, beacon: `B${second % 3}`, rssi: -50 - (second % 40), room: best }, second * 1000));
+        history.add(slot, { second, beacon: `B${second % 3}`, rssi: -50 - (second % 40), room: best }, second * 1000, take);
         history.note(slot, { rooms, count: rooms.length }, all);
         second += gapS;
       }
     },
-    finish: () => decided.push(...history.finish(slot)),
+    finish: () => history.finish(slot, take),
   };
 }
 
@@ -120,14 +121,15 @@ test('of more beacons than 16 bits can number each keeps its name', () => {
   const history = createHistory(DEFAULTS);
   /** @type {any[]} */
   const decided = [];
+  const take = (/** @type {any} */ one) => decided.push(one);
   const chances = Float64Array.of(1);
   history.open(0);
   for (let n = 0; n < 66_000; n += 1) {
-    decided.push(...history.add(0, { second: START_S + n, beacon: `B${n}`, rssi: -50, room: 0 }, (START_S + n) * 1000));
+    history.add(0, { second: START_S + n, beacon: `B${n}`, rssi: -50, room: 0 }, (START_S + n) * 1000, take);
     history.note(0, { rooms: Int32Array.of(0), count: 1 }, chances);
     if (n === 65_990) history.open(1); // others come when the numbers are wide already
   }
-  decided.push(...history.finish(0));
+  history.finish(0, take);
   assert.ok(decided.every(({ beacon, second }, n) => beacon === `B${n}` && second === START_S + n));
 });
 

@@ -26,6 +26,8 @@ STYLE: Any = {
     "axes.prop_cycle": cycler(color=CYCLE),
 }  # fmt: skip
 WIDE = (10.0, 3.4)
+LABEL_SHARE = 0.15
+"""Of the axis: what a step's name takes."""
 
 
 def pictures(summary: Mapping[str, Any], samples: Sequence[Sample], uses: Sequence[Use]) -> dict[str, tuple[str, str]]:
@@ -95,13 +97,24 @@ def _medians(steps: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, dict[
     return found
 
 
+def _apart(x: Sequence[float]) -> list[int]:
+    """Which points have room for a name beside those to the right of them, the rightmost first."""
+    room = LABEL_SHARE * (max(x, default=0) - min(x, default=0))
+    found: list[int] = []
+    for n in sorted(range(len(x)), key=lambda n: -x[n]):
+        if not found or x[found[-1]] - x[n] >= room > 0:
+            found.append(n)
+    return found
+
+
 def _against(axes: Any, steps: Sequence[Mapping[str, Any]]) -> None:
     points = [one for one in _medians(steps) if one[2]["p50"] is not None]
     x = [one[2]["per_s"] for one in points]
     for name in ("p50", "p95", "p99"):
         axes.plot(x, [one[2][name] for one in points], marker="o", markersize=4, label=name)
-    for at, one in zip(x, points, strict=True):
-        axes.annotate(one[0], (at, one[2]["p99"]), textcoords="offset points", xytext=(0, 6), fontsize=8, ha="center")
+    for n in _apart(x):
+        name, _, figures = points[n]
+        axes.annotate(name, (x[n], figures["p99"]), textcoords="offset points", xytext=(0, 6), fontsize=8, ha="center")
     axes.set(xlabel="right answers a second", ylabel="ms from when it was due")
     if points and max(one[2]["p99"] for one in points) > 20 * max(1e-3, min(one[2]["p50"] for one in points)):
         axes.set_yscale("log")
