@@ -64,7 +64,7 @@ async function newBeaconDetect({ sites }, { staff_id, beacon_address, rssi }, { 
   if (taken) return taken.text;
   const failed = results.find(({ error }) => error !== null); // it may be the one that has the beacon
   if (failed) throw failed.error;
-  const refused = results.find(({ status }) => status === 403) ?? results[0];
+  const refused = results.find(({ status }) => status === 403) ?? results[0]; // 403: too many people without an entry in its building file
   const { error } = JSON.parse(refused?.text ?? '{}');
   throw new ApiError(refused?.status ?? 404, refused?.status === 404 ? `${error} of any site` : error);
 }

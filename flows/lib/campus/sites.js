@@ -20,6 +20,8 @@ const FAILURES = 5;
 const REST_MS = 1000;
 /** Until a site that refuses the entry's own key is worth another try, seconds. */
 const REFUSED_AGAIN_S = 30;
+/** What a site must let the entry's key do. */
+const NEEDED = ['history', 'presence', 'forward'];
 /** Of a site that says nothing about it. */
 const AGAIN_S = 5;
 
@@ -139,13 +141,30 @@ async function stateOf(member, ask) {
     const answer = await ask(member, { method: 'GET', path: '/health' });
     const text = await answer.text();
     if (answer.status !== 200) return { status: 'away', reason: `answers HTTP ${answer.status}: ${messageIn(text)}` };
+    const lack = await lackOf(member, ask);
+    if (lack !== '') return { status: 'away', reason: lack };
     const { status, parts = {} } = JSON.parse(text);
     if (status === 'up') return { status };
     const down = Object.entries(parts).filter(([, part]) => /** @type {any} */ (part).status !== 'up').map(([name]) => name);
     return { status: 'degraded', reason: `its /health says so: ${down.join(', ')}` };
   } catch (error) {
-    return { status: 'away', reason: error instanceof SiteAway ? error.reason : 'answers /health with something else than JSON' };
+    return { status: 'away', reason: error instanceof SiteAway ? error.reason : 'answers with something else than JSON' };
   }
+}
+
+/**
+ * What the entry's key lacks at a site, before a caller has to find it out.
+ * @template {{site: import('./site').Site}} T
+ * @param {T} member @param {(member: T, question: Question) => Promise<SiteAnswer>} ask
+ * @returns {Promise<string>} '': nothing
+ */
+async function lackOf(member, ask) {
+  const answer = await ask(member, { method: 'GET', path: '/api/v1/me' });
+  const text = await answer.text();
+  if (answer.status !== 200) return `refuses the entry's key: ${messageIn(text)}`;
+  const { rights = [] } = JSON.parse(text);
+  const missing = NEEDED.filter((right) => !rights.includes(right));
+  return missing.length === 0 ? '' : `does not give the entry's key the right ${missing.join(', ')}: make one with --right ${NEEDED.join(' --right ')}`;
 }
 
 /** The message of an error's answer. @param {string} text */

@@ -14,14 +14,17 @@ const { createCampus } = require('../../lib/campus');
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const SITE_KEY = 'key-of-the-entry';
 
+/** What a site that is well says of itself. */
+const WELL = { '/health': { body: { status: 'up', parts: {} } }, '/api/v1/me': { body: { rights: ['history', 'presence', 'forward'] } } };
+
 /** A site: answers by path; a function gets the request and its body, and answers itself. */
 async function site(t, name, answers = {}) {
   const asked = [];
   const server = http.createServer(async (request, response) => {
     const body = (await request.setEncoding('utf8').toArray()).join('');
     const { pathname, search } = new URL(request.url, 'http://site');
-    if (pathname !== '/health') asked.push({ path: pathname + search, body: body && JSON.parse(body), headers: request.headers });
-    const answer = answers[pathname] ?? { status: 200, body: { status: 'up', parts: {} } };
+    if (!(pathname in WELL)) asked.push({ path: pathname + search, body: body && JSON.parse(body), headers: request.headers });
+    const answer = answers[pathname] ?? WELL[pathname];
     if (typeof answer === 'function') {
       answer(response, { search, body });
       return;
@@ -183,11 +186,13 @@ test('locations and stays are those of all sites; unknown at one of them is no e
 test('/health and /metrics say which site is away, and strangers learn no reason', async (t) => {
   const north = await site(t, 'north');
   const south = await site(t, 'south', { '/health': { body: { status: 'degraded', parts: { broker: { status: 'degraded' }, keys: { status: 'up' } } } } });
+  const strict = await site(t, 'east', { '/api/v1/me': { body: { rights: ['history'] } } });
   const gone = { config: { name: 'west', url: 'http://127.0.0.1:1', ca: null, key: 'x' } };
-  const call = await entry(t, [north, south, gone]);
+  const call = await entry(t, [north, south, strict, gone]);
   const { status, body } = await call('/health');
   assert.deepEqual([status, body.status, body.sites], [200, 'degraded', { north: { status: 'up' },
     south: { status: 'degraded', reason: 'its /health says so: broker' },
+    east: { status: 'away', reason: 'does not give the entry\'s key the right presence, forward: make one with --right history --right presence --right forward' },
     west: { status: 'away', reason: 'does not answer: nothing listens at its address' } }]);
   assert.deepEqual((await call('/health', { headers: { 'x-api-key': '' } })).body.sites.west, { status: 'away' });
   const { text } = await call('/metrics');
