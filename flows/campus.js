@@ -5,6 +5,7 @@
 // What is missing or wrong in the file ends the start with every fault named.
 const fs = require('node:fs');
 const path = require('node:path');
+const { setTimeout: sleep } = require('node:timers/promises');
 const { createCampus } = require('./lib/campus');
 const { readCampus } = require('./lib/campus/config');
 const { version } = require('./package.json');
@@ -36,17 +37,17 @@ function main([file = 'campus.toml']) {
   server.on('error', fail);
   server.on('listening', () => {
     log.info(`version ${version} listens on ${config.bind}:${config.port} for the sites ${config.sites.map(({ name }) => name).join(', ')}`);
+    campus.serve(server);
     campus.start();
   });
 
   /** Take no more connections, answer what was asked, end. */
-  function stop() {
+  async function stop() {
     log.info('stops');
-    const late = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS);
-    server.close(() => {
-      clearTimeout(late);
-      campus.close();
-    });
+    server.close();
+    await Promise.race([campus.drain(), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+    server.closeAllConnections();
+    campus.close();
   }
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);

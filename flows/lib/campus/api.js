@@ -58,13 +58,11 @@ function addApi(router, { sites, clock, version, secret, log }, requireRight) {
     const check = createCheck(operation.parameters);
     const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
     router.all(path, requireRight(operation.right), oneOf('GET', 'HEAD'), (request, response, next) => {
-      const stop = new AbortController();
-      response.once('close', () => stop.abort());
       lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
       Promise.resolve()
         .then(() => {
           const ask = createAsk(operation, check(request.params, queryOf(request)), clock(), callerOf(response), cursors);
-          return /** @type {typeof listStaff} */ (ANSWERS[operation.id])({ ask, sites, signal: stop.signal });
+          return /** @type {typeof listStaff} */ (ANSWERS[operation.id])({ ask, sites, signal: response.locals.signal });
         })
         .then((result) => sendJson(response, result), next);
     });

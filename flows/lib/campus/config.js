@@ -17,6 +17,7 @@ const { ID } = require('../building/ids');
  * @property {string[]} hostNames that are answered, in lower case
  * @property {string[]} trustedNets whose callers need no key
  * @property {string[]} trustedProxies whose X-Forwarded-For counts
+ * @property {{host: string, port: number, certFile: string, keyFile: string}|null} https null: there is none
  * @property {number} ratePerS requests a second of a key without a rate of its own
  * @property {number} timeoutMs so long a site may take until its answer begins
  * @property {SiteConfig[]} sites in the order of the file, which decides where two of them know the same second
@@ -33,20 +34,22 @@ const SCHEMA = {
   type: 'object', additionalProperties: false, required: ['sites'],
   properties: {
     entry: {
-      type: 'object', additionalProperties: false,
+      type: 'object', additionalProperties: false, dependentRequired: { https_port: ['https_cert', 'https_key'] },
       properties: { bind: { type: 'string', minLength: 1 }, port: { type: 'integer', minimum: 1, maximum: 65_535 },
-        data_dir: { type: 'string', minLength: 1 }, host_names: NETS, trusted_nets: NETS, trusted_proxies: NETS,
+        https_bind: { type: 'string', minLength: 1 }, https_port: { type: 'integer', minimum: 1, maximum: 65_535 },
+        https_cert: { type: 'string', minLength: 1 }, https_key: { type: 'string', minLength: 1 }, data_dir: { type: 'string', minLength: 1 }, host_names: NETS, trusted_nets: NETS, trusted_proxies: NETS,
         rate_per_s: { type: 'integer', minimum: 1, maximum: 999_999 }, site_timeout_ms: { type: 'integer', minimum: 100, maximum: 60_000 } },
     },
     sites: { type: 'array', minItems: 1, maxItems: 100, items: SITE },
   },
 };
-const DEFAULTS = Object.freeze({ bind: '127.0.0.1', port: 1890, data_dir: '.campus', host_names: [], trusted_nets: [], trusted_proxies: [],
+const DEFAULTS = Object.freeze({ bind: '127.0.0.1', port: 1890, https_bind: '0.0.0.0', data_dir: '.campus', host_names: [], trusted_nets: [], trusted_proxies: [],
   rate_per_s: 3000, site_timeout_ms: 3000 });
 /** What is wrong, in words, by the schema's keyword. @type {Record<string, (params: any) => string>} */
 const WORDS = {
   additionalProperties: ({ additionalProperty }) => `has no key "${additionalProperty}"`,
   required: ({ missingProperty }) => `has no ${missingProperty}`,
+  dependentRequired: ({ property, missingProperty }) => `has ${property}, but no ${missingProperty}`,
 };
 const validate = new Ajv2020({ allErrors: true, strict: false }).compile(SCHEMA);
 /** @param {any} data @returns {boolean} */
@@ -105,8 +108,11 @@ function readCampus(file, { env, read, readSecret }) {
 
   const entry = { ...DEFAULTS, ...data.entry };
   const sites = data.sites.map(siteOf);
+  const secure = entry.https_port === undefined ? null
+    : { host: entry.https_bind, port: entry.https_port, certFile: inFolder(entry.https_cert), keyFile: inFolder(entry.https_key) };
+  if (secure && !isLoopback(entry.bind)) faults.push('entry.bind must be 127.0.0.1 beside https_port: plain HTTP is for this machine alone then');
   if (faults.length > 0) throw new CampusConfigError(file, faults);
-  return { bind: entry.bind, port: entry.port, dataDir: inFolder(entry.data_dir), trustedNets: entry.trusted_nets,
+  return { bind: entry.bind, port: entry.port, https: secure, dataDir: inFolder(entry.data_dir), trustedNets: entry.trusted_nets,
     hostNames: entry.host_names.map((/** @type {string} */ name) => name.toLowerCase()), trustedProxies: entry.trusted_proxies,
     ratePerS: entry.rate_per_s, timeoutMs: entry.site_timeout_ms, sites };
 }

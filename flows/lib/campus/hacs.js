@@ -88,8 +88,6 @@ function addHacs(router, context, access) {
     const admit = createAdmission({ right, changes, described: { methods, body } });
     const work = WORK[/** @type {keyof typeof WORK} */ (path)];
     router.all(path, (request, response, next) => {
-      const stop = new AbortController();
-      response.once('close', () => stop.abort()); // answered, or nobody waits any more
       /** @type {any} */
       const msg = { req: request, res: { _res: response }, payload: undefined };
       answer().catch(next);
@@ -97,7 +95,7 @@ function addHacs(router, context, access) {
       async function answer() {
         await admit(msg, /** @type {any} */ ({ access }));
         lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
-        const result = await work(context, msg.payload, { caller: callerOf(response).name, signal: stop.signal });
+        const result = await work(context, msg.payload, { caller: callerOf(response).name, signal: response.locals.signal });
         const headers = { ...headersOf(typeof result === 'string'), ...(result instanceof PiecedJson ? result.headers : {}) };
         const broken = (/** @type {Error} */ error) => breakOff(error, request, response, context.log);
         const text = await deliver(result, response, () => response.set(headers), broken);

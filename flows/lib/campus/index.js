@@ -12,6 +12,7 @@ const { createHttpFigures } = require('../health/metrics/http-figures');
 const { createPrometheus } = require('../health/metrics/prometheus');
 const { createBefore } = require('../http/before');
 const { failing, oneOf, send, unknown } = require('../http/plumbing');
+const { createSecure } = require('../http/secure');
 const { addApi } = require('./api');
 const { addHacs } = require('./hacs');
 const { createSites } = require('./sites');
@@ -46,12 +47,14 @@ function createCampus(config, { version, log, clock = Date.now }) {
   const limits = createLimits({ ratePerS: config.ratePerS, trustedRatePerS: config.ratePerS });
   const pressure = watchPressure();
   const sites = createSites(config.sites, { timeoutMs: config.timeoutMs, warn: log.warn, info: log.info });
+  const secure = config.https && createSecure({ ...config.https, clock });
   let same = 0;
 
   figures.add(http.figures, http.roll);
   figures.add(accessFigures({ audit: { counters: () => NOT_COUNTED }, limits, keys, hosts }).filter(({ name }) => !name.startsWith('audit_')));
   figures.add(pressure.figures);
   figures.add(sites.figures, sites.roll);
+  if (secure) figures.add(secure.figures);
   figures.add([{ name: 'campus_same_second', kind: 'counter', help: 'Locations left out, because another site has one of the same second', read: () => same }]);
 
   const access = createAccess({ apiKey: '', trusted, clock, keys, sessions: NO_SESSIONS, clientOf: clients.clientOf, limits, audit: NO_AUDIT,
@@ -61,14 +64,16 @@ function createCampus(config, { version, log, clock = Date.now }) {
   /** @param {boolean} known whether the caller is; others learn which sites there are, not what is wrong with them */
   function health(known) {
     const states = sites.states();
-    const part = keys.part();
-    const up = part.status === 'up' && Object.values(states).every(({ status }) => status === 'up');
-    return { status: up ? 'up' : 'degraded', version, uptime_s: Math.round((clock() - startedMs) / 1000), parts: { keys: part },
+    const parts = { keys: keys.part(), ...(secure ? { https: secure.part() } : {}) };
+    const up = [...Object.values(parts), ...Object.values(states)].every(({ status }) => status === 'up');
+    return { status: up ? 'up' : 'degraded', version, uptime_s: Math.round((clock() - startedMs) / 1000), parts,
       sites: known ? states : Object.fromEntries(Object.entries(states).map(([name, { status }]) => [name, { status }])) };
   }
 
+  const work = createWork();
   const app = express();
   app.disable('x-powered-by');
+  app.use(work.watch);
   app.set('trust proxy', clients.isProxy);
   app.use(hosts.guard);
   app.use(createBefore({ metrics: http, pressure, log: log.error }));
@@ -84,16 +89,50 @@ function createCampus(config, { version, log, clock = Date.now }) {
   let timers = [];
   return {
     app,
+    /** HTTPS beside the server's HTTP, where it is configured. @param {import('node:http').Server} server */
+    serve: (server) => secure?.serve(server, log.info),
     /** Begin to look after keys and sites. @returns {Promise<void>} when each site was asked once */
     start() {
       timers = [setInterval(keys.follow, KEYS_MS), setInterval(sites.look, LOOK_MS), setInterval(figures.roll, ROLL_MS)];
       return sites.look();
+    },
+    /** Answer what was asked, and listen over HTTPS no more. @returns {Promise<void>} when all is answered */
+    drain() {
+      secure?.close();
+      return work.end();
     },
     close() {
       timers.forEach(clearInterval);
       pressure.stop();
       sites.close();
     },
+  };
+}
+
+/** Requests that are being answered; each has in `response.locals.signal` until when that is wanted. */
+function createWork() {
+  let count = 0;
+  /** @type {(() => void)|null} */
+  let ended = null;
+  return {
+    /** @type {import('express').RequestHandler} */
+    watch(_request, response, next) {
+      count += 1;
+      if (ended) response.set('Connection', 'close');
+      const wanted = new AbortController();
+      response.locals.signal = wanted.signal;
+      response.once('close', () => {
+        wanted.abort(); // answered, or nobody waits any more
+        count -= 1;
+        if (count === 0) ended?.();
+      });
+      next();
+    },
+    /** @returns {Promise<void>} when none is left; connections that are kept are closed with their next answer */
+    end: () => new Promise((resolve) => {
+      ended = resolve;
+      if (count === 0) resolve();
+    }),
   };
 }
 

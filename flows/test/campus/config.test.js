@@ -24,7 +24,7 @@ key_file = "south.key"
 `;
 
 test('two sites: keys from the environment and from a file, the rest has defaults', () => {
-  assert.deepEqual(read(TWO), { bind: '127.0.0.1', port: 1890, dataDir: '/etc/sda/.campus', hostNames: [], trustedNets: [], trustedProxies: [],
+  assert.deepEqual(read(TWO), { bind: '127.0.0.1', port: 1890, https: null, dataDir: '/etc/sda/.campus', hostNames: [], trustedNets: [], trustedProxies: [],
     ratePerS: 3000, timeoutMs: 3000, sites: [
       { name: 'north', url: 'http://127.0.0.1:1880', ca: null, key: 'k1' },
       { name: 'south', url: 'https://south.example.org:1843', ca: 'PEM', key: 'k2' }] });
@@ -38,6 +38,8 @@ for (const [what, text, reason] of [
   ['has a key that is none', `[entry]\nprot = 1\n${TWO}`, /entry has no key "prot"/],
   ['has a secret in it', `${SITE}key = "secret"\n`, /sites\[0\] has no key "key"/],
   ['has a port that is none', `[entry]\nport = 70000\n${TWO}`, /entry\.port must be <= 65535/],
+  ['has HTTPS without a key', `[entry]\nhttps_port = 443\nhttps_cert = "x.crt"\n${TWO}`, /entry has https_port, but no https_key/],
+  ['has HTTPS and plain HTTP for all', `[entry]\nbind = "0.0.0.0"\nhttps_port = 443\nhttps_cert = "a"\nhttps_key = "b"\n${TWO}`, /entry\.bind must be/],
   ['has a name twice', `${SITE}key_env = "NORTH_KEY"\n${SITE}key_env = "NORTH_KEY"\n`, /sites\[1\] \(a\): this name is there twice/],
   ['sends a key in clear', '[[sites]]\nname = "a"\nurl = "http://10.0.0.1"\nkey_env = "NORTH_KEY"', /url must be https/],
   ['has no key for a site', SITE, /sites\[0\] \(a\): give key_env or key_file/],

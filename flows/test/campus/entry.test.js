@@ -43,7 +43,7 @@ async function entry(t, sites, more = {}) {
   t.after(() => fs.rmSync(dataDir, { recursive: true }));
   const { record, key } = makeKey([], { name: 'hacs', rights: ['history', 'presence'], expiresMs: null }, Date.now());
   fs.writeFileSync(path.join(dataDir, 'keys.json'), writeKeys([record]), { mode: 0o600 });
-  const campus = createCampus({ bind: '127.0.0.1', port: 0, dataDir, hostNames: [], trustedNets: [], trustedProxies: [], ratePerS: 1000,
+  const campus = createCampus({ bind: '127.0.0.1', port: 0, https: null, dataDir, hostNames: [], trustedNets: [], trustedProxies: [], ratePerS: 1000,
     timeoutMs: 500, sites: sites.map(({ config }) => config), ...more }, { version: '1', log: silent });
   await campus.start();
   const server = campus.app.listen(0, '127.0.0.1');
