@@ -36,7 +36,8 @@ function main([file = 'campus.toml']) {
   const server = campus.app.listen(config.port, config.bind);
   server.on('error', fail);
   server.on('listening', () => {
-    log.info(`version ${version} listens on ${config.bind}:${config.port} for the sites ${config.sites.map(({ name }) => name).join(', ')}`);
+    const names = config.sites.map(({ name }) => name).join(', ');
+    log.info(`version ${version} listens on ${config.bind}:${config.port} for the sites ${names}`);
     campus.serve(server);
     campus.start();
   });

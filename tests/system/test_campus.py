@@ -21,6 +21,8 @@ from support.stack_client import batch, eventually, now_ms, publish
 from unused_ports import unused_ports
 
 ANNEX = SITES[1].building
+SITE_TIMEOUT_MS = 1000
+"""Short, since a test waits for it; an answer that a busy machine delays further is asked for again."""
 PREDECESSOR = (ROOT / "docs" / "coming-from-the-predecessor.md").read_text()
 DETECT, EXTRACT, MONITOR = re.findall(r"^GET (/\S+)$", PREDECESSOR, re.MULTILINE)
 
@@ -55,7 +57,7 @@ def campus(session_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory
     with running_stack(building=ANNEX) as south:
         sites = {"north": session_stack.settings, "south": south.settings}
         try:
-            start_entry(folder, port, sites)
+            start_entry(folder, port, sites, SITE_TIMEOUT_MS)
             yield Campus(f"http://127.0.0.1:{port}", folder, session_stack, south)
         finally:
             Supervisor(folder).shut_down()

@@ -23,28 +23,29 @@ const { ID } = require('../building/ids');
  * @property {SiteConfig[]} sites in the order of the file, which decides where two of them know the same second
  */
 
-const NETS = { type: 'array', items: { type: 'string', minLength: 1 } };
+const TEXT = { type: 'string', minLength: 1 };
+const NETS = { type: 'array', items: TEXT };
 const SITE = {
   type: 'object', additionalProperties: false, required: ['name', 'url'],
   properties: { name: { type: 'string', pattern: ID.source }, url: { type: 'string', pattern: '^https?://[^/?#@]+/?$' },
-    ca_file: { type: 'string', minLength: 1 }, key_env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
-    key_file: { type: 'string', minLength: 1 } },
+    ca_file: TEXT, key_env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+    key_file: TEXT },
 };
 const SCHEMA = {
   type: 'object', additionalProperties: false, required: ['sites'],
   properties: {
     entry: {
       type: 'object', additionalProperties: false, dependentRequired: { https_port: ['https_cert', 'https_key'] },
-      properties: { bind: { type: 'string', minLength: 1 }, port: { type: 'integer', minimum: 1, maximum: 65_535 },
-        https_bind: { type: 'string', minLength: 1 }, https_port: { type: 'integer', minimum: 1, maximum: 65_535 },
-        https_cert: { type: 'string', minLength: 1 }, https_key: { type: 'string', minLength: 1 }, data_dir: { type: 'string', minLength: 1 }, host_names: NETS, trusted_nets: NETS, trusted_proxies: NETS,
+      properties: { bind: TEXT, port: { type: 'integer', minimum: 1, maximum: 65_535 },
+        https_bind: TEXT, https_port: { type: 'integer', minimum: 1, maximum: 65_535 },
+        https_cert: TEXT, https_key: TEXT, data_dir: TEXT, host_names: NETS, trusted_nets: NETS, trusted_proxies: NETS,
         rate_per_s: { type: 'integer', minimum: 1, maximum: 999_999 }, site_timeout_ms: { type: 'integer', minimum: 100, maximum: 60_000 } },
     },
     sites: { type: 'array', minItems: 1, maxItems: 100, items: SITE },
   },
 };
-const DEFAULTS = Object.freeze({ bind: '127.0.0.1', port: 1890, https_bind: '0.0.0.0', data_dir: '.campus', host_names: [], trusted_nets: [], trusted_proxies: [],
-  rate_per_s: 3000, site_timeout_ms: 3000 });
+const DEFAULTS = Object.freeze({ bind: '127.0.0.1', port: 1890, https_bind: '0.0.0.0', data_dir: '.campus', host_names: [],
+  trusted_nets: [], trusted_proxies: [], rate_per_s: 3000, site_timeout_ms: 3000 });
 /** What is wrong, in words, by the schema's keyword. @type {Record<string, (params: any) => string>} */
 const WORDS = {
   additionalProperties: ({ additionalProperty }) => `has no key "${additionalProperty}"`,

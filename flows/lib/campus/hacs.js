@@ -29,7 +29,7 @@ async function extractBeacon({ sites, same }, params, { caller, signal }) {
   const { start_time: start, end_time: end } = params;
   if (start > end) throw badRequest('start_time is after end_time');
   const question = { staff_id: params.staff_id, start_time: start, end_time: end };
-  const answers = await sites.ask({ method: 'POST', path: '/extractbeacon', body: question, caller }, { signal });
+  const answers = await sites.each((ask) => ask({ method: 'POST', path: '/extractbeacon', body: question, caller }), { signal });
   const until = answers.map(({ headers }) => Number(headers[COMPLETE_UNTIL.toLowerCase()] ?? NaN));
   /** @type {Record<string, string>} */
   const headers = until.every(Number.isFinite) ? { [COMPLETE_UNTIL]: String(Math.min(...until)) } : {};
@@ -72,7 +72,7 @@ async function newBeaconDetect({ sites }, { staff_id, beacon_address, rssi }, { 
 /** `/retrieveformonitoring` @param {Context} context @param {object} _params @param {Way} way */
 async function retrieveForMonitoring({ sites }, _params, { caller, signal }) {
   const question = { method: /** @type {const} */ ('GET'), path: '/retrieveformonitoring', caller };
-  const lists = await sites.each(async (ask, site) => ({ site, items: JSON.parse(await (await ask(question)).text()).data }), { signal });
+  const lists = await sites.each(async (ask, site) => ({ site, items: (await (await ask(question)).json()).data }), { signal });
   return { data: latestOf(lists) };
 }
 

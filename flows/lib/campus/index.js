@@ -41,8 +41,9 @@ function createCampus(config, { version, log, clock = Date.now }) {
   const prometheus = createPrometheus(figures, version);
   const http = createHttpFigures(prometheus.latencies);
   const hosts = createHosts(config.hostNames, 'host_names of campus.toml');
-  const clients = createClients({ trustedProxies: config.trustedProxies });
-  const trusted = createTrust({ trustedNets: config.trustedNets, httpBind: config.bind, bridgeAddress: null });
+  const clients = createClients({ trustedProxies: config.trustedProxies }, 'trusted_proxies of campus.toml');
+  const nets = { trustedNets: config.trustedNets, httpBind: config.bind, bridgeAddress: null };
+  const trusted = createTrust(nets, 'trusted_nets of campus.toml');
   const keys = createKeys({ file: path.join(config.dataDir, KEY_FILE), clock, logger: { log: log.info, warn: log.warn } });
   const limits = createLimits({ ratePerS: config.ratePerS, trustedRatePerS: config.ratePerS });
   const pressure = watchPressure();
@@ -51,11 +52,13 @@ function createCampus(config, { version, log, clock = Date.now }) {
   let same = 0;
 
   figures.add(http.figures, http.roll);
-  figures.add(accessFigures({ audit: { counters: () => NOT_COUNTED }, limits, keys, hosts }).filter(({ name }) => !name.startsWith('audit_')));
+  const ofAccess = accessFigures({ audit: { counters: () => NOT_COUNTED }, limits, keys, hosts });
+  figures.add(ofAccess.filter(({ name }) => !name.startsWith('audit_')));
   figures.add(pressure.figures);
   figures.add(sites.figures, sites.roll);
   if (secure) figures.add(secure.figures);
-  figures.add([{ name: 'campus_same_second', kind: 'counter', help: 'Locations left out, because another site has one of the same second', read: () => same }]);
+  figures.add([{ name: 'campus_same_second', kind: 'counter', help: 'Locations left out, because another site has one of the same second',
+    read: () => same }]);
 
   const access = createAccess({ apiKey: '', trusted, clock, keys, sessions: NO_SESSIONS, clientOf: clients.clientOf, limits, audit: NO_AUDIT,
     log: log.error });
@@ -91,7 +94,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
     app,
     /** HTTPS beside the server's HTTP, where it is configured. @param {import('node:http').Server} server */
     serve: (server) => secure?.serve(server, log.info),
-    /** Begin to look after keys and sites. @returns {Promise<void>} when each site was asked once */
+    /** Begin to look after keys and sites. @returns {Promise<unknown>} when each site was asked once */
     start() {
       timers = [setInterval(keys.follow, KEYS_MS), setInterval(sites.look, LOOK_MS), setInterval(figures.roll, ROLL_MS)];
       return sites.look();

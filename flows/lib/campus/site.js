@@ -96,7 +96,8 @@ function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
       }
       isWhole = true;
     } catch (error) {
-      throw named(error, stop.signal.aborted ? `does not go on with its answer within ${pauseMs} ms` : '', signal);
+      const late = stop.signal.aborted ? `does not go on with its answer within ${pauseMs} ms` : 'broke off in the middle of its answer';
+      throw named(error, late, signal);
     } finally {
       clearTimeout(limit);
       signal?.removeEventListener('abort', end);

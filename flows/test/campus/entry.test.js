@@ -9,6 +9,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { makeKey, writeKeys } = require('../../lib/access/keys/ring');
 const { createCampus } = require('../../lib/campus');
+const { until } = require('../support/stack');
 
 // The entry over HTTP, with sites that answer what a test says.
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -57,7 +58,7 @@ async function entry(t, sites, more = {}) {
 }
 
 const at = (timestamp, location = 'Lobby') => ({ level: 'L1', location, timestamp });
-const history = (until, ...records) => ({ body: { location: records }, headers: { 'x-complete-until-ms': String(until) } });
+const history = (completeMs, ...records) => ({ body: { location: records }, headers: { 'x-complete-until-ms': String(completeMs) } });
 const POLL = '/extractbeacon?staff_id=3&start_time=100&end_time=200';
 const AWAY = { status: 503, headers: { 'retry-after': '7' }, body: { error: 'history is not available: InfluxDB is away', location: [] } };
 
@@ -154,12 +155,12 @@ test('somebody who walks over is at one place; everybody is listed once, page by
     '/api/v1/staff/9': { status: 404, body: { error: 'there is no staff member 9' } },
     '/api/v1/staff': (response, { search }) => response.end(JSON.stringify(search.includes('cursor=c')
       ? { staff: [person('7', null)], next: null } : { staff: [person('3', 9)], next: 'c' })) });
-  const call = await entry(t, [north, south]);
+  const [call, other] = [await entry(t, [north, south]), await entry(t, [north, south])];
   const { body: { data } } = await call('/retrieveformonitoring');
   assert.deepEqual(data.map(({ timestamp, site: where }) => [timestamp, where]), [[101, 'south']]);
   const first = (await call('/api/v1/staff?limit=2')).body;
   assert.deepEqual(first.staff.map(({ staff_id: id, presence }) => [id, presence?.site]), [['1', undefined], ['3', 'south']]);
-  const second = (await call(`/api/v1/staff?limit=2&cursor=${first.next}`)).body;
+  const second = (await other(`/api/v1/staff?limit=2&cursor=${first.next}`)).body;
   assert.deepEqual([second.staff.map(({ staff_id: id }) => id), second.next], [['7'], null]);
   assert.equal((await call('/api/v1/staff/3')).body.presence.site, 'south');
   assert.deepEqual((await call('/api/v1/staff/9')).body, { error: 'there is no staff member 9' });
@@ -199,4 +200,58 @@ test('/health and /metrics say which site is away, and strangers learn no reason
   assert.match(text, /sda_campus_site_up\{site="west"\} 0/);
   assert.match(text, /sda_campus_site_up\{site="north"\} 1/);
   assert.match(text, /sda_campus_site_failures_total\{site="west"\} 1/);
+});
+
+test('a site that does not answer again and again is not waited for, and asked again when it is back', async (t) => {
+  const north = await site(t, 'north', { '/retrieveformonitoring': { body: { data: [] } } });
+  let isFrozen = false;
+  const south = await site(t, 'south');
+  const answering = (data) => (response) => { if (!isFrozen) response.end(JSON.stringify(data)); };
+  south.answers['/retrieveformonitoring'] = answering({ data: [] });
+  for (const [route, { body }] of Object.entries(WELL)) south.answers[route] = answering(body);
+  const call = await entry(t, [north, south], { timeoutMs: 100 });
+  assert.equal((await call('/retrieveformonitoring')).status, 200);
+  isFrozen = true;
+  const asked = () => south.asked.length;
+  for (let before = -1; before !== asked();) { // until it is not asked any more
+    before = asked();
+    const { status, body } = await call('/retrieveformonitoring');
+    assert.deepEqual([status, body.error], [503, 'site south does not answer within 100 ms']);
+  }
+  assert.ok(asked() <= 6, `asked ${asked()} times`);
+  isFrozen = false;
+  await until('it is asked again', async () => (await call('/retrieveformonitoring')).status === 200);
+});
+
+test('contacts at several sites count together', async (t) => {
+  const meeting = (start, end) => ({ level: 'L1', room: 'a', start_ms: start, end_ms: end, duration_s: (end - start) / 1000 });
+  const contact = (id, name, ...meetings) => ({ staff_id: id, name, total_s: 0, longest_s: 0, meetings });
+  const answer = (...contacts) => ({ body: { staff_id: '3', start_ms: 0, end_ms: 60_000, complete_until_ms: 60_000, count: contacts.length, contacts } });
+  const north = await site(t, 'north', { '/api/v1/staff/3/contacts': answer(contact('7', null, meeting(5000, 9000)), contact('8', 'Ben', meeting(0, 5000))) });
+  const south = await site(t, 'south', { '/api/v1/staff/3/contacts': answer(contact('7', 'Ann', meeting(1000, 4000)), contact('9', 'Zoe', meeting(0, 1000))) });
+  const call = await entry(t, [north, south]);
+  const { body } = await call('/api/v1/staff/3/contacts?start=1970-01-01T00:00:00Z&end=1970-01-01T00:01:00Z&least_s=4&limit=1');
+  assert.deepEqual(body, { staff_id: '3', start_ms: 0, end_ms: 60_000, complete_until_ms: 60_000, count: 2, contacts: [{ staff_id: '7', name: 'Ann',
+    total_s: 7, longest_s: 4, meetings: [{ ...meeting(1000, 4000), site: 'south' }, { ...meeting(5000, 9000), site: 'north' }] }] });
+  assert.match(south.asked[0].path, /end=1970-01-01T00%3A01%3A00.000Z&limit=1000$/, 'what is too short at one site may be enough at both');
+  south.answers['/api/v1/staff/3/contacts'] = { body: { ...answer().body, count: 1001 } };
+  assert.equal((await call('/api/v1/staff/3/contacts?start=0&end=60')).status, 400, 'no half of the contacts');
+});
+
+test('a description of what it answers, and nothing else', async (t) => {
+  const call = await entry(t, [await site(t, 'north')]);
+  const { body } = await call('/api/v1/openapi.json', { headers: { 'x-api-key': '' } });
+  assert.deepEqual(Object.keys(body.paths).sort(), ['/api/v1/staff', '/api/v1/staff/{staff_id}', '/api/v1/staff/{staff_id}/contacts',
+    '/api/v1/staff/{staff_id}/locations', '/api/v1/staff/{staff_id}/stays', '/extractbeacon', '/newbeacondetect', '/retrieveformonitoring']);
+  assert.ok(body.components.schemas.HacsRecord.required.includes('site'));
+});
+
+test('a site that breaks off is no answer at once, whoever else still pauses', async (t) => {
+  const north = await site(t, 'north', { '/extractbeacon': (response) => { response.writeHead(200).write('{"location":['); } });
+  const south = await site(t, 'south', { '/extractbeacon': (response) => { response.writeHead(200).write('{"loc', () => response.destroy()); } });
+  const call = await entry(t, [north, south]);
+  const began = performance.now();
+  const { status, body } = await call(POLL);
+  assert.deepEqual([status, body.error], [503, 'site south broke off in the middle of its answer']);
+  assert.ok(performance.now() - began < 5000, 'sooner than the time that a site may pause');
 });

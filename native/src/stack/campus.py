@@ -29,6 +29,7 @@ PORT_KEY = "CAMPUS_PORT"
 FIRST_PORT = 18_800
 """The entry's; a site's ports follow, ten numbers for each."""
 UP_WITHIN_S = 60.0
+SITE_TIMEOUT_MS = 3000
 KEY_NAME = "campus"
 """Name of the entry's key at each site."""
 RIGHTS = ("history", "presence", "forward")
@@ -64,7 +65,7 @@ def campus_up(folder: Path = FOLDER, environment: Mapping[str, str] = os.environ
         StackError: naming the problem and the remedy.
     """
     install(wanted_parts("mosquitto"))
-    port = _first_port(environment)
+    port = entry_port(environment)
     running: dict[str, Settings] = {}
     for number, site in enumerate(SITES):
         print_line(f"site {site.name}")
@@ -95,18 +96,20 @@ def site_settings(folder: Path, site: Site, first_port: int) -> Settings:
     return load(folder / site.name / ".env", own | {"SIM": site.demo})
 
 
-def start_entry(folder: Path, port: int, sites: Mapping[str, Settings]) -> None:
+def start_entry(folder: Path, port: int, sites: Mapping[str, Settings], timeout_ms: int = SITE_TIMEOUT_MS) -> None:
     """Start the campus entry for running sites, with a key of its own at each of them.
 
     Args:
         folder: of campus.toml, keys and logs.
         port: it listens on, on loopback.
         sites: settings of each site by name.
+        timeout_ms: so long a site may take until its answer begins.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name, settings in sites.items():
         _key_at(settings, folder / f"{name}.key")
-    (folder / "campus.toml").write_text(campus_toml(port, {name: one.http_url for name, one in sites.items()}))
+    urls = {name: one.http_url for name, one in sites.items()}
+    (folder / "campus.toml").write_text(campus_toml(port, urls, timeout_ms))
     entry = entry_process(folder, port)
     with lifecycle_lock(folder):
         supervisor = Supervisor(folder)
@@ -120,13 +123,14 @@ def start_entry(folder: Path, port: int, sites: Mapping[str, Settings]) -> None:
         raise StackError(f"{error}; its last log lines:\n{supervisor.tail(entry.name)}") from None
 
 
-def campus_toml(port: int, urls: Mapping[str, str]) -> str:
+def campus_toml(port: int, urls: Mapping[str, str], timeout_ms: int = SITE_TIMEOUT_MS) -> str:
     """campus.toml for sites of this machine, whose callers on this machine need no key."""
     lines = [
         "# Written by `make campus`. For a campus of your own copy it: docs/campus.md says what each key means.",
         "[entry]",
         f"port = {port}",
         'data_dir = "."',
+        f"site_timeout_ms = {timeout_ms}",
         'trusted_nets = ["127.0.0.0/8", "::1/128"]',
     ]
     for name, url in urls.items():
@@ -172,7 +176,8 @@ def _key_at(settings: Settings, file: Path) -> None:
     fresh.replace(file)
 
 
-def _first_port(environment: Mapping[str, str]) -> int:
+def entry_port(environment: Mapping[str, str]) -> int:
+    """The entry's port by CAMPUS_PORT; a StackError where that is no port."""
     text = environment.get(PORT_KEY) or str(FIRST_PORT)
     highest = 65_535 - 10 * len(SITES)
     if not (text.isascii() and text.isdecimal()) or not 1024 <= int(text) <= highest:
