@@ -52,7 +52,7 @@ SITES = (
 
 
 def campus_up(folder: Path = FOLDER, environment: Mapping[str, str] = os.environ) -> str:
-    """Start both sites and the entry, and wait until the entry says that everything is up.
+    """Start both sites and the entry, and wait until every site answers the entry.
 
     Args:
         folder: of all its files.
@@ -118,7 +118,7 @@ def start_entry(folder: Path, port: int, sites: Mapping[str, Settings], timeout_
         supervisor.apply([entry])
         supervisor.start(entry.name)
     try:
-        wait_for(lambda: _is_up(port), UP_WITHIN_S, "the campus entry")
+        wait_for(lambda: _reaches_all(port), UP_WITHIN_S, "the campus entry")
     except StackError as error:
         raise StackError(f"{error}; its last log lines:\n{supervisor.tail(entry.name)}") from None
 
@@ -185,9 +185,11 @@ def entry_port(environment: Mapping[str, str]) -> int:
     return int(text)
 
 
-def _is_up(port: int) -> bool:
+def _reaches_all(port: int) -> bool:
+    """Whether the entry runs and every site answers it."""
     try:
         with urlopen(f"http://127.0.0.1:{port}/health", timeout=health.TIMEOUT_S) as answer:
-            return bool(json.load(answer)["status"] == "up")
+            sites = json.load(answer)["sites"].values()
+            return all(site["status"] != "away" for site in sites)
     except (URLError, OSError, ValueError, KeyError):
         return False
