@@ -1,7 +1,7 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
 .PHONY: help up down status logs clean env check test test-compose page-figures chaos accuracy account building key
-.PHONY: rebuild simulator lab
+.PHONY: rebuild simulator lab campus campus-down campus-key
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,5 +39,11 @@ building:        ## your own building: ARGS='from-list beacons.csv' makes one fr
 	@native/stack building $(ARGS)
 rebuild:         ## locate a time again from stored readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
 	@native/stack rebuild '$(FROM)' '$(TO)'
+campus:          ## two sites and one entry for both (docs/campus.md); CAMPUS_PORT=18800 is the entry's
+	@native/stack campus
+campus-down:     ## stop these, keep their data
+	@native/stack campus-down
+campus-key:      ## keys for that entry: ARGS='add hacs --right history --expires 90d', list, revoke, --help
+	@native/stack campus-key $(ARGS)
 simulator:       ## simulate SDAs: ARGS='phones -n 200', 'replay walk.csv', 'hacs', --help
 	@native/stack simulator $(ARGS)

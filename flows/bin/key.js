@@ -18,6 +18,7 @@ const HELP = `Keys for the HTTP API: each caller gets one of its own, with only 
 Rights    history    where people were and who they met: /extractbeacon, /api/v1/…
           presence   who is where now, and reporting it: /retrieveformonitoring, /newbeacondetect
           admin      keys, audit, rebuild, the building
+          forward    for a campus entry: it names its own caller in the audit log; opens no route
 Expiry    90d, 12h, never (which it is unless you say), 2027-01-31, 2027-01-31T12:00:00Z
 Rate      requests a second, in the mean over ten; without it SDA_RATE_PER_S of .env
 
@@ -35,7 +36,7 @@ const day = (ms) => (ms === null ? 'never' : new Date(ms).toISOString().slice(0,
 
 async function add(file, [name, ...rest], { right = [], expires = 'never', rate }) {
   if (name === undefined || rest.length > 0) throw new KeyError('give one name: add NAME --right history');
-  if (right.length === 0) throw new KeyError('say what it may do: --right history, presence or admin (several are possible)');
+  if (right.length === 0) throw new KeyError('say what it may do: --right history, presence, admin or forward (several are possible)');
   if (rate !== undefined && !/^\d+$/.test(rate)) throw new KeyError(`--rate ${rate} is no whole number of requests a second`);
   const nowMs = Date.now();
   const wanted = { name, rights: right, expiresMs: parseExpiry(expires, nowMs), ratePerS: rate === undefined ? undefined : Number(rate) };

@@ -268,3 +268,17 @@ test('whatever was looked up, its line is found again by its people', async (t) 
     for (const id of ['ada', '0', '29', '007', 'S-3', 'nobody']) assert.equal(entries.some(({ subjects }) => covers(subjects, id)), asked.has(id), id);
   }), { numRuns: 60 });
 });
+
+test('whose question is passed on is written behind the name of the key; who asks for the key finds all of them', async (t) => {
+  const { audit, all } = rig(t);
+  const campus = { name: 'campus', keyId: '00c0ffee', address: '10.0.0.9' };
+  await audit.lookedUp({ ...campus, onBehalfOf: 'hacs' }, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.lookedUp({ ...campus, onBehalfOf: '10.0.0.4' }, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.lookedUp({ ...campus, name: 'campus2' }, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.deed('rebuild_asked', { ...campus, onBehalfOf: 'ada' }, 'all');
+  assert.deepEqual((await all({ who: 'campus' })).map(({ who, key }) => [who, key]),
+    [['campus/hacs', '00c0ffee'], ['campus/10.0.0.4', '00c0ffee'], ['campus/ada', '00c0ffee']]);
+  assert.deepEqual((await all({ who: 'campus/hacs' })).length, 1);
+  for (let i = 0; i < SINGLE_MAX * 2; i += 1) await audit.lookedUp({ ...campus, onBehalfOf: `n${i}` }, '/extractbeacon', '7', NOW - DAY, NOW);
+  assert.equal(audit.counters().single, SINGLE_MAX + 1, 'names are no way around the bound of a key');
+});

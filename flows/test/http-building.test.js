@@ -225,6 +225,6 @@ test('alerts are listed and acknowledged; strangers are listed with who heard th
 
 test('whoever asks learns what they may', async (t) => {
   const { call } = await start(t);
-  assert.deepEqual((await call('GET', 'me')).body, { name: 'SDA_API_KEY', kind: 'key', rights: ['history', 'presence', 'admin'], read_only: false });
+  assert.deepEqual((await call('GET', 'me')).body, { name: 'SDA_API_KEY', kind: 'key', rights: ['history', 'presence', 'admin', 'forward'], read_only: false });
   assert.deepEqual((await call('GET', 'me', undefined, { 'x-api-key': '' })).body.rights, ['history', 'presence']);
 });

@@ -21,6 +21,7 @@ const { ApiError } = require('../http/errors');
  * @property {ReadonlySet<Right>} rights
  * @property {boolean} [readOnly] may look, and change nothing
  * @property {number} [ratePerS] of its own
+ * @property {string} [onBehalfOf] the caller whose question it passes on
  * @typedef {{apiKey: string, trusted: (address: string|undefined) => boolean, clock: () => number,
  *   keys: Pick<import('./keys').Keys, 'find'>,
  *   clientOf?: import('./clients').Clients['clientOf'],

@@ -17,14 +17,15 @@ const FORWARDED = /^(?:x-forwarded-.+|forwarded|x-real-ip|via)$/;
 /**
  * @param {{trustedProxies: readonly string[], httpBind?: string, bridgeAddress?: string|null}} config where the port is published on
  *   loopback, a proxy on the host of a container appears under the address of the bridge
- * @throws {Error} naming the entry of SDA_TRUSTED_PROXIES that is no network
+ * @param {string} [setting] where they are listed
+ * @throws {Error} naming the entry of it that is no network
  */
-function createClients({ trustedProxies, httpBind = '', bridgeAddress = null }) {
+function createClients({ trustedProxies, httpBind = '', bridgeAddress = null }, setting = 'SDA_TRUSTED_PROXIES') {
   for (const proxy of trustedProxies) {
     try {
       proxyaddr.compile(proxy);
     } catch {
-      throw new Error(`SDA_TRUSTED_PROXIES: "${proxy}" is not an address or a network like 192.0.2.7 or 192.0.2.0/24`);
+      throw new Error(`${setting}: "${proxy}" is not an address or a network like 192.0.2.7 or 192.0.2.0/24`);
     }
   }
   const listed = proxyaddr.compile([...trustedProxies]);

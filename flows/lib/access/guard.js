@@ -3,6 +3,7 @@
 
 const { RIGHTS } = require('./rights');
 const { createCallers, KEY_NEEDED } = require('./callers');
+const { asForwarded } = require('./forwarded');
 const { ApiError } = require('../http/errors');
 
 /**
@@ -38,7 +39,7 @@ function createAccess(context) {
     /** @type {import('express').RequestHandler} */
     const guard = (request, response, next) => {
       response.locals.route = routeOf(request);
-      const caller = identify(request);
+      const caller = asForwarded(identify(request), request.headers);
       if (caller instanceof ApiError) {
         refuse(caller, response, next);
         return;

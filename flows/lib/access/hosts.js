@@ -14,8 +14,8 @@ const { failing } = require('../http/plumbing');
 const HOST = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/;
 const MISDIRECTED = 421;
 
-/** @param {readonly string[]} names in lower case */
-function createHosts(names) {
+/** @param {readonly string[]} names in lower case @param {string} [setting] where they are listed */
+function createHosts(names, setting = 'HTTP_NAMES') {
   const known = new Set(['localhost', ...names]);
   const refuse = failing(() => {}, { location: [] });
   let refused = 0;
@@ -32,7 +32,7 @@ function createHosts(names) {
     if (isAnswered(host)) return null;
     refused += 1;
     return new ApiError(MISDIRECTED, `the name ${JSON.stringify(host)} is not answered here: use an IP address or localhost, `
-      + 'or list the name in HTTP_NAMES');
+      + `or list the name in ${setting}`);
   }
 
   return {

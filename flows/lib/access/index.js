@@ -20,6 +20,7 @@ module.exports = {
   /** 8. Rights, and the guard that each route begins with. */
   ...require('./rights'),
   ...require('./guard'),
+  ON_BEHALF_OF: require('./forwarded').ON_BEHALF_OF,
   /** 11. Who looked up whose history: reading it back. */
   readAudit: require('./audit/read').readAudit,
   sizeOfSubjects: require('./audit/subjects').size,

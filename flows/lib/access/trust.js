@@ -9,10 +9,11 @@ const { BlockList, isIP } = require('node:net');
  * Under Compose a caller on the host appears under the bridge's own address. That address counts as loopback
  * only while the port is published on loopback; published elsewhere, outside callers may appear under it too.
  * @param {{trustedNets: string[], httpBind: string, bridgeAddress: string|null}} config
+ * @param {string} [setting] where they are listed
  * @returns {(address: string|undefined) => boolean}
- * @throws {Error} naming the entry of SDA_TRUSTED_NETS that is no network
+ * @throws {Error} naming the entry of it that is no network
  */
-function createTrust({ trustedNets, httpBind, bridgeAddress }) {
+function createTrust({ trustedNets, httpBind, bridgeAddress }, setting = 'SDA_TRUSTED_NETS') {
   const nets = new BlockList();
   for (const net of trustedNets) {
     const [address, bits] = net.split('/');
@@ -20,7 +21,7 @@ function createTrust({ trustedNets, httpBind, bridgeAddress }) {
     const width = family === 4 ? 32 : 128;
     const prefix = bits === undefined ? width : Number(bits);
     if (!family || bits === '' || !Number.isInteger(prefix) || prefix < 0 || prefix > width) {
-      throw new Error(`SDA_TRUSTED_NETS: "${net}" is not a network like 192.0.2.0/24 or ::1/128`);
+      throw new Error(`${setting}: "${net}" is not a network like 192.0.2.0/24 or ::1/128`);
     }
     nets.addSubnet(/** @type {string} */ (address), prefix, family === 4 ? 'ipv4' : 'ipv6');
   }

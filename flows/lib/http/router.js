@@ -5,8 +5,8 @@ const express = require('express');
 const { createAccess, createLogin, openToAll, requireLogin } = require('../access');
 const { addChanging } = require('./changing');
 const { createDashboard } = require('./dashboard');
+const { refuseMethods } = require('./hacs-methods');
 const { failing, oneOf, send, unknown } = require('./plumbing');
-const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 const { createApi } = require('./v1');
 
 /**
@@ -33,15 +33,7 @@ function createRouter(context, access = createAccess(context)) {
   router.all('/logout', openToAll, oneOf('POST'));
   router.use(createLogin(context.sessions, context.dashboardPath));
 
-  for (const { path, right, methods } of HACS_ROUTES) { // what no http in node takes; HEAD comes to it as GET
-    const refuse = oneOf(...methods);
-    const guard = requireRight(right);
-    router.all(path, Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-      if (request.method === 'HEAD' || methods.includes(request.method)) next('route');
-      else guard(request, response, next);
-    }), { needs: guard.needs }), refuse);
-  }
-
+  refuseMethods(router, requireRight); // what no http in node takes
   router.all('/metrics', requireRight(['presence', 'admin']), oneOf('GET', 'HEAD'), (_request, response, next) => {
     metrics.text().then((text) => response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);
   });

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import checks, install, scratch
+from . import campus, checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, save_broker, status, up
@@ -177,6 +177,31 @@ def _key(rest: list[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+def _campus(_: list[str]) -> int:
+    url = campus.campus_up()
+    print(f"""
+Two sites and the campus entry are up.
+  history    {url}/extractbeacon?staff_id=0&start_time=…&end_time=…
+  now        {url}/retrieveformonitoring, {url}/api/v1/staff
+  health     {url}/health
+  settings   {campus.FOLDER}/entry/campus.toml; sites: {campus.FOLDER}/north, {campus.FOLDER}/south
+Next: docs/campus.md; make campus-key ARGS='add hacs --right history'; make campus-down""")
+    return 0
+
+
+def _campus_down(_: list[str]) -> int:
+    campus.campus_down()
+    print(f"both sites and the campus entry are stopped; the data stay in {campus.FOLDER}")
+    return 0
+
+
+def _campus_key(rest: list[str]) -> int:
+    done = campus.key_command(campus.FOLDER / "entry", rest)
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return done.returncode
+
+
 def _simulator(rest: list[str]) -> int:
     program = Path(sys.executable).with_name("simulator")
     settings = load()
@@ -207,6 +232,7 @@ OWN_ARGUMENTS = {
     "accuracy",
     "lab",
     "scratch",
+    "campus-key",
 }
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "up": (_up, "install what is missing, start everything, wait until it is healthy"),
@@ -220,6 +246,9 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
+    "campus": (_campus, "two sites and the campus entry on this machine"),
+    "campus-down": (_campus_down, "stop them, keep their data"),
+    "campus-key": (_campus_key, "keys for the campus entry: add, list, revoke"),
     "lab": (_lab, "the load laboratory: list, run, compare, report, page"),
     "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
     "check": (_check, "linters, type checkers, validation of the configuration"),

@@ -4,10 +4,13 @@
 /**
  * Look-ups that are too many for a line each: polls of the present, and whoever asks for the past faster than any person
  * reads. Those of one caller, address and route within a minute become one entry: whose history, over which time, how many.
- * @typedef {{name: string, keyId: string|null, address: string}} Who
+ * @typedef {{name: string, keyId: string|null, address: string, onBehalfOf?: string}} Who onBehalfOf: whose question it passes on
  * @typedef {{who: Who, route: string, subjects: Set<string>|null, fromMs: number, toMs: number, count: number, sinceMs: number}} Gathered
  *   subjects null: everybody
  */
+
+/** A caller as the log names it; no key's name has a slash. @param {Who} who */
+const writtenName = ({ name, onBehalfOf }) => (onBehalfOf === undefined ? name : `${name}/${onBehalfOf}`);
 
 const GATHER_MS = 60_000;
 /** Entries that are open at a time; one more ends the oldest early. */
@@ -34,7 +37,7 @@ function createGather(take) {
      * @param {number} distinct more people than this are written as everybody
      */
     add(who, route, subjects, fromMs, toMs, nowMs, distinct) {
-      const mark = `${who.name} ${who.address} ${route}`;
+      const mark = `${writtenName(who)} ${who.address} ${route}`;
       let entry = open.get(mark);
       if (!entry) {
         entry = { who, route, subjects: new Set(), fromMs, toMs, count: 0, sinceMs: nowMs };
@@ -61,4 +64,4 @@ function createGather(take) {
   };
 }
 
-module.exports = { createGather };
+module.exports = { createGather, writtenName };

@@ -2,6 +2,7 @@
 'use strict';
 
 const { createHash } = require('node:crypto');
+const { writtenName } = require('./gather');
 const { compact } = require('./subjects');
 
 /**
@@ -27,7 +28,7 @@ function createLines() {
    */
   function fieldsOf({ who, route, subjects }) {
     if (subjects === null) return { fields: { subjects: '*' }, set: '' };
-    const mark = `${who.name} ${route}`;
+    const mark = `${writtenName(who)} ${route}`;
     const known = last.get(mark);
     if (known && same(known.ids, subjects)) return { fields: { subjects_set: known.name, subjects_count: subjects.size }, set: '' };
     const entries = compact(subjects);
@@ -47,7 +48,7 @@ function createLines() {
     lookup(entry, ts) {
       const { who, route, fromMs, toMs, count, sinceMs } = entry;
       const { fields, set } = fieldsOf(entry);
-      return set + line({ ts, kind: 'lookup', who: who.name, key: who.keyId, address: who.address, route, ...fields,
+      return set + line({ ts, kind: 'lookup', who: writtenName(who), key: who.keyId, address: who.address, route, ...fields,
         from_ms: fromMs, to_ms: toMs, count, ...(count > 1 ? { since_ms: sinceMs } : {}) });
     },
     /**
@@ -58,8 +59,8 @@ function createLines() {
      * @param {number} ts
      */
     deed(kind, who, about, ts) {
-      const { name = null, keyId = null, address = null } = who ?? {};
-      return line({ ts, kind, who: name, key: keyId, address, about });
+      const { keyId = null, address = null } = who ?? {};
+      return line({ ts, kind, who: who && writtenName(who), key: keyId, address, about });
     },
     /** Another file begins: every set must be written again before it is named. */
     newFile() {

@@ -71,7 +71,7 @@ function entryOf(data, sets) {
 /** @param {Entry} entry @param {Question} question */
 function isAsked(entry, { fromMs, toMs, who, subject }) {
   if (entry.ts < fromMs || entry.ts >= toMs) return false;
-  if (who !== undefined && entry.who !== who) return false;
+  if (who !== undefined && entry.who !== who && !entry.who?.startsWith(`${who}/`)) return false;
   return subject === undefined || (entry.subjects !== undefined && covers(entry.subjects, subject));
 }
 

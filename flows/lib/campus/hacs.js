@@ -1,0 +1,108 @@
+// @ts-check
+'use strict';
+
+const { callerOf, lookUpOf } = require('../access');
+const { PiecedJson } = require('../http/answer');
+const { createAdmission, deliver } = require('../http/flow');
+const { ApiError, badRequest } = require('../http/errors');
+const { refuseMethods } = require('../http/hacs-methods');
+const { breakOff, headersOf } = require('../http/plumbing');
+const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/paths/hacs');
+const { merge } = require('./merge');
+const { latestOf } = require('./people');
+const { recordsOf } = require('./record-stream');
+const { asApiError } = require('./sites');
+
+/**
+ * The three HACS-era routes for a whole campus, with the parameters and messages of a site.
+ * @typedef {import('./sites').Sites} Sites
+ * @typedef {{sites: Sites, same: () => void, log: (message: string) => void}} Context same: a record was left out, see merge.js
+ * @typedef {{caller: string, signal: AbortSignal}} Way on whose behalf; until when it is wanted
+ */
+
+/**
+ * `/extractbeacon`: one history of all sites, taken through while they send theirs.
+ * @param {Context} context @param {Record<string, any>} params checked @param {Way} way
+ * @returns {Promise<PiecedJson>}
+ */
+async function extractBeacon({ sites, same }, params, { caller, signal }) {
+  const { start_time: start, end_time: end } = params;
+  if (start > end) throw badRequest('start_time is after end_time');
+  const question = { staff_id: params.staff_id, start_time: start, end_time: end };
+  const answers = await sites.each((ask) => ask({ method: 'POST', path: '/extractbeacon', body: question, caller }), { signal });
+  const until = answers.map(({ headers }) => Number(headers[COMPLETE_UNTIL.toLowerCase()] ?? NaN));
+  /** @type {Record<string, string>} */
+  const headers = until.every(Number.isFinite) ? { [COMPLETE_UNTIL]: String(Math.min(...until)) } : {};
+  const sources = answers.map(({ site, pieces }) => ({ site, records: recordsOf(site, pieces) }));
+  return new PiecedJson('{"location":[', named(merge(sources, same)), ']}', headers);
+}
+
+/** @param {AsyncGenerator<string, void, void>} texts */
+async function* named(texts) {
+  try {
+    yield* texts;
+  } catch (error) {
+    throw asApiError(error);
+  }
+}
+
+/**
+ * `/newbeacondetect`: for the site whose building has the beacon; the others say that there is none.
+ * @param {Context} context @param {Record<string, any>} params checked @param {Way} way
+ */
+async function newBeaconDetect({ sites }, { staff_id, beacon_address, rssi }, { caller, signal }) {
+  const question = { method: /** @type {const} */ ('POST'), path: '/newbeacondetect', body: { staff_id, beacon_address, rssi }, caller };
+  const results = await sites.each(async (ask) => {
+    try {
+      const answer = await ask(question);
+      return { status: answer.status, text: await answer.text(), error: null };
+    } catch (error) {
+      return { status: 0, text: '', error: asApiError(error) };
+    }
+  }, { accept: [200, 403, 404], signal });
+  const taken = results.find(({ status }) => status === 200);
+  if (taken) return taken.text;
+  const failed = results.find(({ error }) => error !== null); // it may be the one that has the beacon
+  if (failed) throw failed.error;
+  const refused = results.find(({ status }) => status === 403) ?? results[0]; // 403: too many people without an entry in its building file
+  const { error } = JSON.parse(refused?.text ?? '{}');
+  throw new ApiError(refused?.status ?? 404, refused?.status === 404 ? `${error} of any site` : error);
+}
+
+/** `/retrieveformonitoring` @param {Context} context @param {object} _params @param {Way} way */
+async function retrieveForMonitoring({ sites }, _params, { caller, signal }) {
+  const question = { method: /** @type {const} */ ('GET'), path: '/retrieveformonitoring', caller };
+  const lists = await sites.each(async (ask, site) => ({ site, items: (await (await ask(question)).json()).data }), { signal });
+  return { data: latestOf(lists) };
+}
+
+const WORK = { '/extractbeacon': extractBeacon, '/newbeacondetect': newBeaconDetect, '/retrieveformonitoring': retrieveForMonitoring };
+
+/**
+ * @param {import('express').Router} router @param {Context} context
+ * @param {ReturnType<typeof import('../access/guard').createAccess>} access
+ */
+function addHacs(router, context, access) {
+  refuseMethods(router, access.requireRight);
+  for (const { path, right, changes, body, methods } of HACS_ROUTES) {
+    const admit = createAdmission({ right, changes, described: { methods, body } });
+    const work = WORK[/** @type {keyof typeof WORK} */ (path)];
+    router.all(path, (request, response, next) => {
+      /** @type {any} */
+      const msg = { req: request, res: { _res: response }, payload: undefined };
+      answer().catch(next);
+
+      async function answer() {
+        await admit(msg, /** @type {any} */ ({ access }));
+        lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
+        const result = await work(context, msg.payload, { caller: callerOf(response).name, signal: response.locals.signal });
+        const headers = { ...headersOf(typeof result === 'string'), ...(result instanceof PiecedJson ? result.headers : {}) };
+        const broken = (/** @type {Error} */ error) => breakOff(error, request, response, context.log);
+        const text = await deliver(result, response, () => response.set(headers), broken);
+        if (text !== null) response.status(200).set(headers).send(text);
+      }
+    });
+  }
+}
+
+module.exports = { addHacs };

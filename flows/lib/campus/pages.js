@@ -1,0 +1,54 @@
+// @ts-check
+'use strict';
+
+const { compareIds } = require('../history/views/stays');
+
+/**
+ * Pages of lists about the past, of several sites as one.
+ * @typedef {{site: string, items: any[], isWhole: boolean}} Part items: as the site answered them, oldest first; isWhole: there are no more
+ */
+
+/** @param {number} ms */
+const secondOf = (ms) => Math.floor(ms / 1000);
+
+/**
+ * Locations of one person: one a second, the first site's where several have one. A site whose page ended may have more behind it, so
+ * what comes after that page is left for the next one.
+ * @param {Part[]} parts in the order of campus.toml
+ * @param {number} limit
+ * @returns {{items: any[], nextMs: number|null}} oldest first; nextMs: where the next page begins; null: that was all
+ */
+function locationsPage(parts, limit) {
+  const knownUntil = Math.min(...parts.map(({ items, isWhole }) => (isWhole ? Infinity : secondOf(items.at(-1)?.ts ?? 0))));
+  /** @type {Map<number, any>} by second */
+  const found = new Map();
+  for (const { site, items } of parts) {
+    for (const item of items) {
+      const second = secondOf(item.ts);
+      if (second <= knownUntil && !found.has(second)) found.set(second, { ...item, site });
+    }
+  }
+  const all = [...found].sort(([a], [b]) => a - b);
+  const page = all.slice(0, limit);
+  const last = page.at(-1);
+  const isAll = all.length <= limit && knownUntil === Infinity;
+  return { items: page.map(([, item]) => item), nextMs: isAll || !last ? null : (last[0] + 1) * 1000 };
+}
+
+/**
+ * Stays of one person, in the order of entering, then of sites.
+ * @param {Part[]} parts whole ones
+ * @param {{ts: number, id: string}|null} after the last of the page before
+ * @param {number} limit
+ * @returns {{items: any[], last: {ts: number, id: string}|null}} last: where the next page begins; null: that was all
+ */
+function staysPage(parts, after, limit) {
+  const all = parts.flatMap(({ site, items }) => items.map((item) => ({ ...item, site })))
+    .sort((a, b) => a.enter_ms - b.enter_ms || compareIds(a.site, b.site));
+  const rest = after ? all.filter(({ enter_ms: ms, site }) => ms > after.ts || (ms === after.ts && site > after.id)) : all;
+  const items = rest.slice(0, limit);
+  const last = items.at(-1);
+  return { items, last: last && rest.length > limit ? { ts: last.enter_ms, id: last.site } : null };
+}
+
+module.exports = { locationsPage, staysPage };

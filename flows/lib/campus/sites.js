@@ -1,0 +1,156 @@
+// @ts-check
+'use strict';
+
+const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
+const { ApiError, unavailable } = require('../http/errors');
+const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
+const { createSite, SiteAway } = require('./site');
+const { messageIn, stateOf } = require('./state');
+
+/**
+ * All sites of a campus. A question goes to every one of them at the same time, and has an answer when all of them answer: what a part
+ * of them knows is never given for the whole.
+ * @typedef {import('./site').Question} Question
+ * @typedef {import('./site').Answer & {site: string, json: () => Promise<any>}} SiteAnswer json: throws SiteAway where it is none
+ * @typedef {{accept?: readonly number[], signal: AbortSignal}} Options accept: statuses that are answers; signal: ends all of it
+ * @typedef {ReturnType<typeof createMember>} Member
+ * @typedef {ReturnType<typeof createSites>} Sites
+ */
+
+/** A site that did not answer so often in a row is not waited for: only `look` asks it, until it answers. */
+const FAILURES = 5;
+const REST_MS = 1000;
+/** Until a site that refuses the entry's own key is worth another try, seconds. */
+const REFUSED_AGAIN_S = 30;
+/** Of a site that says nothing about it. */
+const AGAIN_S = 5;
+
+/** A site with what is known of it. @param {import('./config').SiteConfig} config @param {{timeoutMs: number, pauseMs?: number}} times */
+const createMember = (config, times) => ({
+  site: createSite({ ...config, ...times }),
+  breaker: circuitBreaker(handleWhen((error) => error instanceof SiteAway && !error.ended),
+    { halfOpenAfter: REST_MS, breaker: new ConsecutiveBreaker(FAILURES) }),
+  counters: { asked: 0, failed: 0 },
+  latency: createIntervalHistogram(),
+  /** Why it did not answer last. */
+  reason: 'does not answer',
+  state: /** @type {import('./state').SiteState} */ ({ status: 'away', reason: 'was not asked yet' }),
+});
+
+/**
+ * @param {Member} member @param {Question} question @param {AbortSignal} [signal]
+ * @returns {Promise<SiteAnswer>} of any status
+ * @throws {SiteAway}
+ */
+async function begin(member, question, signal) {
+  const { site, breaker, counters, latency } = member;
+  counters.asked += 1;
+  const began = performance.now();
+  try {
+    const answer = await breaker.execute(() => site.ask(question, signal));
+    latency.add(performance.now() - began);
+    return { ...answer, site: site.name, json: () => answer.text().then((text) => parsed(site.name, text)) };
+  } catch (error) {
+    if (!(error instanceof SiteAway)) throw new SiteAway(site.name, member.reason); // the breaker did not ask
+    if (!error.ended) {
+      counters.failed += 1;
+      member.reason = error.reason;
+    }
+    throw error;
+  }
+}
+
+/** @param {string} site @param {string} text */
+function parsed(site, text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SiteAway(site, 'answers with something else than JSON');
+  }
+}
+
+/**
+ * @param {Member} member @param {Question} question @param {Options} options
+ * @returns {Promise<SiteAnswer>}
+ * @throws {ApiError|SiteAway}
+ */
+async function askOne(member, question, { accept = [200], signal }) {
+  if (member.breaker.state !== CircuitState.Closed) throw new SiteAway(member.site.name, member.reason);
+  const answer = await begin(member, question, signal);
+  if (accept.includes(answer.status)) return answer;
+  throw refusalOf(answer, messageIn(await answer.text()));
+}
+
+/** What a status of a site means to the caller of the campus. @param {SiteAnswer} answer @param {string} message @returns {ApiError} */
+function refusalOf({ site, status, headers }, message) {
+  if (status === 400 || status === 413) return new ApiError(status, message); // the question was wrong
+  if (status === 429 || status === 503) return unavailable(`site ${site}: ${message}`, Number(headers['retry-after']) || AGAIN_S);
+  if (status === 401 || status === 403 || status === 421) {
+    return unavailable(`site ${site} refuses the campus entry: ${message}`, REFUSED_AGAIN_S);
+  }
+  return unavailable(`site ${site} answers HTTP ${status}: ${message}`, AGAIN_S);
+}
+
+/**
+ * @param {import('./config').SiteConfig[]} configs
+ * @param {{timeoutMs: number, pauseMs?: number, warn: (text: string) => void, info: (text: string) => void}} means
+ */
+function createSites(configs, { timeoutMs, pauseMs, warn, info }) {
+  const members = configs.map((config) => createMember(config, { timeoutMs, pauseMs }));
+  /** @type {Promise<unknown>|null} */
+  let looking = null;
+
+  /** @param {(member: Member) => number|null} read @returns {Record<string, number>} by name of the site */
+  const each = (read) => Object.fromEntries(members.flatMap((member) => {
+    const value = read(member);
+    return value === null ? [] : [[member.site.name, value]];
+  }));
+
+  /** @param {Member} member */
+  async function lookAt(member) {
+    const next = await stateOf((path) => begin(member, { method: 'GET', path }));
+    const { site: { name }, state: before } = member;
+    if (next.status === 'away' && before.reason !== next.reason) warn(`site ${name} is away: it ${next.reason}`);
+    if (next.status !== 'away' && before.status === 'away') info(`site ${name} answers`);
+    member.state = next;
+  }
+
+  return {
+    /**
+     * Work with each site by itself, all at the same time.
+     * @template T
+     * @param {(ask: (question: Question) => Promise<SiteAnswer>, site: string) => Promise<T>} work
+     * @param {Options} options
+     * @returns {Promise<T[]>} in the order of campus.toml
+     * @throws {ApiError} 503 where one of them is away or says 503; what is wrong with the question
+     */
+    each: (work, options) =>
+      Promise.all(members.map((member) => work((question) => askOne(member, question, options), member.site.name)))
+        .catch((error) => { throw asApiError(error); }),
+
+    /** Ask each site how it is; about every two seconds. @returns {Promise<unknown>} */
+    look: () => (looking ??= Promise.all(members.map(lookAt)).finally(() => { looking = null; })),
+
+    /** @returns {Record<string, import('./state').SiteState>} by name */
+    states: () => Object.fromEntries(members.map(({ site, state }) => [site.name, state])),
+
+    roll: () => { for (const { latency } of members) latency.roll(); },
+    /** @type {import('../health/metrics/figures').Figure[]} */
+    figures: [
+      { name: 'campus_site_up', kind: 'gauge', label: 'site', help: '1: the site answers, 0: it is away; /health says why',
+        read: () => each(({ state }) => Number(state.status !== 'away')) },
+      { name: 'campus_site_questions', kind: 'counter', label: 'site', help: 'Questions to a site',
+        read: () => each(({ counters }) => counters.asked) },
+      { name: 'campus_site_failures', kind: 'counter', label: 'site', help: 'Questions that a site did not answer',
+        read: () => each(({ counters }) => counters.failed) },
+      { name: 'campus_site_p99_ms', kind: 'gauge', label: 'site', help: 'Until an answer of a site began, 99th percentile of the last interval',
+        read: () => each(({ latency }) => latency.read().p99_ms) },
+    ],
+    close: () => { for (const { site } of members) site.close(); },
+  };
+}
+
+/** @param {unknown} error */
+const asApiError = (error) => (error instanceof SiteAway ? unavailable(error.message, AGAIN_S) : error);
+
+module.exports = { createSites, asApiError };

@@ -1,0 +1,53 @@
+// @ts-check
+'use strict';
+
+const { SiteAway } = require('./site');
+
+/**
+ * How a site is, by what it says of itself and what it lets the entry's key do: a fault shows here before a caller finds it.
+ * @typedef {{status: 'up'|'degraded'|'away', reason?: string}} SiteState degraded: it answers, and its /health names what is not up
+ * @typedef {(path: string) => Promise<{status: number, text: () => Promise<string>}>} Look asks the site
+ */
+
+/** What a site must let the entry's key do. */
+const NEEDED = ['history', 'presence', 'forward'];
+
+/** @param {Look} look @returns {Promise<SiteState>} */
+async function stateOf(look) {
+  try {
+    const health = await look('/health');
+    const text = await health.text();
+    if (health.status !== 200) return { status: 'away', reason: `answers HTTP ${health.status}: ${messageIn(text)}` };
+    const lack = await lackOf(look);
+    if (lack !== '') return { status: 'away', reason: lack };
+    const { status, parts = {} } = JSON.parse(text);
+    if (status === 'up') return { status };
+    const down = Object.entries(parts).filter(([, part]) => /** @type {any} */ (part).status !== 'up').map(([name]) => name);
+    return { status: 'degraded', reason: `its /health says so: ${down.join(', ')}` };
+  } catch (error) {
+    return { status: 'away', reason: error instanceof SiteAway ? error.reason : 'answers with something else than JSON' };
+  }
+}
+
+/** What the entry's key lacks. @param {Look} look @returns {Promise<string>} '': nothing */
+async function lackOf(look) {
+  const me = await look('/api/v1/me');
+  const text = await me.text();
+  if (me.status !== 200) return `refuses the entry's key: ${messageIn(text)}`;
+  const { rights = [] } = JSON.parse(text);
+  const missing = NEEDED.filter((right) => !rights.includes(right));
+  if (missing.length === 0) return '';
+  return `does not give the entry's key the right ${missing.join(', ')}: make one with `
+    + NEEDED.map((right) => `--right ${right}`).join(' ');
+}
+
+/** The message of an error's answer. @param {string} text */
+function messageIn(text) {
+  try {
+    return String(JSON.parse(text).error ?? '');
+  } catch {
+    return '';
+  }
+}
+
+module.exports = { stateOf, messageIn };
