@@ -28,7 +28,7 @@ const PATHS = Object.entries(createDescription('1').paths).flatMap(([path, { get
 /** What is about one person alone waits for their backlog; what is about everybody says up to when it is complete. */
 const OF_ONE = ['/api/v1/staff/0/locations', '/api/v1/staff/0/stays', '/api/v1/staff/0/contacts'];
 
-/** The routes over an empty database. @param gaps everybody's on disk @param change of the coverage @param ended stays that are not stored yet */
+/** The routes over an empty database. @param gaps everybody's on disk @param change of the coverage @param ended not stored yet */
 async function routes(t, { gaps = [], change = () => {}, ended = [] } = {}) {
   const coverage = createCoverage({ startedMs: STARTED, newestStored: async () => null, newestPublished: () => 0, sleep: async () => {},
     record: { load: () => ({ gaps: { '': [...gaps, [STARTED, null]] }, requests: {}, live: true }), save: async () => {} } });
@@ -102,7 +102,8 @@ test('a stay that ended just now is in every answer about stays before the datab
   const found = {};
   for (const path of PATHS) {
     const { body } = await ask(path, WINDOW);
-    const rows = body.stays ?? body.visits ?? body.contacts ?? body.patrols?.filter(({ last_ms: ms }) => ms !== null) ?? body.rooms ?? body.staff;
+    const patrols = body.patrols?.filter(({ last_ms: ms }) => ms !== null);
+    const rows = body.stays ?? body.visits ?? body.contacts ?? patrols ?? body.rooms ?? body.staff;
     if (rows) found[path.replace('/api/v1/', '')] = rows.length;
   }
   assert.deepEqual(found, { 'staff/0/stays': 1, stays: 2, 'staff/0/contacts': 1, 'rooms/a/visits': 2, patrols: 1, 'rankings/rooms': 1,

@@ -12,7 +12,8 @@ const file = houseFile();
 const building = createBuilding(file);
 const beacons = file.beacons.filter(({ level }) => level === 'G');
 /** A phone that is nearest to one beacon after the other, each for some seconds, and then silent. */
-const walks = fc.array(fc.record({ at: fc.nat(beacons.length - 1), seconds: fc.integer({ min: 1, max: 12 }) }), { minLength: 2, maxLength: 12 });
+const leg = fc.record({ at: fc.nat(beacons.length - 1), seconds: fc.integer({ min: 1, max: 12 }) });
+const walks = fc.array(leg, { minLength: 2, maxLength: 12 });
 const noise = fc.infiniteStream(fc.integer({ min: -6, max: 6 }));
 
 /** @param {{at: number, seconds: number}[]} walk @param {Iterator<number>} noiseDb @returns {any[]} the newest of each beginning */

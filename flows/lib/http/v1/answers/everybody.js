@@ -44,8 +44,8 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
     const recent = site.recentStays.list(({ enter_ms: ms }) => ms < toMs);
     const staff = [staffId];
     const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
-    const own = allStays(found, presences.filter(({ staff_id: one }) => one === staffId), recent.filter(({ staff_id: one }) => one === staffId))
-      .filter((stay) => within(stay, { fromMs, toMs }));
+    const isTheirs = (/** @type {{staff_id: string}} */ one) => one.staff_id === staffId;
+    const own = allStays(found, presences.filter(isTheirs), recent.filter(isTheirs)).filter((stay) => within(stay, { fromMs, toMs }));
     if (own.length === 0) return [];
     const rooms = new Set(own.map(({ room }) => room));
     const all = (await store.staysInto(null, fromMs)).filter(({ room }) => rooms.has(room));
