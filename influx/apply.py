@@ -130,10 +130,16 @@ def _rights(entry: Mapping[str, Any]) -> set[tuple[str, str, str]]:
     return {(action, resource["type"], resource.get("id", "")) for action, resource in resources}
 
 
-def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float) -> Iterator[str]:
+def named(variable: str, store: int) -> str:
+    """The variable of a store's token: INFLUX_READ_TOKEN of the first is INFLUX_2_READ_TOKEN of the second."""
+    return variable if store == 1 else variable.replace("_", f"_{store}_", 1)
+
+
+def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float, store: int = 1) -> Iterator[str]:
     """Apply everything; yields a sentence for each change."""
     wanted_buckets = json.loads((HERE / "buckets.json").read_text())
-    wanted_tokens = json.loads((HERE / "tokens.json").read_text())
+    in_json = json.loads((HERE / "tokens.json").read_text())
+    wanted_tokens = {named(variable, store): token for variable, token in in_json.items()}
     in_file = env_file.read(env_path)
     admin = environment.get("INFLUX_ADMIN_TOKEN") or in_file.get("INFLUX_ADMIN_TOKEN")
     if not admin:
@@ -167,10 +173,11 @@ def main() -> int:
         "--env-file", type=Path, default=Path(".env"), help="file to read, and to write issued tokens to"
     )
     parser.add_argument("--wait", type=float, default=60, help="seconds InfluxDB may take (default %(default)s)")
+    parser.add_argument("--store", type=int, default=1, help="2: the second InfluxDB's tokens (default %(default)s)")
     options = parser.parse_args()
     try:
         done = 0
-        for line in apply(options.url, options.env_file, os.environ, options.wait):
+        for line in apply(options.url, options.env_file, os.environ, options.wait, options.store):
             done += 1
             sys.stdout.write(f"influx: {line}\n")
     except (ApplyError, ApiError, OSError, ValueError) as error:

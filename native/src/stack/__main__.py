@@ -190,7 +190,7 @@ def _lab(rest: list[str]) -> int:
     os.execv(program, [str(program), "lab", *(rest or ["list"])])
 
 
-DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
+DATA_FOLDERS = ("broker", "influxdb", "influxdb-2", "ingest", "logs", "node-red", "run", "spool", "spool-2")
 """Folders that `up` makes below the data folder."""
 SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
 OWN_ARGUMENTS = {

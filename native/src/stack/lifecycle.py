@@ -20,6 +20,7 @@ from .orphans import end_orphans
 from .pipeline import problems
 from .processes import Process, first_processes, processes
 from .settings import Settings, load
+from .stores import FIRST
 from .supervisor import Supervisor, open_files
 from .wait import wait_for
 
@@ -141,6 +142,7 @@ def provision_broker(settings: Settings) -> None:
                "--open-files", open_files()]  # fmt: skip
     if settings.on_nats:
         command += ["--nats-port", settings["NATS_PORT"]]
+    command += [part for store in settings.stores if store != FIRST for part in ("--telegraf", store.name("telegraf"))]
     if os.geteuid() == 0:
         command += ["--user", "root"]  # else it switches to user `mosquitto` and cannot read root's files
     if not settings.demo:
@@ -158,8 +160,11 @@ def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:
 
 def _apply_influx(settings: Settings) -> Settings:
     environment = {"INFLUX_ADMIN_TOKEN": settings["INFLUX_ADMIN_TOKEN"]}
-    arguments = ["--url", settings.influx_url, "--env-file", settings.env_file]
-    _tool("InfluxDB's buckets and tokens", [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
+    for store in settings.stores:
+        arguments: list[object] = ["--url", settings.url_of("INFLUX_PORT", store), "--env-file", settings.env_file]
+        arguments += [] if store == FIRST else ["--store", store.number]
+        what = f"buckets and tokens of {store.name('influxd')}"
+        _tool(what, [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
     return load(settings.env_file, settings.environment)
 
 
