@@ -17,6 +17,16 @@ test('the newer heartbeat wins, and a heartbeat that is on its way changes nothi
   assert.deepEqual([choice.current(), choice.switches()], [1, 1]);
 });
 
+test('one that has no heartbeat yet is behind only when the other one has had several', () => {
+  const choice = createChoice();
+  choice.answered(1, NOW);
+  choice.answered(0, null);
+  choice.answered(1, NOW + 5000);
+  assert.equal(choice.current(), 0);
+  choice.answered(1, NOW + 10_000);
+  assert.equal(choice.current(), 1);
+});
+
 test('one that fails is left at once, and not returned to while the other works', () => {
   const choice = createChoice();
   choice.answered(0, NOW);

@@ -1,9 +1,15 @@
 """STORES=2: two InfluxDBs are filled alike; the flows read from one and go over to the other at once."""
 
-from collections.abc import Iterator
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+from stack.lifecycle import up
 from stack.stores import SECOND
 from support import web
 from support.building import Building
@@ -39,6 +45,17 @@ def rows(stack: RunningStack, number: int, bucket: str, query: str) -> list[list
     return found
 
 
+def write(stack: RunningStack, number: int, bucket: str, lines: Iterable[str]) -> None:
+    """Lines of the line protocol into one of the two, times in ms."""
+    web.post(
+        f"{stack.settings.url_of('INFLUX_PORT', stack.settings.stores[number - 1])}/api/v2/write",
+        params={"org": "sda", "bucket": bucket, "precision": "ms"},
+        headers={"Authorization": f"Token {stack.secrets['INFLUX_ADMIN_TOKEN']}"},
+        content="\n".join(lines),
+        timeout=60,
+    ).raise_for_status()
+
+
 def stores_part(stack: RunningStack) -> dict[str, Any]:
     """What /health says of the two."""
     part: dict[str, Any] = web.get(f"{stack.http_url}/health", timeout=10).json()["parts"]["stores"]
@@ -62,12 +79,13 @@ def test_both_are_filled_with_the_same(stack: RunningStack, walks: Walks) -> Non
 def test_history_goes_on_while_the_one_that_is_read_from_is_down(stack: RunningStack, walks: Walks) -> None:
     start_s, end_s = walks.start_ms / 1000 - 3600, walks.end_ms / 1000  # longer than memory goes back
     before = history(stack, "walk-ann", start_s, end_s)
-    reads_from = stores_part(stack)["reads_from"]
+    part = stores_part(stack)
+    reads_from, switches = part["reads_from"], part["switches"]
     name = stack.settings.stores[reads_from - 1].name("influxd")
     stack.kill(name)
     assert history(stack, "walk-ann", start_s, end_s) == before, "the first question after the kill"
     part = stores_part(stack)
-    assert (part["status"], part["reads_from"], part["switches"]) == ("degraded", 3 - reads_from, 1)
+    assert (part["status"], part["reads_from"], part["switches"]) == ("degraded", 3 - reads_from, switches + 1)
     stack.start(name)
     eventually(lambda: stores_part(stack)["status"] == "up", what="both are up again")
     assert stores_part(stack)["reads_from"] == 3 - reads_from
@@ -80,3 +98,48 @@ def test_what_was_missed_is_stored_when_it_is_back(stack: RunningStack, demo: Bu
     query = "SELECT * FROM batch WHERE receiver = 'walk-cleo' GROUP BY *"
     eventually(lambda: len(rows(stack, 2, "readings", query)) > 0, what="its readings in the second")
     eventually(lambda: rows(stack, 1, "readings", query) == rows(stack, 2, "readings", query), what="the same in both")
+
+
+def fill(stack: RunningStack, kill: bool = False) -> subprocess.CompletedProcess[str]:
+    """`make store-fill FROM=1 TO=2`; `kill` ends it after its first slice."""
+    environment = {**os.environ, **stack.settings.environment, "STACK_ENV_FILE": str(stack.settings.env_file)}
+    command = [sys.executable, "-m", "stack", "store-fill", "1", "2"]
+    with subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as run:
+        first = run.stderr.readline() if run.stderr and kill else ""
+        if kill:
+            os.killpg(run.pid, signal.SIGKILL)
+        out, err = run.communicate(timeout=120)
+    return subprocess.CompletedProcess(command, run.returncode, out, first + err)
+
+
+def test_one_that_lost_its_disk_is_filled_from_the_other(stack: RunningStack, walks: Walks) -> None:
+    """The flows do not read from it before; a run that was killed goes on; the counts are compared."""
+    begin_ms = now_ms() - 3 * 3_600_000
+    odd = 'rejected,kind=phone,reason=a\\ b\\,c\\=d detail="quo\\"te, back\\\\slash",count=3i'
+    past = [f"flows_health uptime_s={beat}.5 {begin_ms + beat * 5000}" for beat in range(600)]
+    write(stack, 1, "health", [*past, f"{odd} {begin_ms}"])
+    stack.kill(SECOND.name("influxd"))
+    shutil.rmtree(stack.data_dir / SECOND.name("influxdb"))
+    filled = RunningStack(up(stack.settings, report=lambda _: None, leave_out=("simulator",)))
+    filled.wait_until_healthy_but("stores")
+    eventually(lambda: stores_part(filled)["stores"][1]["lacking_hours"] > 0, what="it lacks the past")
+    part = stores_part(filled)
+    assert (part["reads_from"], part["remedy"]) == (1, "fill it from the other one: make store-fill FROM=1 TO=2")
+
+    assert "values (1 of" in fill(filled, kill=True).stderr
+    done = eventually(lambda: (run := fill(filled)).returncode == 0 and run, what="the counts to be the same")
+    assert done
+    assert [line.split()[:2] for line in done.stdout.splitlines() if "batch" in line] == [["readings", "batch"]]
+    until = f"time < {now_ms() - 180_000}ms"
+    for bucket, measurement in (*MEASUREMENTS.items(), ("health", "rejected")):
+        query = f"SELECT * FROM {measurement} WHERE {until} GROUP BY *"  # noqa: S608 - our own names
+        first, second = (rows(filled, number, bucket, query) for number in (1, 2))
+        assert first == second, measurement
+    eventually(lambda: stores_part(filled)["status"] == "up", what="both are up")
+
+    write(filled, 2, "health", [f"flows_health uptime_s=1 {begin_ms + 1}"])
+    differing = fill(filled)
+    assert (differing.returncode, "differ: it has more" in differing.stdout) == (1, True)
+    assert walks

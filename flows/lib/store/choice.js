@@ -19,6 +19,8 @@ function createChoice(lacking = [0, 0]) {
   /** @type {[Known, Known]} */
   const known = [{ fault: '', heartbeatMs: 0, lacking: lacking[0] ?? 0 }, { fault: '', heartbeatMs: 0, lacking: lacking[1] ?? 0 }];
   let current = 0;
+  /** The first heartbeat that was seen: one that has none yet is not behind by all of history. */
+  let firstMs = 0;
   let switches = 0;
 
   /** One that lacks a part of the past gives half answers, unless the other lacks one too. @param {number} index */
@@ -28,10 +30,13 @@ function createChoice(lacking = [0, 0]) {
   /** @param {number} index @returns {Known} */
   const of = (index) => /** @type {Known} */ (known[index]);
 
+  /** @param {number} index */
+  const newestMs = (index) => Math.max(of(index).heartbeatMs, firstMs);
+
   function decide() {
     const other = 1 - current;
     if (!isUsable(other)) return;
-    if (isUsable(current) && of(other).heartbeatMs - of(current).heartbeatMs <= MARGIN_MS) return;
+    if (isUsable(current) && newestMs(other) - newestMs(current) <= MARGIN_MS) return;
     current = other;
     switches += 1;
   }
@@ -43,6 +48,7 @@ function createChoice(lacking = [0, 0]) {
     fallback: () => (isUsable(1 - current) ? 1 - current : null),
     /** It has answered with its newest heartbeat; null: it has none of late. @param {number} index @param {number|null} heartbeatMs */
     answered(index, heartbeatMs) {
+      firstMs ||= heartbeatMs ?? 0;
       of(index).fault = '';
       of(index).heartbeatMs = Math.max(heartbeatMs ?? 0, of(index).heartbeatMs);
       decide();

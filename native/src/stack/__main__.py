@@ -165,6 +165,23 @@ def _rebuild(rest: list[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+def _store_fill(rest: list[str]) -> int:
+    settings = load()
+    stores = {str(store.number): store for store in settings.stores}
+    if len(stores) == 1:
+        raise StackError("there is one InfluxDB only; a second one: STORES=2 make up")
+    if sorted(rest) != sorted(stores):
+        raise StackError("say which InfluxDB to fill from which: make store-fill FROM=1 TO=2")
+    source, target = (stores[number] for number in rest)
+    urls = [settings.url_of("INFLUX_PORT", store) for store in (source, target)]
+    tokens = {
+        "FILL_FROM_TOKEN": settings[source.key("INFLUX_READ_TOKEN")],
+        "FILL_TO_TOKEN": settings["INFLUX_ADMIN_TOKEN"],
+    }
+    command = ["nice", "-n", "19", sys.executable, str(ROOT / "influx" / "fill.py"), "--from", urls[0], "--to", urls[1]]
+    return subprocess.run(command, env={**os.environ, **tokens}, check=False).returncode
+
+
 def _building(rest: list[str]) -> int:
     command: list[str | Path] = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", *rest]
     environment = {**os.environ, "SDA_BUILDING": str(load().building)}
@@ -198,6 +215,7 @@ OWN_ARGUMENTS = {
     "building",
     "key",
     "rebuild",
+    "store-fill",
     "simulator",
     "clean",
     "test",
@@ -219,6 +237,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "building": (_building, "make a building of an installer's list of beacons, or check it"),
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
+    "store-fill": (_store_fill, "copy into one of two InfluxDBs what the other has: FROM TO"),
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
     "lab": (_lab, "the load laboratory: list, run, compare, report, page"),
     "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
