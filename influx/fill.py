@@ -31,8 +31,8 @@ ORGANISATION = "sda"
 BUCKETS = json.loads((Path(__file__).parent / "buckets.json").read_text())
 SLICE_S: Mapping[str, int] = {"telemetry": 86_400, "locations": 3600, "readings": 600, "health": 3600}
 """In this order; about as many points as are copied in some seconds on a busy site."""
-SETTLED_S = 120
-"""What is newer is on its way into both."""
+SETTLED_S = 5
+"""So long what was sent is on its way into both."""
 PASSES = 3
 """A point may come late while its slice is being compared."""
 LINES_A_WRITE = 5000
@@ -126,12 +126,14 @@ def differs(measurement: str, source: int, target: int) -> bool:
     return target < source if measurement in OWN_TIMES else target != source
 
 
-def fill(source: Side, target: Side, now_s: int) -> Iterator[tuple[str, Counts, Counts]]:
-    """Copy what the target lacks; yields each bucket with both counts as they are then. Raises FillError."""
-    to_s = now_s - SETTLED_S
+def fill(source: Side, target: Side, to_s: int) -> Iterator[tuple[str, Counts, Counts]]:
+    """Copy what the target lacks of before ``to_s``; yields each bucket with both counts as they are then.
+
+    Raises FillError.
+    """
     for bucket, slice_s in SLICE_S.items():
         # A slice of the oldest shard that is still there and may go at any moment is left alone.
-        from_s = (now_s - BUCKETS[bucket]["retention_days"] * 86_400) // slice_s * slice_s + slice_s
+        from_s = (to_s - BUCKETS[bucket]["retention_days"] * 86_400) // slice_s * slice_s + slice_s
         for last in (*(False,) * PASSES, True):
             here, there = source.counts(bucket, from_s, to_s), target.counts(bucket, from_s, to_s)
             wanted = sorted(key for key, count in here.items() if differs(key[0], count, there.get(key, 0)))
@@ -172,8 +174,10 @@ def main() -> int:
     target = Side(options.target.rstrip("/"), os.environ.get("FILL_TO_TOKEN", ""))
     if source.url == target.url:
         parser.error("--from and --to are the same InfluxDB")
+    begun_s = int(time.time())
+    time.sleep(SETTLED_S)
     try:
-        rows = list(table(fill(source, target, int(time.time()))))
+        rows = list(table(fill(source, target, begun_s)))
     except FillError as error:
         sys.stderr.write(f"fill: {error}\n")
         return 1

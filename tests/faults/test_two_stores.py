@@ -31,8 +31,8 @@ def walks(stack: RunningStack, demo: Building) -> Walks:
     return walk(stack, demo, "walk-ann", "walk-ben")
 
 
-def rows(stack: RunningStack, number: int, bucket: str, query: str) -> list[list[Any]]:
-    """The rows of an InfluxQL query to one of the two, with its own token."""
+def rows(stack: RunningStack, number: int, bucket: str, query: str) -> list[dict[str, Any]]:
+    """The rows of an InfluxQL query to one of the two, with its own token; without what a row does not have."""
     store = stack.settings.stores[number - 1]
     answer = web.get(
         f"{stack.settings.url_of('INFLUX_PORT', store)}/query",
@@ -41,8 +41,12 @@ def rows(stack: RunningStack, number: int, bucket: str, query: str) -> list[list
         timeout=60,
     )
     answer.raise_for_status()
-    found: list[list[Any]] = [row for one in answer.json()["results"][0].get("series", []) for row in one["values"]]
-    return found
+    return [
+        {name: value for name, value in zip(one["columns"], row, strict=True) if value is not None}
+        | one.get("tags", {})
+        for one in answer.json()["results"][0].get("series", [])
+        for row in one["values"]
+    ]
 
 
 def write(stack: RunningStack, number: int, bucket: str, lines: Iterable[str]) -> None:
@@ -129,10 +133,10 @@ def test_one_that_lost_its_disk_is_filled_from_the_other(stack: RunningStack, wa
     assert (part["reads_from"], part["remedy"]) == (1, "fill it from the other one: make store-fill FROM=1 TO=2")
 
     assert "values (1 of" in fill(filled, kill=True).stderr
+    until = f"time < {now_ms() // 1000}s"
     done = eventually(lambda: (run := fill(filled)).returncode == 0 and run, what="the counts to be the same")
     assert done
     assert [line.split()[:2] for line in done.stdout.splitlines() if "batch" in line] == [["readings", "batch"]]
-    until = f"time < {now_ms() - 180_000}ms"
     for bucket, measurement in (*MEASUREMENTS.items(), ("health", "rejected")):
         query = f"SELECT * FROM {measurement} WHERE {until} GROUP BY *"  # noqa: S608 - our own names
         first, second = (rows(filled, number, bucket, query) for number in (1, 2))
