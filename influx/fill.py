@@ -152,9 +152,9 @@ def table(compared: Iterable[tuple[str, Counts, Counts]]) -> Iterator[tuple[tupl
     for bucket, here, there in compared:
         for measurement in sorted({name for name, _ in (*here, *there)}):
             keys = {key for key in (*here, *there) if key[0] == measurement}
-            sums = [sum(counts.get(key, 0) for key in keys) for counts in (here, there)]
+            of_source, of_target = (sum(counts.get(key, 0) for key in keys) for counts in (here, there))
             good = not any(differs(measurement, here.get(key, 0), there.get(key, 0)) for key in keys)
-            yield (bucket, measurement, *sums), good
+            yield (bucket, measurement, of_source, of_target), good
 
 
 def show(text: str) -> None:

@@ -29,6 +29,8 @@ def test_clean_deletes_only_what_up_made(tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / "influxdb").mkdir(parents=True)
     (data / "influxdb" / "series").touch()
+    (data / "spool").mkdir()
+    (data / "spool" / "waiting").touch()
     (data / "diary.txt").touch()
     environment = {**os.environ, "DATA_DIR": str(data), "MODE": "native", "STACK_ENV_FILE": str(tmp_path / ".env")}
     command = ("sh", str(ROOT / "native" / "stack"), "clean", "--yes")

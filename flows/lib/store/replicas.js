@@ -16,7 +16,7 @@ const { heartbeatsByHour, lackingHours, SETTLED_MS } = require('./past');
 
 const COMPARE_MS = 600_000;
 /** While one lacks something, so that the end of filling it shows. */
-const COMPARE_LACKING_MS = 30_000;
+const COMPARE_LACKING_MS = 10_000;
 /** Behind the other by more than this, a database is not up. */
 const BEHIND_MS = 20_000;
 
