@@ -47,6 +47,8 @@ if grep -q '^STORES=2$' "$target"; then
   set_default TELEGRAF_2_PORT 8188
   set_default INFLUX_2_WRITE_TOKEN ''
   set_default INFLUX_2_READ_TOKEN ''
+  set_default INFLUX_ERASE_TOKEN ''
+  set_default INFLUX_2_ERASE_TOKEN ''
 fi
 set_default BROKER mosquitto
 set_default NATS_PORT 4222

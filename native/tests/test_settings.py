@@ -153,6 +153,7 @@ def test_two_stores_have_everything_of_their_own_and_are_kept(tmp_path: Path) ->
     first, second = _process(settings, "telegraf"), _process(settings, "telegraf-2")
     assert second.environment["TELEGRAF_NAME"] == "telegraf-2"
     assert second.environment["INFLUX_WRITE_TOKEN"] == "second"
+    assert "erasures" in [process.name for process in processes(settings)]
     assert first.environment["SPOOL_URL"] != second.environment["SPOOL_URL"]
     assert _process(settings, "influxd").directory != _process(settings, "influxd-2").directory
     assert _process(settings, "node-red").environment["INFLUX_2_URL"] == "http://127.0.0.1:8186"

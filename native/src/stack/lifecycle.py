@@ -162,7 +162,7 @@ def _apply_influx(settings: Settings) -> Settings:
     environment = {"INFLUX_ADMIN_TOKEN": settings["INFLUX_ADMIN_TOKEN"]}
     for store in settings.stores:
         arguments: list[object] = ["--url", settings.url_of("INFLUX_PORT", store), "--env-file", settings.env_file]
-        arguments += [] if store == FIRST else ["--store", store.number]
+        arguments += ["--store", store.number] if len(settings.stores) > 1 else []
         what = f"buckets and tokens of {store.name('influxd')}"
         _tool(what, [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
     return load(settings.env_file, settings.environment)

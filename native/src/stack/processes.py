@@ -16,6 +16,9 @@ from .stores import FIRST, Store
 LOW_PRIORITY = ("nice", "-n", "19")
 """Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
 
+ERASING_WITHIN_S = 900.0
+"""One person, from a week of readings on a large site."""
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -38,7 +41,7 @@ class Process:
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
     ingest = [make(settings, store) for make in (_influxd, _spool, _telegraf) for store in settings.stores]
-    services = [*_broker(settings), *ingest, _node_red(settings), _renewal(settings)]
+    services = [*_broker(settings), *ingest, *_erasures(settings), _node_red(settings), _renewal(settings)]
     return [*services, _simulator(settings)] if settings.demo else services
 
 
@@ -177,6 +180,33 @@ def _telegraf(settings: Settings, store: Store) -> Process:
         ports=(store.key("TELEGRAF_PORT"),),
         configuration=digest([ingest / "start", ingest / "readings.star", *ingest.rglob("*.conf")]),
     )  # fmt: skip
+
+
+def _erasures(settings: Settings) -> list[Process]:
+    """Erases people from an InfluxDB that was away when it was asked for; only with two."""
+    if len(settings.stores) == 1:
+        return []
+    influx, data = ROOT / "influx", settings.data_dir / "erasures"
+    environment = {
+        f"STORE_{store.number}_{name}": value
+        for store in settings.stores
+        for name, value in (
+            ("URL", settings.influx_url_from("erasures", store)),
+            ("SPOOL_URL", settings.url_of("SPOOL_PORT", store)),
+            ("TOKEN", settings[store.key("INFLUX_ERASE_TOKEN")]),
+        )
+    }
+    return [
+        Process(
+            name="erasures",
+            version="disk",
+            command=(*LOW_PRIORITY, sys.executable, str(influx / "erase.py"), "serve", "--data", str(data)),
+            directory=data,
+            environment=environment,
+            healthy=functools.partial(health.recent, data / "alive", ERASING_WITHIN_S),
+            configuration=digest([influx / "erase.py", influx / "erasures.py", influx / "api.py"]),
+        )
+    ]
 
 
 def _node_red(settings: Settings) -> Process:
