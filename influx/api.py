@@ -1,6 +1,7 @@
 """A minimal client of InfluxDB 2's HTTP API, on the standard library."""
 
 import json
+import re
 import time
 import urllib.error
 import urllib.request
@@ -10,6 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 TIMEOUT_S = 10.0
+REPORTED = re.compile(rb"^,?error,reference", re.MULTILINE)
+"""Header of an error in the middle of an answer to Flux."""
 
 
 class ApiError(Exception):
@@ -37,7 +40,7 @@ class Api:
         """The answer to a Flux query as CSV. Raises ApiError, also for an error that is reported in the answer."""
         path = "/api/v2/query"
         text = self._send("POST", path, flux.encode(), "application/vnd.flux", timeout_s, {"org": organisation})
-        if text.lstrip().startswith((b"error,", b"#datatype,string,string\r\n#group,true,true", b",error,")):
+        if REPORTED.search(text):
             raise ApiError(400, f"POST {path}: {text.decode(errors='replace').strip()[:300]}")
         return text
 

@@ -11,13 +11,13 @@ Environment of `serve`: for each store N `STORE_N_URL`, `STORE_N_SPOOL_URL`, `ST
 import argparse
 import json
 import os
-import re
 import sys
 import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from api import Api, ApiError
 from erasures import APPLIED, ASKED, Erasure, Folder, Owed, after, check, is_due, with_owed
@@ -29,6 +29,16 @@ WAIT_S = 20.0
 QUERY_TIMEOUT_S = 600.0
 SPOOL_TIMEOUT_S = 5.0
 EVER = {"start": "1970-01-01T00:00:00Z", "stop": "2100-01-01T00:00:00Z"}
+
+
+class Erasable(Protocol):
+    """An InfluxDB from which people can be erased. Both raise ApiError when it does not answer."""
+
+    def is_past(self, requested_ms: int) -> bool:
+        """Whether all that waited on disk at a time, epoch ms, is in it."""
+
+    def erase(self, person: str, tags: Sequence[str]) -> None:
+        """All of a person and of their tags; a second time changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +59,13 @@ class Target:
             'import "regexp"\n'
             'without = (r, v) => regexp.replaceAllString(r: r, v: v, t: "")\n'
             'from(bucket: "readings") |> range(start: -8d, stop: 1h) |> filter(fn: (r) => '
-            f'{which}) |> map(fn: (r) => ({{r with _value: {value}}})) |> to(bucket: "readings")'
+            f'{which}) |> map(fn: (r) => ({{r with _value: {value}}})) |> to(bucket: "readings") '
+            "|> group() |> count()"  # the answer is a number, not all that was rewritten
         )
         self.api.query(flux, ORGANISATION, QUERY_TIMEOUT_S)
 
     def erase(self, person: str, tags: Sequence[str]) -> None:
-        """All of a person and of their tags; a second time changes nothing. Raises ApiError."""
+        """The same as the commands of docs/privacy.md."""
         self.forget("locations", "staff_id", person)  # locations and stays
         self.forget("locations", "subject", person)  # events
         self.forget("readings", "receiver", person)  # what the person's phone heard; in two measurements it is a field
@@ -63,16 +74,14 @@ class Target:
         self.forget("health", "receiver", person)  # what was refused of it
         for tag in tags:
             self.forget("readings", "beacon", tag)
-            listed = f"(^|,){re.escape(tag)} -?[0-9]+"
             self.rewrite(
                 f'r._measurement == "batch" and r._value =~ /(^|,){tag} /',
-                f"without(r: /^,/, v: without(r: /{listed}/, v: r._value))",
+                f"without(r: /^,/, v: without(r: /(^|,){tag} -?[0-9]+/, v: r._value))",
             )
             self.forget("telemetry", "beacon", tag)
 
     def is_past(self, requested_ms: int) -> bool:
-        """Whether all that waited on disk then is in this InfluxDB: its spool has nothing that old, and a heartbeat that
-        was sent later is stored. Raises ApiError when it cannot be asked."""
+        """Its spool has nothing that old, and a heartbeat that was sent later is stored."""
         try:
             with urllib.request.urlopen(f"{self.spool_url}/status", timeout=SPOOL_TIMEOUT_S) as answer:  # noqa: S310 - ours
                 spool = json.load(answer)
@@ -85,10 +94,17 @@ class Target:
         return bool(result.get("series"))
 
 
-def work_off(folder: Folder, targets: Mapping[str, Target], now_ms: int) -> list[str]:
+def work_off(folder: Folder, targets: Mapping[str, Erasable], now_ms: int) -> list[str]:
     """Do what is due; returns why some of it could not be done, a sentence for each store."""
     faults: dict[str, str] = {}
-    for file, found in folder.all():
+    for file in folder.files():
+        try:
+            found = folder.read(file)
+        except ValueError as error:
+            faults[file.name] = str(error)
+            continue
+        if found is None:
+            continue
         erasure = found
         for store, owed in found.owed.items():
             if store not in targets or store in faults:
@@ -190,7 +206,8 @@ def main() -> int:
         else:
             lines = [
                 f"{erasure.person}, store {store}: {_state(owed)}"
-                for _, erasure in folder.all()
+                for erasure in map(folder.read, folder.files())
+                if erasure is not None
                 for store, owed in sorted(erasure.owed.items())
             ]
             sys.stdout.write("".join(f"{line}\n" for line in lines or ["nothing is owed"]))

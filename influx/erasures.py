@@ -6,7 +6,7 @@ Each is a file of its own, replaced by rename: a kill leaves the step before, wh
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,22 +97,21 @@ class Folder:
         finally:
             os.close(folder)
 
-    def all(self) -> Iterator[tuple[Path, Erasure]]:
-        """Oldest first. Raises ValueError for a file that is none of ours."""
-        for file in sorted(self.path.glob("*.json")):
-            if (erasure := self.read(file)) is not None:
-                yield file, erasure
+    def files(self) -> list[Path]:
+        """Of all of them, the oldest first."""
+        return sorted(self.path.glob("*.json"))
 
     def read(self, file: Path) -> Erasure | None:
-        """One of them; None: it is done. Raises ValueError."""
+        """One of them; None: it is done. Raises ValueError for a file that is none of ours."""
         try:
-            data = json.loads(file.read_text())
+            text = file.read_text()
         except FileNotFoundError:
             return None
         try:
+            data = json.loads(text)
             owed = {name: Owed(one["step"], one["passed_ms"]) for name, one in data["owed"].items()}
             return Erasure(data["person"], tuple(data["tags"]), data["requested_ms"], owed)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"{file} is damaged: ask for the erasure again, then delete the file") from error
 
 

@@ -24,7 +24,7 @@ def lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
             types, names = row, None
         elif names is None:
             names = row
-            if "error" in names:  # reported after some rows, in a table of its own
+            if "_value" not in names:  # an error, reported after some rows in a table of its own
                 types = ()
         elif not types:
             raise ValueError(f"InfluxDB broke off: {' '.join(row).strip()}")
