@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from stack.lifecycle import up
+from stack.settings import load
 from stack.stores import SECOND
 from support import web
 from support.building import Building
@@ -196,3 +197,14 @@ def test_one_that_lost_its_disk_is_filled_from_the_other(stack: RunningStack, wa
         assert first == second, measurement
     eventually(lambda: stores_part(filled)["status"] == "up", what="both are up")
     assert walks
+
+
+def test_back_to_one_leaves_no_session_behind(stack: RunningStack) -> None:
+    """The broker would keep messages for a Telegraf that does not come back."""
+    environment = {**stack.settings.environment, "STORES": "1"}
+    one = RunningStack(up(load(stack.settings.env_file, environment), report=lambda _: None, leave_out=("simulator",)))
+    one.wait_until_healthy()
+    assert "stores" not in web.get(f"{one.http_url}/health", timeout=10).json()["parts"]
+    assert [one.pid(SECOND.name(part)) for part in ("influxd", "spool", "telegraf")] == [0, 0, 0]
+    kept = (one.data_dir / "broker" / "mosquitto.db").read_bytes()  # written when the broker was restarted
+    assert (b"telegraf/readings" in kept, b"telegraf-2/" in kept) == (True, False)
