@@ -25,7 +25,7 @@ from erasures import APPLIED, ASKED, Erasure, Folder, Owed, after, check, is_due
 ORGANISATION = "sda"
 STORES = ("1", "2")
 LOOK_S = 2.0
-WAIT_S = 20.0
+WAIT_S = 5.0
 QUERY_TIMEOUT_S = 600.0
 SPOOL_TIMEOUT_S = 5.0
 EVER = {"start": "1970-01-01T00:00:00Z", "stop": "2100-01-01T00:00:00Z"}
@@ -169,7 +169,7 @@ def _state(owed: Owed | None) -> str:
     if owed is None:
         return "erased"
     if owed.step == ASKED:
-        return "it does not answer; erased when it is back"
+        return "not erased yet; it will be as soon as that InfluxDB answers"
     if owed.step == APPLIED:
         return "erased; again when all that still waits for it is stored"
     return "erased; once more in five minutes, for what may be late"

@@ -1,6 +1,6 @@
 """The people that are to be erased from each InfluxDB, on disk until it is done. No sockets.
 
-Each is a file of its own, replaced by rename: a kill leaves the step before, which is then done again and changes nothing.
+Each is a file of its own, replaced by rename: a kill leaves the step before, which is done again and changes nothing.
 """
 
 import json

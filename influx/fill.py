@@ -31,7 +31,7 @@ ORGANISATION = "sda"
 BUCKETS = json.loads((Path(__file__).parent / "buckets.json").read_text())
 SLICE_S: Mapping[str, int] = {"telemetry": 86_400, "locations": 3600, "readings": 600, "health": 3600}
 """In this order; about as many points as are copied in some seconds on a busy site."""
-SETTLED_S = 5
+SETTLED_S = 3
 """So long what was sent is on its way into both."""
 PASSES = 3
 """A point may come late while its slice is being compared."""

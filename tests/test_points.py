@@ -6,7 +6,12 @@ import io
 import pytest
 from points import lines, nanoseconds
 
-TYPES = {"double": ("1e-07", "1e-07"), "long": ("-61", "-61i"), "unsignedLong": ("7", "7u"), "boolean": ("true", "true")}
+TYPES = {
+    "double": ("1e-07", "1e-07"),
+    "long": ("-61", "-61i"),
+    "unsignedLong": ("7", "7u"),
+    "boolean": ("true", "true"),
+}
 
 
 def _read(text: str) -> list[str]:
@@ -42,7 +47,7 @@ def test_tables_of_several_types_follow_each_other() -> None:
 
 
 def test_an_answer_that_breaks_off_is_an_error() -> None:
-    with pytest.raises(ValueError, match="broke off: .*out of memory"):
+    with pytest.raises(ValueError, match=r"broke off: .*out of memory"):
         _read(_table("long", "1") + "#datatype,string,string\r\n,error,reference\r\n,out of memory,897\r\n")
     with pytest.raises(ValueError, match="type duration"):
         _read(_table("duration", "1s"))
@@ -50,7 +55,11 @@ def test_an_answer_that_breaks_off_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("text", "ns"),
-    [("1970-01-01T00:00:01Z", 1_000_000_000), ("1970-01-01T00:00:00.5Z", 500_000_000), ("1970-01-02T00:00:00.000000001Z", 86_400_000_000_001)],
+    [
+        ("1970-01-01T00:00:01Z", 1_000_000_000),
+        ("1970-01-01T00:00:00.5Z", 500_000_000),
+        ("1970-01-02T00:00:00.000000001Z", 86_400_000_000_001),
+    ],
 )
 def test_times_are_exact(text: str, ns: int) -> None:
     assert nanoseconds(text) == ns
