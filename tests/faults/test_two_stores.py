@@ -1,6 +1,7 @@
 """STORES=2: two InfluxDBs are filled alike; the flows read from one and go over to the other at once."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from stack.layout import ROOT
 from stack.lifecycle import up
 from stack.settings import load
 from stack.stores import SECOND
@@ -19,6 +21,7 @@ from support.running import RunningStack, running_stack
 from support.stack_client import batch, eventually, history, now_ms, publish
 from support.walks import Walks, walk
 
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 MEASUREMENTS = {"readings": "batch", "locations": "location", "health": "flows_health"}
 
 
@@ -80,6 +83,14 @@ def test_both_are_filled_with_the_same(stack: RunningStack, walks: Walks) -> Non
 
         eventually(same, what=f"the same {measurement} in both")
     assert walks
+
+
+def test_metrics_of_the_operations_page_exist(stack: RunningStack) -> None:
+    (page,) = re.findall(r"^## Two InfluxDBs.*?(?=^## )", OPERATIONS, re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"\bsda_[a-z0-9_]*[a-z0-9]\b", page))
+    text = web.get(f"{stack.http_url}/metrics").text
+    assert len(named) == 10
+    assert named <= set(re.findall(r"^# HELP (sda_\w+)", text, re.MULTILINE))
 
 
 def test_history_goes_on_while_the_one_that_is_read_from_is_down(stack: RunningStack, walks: Walks) -> None:
