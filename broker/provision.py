@@ -24,12 +24,12 @@ from pathlib import Path
 
 from certificates import CertificateError, ensure_certificates
 from nats_config import Listeners, Node, render
-from rights import SESSIONS, render_sessions
+from rights import SECOND_TELEGRAF, SESSIONS, TELEGRAF_INPUTS, render_sessions
 from store import Owner, Store, StoreError, with_services
 
 # Variable -> the services whose password it holds.
 REQUIRED = {
-    "MQTT_TELEGRAF_PASSWORD": tuple(name for name in SESSIONS if name.startswith("telegraf-")),
+    "MQTT_TELEGRAF_PASSWORD": tuple(f"telegraf-{name}" for name in TELEGRAF_INPUTS),
     "MQTT_NODERED_PASSWORD": tuple(name for name in SESSIONS if name.startswith("nodered")),
 }
 SIMULATOR = {"MQTT_SIMULATOR_PASSWORD": ("simulator",)}
@@ -42,7 +42,7 @@ UNLIMITED_OPEN_FILES = 1_048_576
 RECEIVERS_PART = 0.4
 
 
-def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[str, str]:
+def service_passwords(environment: Mapping[str, str], simulator: bool, second_telegraf: bool) -> dict[str, str]:
     """Service -> password from its variable. Raises ValueError that names a missing or invalid variable."""
     passwords: dict[str, str] = {}
     for variable, services in (REQUIRED | (SIMULATOR if simulator else {})).items():
@@ -53,6 +53,9 @@ def service_passwords(environment: Mapping[str, str], simulator: bool) -> dict[s
             raise ValueError(f"{variable} holds spaces at an end or control characters; choose another password")
         if password:
             passwords |= dict.fromkeys(services, password)
+    if second_telegraf:
+        own = (f"{SECOND_TELEGRAF}-{name}" for name in TELEGRAF_INPUTS)
+        passwords |= dict.fromkeys(own, environment["MQTT_TELEGRAF_PASSWORD"])
     return passwords
 
 
@@ -94,7 +97,7 @@ def render_listeners(port: int, bind: str, tls_port: int, tls_bind: str, user: s
 def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
     """Bring the data folder to the state of ``options``; returns a sentence for each change."""
     store = Store(options.data, options.owner)
-    passwords = service_passwords(environment, simulator=not options.no_simulator)
+    passwords = service_passwords(environment, not options.no_simulator, bool(options.telegraf))
     where = (options.port, options.bind, options.tls_port, options.tls_bind)
     listeners = render_listeners(*where, options.user, options.open_files)
     done = []
@@ -108,7 +111,7 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             if account not in hashes
         ]
         bound = () if services_outside(environment) else SESSIONS
-        sessions = render_sessions({name: known[name] for name in bound})
+        sessions = render_sessions({name: known[name] for name in bound if name in known})
         if store.replace(options.data / "sessions.json", sessions):
             done.append("wrote sessions.json; restart Mosquitto for it")
         store.make_folder(options.data / "listeners.d")
@@ -233,6 +236,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     node = "a node of a NATS cluster and where the others reach it; repeatable, the same on all (default: one node)"
     add("--node", type=parse_node, action="append", metavar="NAME=HOST:PORT", help=node)
     add("--this", default="", metavar="NAME", help="which node this is (default: the first)")
+    more = "accounts for a second Telegraf too, which fills a second InfluxDB"
+    add("--telegraf", choices=[SECOND_TELEGRAF], help=more)
     add("--no-simulator", action="store_true", help="no simulator account, even with its password in the environment")
     options = parser.parse_args(arguments)
     if options.open_files < LEAST_OPEN_FILES:

@@ -2,13 +2,19 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 TELEGRAF_INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events", "rejected", "flows_health")
+SECOND_TELEGRAF = "telegraf-2"
+"""Fills a second InfluxDB where there is one, with sessions of its own and the rights of the first."""
 # Service -> the only client id of its account. Over TLS the client id is the user name, so only the other listener
 # accepts these accounts; no account's id has a "/".
 SESSIONS: Mapping[str, str] = {
-    **{f"telegraf-{name}": f"telegraf/{name}" for name in TELEGRAF_INPUTS},
+    **{
+        f"{telegraf}-{name}": f"{telegraf}/{name}"
+        for telegraf in ("telegraf", SECOND_TELEGRAF)
+        for name in TELEGRAF_INPUTS
+    },
     "nodered": "nodered/flows",
     "nodered-operator": "nodered/operator",  # commands on this machine
     # Checks whether the broker accepts connections; has no rights. Its client id was once Node-RED's: it ends that old
@@ -16,7 +22,7 @@ SESSIONS: Mapping[str, str] = {
     "nodered-probe": "nodered",
 }
 # The simulator connects once for each simulated receiver. No receiver may have one of these ids.
-SERVICES = (*SESSIONS, "simulator", "telegraf")
+SERVICES = (*SESSIONS, "simulator", "telegraf", SECOND_TELEGRAF)
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -63,6 +69,15 @@ def render_sessions(bound: Mapping[str, str]) -> str:
         secret = {"password": password, "salt": salt, "iterations": int(iterations)}
         clients.append({"username": name, "clientid": SESSIONS[name], **secret})
     return json.dumps({"defaultACLAccess": denied, "clients": clients, "groups": [], "roles": []}, indent=1) + "\n"
+
+
+def with_second_telegraf(services_acl: str, accounts: Collection[str]) -> str:
+    """``services_acl``, with copies of the first Telegraf's blocks for the second where ``accounts`` has its."""
+    if not any(account.startswith(f"{SECOND_TELEGRAF}-") for account in accounts):
+        return services_acl
+    blocks = re.findall(r"^user telegraf-.*?(?=\n\n|\Z)", services_acl, re.MULTILINE | re.DOTALL)
+    copies = [block.strip().replace("user telegraf-", f"user {SECOND_TELEGRAF}-", 1) for block in blocks]
+    return "\n\n".join([services_acl.rstrip("\n"), *copies]) + "\n"
 
 
 def render_acl(services_acl: str, accounts: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from passwords import hash_password, matches
-from rights import RIGHTS, SERVICES, render_acl
+from rights import RIGHTS, SERVICES, render_acl, with_second_telegraf
 
 SERVICES_ACL = Path(__file__).with_name("services.acl")
 
@@ -86,7 +86,7 @@ class Store:
         files = {
             "accounts.json": json.dumps(dict(sorted(accounts.items())), indent=1) + "\n",
             "passwords": "".join(f"{name}:{hashed}\n" for name, hashed in known.items()),
-            "acl": render_acl(SERVICES_ACL.read_text(), accounts),
+            "acl": render_acl(with_second_telegraf(SERVICES_ACL.read_text(), known), accounts),
         }
         return [name for name, text in files.items() if self.replace(self.folder / name, text)]
 

@@ -101,7 +101,8 @@ def apply_tokens(
     ids = {bucket["name"]: bucket["id"] for bucket in _buckets(api, org_id)}
     existing = api.call("GET", "/api/v2/authorizations", orgID=org_id)["authorizations"]
     for variable, token in wanted.items():
-        rights = {(token["action"], "buckets", ids[name]) for name in token["buckets"]}
+        actions = token["action"].split(", ")
+        rights = {(action, "buckets", ids[name]) for name in token["buckets"] for action in actions}
         same = [entry for entry in existing if entry["description"] == token["description"]]
         good = [entry for entry in same if entry["status"] == "active" and _rights(entry) == rights]
         kept = next((entry for entry in good if entry["token"] == known.get(variable)), None) or next(iter(good), None)
@@ -130,10 +131,18 @@ def _rights(entry: Mapping[str, Any]) -> set[tuple[str, str, str]]:
     return {(action, resource["type"], resource.get("id", "")) for action, resource in resources}
 
 
-def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float) -> Iterator[str]:
-    """Apply everything; yields a sentence for each change."""
+def named(variable: str, store: int) -> str:
+    """The variable of a store's token: INFLUX_READ_TOKEN of the first is INFLUX_2_READ_TOKEN of the second."""
+    return variable if store <= 1 else variable.replace("_", f"_{store}_", 1)
+
+
+def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float, store: int = 0) -> Iterator[str]:
+    """Apply everything; yields a sentence for each change. ``store`` is 1 or 2 where there are two, else 0."""
     wanted_buckets = json.loads((HERE / "buckets.json").read_text())
-    wanted_tokens = json.loads((HERE / "tokens.json").read_text())
+    in_json = json.loads((HERE / "tokens.json").read_text())
+    if store:
+        in_json |= json.loads((HERE / "tokens.two-stores.json").read_text())
+    wanted_tokens = {named(variable, store): token for variable, token in in_json.items()}
     in_file = env_file.read(env_path)
     admin = environment.get("INFLUX_ADMIN_TOKEN") or in_file.get("INFLUX_ADMIN_TOKEN")
     if not admin:
@@ -167,10 +176,11 @@ def main() -> int:
         "--env-file", type=Path, default=Path(".env"), help="file to read, and to write issued tokens to"
     )
     parser.add_argument("--wait", type=float, default=60, help="seconds InfluxDB may take (default %(default)s)")
+    parser.add_argument("--store", type=int, default=0, choices=(1, 2), help="which one it is, where there are two")
     options = parser.parse_args()
     try:
         done = 0
-        for line in apply(options.url, options.env_file, os.environ, options.wait):
+        for line in apply(options.url, options.env_file, os.environ, options.wait, options.store):
             done += 1
             sys.stdout.write(f"influx: {line}\n")
     except (ApplyError, ApiError, OSError, ValueError) as error:

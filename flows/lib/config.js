@@ -21,6 +21,7 @@ const { isLoopback } = require('./access');
  * @property {string} influxUrl
  * @property {string} influxToken read-only
  * @property {string} spoolUrl queue between Telegraf and InfluxDB
+ * @property {{influxUrl: string, influxToken: string, spoolUrl: string}|null} secondStore null: there is one InfluxDB
  * @property {string} apiKey
  * @property {string} adminUser
  * @property {string} adminPassword
@@ -137,6 +138,7 @@ function readConfig(env) {
     influxUrl: url('INFLUX_URL'),
     influxToken: text('INFLUX_READ_TOKEN'),
     spoolUrl: url('SPOOL_URL'),
+    secondStore: env.INFLUX_2_URL ? { influxUrl: url('INFLUX_2_URL'), influxToken: text('INFLUX_2_READ_TOKEN'), spoolUrl: url('SPOOL_2_URL') } : null,
     apiKey: text('SDA_API_KEY'),
     adminUser: text('SDA_ADMIN_USER'),
     adminPassword: text('SDA_ADMIN_PASSWORD'),

@@ -15,19 +15,19 @@ module.exports = function register(RED) {
   /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
   function SdaHealth(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, figures, coverage, knownTime, losses, parts, spool } = RED.nodes.getNode(definition.site);
+    const { site, store, replicas, figures, coverage, knownTime, losses, parts, spool, second } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
-    const probe = createProbe(store, site.startedMs, { spool: spool.status, received: parts.received });
+    const spoolInUse = () => (replicas?.current() === 1 ? second : spool);
+    const probe = createProbe(store, site.startedMs, { spool: () => spoolInUse().status(), received: parts.received });
     this.health = createHealth({ site, probe, rebuild, version });
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);
+    if (replicas) this.health.addPart('stores', replicas.part);
     if (RED.settings.sda.secure) this.health.addPart('https', RED.settings.sda.secure.part);
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const removers = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();
-    let polling = false;
-    let polledMs = 0;
-    let sentMs = 0;
+    let [polling, polledMs, sentMs] = [false, 0, 0];
 
     this.beat = () => {
       const payload = heartbeat(figures, coverage, Date.now());

@@ -8,10 +8,10 @@ module.exports = function register(RED) {
   /** Collects figures of broker, Telegraf and InfluxDB. */
   function SdaParts(definition) {
     RED.nodes.createNode(this, definition);
-    const { parts, certificate, spool } = RED.nodes.getNode(definition.site);
+    const { parts, certificate, spool, second } = RED.nodes.getNode(definition.site);
 
     const timer = setInterval(() => {
-      for (const source of [parts, certificate, spool]) source.poll().catch((error) => this.error(error));
+      for (const source of [parts, certificate, spool, second]) source?.poll().catch((error) => this.error(error));
     }, POLL_MS);
     const waitingIn = parts.figures.find(({ name }) => name === 'ingest_waiting');
     const hide = showBadge(this, () => {

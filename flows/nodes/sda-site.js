@@ -11,12 +11,13 @@ const { createFigures } = require('../lib/health/metrics/figures');
 const { lossFigures } = require('../lib/health/metrics/loss-figures');
 const { createParts } = require('../lib/health/metrics/parts');
 const { createSpool } = require('../lib/health/spool');
+const { createSecondStore } = require('../lib/health/metrics/replica-figures');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { keepOffsets } = require('../lib/devices/offsets/kept');
 const { inboxFigure } = require('../lib/intake/inbox');
 const { createSite, standAlone } = require('../lib/site');
-const { createInflux, createStore, createStoreGuard } = require('../lib/store');
+const { openStores } = require('../lib/store/open');
 
 const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
 module.exports = function register(RED) {
@@ -25,22 +26,21 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     if (!RED.settings.sda) return standAlone(this, definition);
     const { config, building, secure } = RED.settings.sda;
-    const influx = createInflux({ url: config.influxUrl, token: config.influxToken });
     this.site = createSite(building, Date.now());
-    const warn = (text) => this.warn(text);
-    const log = (text) => this.log(text);
+    const [warn, log] = [(text) => this.warn(text), (text) => this.log(text)];
     const offsets = keepOffsets({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
-    const storeGuard = createStoreGuard(influx);
-    [this.store, this.figures] = [createStore(storeGuard), createFigures()];
+    const { store, guard: storeGuard, each: [first, opened], replicas, close } = openStores(config, { clock: Date.now, warn, log });
+    [this.store, this.replicas, this.figures] = [store, replicas, createFigures()];
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
-    this.parts = createParts({ query: storeGuard.query, metrics: influx.metrics, connected: this.site.outbox.connected, clock: Date.now });
+    this.parts = createParts({ ...first, connected: this.site.outbox.connected, clock: Date.now });
     this.spool = createSpool({ url: config.spoolUrl, clock: Date.now });
+    this.second = replicas && createSecondStore({ replicas, opened, url: config.secondStore.spoolUrl, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn });
     this.inboxes = new Set();
     for (const some of [[inboxFigure(this.inboxes)], storeFigures({ storeGuard, history: this.site.history }), this.parts.figures,
-      this.spool.figures, this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
+      this.spool.figures, this.second?.figures ?? [], this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
       newestPublished: this.site.newestPublishedMs, record: createRecord(config.userDir, warn) });
@@ -51,7 +51,7 @@ module.exports = function register(RED) {
       timers.forEach(clearInterval);
       this.exchange.stop();
       this.site.flush(Date.now());
-      influx.close();
+      close();
       offsets.settle().finally(done);
     });
   }

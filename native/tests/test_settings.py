@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from stack.errors import StackError
 from stack.layout import ROOT
-from stack.processes import processes
-from stack.settings import keep_broker, load
+from stack.processes import Process, processes
+from stack.settings import Settings, keep_broker, load
 
 
 @pytest.mark.parametrize("folder", [".", "..", "/", str(ROOT), str(ROOT.parent)])
@@ -29,6 +29,8 @@ def test_clean_deletes_only_what_up_made(tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / "influxdb").mkdir(parents=True)
     (data / "influxdb" / "series").touch()
+    (data / "spool").mkdir()
+    (data / "spool" / "waiting").touch()
     (data / "diary.txt").touch()
     environment = {**os.environ, "DATA_DIR": str(data), "MODE": "native", "STACK_ENV_FILE": str(tmp_path / ".env")}
     command = ("sh", str(ROOT / "native" / "stack"), "clean", "--yes")
@@ -129,3 +131,47 @@ def test_a_chosen_broker_is_kept_for_later_commands(tmp_path: Path) -> None:
     names = [process.name for process in processes(load(tmp_path / ".env", {"BROKER": "mosquitto"}))]
     assert "mosquitto" in names
     assert "nats" not in names
+
+
+def test_one_store_leaves_no_mark(tmp_path: Path) -> None:
+    settings = load(tmp_path / ".env", {})
+    assert [process.name for process in processes(settings)][:4] == ["mosquitto", "influxd", "spool", "telegraf"]
+    assert not [key for key in settings.values if "_2_" in key]
+    assert "STORES" not in (tmp_path / ".env").read_text()
+    telegraf, node_red = (_process(settings, name) for name in ("telegraf", "node-red"))
+    assert "TELEGRAF_NAME" not in telegraf.environment
+    assert not [key for key in node_red.environment if "_2_" in key]
+
+
+def test_two_stores_have_everything_of_their_own_and_are_kept(tmp_path: Path) -> None:
+    load(tmp_path / ".env", {"STORES": "2"})
+    file = tmp_path / ".env"
+    file.write_text(file.read_text().replace("INFLUX_2_WRITE_TOKEN=", "INFLUX_2_WRITE_TOKEN=second"))
+    settings = load(file, {})
+    names = [process.name for process in processes(settings)]
+    assert names[1:7] == ["influxd", "influxd-2", "spool", "spool-2", "telegraf", "telegraf-2"]
+    first, second = _process(settings, "telegraf"), _process(settings, "telegraf-2")
+    assert second.environment["TELEGRAF_NAME"] == "telegraf-2"
+    assert second.environment["INFLUX_WRITE_TOKEN"] == "second"
+    assert "erasures" in [process.name for process in processes(settings)]
+    assert first.environment["SPOOL_URL"] != second.environment["SPOOL_URL"]
+    assert _process(settings, "influxd").directory != _process(settings, "influxd-2").directory
+    assert _process(settings, "node-red").environment["INFLUX_2_URL"] == "http://127.0.0.1:8186"
+    assert load(file, {"STORES": "1"}).stores == load(file, {}).stores
+    assert len(load(file, {}).stores) == 1
+
+
+@pytest.mark.parametrize("number", ["0", "3", "two"])
+def test_another_number_of_stores_is_refused(tmp_path: Path, number: str) -> None:
+    with pytest.raises(StackError, match=rf"STORES={number} is none of 1, 2"):
+        load(tmp_path / ".env", {"STORES": number})
+
+
+def test_a_port_of_the_second_store_is_nobody_elses(tmp_path: Path) -> None:
+    load(tmp_path / ".env", {"STORES": "2"})
+    with pytest.raises(StackError, match=r"=8186 in .* is used twice"):
+        load(tmp_path / ".env", {"HTTP_PORT": "8186"})
+
+
+def _process(settings: Settings, name: str) -> Process:
+    return next(one for one in processes(settings) if one.name == name)

@@ -57,8 +57,8 @@ def test_every_subscription_is_at_least_once_and_its_session_nobodys_else(path: 
     (consumer,) = read(path)["inputs"]["mqtt_consumer"]
     assert consumer["qos"] == 1
     assert consumer["persistent_session"] is True
-    assert consumer["client_id"] == f"telegraf/{consumer['alias']}"
-    assert consumer["username"] == f"telegraf-{consumer['alias']}"
+    assert consumer["client_id"] == f"${{TELEGRAF_NAME:-telegraf}}/{consumer['alias']}"
+    assert consumer["username"] == f"${{TELEGRAF_NAME:-telegraf}}-{consumer['alias']}"
     assert consumer["password"] == "${MQTT_TELEGRAF_PASSWORD}"
     assert consumer["startup_error_behavior"] == "retry"
 

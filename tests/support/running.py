@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from stack import scratch
 from stack.lifecycle import save_broker
-from stack.pipeline import wait_until_healthy
+from stack.pipeline import problems, wait_until_healthy
 from stack.processes import Process, processes
 from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings
 from stack.supervisor import Supervisor
@@ -107,6 +107,14 @@ class RunningStack:
             if self._supervisor.info(process.name).get("statename") != "RUNNING":
                 self.start(process.name)
         self.wait_until_healthy()
+
+    def wait_until_healthy_but(self, part: str) -> None:
+        """Wait until nothing but this part of /health is amiss."""
+
+        def healthy() -> bool:
+            return all(one.startswith(f"{part} is") for one in problems(self.settings))
+
+        wait_for(healthy, HEALTHY_WITHIN_S, f"all parts but {part}")
 
     def wait_until_healthy(self) -> None:
         """Wait until the pipeline works and no earlier readings are still being located."""

@@ -21,10 +21,10 @@ const FRESH_MS = 30_000;
 /** Counters of broker and Telegraf arrive one by one after a start. */
 const START_MS = 20_000;
 /** Counters of other processes, which go on over our restarts, and our own. */
-const EXTERNAL_COUNTERS = /^(broker_dropped|ingest_dropped_.+|spool_dropped_.+)$/;
+const EXTERNAL_COUNTERS = /^(broker_dropped|(replica_)?(ingest|spool)_dropped_.+)$/;
 const OWN_COUNTERS = /^(outbox_dropped|audit_dropped|gateway_dropped_.+)$/;
 /** Losses of messages that the broker had acknowledged. */
-const ACKNOWLEDGED = /^(broker_dropped|ingest_dropped_.+|spool_dropped_.+|outbox_dropped)$/;
+const ACKNOWLEDGED = /^(broker_dropped|(replica_)?(ingest|spool)_dropped_.+|outbox_dropped)$/;
 
 /**
  * @param {object} options
@@ -103,8 +103,9 @@ function createLossLedger({ file, startedMs, brokerStartedMs = () => null, warn 
   };
 }
 
-/** @param {string} name of a figure */
-const sourceOf = (name) => (name === 'broker_dropped' ? 'the broker' : name === 'outbox_dropped' ? 'the flows'
+/** @param {string} name of a figure @returns {string} */
+const sourceOf = (name) => (name.startsWith('replica_') ? `the second store's way, ${sourceOf(name.slice('replica_'.length))}`
+  : name === 'broker_dropped' ? 'the broker' : name === 'outbox_dropped' ? 'the flows'
   : name.startsWith('spool_') ? `the queue on disk for ${name.slice('spool_dropped_'.length)}`
     : `Telegraf for ${name.slice('ingest_dropped_'.length)}`);
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import campus, checks, install, scratch
+from . import campus, checks, install, retained, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, save_broker, status, up
@@ -165,6 +165,41 @@ def _rebuild(rest: list[str]) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+def _store_fill(rest: list[str]) -> int:
+    settings = load()
+    stores = {str(store.number): store for store in settings.stores}
+    if len(stores) == 1:
+        raise StackError("there is one InfluxDB only; a second one: STORES=2 make up")
+    if sorted(rest) != sorted(stores):
+        raise StackError("say which InfluxDB to fill from which: make store-fill FROM=1 TO=2")
+    if owed := list((settings.data_dir / "erasures").glob("*.json")):
+        raise StackError(
+            f"{len(owed)} people are still to be erased from an InfluxDB, and would be copied: make erase lists them; "
+            "run this again when nothing is owed"
+        )
+    source, target = (stores[number] for number in rest)
+    urls = [settings.url_of("INFLUX_PORT", store) for store in (source, target)]
+    tokens = {
+        "FILL_FROM_TOKEN": settings[source.key("INFLUX_READ_TOKEN")],
+        "FILL_TO_TOKEN": settings["INFLUX_ADMIN_TOKEN"],
+    }
+    command = ["nice", "-n", "19", sys.executable, str(ROOT / "influx" / "fill.py"), "--from", urls[0], "--to", urls[1]]
+    return subprocess.run(command, env={**os.environ, **tokens}, check=False).returncode
+
+
+def _erase(rest: list[str]) -> int:
+    settings = load()
+    if len(settings.stores) == 1:
+        raise StackError("with one InfluxDB the commands of docs/privacy.md erase a person")
+    person, *tags = " ".join(rest).split() or [""]
+    what = ["ask", person, *tags] if person else ["list"]
+    command: list[str | Path] = [sys.executable, ROOT / "influx" / "erase.py", "--data", settings.data_dir / "erasures"]
+    code = subprocess.run([*command, *what], check=False).returncode
+    if code == 0 and person:
+        retained.clear_location(settings, person)
+    return code
+
+
 def _building(rest: list[str]) -> int:
     command: list[str | Path] = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", *rest]
     environment = {**os.environ, "SDA_BUILDING": str(load().building)}
@@ -215,7 +250,7 @@ def _lab(rest: list[str]) -> int:
     os.execv(program, [str(program), "lab", *(rest or ["list"])])
 
 
-DATA_FOLDERS = ("broker", "influxdb", "ingest", "logs", "node-red", "run")
+DATA_FOLDERS = ("broker", "erasures", "influxdb", "influxdb-2", "ingest", "logs", "node-red", "run", "spool", "spool-2")
 """Folders that `up` makes below the data folder."""
 SIMULATOR_KEYS = {"MQTT_PORT", "MQTT_SIMULATOR_PASSWORD", "HTTP_PORT", "SDA_API_KEY"}
 OWN_ARGUMENTS = {
@@ -223,6 +258,8 @@ OWN_ARGUMENTS = {
     "building",
     "key",
     "rebuild",
+    "store-fill",
+    "erase",
     "simulator",
     "clean",
     "test",
@@ -245,6 +282,8 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "building": (_building, "make a building of an installer's list of beacons, or check it"),
     "key": (_key, "add, list or revoke a key for the HTTP API"),
     "rebuild": (_rebuild, "locate a time again from the stored readings: FROM [TO]"),
+    "erase": (_erase, "erase a person from two InfluxDBs: PERSON TAG …; without: what is owed"),
+    "store-fill": (_store_fill, "copy into one of two InfluxDBs what the other has: FROM TO"),
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
     "campus": (_campus, "two sites and the campus entry on this machine"),
     "campus-down": (_campus_down, "stop them, keep their data"),

@@ -84,6 +84,15 @@ def certificate(host: str, port: int, authority: Path) -> Health:
     return Health(left_days > OVERDUE_DAYS, f"the broker's certificate ends in {left_days:.0f} days and is not renewed")
 
 
+def recent(file: Path, within_s: float) -> Health:
+    """Up when a file was written within this time."""
+    try:
+        age_s = time.time() - file.stat().st_mtime
+    except OSError as error:
+        return Health(up=False, detail=str(error))
+    return Health(age_s < within_s, f"{file} was written {age_s:.0f} s ago")
+
+
 def listens(host: str, port: int) -> Health:
     """Up when something accepts connections there."""
     try:

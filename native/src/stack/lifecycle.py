@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from . import ports
+from . import health, ports
 from .errors import StackError
 from .install import print_line
 from .layout import ROOT, node_folder
@@ -20,6 +20,7 @@ from .orphans import end_orphans
 from .pipeline import problems
 from .processes import Process, first_processes, processes
 from .settings import Settings, load
+from .stores import FIRST, SECOND
 from .supervisor import Supervisor, open_files
 from .wait import wait_for
 
@@ -51,6 +52,7 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
     supervisor = Supervisor(settings.data_dir)
     _check_ports(settings, supervisor)
     _check_building(settings)
+    _end_second_sessions(settings, supervisor)
     provision_broker(settings)
     _stop_outdated_broker(settings, supervisor)
     wanted = _wanted(settings, leave_out)
@@ -65,6 +67,20 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
     for process in wanted[len(first) :]:
         _start(process, supervisor, report)
     return settings
+
+
+def _end_second_sessions(settings: Settings, supervisor: Supervisor) -> None:
+    """Back from two InfluxDBs to one: end the second Telegraf's sessions, for which the broker would keep messages."""
+    passwords, prefix = settings.data_dir / "broker" / "passwords", f"{SECOND.name('telegraf')}-"
+    if len(settings.stores) > 1 or not passwords.exists() or not supervisor.running:
+        return
+    users = [line.partition(":")[0] for line in passwords.read_text().splitlines() if line.startswith(prefix)]
+    if users:
+        supervisor.stop(SECOND.name("telegraf"))
+    for user in users:  # a clean session takes the place of the one that was kept
+        reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
+        client_id = user.replace(prefix, f"{SECOND.name('telegraf')}/")
+        health.broker(*reach, user, settings["MQTT_TELEGRAF_PASSWORD"], client_id)
 
 
 def restart_broker(settings: Settings, report: Callable[[str], None] = print_line) -> None:
@@ -141,6 +157,7 @@ def provision_broker(settings: Settings) -> None:
                "--open-files", open_files()]  # fmt: skip
     if settings.on_nats:
         command += ["--nats-port", settings["NATS_PORT"]]
+    command += [part for store in settings.stores if store != FIRST for part in ("--telegraf", store.name("telegraf"))]
     if os.geteuid() == 0:
         command += ["--user", "root"]  # else it switches to user `mosquitto` and cannot read root's files
     if not settings.demo:
@@ -158,8 +175,11 @@ def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:
 
 def _apply_influx(settings: Settings) -> Settings:
     environment = {"INFLUX_ADMIN_TOKEN": settings["INFLUX_ADMIN_TOKEN"]}
-    arguments = ["--url", settings.influx_url, "--env-file", settings.env_file]
-    _tool("InfluxDB's buckets and tokens", [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
+    for store in settings.stores:
+        arguments: list[object] = ["--url", settings.url_of("INFLUX_PORT", store), "--env-file", settings.env_file]
+        arguments += ["--store", store.number] if len(settings.stores) > 1 else []
+        what = f"buckets and tokens of {store.name('influxd')}"
+        _tool(what, [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
     return load(settings.env_file, settings.environment)
 
 

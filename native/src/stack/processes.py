@@ -11,9 +11,13 @@ from .digest import digest
 from .install import mosquitto_program, telegraf_program
 from .layout import ROOT, VERSIONS, cache_dir, influxd_program, nats_program, node_folder
 from .settings import Settings, reachable
+from .stores import FIRST, Store
 
 LOW_PRIORITY = ("nice", "-n", "19")
 """Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
+
+ERASING_WITHIN_S = 900.0
+"""One person, from a week of readings on a large site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,14 @@ class Process:
 
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
-    makers = (_influxd, _spool, _telegraf, _node_red, _renewal)
-    services = [*_broker(settings), *(make(settings) for make in makers)]
+    ingest = [make(settings, store) for make in (_influxd, _spool, _telegraf) for store in settings.stores]
+    services = [*_broker(settings), *ingest, *_erasures(settings), _node_red(settings), _renewal(settings)]
     return [*services, _simulator(settings)] if settings.demo else services
 
 
 def first_processes(settings: Settings) -> list[Process]:
-    """The broker's and the database's, which issues tokens to those after it."""
-    return [*_broker(settings), _influxd(settings)]
+    """The broker's and the databases', which issue tokens to those after them."""
+    return [*_broker(settings), *(_influxd(settings, store) for store in settings.stores)]
 
 
 def _broker(settings: Settings) -> list[Process]:
@@ -106,11 +110,12 @@ def _mosquitto(settings: Settings) -> Process:
     )
 
 
-def _influxd(settings: Settings) -> Process:
-    data = settings.data_dir / "influxdb"
+def _influxd(settings: Settings, store: Store) -> Process:
+    data = settings.data_dir / store.name("influxdb")
+    port = store.key("INFLUX_PORT")
     configuration = ROOT / "influx" / "influxd.toml"
     return Process(
-        name="influxd",
+        name=store.name("influxd"),
         version=VERSIONS["INFLUXDB_VERSION"],
         command=(
             *LOW_PRIORITY,
@@ -122,38 +127,39 @@ def _influxd(settings: Settings) -> Process:
             "INFLUXD_BOLT_PATH": str(data / "influxd.bolt"),
             "INFLUXD_SQLITE_PATH": str(data / "influxd.sqlite"),
             "INFLUXD_ENGINE_PATH": str(data / "engine"),
-            "INFLUXD_HTTP_BIND_ADDRESS": f"127.0.0.1:{settings['INFLUX_PORT']}",
+            "INFLUXD_HTTP_BIND_ADDRESS": f"127.0.0.1:{settings[port]}",
         },
-        healthy=functools.partial(health.http, f"{settings.influx_url}/health"),
-        ports=("INFLUX_PORT",),
+        healthy=functools.partial(health.http, f"{settings.url_of('INFLUX_PORT', store)}/health"),
+        ports=(port,),
         stop_within_s=60,
         stop_signal="INT",  # on SIGTERM it exits at once, in the middle of writes
         configuration=digest([configuration]),
     )
 
 
-def _spool(settings: Settings) -> Process:
-    program, data = ROOT / "ingest" / "spool" / "serve.py", settings.data_dir / "spool"
+def _spool(settings: Settings, store: Store) -> Process:
+    program, data = ROOT / "ingest" / "spool" / "serve.py", settings.data_dir / store.name("spool")
+    port = store.key("SPOOL_PORT")
     return Process(
-        name="spool",
+        name=store.name("spool"),
         version="disk",
-        command=(sys.executable, str(program), "--data", str(data), "--port", settings["SPOOL_PORT"]),
+        command=(sys.executable, str(program), "--data", str(data), "--port", settings[port]),
         directory=data,
         environment={
-            "INFLUX_URL": settings.influx_url_from("spool"),
-            "INFLUX_WRITE_TOKEN": settings["INFLUX_WRITE_TOKEN"],
+            "INFLUX_URL": settings.influx_url_from("spool", store),
+            "INFLUX_WRITE_TOKEN": settings[store.key("INFLUX_WRITE_TOKEN")],
         },
-        healthy=functools.partial(health.http, f"{settings.spool_url}/status"),
-        ports=("SPOOL_PORT",),
+        healthy=functools.partial(health.http, f"{settings.url_of('SPOOL_PORT', store)}/status"),
+        ports=(port,),
         configuration=digest(program.parent.glob("*.py")),
     )
 
 
-def _telegraf(settings: Settings) -> Process:
+def _telegraf(settings: Settings, store: Store) -> Process:
     ingest, registry = ROOT / "ingest", settings.data_dir / "ingest"
-    health_url = f"http://127.0.0.1:{settings['TELEGRAF_PORT']}"
+    health_url = settings.url_of("TELEGRAF_PORT", store)
     return Process(
-        name="telegraf",
+        name=store.name("telegraf"),
         version=VERSIONS["TELEGRAF_VERSION"],
         command=(str(ingest / "start"), str(telegraf_program()),
                  "--config", str(ingest / "telegraf.conf"), "--config-directory", str(ingest / "telegraf.d"),
@@ -162,17 +168,45 @@ def _telegraf(settings: Settings) -> Process:
         environment={
             "MQTT_URL": settings.mqtt_url_from("telegraf"),
             "MQTT_TELEGRAF_PASSWORD": settings["MQTT_TELEGRAF_PASSWORD"],
-            "SPOOL_URL": settings.spool_url,
-            "INFLUX_WRITE_TOKEN": settings["INFLUX_WRITE_TOKEN"],
+            **({} if store == FIRST else {"TELEGRAF_NAME": store.name("telegraf")}),
+            "SPOOL_URL": settings.url_of("SPOOL_PORT", store),
+            "INFLUX_WRITE_TOKEN": settings[store.key("INFLUX_WRITE_TOKEN")],
             "SDA_INGEST_DIR": str(ingest),
             "SDA_REGISTRY_DIR": str(registry),
             "TELEGRAF_HEALTH_URL": health_url,
             "GOMAXPROCS": "1",  # a fifth to a quarter less CPU a message, measured at 2,500 messages/s
         },
         healthy=functools.partial(health.telegraf, health_url, registry),
-        ports=("TELEGRAF_PORT",),
+        ports=(store.key("TELEGRAF_PORT"),),
         configuration=digest([ingest / "start", ingest / "readings.star", *ingest.rglob("*.conf")]),
     )  # fmt: skip
+
+
+def _erasures(settings: Settings) -> list[Process]:
+    """Erases people from an InfluxDB that was away when it was asked for; only with two."""
+    if len(settings.stores) == 1:
+        return []
+    influx, data = ROOT / "influx", settings.data_dir / "erasures"
+    environment = {
+        f"STORE_{store.number}_{name}": value
+        for store in settings.stores
+        for name, value in (
+            ("URL", settings.influx_url_from("erasures", store)),
+            ("SPOOL_URL", settings.url_of("SPOOL_PORT", store)),
+            ("TOKEN", settings[store.key("INFLUX_ERASE_TOKEN")]),
+        )
+    }
+    return [
+        Process(
+            name="erasures",
+            version="disk",
+            command=(*LOW_PRIORITY, sys.executable, str(influx / "erase.py"), "serve", "--data", str(data)),
+            directory=data,
+            environment=environment,
+            healthy=functools.partial(health.recent, data / "alive", ERASING_WITHIN_S),
+            configuration=digest([influx / "erase.py", influx / "erasures.py", influx / "api.py"]),
+        )
+    ]
 
 
 def _node_red(settings: Settings) -> Process:
@@ -202,6 +236,7 @@ def _node_red(settings: Settings) -> Process:
             "MQTTS_PORT": settings["MQTTS_PORT"],
             "INFLUX_URL": settings.influx_url_from("node-red"),
             "SPOOL_URL": settings.spool_url,
+            **_second_store(settings),
             "SDA_BUILDING": str(settings.building),
             "SDA_REGISTRY_DIR": str(settings.data_dir / "ingest"),
             "SDA_USER_DIR": str(user_dir),
@@ -211,6 +246,20 @@ def _node_red(settings: Settings) -> Process:
         ports=("HTTP_PORT", *(("HTTPS_PORT",) if settings["HTTPS_PORT"] else ())),
         configuration=digest([flows / "settings.js", flows / "flows.json", flows / "package-lock.json", *sources]),
     )  # fmt: skip
+
+
+def _second_store(settings: Settings) -> dict[str, str]:
+    """What the flows need to know of a second InfluxDB; empty without one."""
+    return {
+        name: value
+        for store in settings.stores
+        if store != FIRST
+        for name, value in (
+            (store.key("INFLUX_URL"), settings.influx_url_from("node-red", store)),
+            (store.key("INFLUX_READ_TOKEN"), settings[store.key("INFLUX_READ_TOKEN")]),
+            (store.key("SPOOL_URL"), settings.url_of("SPOOL_PORT", store)),
+        )
+    }
 
 
 def _renewal(settings: Settings) -> Process:

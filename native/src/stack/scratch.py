@@ -18,6 +18,7 @@ from .lifecycle import down, up
 from .links import LINKS, SETTING, Links, proxies
 from .pipeline import wait_until_healthy
 from .settings import PORT_KEYS, Settings, load
+from .stores import SECOND_PORT_KEYS
 from .supervisor import Supervisor
 
 DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
@@ -81,7 +82,8 @@ def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BU
         building = folder / "building" / DEMO_BUILDING.name
         building.parent.mkdir(parents=True)
         shutil.copy(DEMO_BUILDING, building)
-    keys = [key for key in (*PORT_KEYS, "NATS_PORT") if key not in own]
+    second = SECOND_PORT_KEYS if own.get("STORES") == "2" else ()
+    keys = [key for key in (*PORT_KEYS, "NATS_PORT", *second) if key not in own]
     chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # enables the account with which callers publish

@@ -11,9 +11,11 @@ from dotenv import dotenv_values
 
 from .errors import StackError
 from .layout import ROOT
+from .stores import FIRST, SECOND, SECOND_PORT_KEYS, Store
 
 PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT")
 BROKERS = ("mosquitto", "nats")
+STORES = ("1", "2")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
 """Empty: no listener."""
 
@@ -65,6 +67,11 @@ class Settings:
         return self["BROKER"] == "nats"
 
     @property
+    def stores(self) -> tuple[Store, ...]:
+        """The InfluxDBs, one or two."""
+        return (FIRST, SECOND) if self["STORES"] == "2" else (FIRST,)
+
+    @property
     def mqtt_host(self) -> str:
         """Host under which services of this machine reach the broker without TLS."""
         return reachable(self["MQTTS_BIND" if self.on_nats else "MQTT_BIND"])
@@ -73,9 +80,9 @@ class Settings:
         """The plain listener as `part` reaches it."""
         return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
 
-    def influx_url_from(self, part: str) -> str:
-        """The database as `part` reaches it."""
-        return f"http://127.0.0.1:{self.port_from(part, 'influxd', 'INFLUX_PORT')}"
+    def influx_url_from(self, part: str, store: Store = FIRST) -> str:
+        """A database as `part` reaches it."""
+        return f"http://127.0.0.1:{self.port_from(part, store.name('influxd'), store.key('INFLUX_PORT'))}"
 
     def port_from(self, part: str, other: str, key: str) -> int:
         """Port at which `part` reaches `other`: its own, or that of a proxy between them (see links.py)."""
@@ -84,11 +91,15 @@ class Settings:
 
     @property
     def influx_url(self) -> str:
-        return f"http://127.0.0.1:{self['INFLUX_PORT']}"
+        return self.url_of("INFLUX_PORT")
 
     @property
     def spool_url(self) -> str:
-        return f"http://127.0.0.1:{self['SPOOL_PORT']}"
+        return self.url_of("SPOOL_PORT")
+
+    def url_of(self, key: str, store: Store = FIRST) -> str:
+        """Where a part of a store listens: `INFLUX_PORT`, `SPOOL_PORT`, `TELEGRAF_PORT`."""
+        return f"http://127.0.0.1:{self[store.key(key)]}"
 
 
 def reachable(bind: str) -> str:
@@ -115,14 +126,18 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
     Raises:
         StackError: naming the key, what is wrong with it and the remedy.
     """
-    made = subprocess.run(["sh", ROOT / "native" / "env.sh", env_file], capture_output=True, text=True, check=False)
+    stores = environment.get("STORES", "")
+    if stores not in {"", *STORES}:
+        raise StackError(f"STORES={stores} is none of {', '.join(STORES)}: it is the number of InfluxDBs")
+    command: list[str | Path] = ["sh", ROOT / "native" / "env.sh", env_file]
+    made = subprocess.run(command, env={**os.environ, "STORES": stores}, capture_output=True, text=True, check=False)
     if made.returncode:
         raise StackError(made.stderr.removeprefix("error: ").strip())
     try:
         from_file = {key: value or "" for key, value in dotenv_values(env_file, interpolate=False).items()}
     except UnicodeDecodeError:
         raise StackError(f"{env_file} is not text; restore it, or move it away to start with a new one") from None
-    values = from_file | {key: environment[key] for key in from_file if environment.get(key)}
+    values = {"STORES": "1"} | from_file | {key: environment[key] for key in from_file if environment.get(key)}
     if values["BROKER"] == "nats":
         values["MQTT_PORT"] = values["MQTTS_PORT"]  # nats-server has one MQTT listener, with and without TLS
     subprocess.run(["sh", "native/building.sh", values["SDA_BUILDING"]], cwd=ROOT, check=True)
@@ -141,7 +156,8 @@ def _demo(values: Mapping[str, str]) -> bool:
 def _port_keys(values: Mapping[str, str]) -> tuple[str, ...]:
     nats = values["BROKER"] == "nats"
     keys = tuple({"MQTT_PORT": "NATS_PORT"}.get(key, key) for key in PORT_KEYS) if nats else PORT_KEYS
-    return (*keys, *(key for key in OPTIONAL_PORT_KEYS if values[key]))
+    second = SECOND_PORT_KEYS if values["STORES"] == "2" else ()
+    return (*keys, *second, *(key for key in OPTIONAL_PORT_KEYS if values[key]))
 
 
 def keep_broker(settings: Settings) -> None:
@@ -158,6 +174,8 @@ def keep_broker(settings: Settings) -> None:
 def _check(values: Mapping[str, str], env_file: Path) -> None:
     if values["BROKER"] not in BROKERS:
         raise StackError(f"BROKER={values['BROKER']} in {env_file} is none of {', '.join(BROKERS)}")
+    if values["STORES"] not in STORES:
+        raise StackError(f"STORES={values['STORES']} in {env_file} is none of {', '.join(STORES)}")
     port_keys = _port_keys(values)
     for key in port_keys:
         if not (values[key].isascii() and values[key].isdecimal()) or not 0 < int(values[key]) < 65536:

@@ -1,0 +1,45 @@
+// @ts-check
+'use strict';
+
+const path = require('node:path');
+const { createStateFile } = require('../shared/state-file');
+const { createInflux } = require('./influx');
+const { createReplicas } = require('./replicas');
+const { createStore } = require('./index');
+const { createStoreGuard } = require('./store-guard');
+
+/**
+ * The one or two databases that are configured. With one, nothing of `replicas` is there.
+ * @typedef {ReturnType<typeof openStores>} Stores
+ * @param {Pick<import('../config').Config, 'influxUrl'|'influxToken'|'secondStore'|'userDir'>} config
+ * @param {{clock: () => number, warn: (text: string) => void, log: (text: string) => void}} means
+ */
+function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, warn, log }) {
+  const first = openOne(influxUrl, influxToken);
+  if (!secondStore) return { ...first, each: [first], replicas: null, close: first.influx.close };
+  const second = openOne(secondStore.influxUrl, secondStore.influxToken);
+  const replicas = createReplicas([memberOf(first), memberOf(second)],
+    { clock, log, stateFile: createStateFile(path.join(userDir, 'stores.json'), warn) });
+  return {
+    guard: replicas,
+    store: { ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat },
+    each: [first, second],
+    replicas,
+    close() {
+      first.influx.close();
+      second.influx.close();
+    },
+  };
+}
+
+/** @param {string} url @param {string} token */
+function openOne(url, token) {
+  const influx = createInflux({ url, token });
+  const guard = createStoreGuard(influx);
+  return { influx, guard, store: createStore(guard), query: guard.query, metrics: influx.metrics };
+}
+
+/** @param {ReturnType<typeof openOne>} one @returns {import('./replicas').Member} */
+const memberOf = ({ guard, store }) => ({ guard, newestHeartbeat: store.newestHeartbeat });
+
+module.exports = { openStores };
