@@ -1,7 +1,7 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
 .PHONY: help up down status logs clean env check test test-compose page-figures chaos accuracy account building key
-.PHONY: rebuild erase store-fill simulator lab
+.PHONY: rebuild simulator lab
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,7 @@ building:        ## your own building: ARGS='from-list beacons.csv' makes one fr
 	@native/stack building $(ARGS)
 rebuild:         ## locate a time again from stored readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
 	@native/stack rebuild '$(FROM)' '$(TO)'
+.PHONY: erase store-fill
 erase:           ## with STORES=2: erase a person from both InfluxDBs: PERSON=7 TAGS='C2A628384B08 …'; without: what is owed
 	@native/stack erase '$(PERSON)' '$(TAGS)'
 store-fill:      ## with STORES=2: copy into one InfluxDB what the other has, and compare the counts: FROM=1 TO=2
