@@ -37,12 +37,12 @@ key:             ## keys for the HTTP API: ARGS='add hacs --right history --expi
 	@native/stack key $(ARGS)
 building:        ## your own building: ARGS='from-list beacons.csv' makes one from an installer's list; check, --help
 	@native/stack building $(ARGS)
-rebuild:         ## locate a time again from stored readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
-	@native/stack rebuild '$(FROM)' '$(TO)'
 erase:           ## with STORES=2: erase a person from both InfluxDBs: PERSON=7 TAGS='C2A628384B08 …'; without: what is owed
 	@native/stack erase '$(PERSON)' '$(TAGS)'
 store-fill:      ## with STORES=2: copy into one InfluxDB what the other has, and compare the counts: FROM=1 TO=2
 	@native/stack store-fill '$(FROM)' '$(TO)'
+rebuild:         ## locate a time again from stored readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
+	@native/stack rebuild '$(FROM)' '$(TO)'
 campus:          ## two sites and one entry for both (docs/campus.md); CAMPUS_PORT=18800 is the entry's
 	@native/stack campus
 campus-down:     ## stop these, keep their data

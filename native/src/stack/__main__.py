@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import campus, checks, install, retained, scratch
+from . import campus, checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, save_broker, status, up
 from .pipeline import wait_until_healthy, wait_until_located
+from .retained import clear_location
 from .settings import Settings, keep_broker, load
 
 
@@ -196,7 +197,7 @@ def _erase(rest: list[str]) -> int:
     command: list[str | Path] = [sys.executable, ROOT / "influx" / "erase.py", "--data", settings.data_dir / "erasures"]
     code = subprocess.run([*command, *what], check=False).returncode
     if code == 0 and person:
-        retained.clear_location(settings, person)
+        clear_location(settings, person)
     return code
 
 
