@@ -46,7 +46,7 @@ def test_health_metrics_and_description_match_their_schemas(api: Api) -> None:
     assert set(api.get("getHealth")["parts"]) >= {"broker", "influxdb", "ingest", "building"}
     assert "# TYPE" in api.ask("getMetrics").text
     assert api.get("getDescription") == api.description
-    assert set(api.get("getMe")["rights"]) == {"history", "presence", "admin"}
+    assert set(api.get("getMe")["rights"]) == {"history", "presence", "admin", "forward"}
 
 
 def test_hacs_era_routes_match_their_schemas(api: Api, walks: Walks, demo: Building) -> None:

@@ -43,6 +43,7 @@ NOT_WITH_SYSTEM = (
     "system/test_api_schemathesis.py",
     "system/test_lab.py",
 )
+NOT_WITH_FAULTS = ("test_alerts.py", "test_two_stores.py")
 """Parts of `tests` that do not run together with the rest."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
@@ -98,8 +99,7 @@ def test(arguments: list[str]) -> int:
             ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_WITH_SYSTEM)]),
         ],
         [
-            ("faults", [pytest, "-q", "tests/faults", "--ignore=tests/faults/test_alerts.py"]),
-            ("native", [pytest, "-q", "native/tests"]),
+            ("faults", [pytest, "-q", "tests/faults", *(f"--ignore=tests/faults/{part}" for part in NOT_WITH_FAULTS)]),
         ],
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
@@ -114,7 +114,8 @@ def test(arguments: list[str]) -> int:
         [
             ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
-            ("alerts", [pytest, "-q", "tests/faults/test_alerts.py"]),
+            ("alerts and two stores", [pytest, "-q", *(f"tests/faults/{part}" for part in NOT_WITH_FAULTS)]),
+            ("native", [pytest, "-q", "native/tests"]),
         ],
     ]
 
