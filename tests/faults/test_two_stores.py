@@ -18,7 +18,7 @@ from stack.stores import SECOND
 from support import web
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.stack_client import batch, eventually, history, now_ms, publish
+from support.stack_client import batch, eventually, history, influx, now_ms, publish
 from support.walks import Walks, walk
 
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -38,20 +38,8 @@ def walks(stack: RunningStack, demo: Building) -> Walks:
 
 def rows(stack: RunningStack, number: int, bucket: str, query: str) -> list[dict[str, Any]]:
     """The rows of an InfluxQL query to one of the two, with its own token; without what a row does not have."""
-    store = stack.settings.stores[number - 1]
-    answer = web.get(
-        f"{stack.settings.url_of('INFLUX_PORT', store)}/query",
-        params={"db": bucket, "epoch": "ms", "q": query},
-        headers={"Authorization": f"Token {stack.secrets[store.key('INFLUX_READ_TOKEN')]}"},
-        timeout=60,
-    )
-    answer.raise_for_status()
-    return [
-        {name: value for name, value in zip(one["columns"], row, strict=True) if value is not None}
-        | one.get("tags", {})
-        for one in answer.json()["results"][0].get("series", [])
-        for row in one["values"]
-    ]
+    found = influx(stack, bucket, query, stack.settings.stores[number - 1])
+    return [{name: value for name, value in row.items() if value is not None} for row in found]
 
 
 def write(stack: RunningStack, number: int, bucket: str, lines: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ import httpx
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT, node_folder
+from stack.stores import FIRST, Store
 
 from . import web
 from .running import RunningStack
@@ -84,12 +85,12 @@ def batch(*readings: tuple[str, int], ts: int | None = None) -> dict[str, Any]:
     return {"v": 1, "ts": now_ms() if ts is None else ts, "readings": heard}
 
 
-def influx(stack: RunningStack, bucket: str, query: str) -> list[dict[str, Any]]:
+def influx(stack: RunningStack, bucket: str, query: str, store: Store = FIRST) -> list[dict[str, Any]]:
     """The rows of an InfluxQL query, times in epoch milliseconds, tags beside the fields."""
     answer = web.get(
-        f"{stack.influx_url}/query",
+        f"{stack.settings.url_of('INFLUX_PORT', store)}/query",
         params={"db": bucket, "epoch": "ms", "q": query},
-        headers={"Authorization": f"Token {stack.secrets['INFLUX_READ_TOKEN']}"},
+        headers={"Authorization": f"Token {stack.secrets[store.key('INFLUX_READ_TOKEN')]}"},
         timeout=60,
     )
     answer.raise_for_status()

@@ -100,8 +100,8 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
       if (one.isBacklog || backlogs.has(one.batch)) backlogs.push(one);
       else enter(one);
     }
-    const isTooLong = () => backlogs.size() > MOST || nowMs - (backlogs.first()?.sinceMs ?? nowMs) > BACKLOG_WAITS_MS;
-    if (isTooLong()) for (let one = backlogs.shift(); one; one = backlogs.shift()) enter(one);
+    const waitsTooLong = nowMs - (backlogs.first()?.sinceMs ?? nowMs) > BACKLOG_WAITS_MS;
+    if (waitsTooLong || backlogs.size() > MOST) for (let one = backlogs.shift(); one; one = backlogs.shift()) enter(one);
   }
 
   /** One gets in line, in the place of an older one of its receiver. @param {Arrived} arrived */
