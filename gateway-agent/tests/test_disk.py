@@ -47,6 +47,7 @@ def test_windows_wait_in_memory_until_the_disk_works(
     agent = start_agent(scan={"window_ms": 200}, environment=environment)
     publish_config(broker.port, "gw-test", {"allow": [ibeacon_id(number) for number in range(HEARD)]})
     agent.wait_for_log("windows are held in memory")
+    assert "the clock is synchronised" in agent.log().partition("windows are held in memory")[0]
     eventually(lambda: bluez.scanning and platform.status() == "online", 30, agent.log)
     agent.wait_for_log(f"{HEARD} registered beacons")
     for number in range(HEARD):

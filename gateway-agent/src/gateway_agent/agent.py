@@ -75,8 +75,7 @@ class Agent:
     async def run(self) -> None:
         """Work until cancelled. If the outbox cannot be opened, it is retried and windows wait in memory."""
         try:
-            await self._store.open()
-            await self._clock_sync.start()
+            await self._clock_sync.start()  # checks the clock on a broken disk too: rights are probed with its time
             await self._restore_configuration()
         except StoreError as error:
             log.error("%s; windows are held in memory, %d at most", error, UNSAVED_WINDOWS)  # noqa: TRY400
