@@ -30,3 +30,12 @@ test('what is written in one turn goes out at its end, together and in order; no
   await turn();
   assert.deepEqual(out.slice(3), [['e']]);
 });
+
+test('a socket does not wait for acknowledgements of its packets (Nagle); it is set once', () => {
+  const calls = [];
+  const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
+  stream.setNoDelay = (noDelay) => calls.push(noDelay);
+  gatherWrites(stream);
+  gatherWrites(stream);
+  assert.deepEqual(calls, [true]);
+});
