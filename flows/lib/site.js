@@ -8,6 +8,7 @@ const { eventOf } = require('./outbox/messages');
 const { createAdmission } = require('./intake/admission');
 const { createNewestFirst } = require('./intake/newest-first');
 const { createHistory } = require('./history');
+const { createRecentEvents } = require('./history/recent-events');
 const { createRecentStays } = require('./history/recent-stays');
 const { createLocator, emptyOutcome } = require('./locator');
 const { createOutbox } = require('./outbox');
@@ -27,12 +28,13 @@ const { createLiveTracking } = require('./intake/live-tracking');
 function createSite(building, startedMs, clock = Date.now) {
   const history = createHistory(startedMs);
   const recentStays = createRecentStays();
+  const recentEvents = createRecentEvents(startedMs);
   const outbox = createOutbox();
   const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0,
     located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
-  const results = createResults(outbox);
+  const results = createResults(outbox, recentEvents);
   const admission = createAdmission(counters);
   const simulated = createSimulated();
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
@@ -146,6 +148,7 @@ function createSite(building, startedMs, clock = Date.now) {
     emptyOutcome,
     history,
     recentStays,
+    recentEvents,
     outbox,
     results,
     building: () => building,

@@ -3,6 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
+const { createLocator, emptyOutcome } = require('../lib/locator');
+const { createReplay } = require('../lib/rebuild/replay');
 const { createSite } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
 const { receive } = require('./support/receive');
@@ -44,4 +46,18 @@ test('whose state is taken over from a rebuild is no longer published by the loc
   assert.deepEqual(published.map(({ staff_id: id }) => id), ['1']);
   site.flush(NOW + 1000 * SECONDS + 500);
   assert.deepEqual(published.map(({ staff_id: id }) => id), ['1']);
+});
+
+test('a rebuild publishes the stays of its last minute once more, since the locator of the present may have published other ends after it', () => {
+  const building = createBuilding(smallBuilding());
+  const replay = createReplay({ locator: createLocator(building), sinceMs: NOW, changes: [] }, emptyOutcome, { fromMs: NOW });
+  for (let second = 0; second < 2 * SECONDS; second += 1) {
+    const room = second < SECONDS / 2 ? 'a' : 'b';
+    replay.hear({ ts: NOW + 1000 * second, kind: 'phone', receiver: '0', readings: [{ beacon: BEACONS[room], rssi: -40 }] });
+    if (second === SECONDS) {
+      assert.deepEqual(replay.take().stays.map(({ room: left }) => left), ['a']);
+      assert.deepEqual(replay.endedOfLate().map(({ room: left }) => left), ['a'], 'although they are taken');
+    }
+  }
+  assert.deepEqual(replay.endedOfLate(), [], 'a minute later nothing else is published about it');
 });

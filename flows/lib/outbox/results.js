@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { messagesOf } = require('./messages');
+const { eventOf, messagesOf } = require('./messages');
 
 /**
  * What was found out, on its way to the outbox. The nodes of the flow carry it there as messages, a batch of each kind; while none
@@ -12,8 +12,9 @@ const { messagesOf } = require('./messages');
  * @typedef {(batches: Batches, late: boolean) => void} Carrier late: of the past, located again; it is in the outbox already
  * @typedef {ReturnType<typeof createResults>} Results
  * @param {Pick<ReturnType<typeof import('./index').createOutbox>, 'put'>} outbox
+ * @param {Pick<import('../history/recent-events').RecentEvents, 'add'>} [recentEvents] gets the events that are published
  */
-function createResults(outbox) {
+function createResults(outbox, recentEvents) {
   /** @type {Batches} */
   let gathered = {};
   /** @type {Carrier|null} */
@@ -28,7 +29,9 @@ function createResults(outbox) {
   function publish(kind, items, nowMs) {
     const messages = messagesOf(kind, items);
     for (const message of messages) outbox.put(message, nowMs);
-    return /** @type {unknown[]} */ (items).length;
+    const published = /** @type {any[]} */ (items);
+    if (kind === 'events') recentEvents?.add(published.map(eventOf), nowMs);
+    return published.length;
   }
 
   return {

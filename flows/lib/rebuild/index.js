@@ -185,13 +185,13 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     jobs: jobs.list,
     /** For /health. @returns {import('../health').Part} */
     part() {
-      const busy = current ? { running: { ...current } } : {};
-      const waiting = jobs.waiting().length + coverage.repeats.count();
-      const state = coverage.isCaughtUp() && !current ? 'idle' : 'running';
-      const reason = fault || coverage.overdue(clock());
-      if (reason === '') return { status: 'up', state, waiting, ...busy };
-      return { status: 'degraded', state, waiting, ...busy, reason: `the past is being located again, but: ${reason}`,
-        remedy: 'it goes on by itself when that is over' };
+      const nowMs = clock();
+      const reason = fault || coverage.overdue(nowMs);
+      const completeMs = coverage.completeUntil(nowMs - RETENTION_MS, nowMs, null, nowMs);
+      const part = { waiting: jobs.waiting().length + coverage.repeats.count(), complete_until_ms: completeMs,
+        state: coverage.isCaughtUp() && !current ? 'idle' : 'running', ...(current ? { running: { ...current } } : {}) };
+      return reason === '' ? { status: 'up', ...part } : { status: 'degraded', ...part,
+        reason: `the past is being located again, but: ${reason}`, remedy: 'it goes on by itself when that is over' };
     },
   };
 }

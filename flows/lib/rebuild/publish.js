@@ -36,6 +36,7 @@ function createPublishing(site, store, background, clock, onPublished) {
     for (const location of found.locations) site.history.correct(location, clock());
     await send(found.locations, stays);
     const events = messagesOf('events', found.events ?? []);
+    site.recentEvents.add((found.events ?? []).map(eventOf), clock());
     for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
       const some = events.slice(at, at + EVENTS_AT_ONCE);
       await background.retry(() => Promise.all(some.map((event) => site.outbox.publish(event, clock(), ACKNOWLEDGE_MS))));

@@ -64,4 +64,7 @@ const toEvent = ([ts, type, subject, ...rest]) => ({
   ts, type, subject, ...Object.fromEntries(EVENT_FIELDS.map((name, i) => [name, rest[i]]).filter(([, value]) => value !== null)),
 });
 
-module.exports = { createDevices };
+/** An event that was published, as it comes back from the database. @param {any} event with its subject @returns {StoredEvent} */
+const asStored = (event) => toEvent([event.ts, event.type, event.subject, ...EVENT_FIELDS.map((name) => event[name] ?? null)]);
+
+module.exports = { createDevices, asStored };

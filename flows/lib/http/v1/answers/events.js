@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { createEvents } = require('../../../history/events');
 const { readPage } = require('../pages');
 const { possible } = require('../window');
 const { KEPT_DAYS, createPast, stored } = require('./known');
@@ -10,13 +11,14 @@ const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowd
   battery_low: 'beacon', battery_ok: 'beacon' };
 
 /** @param {import('.').Context} context */
-function createEventAnswers({ store, refuseIncomplete = () => {}, ...context }) {
+function createEventAnswers({ site, store, refuseIncomplete = () => {}, ...context }) {
   const past = createPast(context);
+  const eventsOf = createEvents({ store, site, clock: context.clock });
 
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
     /** @type {import('../pages').Read<import('../../../store/devices').StoredEvent>} */
-    const read = (from, to, count) => stored(store.events({ type, subject }, from, to, count));
+    const read = (from, to, count) => stored(eventsOf({ type, subject }, from, to, count));
     const part = possible(window, nowMs, KEPT_DAYS);
     if (part.fromMs < part.toMs) await stored(async () => refuseIncomplete(part.fromMs, part.toMs, [], nowMs));
     const { items, last } = await readPage(read, part, after, limit,
