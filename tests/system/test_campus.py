@@ -2,7 +2,8 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,17 +11,20 @@ from typing import Any
 
 import httpx
 import pytest
-from stack.campus import KEY_NAME, SITES, key_command, start_entry
+from playwright.sync_api import Browser, expect
+from stack.campus import KEY_NAME, key_command, start_entry
 from stack.layout import ROOT
 from stack.supervisor import Supervisor
 from support import web
+from support.api import Api
+from support.browser import serious_faults, whole
 from support.building import Building
 from support.keys import admin
 from support.running import RunningStack, running_stack
 from support.stack_client import batch, eventually, now_ms, publish
 from unused_ports import unused_ports
 
-ANNEX = SITES[1].building
+ANNEX = ROOT / "flows" / "building" / "annex.json"
 SITE_TIMEOUT_MS = 1000
 """Short, since a test waits for it; an answer that a busy machine delays further is asked for again."""
 PREDECESSOR = (ROOT / "docs" / "coming-from-the-predecessor.md").read_text()
@@ -31,15 +35,20 @@ DETECT, EXTRACT, MONITOR = re.findall(r"^GET (/\S+)$", PREDECESSOR, re.MULTILINE
 class Campus:
     """The entry and its sites."""
 
-    url: str
+    http_url: str
     folder: Path
     north: RunningStack
     south: RunningStack
 
+    @property
+    def secrets(self) -> dict[str, str]:
+        """No key: this machine is trusted."""
+        return {"SDA_API_KEY": ""}
+
     def get(self, path: str, *, retry_503: bool = True, key: str = "") -> httpx.Response:
         """One request, without a key from a trusted address."""
         headers = {"X-API-Key": key} if key else {}
-        return web.get(self.url + path, headers=headers, timeout=20, retry_503=retry_503)
+        return web.get(self.http_url + path, headers=headers, timeout=20, retry_503=retry_503)
 
     def history(self, staff_id: str, from_s: int) -> list[dict[str, Any]]:
         """The records of everybody of that name in the last minutes."""
@@ -115,22 +124,73 @@ def test_several_and_everybody_are_the_histories_of_both_sites(campus: Campus, d
         assert (found["both"], found["annex-only"]) == ("north", "south")
 
 
-def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus) -> None:
+def test_stays_events_and_rooms_are_those_of_both_sites(campus: Campus, demo: Building) -> None:
+    """Page after page they are what the sites answer by themselves, in one order, each with its site."""
+    began_ms = now_ms()
+    there, here = demo.beacons[0], Building(ANNEX).beacons[3]
+    publish(campus.north, ("phone/lister/readings", batch((there.id, -50), ts=began_ms - 4000)))
+    publish(campus.south, ("phone/lister/readings", batch((here.id, -50), ts=began_ms)))
+    entry, sites = Api(campus), {name: Api(stack) for name, stack in (("north", campus.north), ("south", campus.south))}
+    window = {"start": began_ms / 1000 - 60, "end": began_ms / 1000 + 60}
+
+    def same(operation: str, items: str, order: Callable[[Any], Any], **filters: Any) -> bool:
+        parts = {name: site.pages(operation, items, **filters, **window) for name, site in sites.items()}
+        expected = sorted(({**one, "site": name} for name, part in parts.items() for one in part), key=order)
+        both = {one["site"] for one in expected} == {"north", "south"}
+        return both and entry.pages(operation, items, limit=2, **filters, **window) == expected
+
+    try:
+        lists = partial(entry.pages, "listRooms", "rooms")
+        eventually(lambda: [one["site"] for one in lists() if "lister" in _people(one)] == ["south"], what="one room")
+        assert "lister" in _people(entry.get("getRoom", room=here.room))
+        eventually(lambda: same("listEvents", "events", lambda one: (-one["ts"], one["subject"]), type="enter"))
+        by_person: Callable[[Any], Any] = lambda one: (one["enter_ms"], one["staff_id"])  # noqa: E731
+        eventually(lambda: same("searchStays", "stays", by_person, staff_id="lister,walker"))
+        eventually(lambda: same("listStays", "stays", lambda one: one["enter_ms"], staff_id="lister"))
+        visits = entry.get("listVisits", room=here.room, **window)
+        assert (visits["site"], visits["name"]) == ("south", Building(ANNEX).room_name(here.room))
+        assert "lister" in {one["staff_id"] for one in visits["visits"]}
+        assert entry.get("getRoom", room=there.room, site="north")["site"] == "north"
+        entry.ask("getRoom", 404, room="nowhere")
+    finally:
+        for api in (entry, *sites.values()):
+            api.close()
+
+
+def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, browser: Browser) -> None:
     now_s = int(time.time())
     poll = f"/extractbeacon?staff_id=walker&start_time={now_s - 60}&end_time={now_s}"
-    assert campus.get(poll).status_code == 200
-    campus.south.freeze("node-red")
-    try:
-        for path in (poll, "/api/v1/staff"):
-            answer = campus.get(path, retry_503=False)
-            assert (answer.status_code, int(answer.headers["retry-after"])) == (503, 5)
-            assert "site south does not answer" in answer.json()["error"]
-        eventually(lambda: _states(campus)["south"] == "away")
-        assert _states(campus)["north"] != "away"
-    finally:
-        campus.south.thaw("node-red")
-    assert campus.get(poll).status_code == 200
-    eventually(lambda: _states(campus)["south"] != "away")
+    window = f"start={now_s - 60}&end={now_s}"
+    asked = (poll, "/api/v1/staff", f"/api/v1/stays?{window}", f"/api/v1/events?{window}", "/api/v1/rooms")
+    assert [campus.get(path).status_code for path in asked] == [200] * len(asked)
+    with whole(browser.new_context(base_url=campus.http_url)) as context:
+        page = context.new_page()
+        page.goto("/")
+        rows = page.get_by_role("row")
+        north, south = (rows.filter(has=page.get_by_role("rowheader", name=name)) for name in ("north", "south"))
+        expect(south).to_contain_text("Harbour House Annex")
+        expect(south.get_by_role("link")).to_have_attribute("href", f"{campus.south.http_url}/dashboard")
+        assert serious_faults(page) == []
+        campus.south.freeze("node-red")
+        try:
+            with ThreadPoolExecutor() as pool:  # each waits for the site
+                answers = list(pool.map(lambda path: campus.get(path, retry_503=False), asked))
+            for answer in answers:
+                assert (answer.status_code, int(answer.headers["retry-after"])) == (503, 5)
+                assert "site south does not answer" in answer.json()["error"]
+            assert campus.get("/api/v1/rooms?site=north").status_code == 200, "what one site answers needs no other"
+            eventually(lambda: _states(campus)["south"] == "away")
+            assert _states(campus)["north"] != "away"
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # sooner than by itself
+            expect(south).to_contain_text("No answer", timeout=60_000)
+            expect(south).to_contain_text("does not answer within 1000 ms")
+            expect(page.get_by_role("status")).to_have_text("No answer: south")
+            expect(north).not_to_contain_text("No answer")
+        finally:
+            campus.south.thaw("node-red")
+        assert campus.get(poll).status_code == 200
+        eventually(lambda: _states(campus)["south"] != "away")
+        expect(south).not_to_contain_text("No answer", timeout=60_000)
 
 
 def test_the_callers_name_is_in_the_audit_log_of_each_site(campus: Campus) -> None:
@@ -158,6 +218,11 @@ def _places(campus: Campus, asked: str, from_s: int, wanted: set[str]) -> dict[s
     """The site of each person in a history, once it has all of the wanted ones."""
     found = {one["staff_id"]: one["site"] for one in campus.history(asked, from_s)}
     return found if wanted <= found.keys() else {}
+
+
+def _people(room: dict[str, Any]) -> set[str]:
+    """Who is in a room."""
+    return {one["staff_id"] for one in room["people"]}
 
 
 def _states(campus: Campus) -> dict[str, str]:

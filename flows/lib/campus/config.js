@@ -9,7 +9,8 @@ const { ID } = require('../building/ids');
 
 /**
  * `campus.toml`: where the entry listens and which sites it asks. Keys of sites come from the environment or from files, never from it.
- * @typedef {{name: string, url: string, ca: string|null, key: string}} SiteConfig ca: PEM of the authority of its certificate
+ * @typedef {{name: string, url: string, dashboard: string, ca: string|null, key: string}} SiteConfig dashboard: its address for browsers;
+ *   ca: PEM of the authority of its certificate
  * @typedef {object} CampusConfig
  * @property {string} bind listen address
  * @property {number} port
@@ -28,7 +29,7 @@ const NETS = { type: 'array', items: TEXT };
 const SITE = {
   type: 'object', additionalProperties: false, required: ['name', 'url'],
   properties: { name: { type: 'string', pattern: ID.source }, url: { type: 'string', pattern: '^https?://[^/?#@]+/?$' },
-    ca_file: TEXT, key_env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+    dashboard: { type: 'string', pattern: '^https?://[^\\s@]+$' }, ca_file: TEXT, key_env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
     key_file: TEXT },
 };
 const SCHEMA = {
@@ -92,9 +93,10 @@ function readCampus(file, { env, read, readSecret }) {
   };
 
   /** @param {any} site @param {number} index @returns {SiteConfig} */
-  function siteOf({ name, url, ca_file: caFile, key_env: keyEnv, key_file: keyFile }, index) {
+  function siteOf({ name, url: written, dashboard, ca_file: caFile, key_env: keyEnv, key_file: keyFile }, index) {
     const where = `sites[${index}] (${name})`;
     if (data.sites.findIndex((/** @type {any} */ one) => one.name === name) !== index) faults.push(`${where}: this name is there twice`);
+    const url = written.replace(/\/$/, '');
     const { protocol, hostname } = new URL(url);
     if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
       faults.push(`${where}: url must be https:// but on this machine, since the key goes over it`);
@@ -104,7 +106,7 @@ function readCampus(file, { env, read, readSecret }) {
     const key = keyEnv === undefined ? keyFile && tried(where, () => readSecret(inFolder(keyFile)).trim()) : env[keyEnv]?.trim();
     if (keyEnv !== undefined && !key) faults.push(`${where}: the variable ${keyEnv} is not set`);
     if (keyFile !== undefined && key === '') faults.push(`${where}: ${keyFile} is empty`);
-    return { name, url: url.replace(/\/$/, ''), ca, key: key ?? '' };
+    return { name, url, dashboard: dashboard ?? `${url}/dashboard`, ca, key: key ?? '' };
   }
 
   const entry = { ...DEFAULTS, ...data.entry };

@@ -15,10 +15,13 @@ const { failing, oneOf, send, unknown } = require('../http/plumbing');
 const { createSecure } = require('../http/secure');
 const { addApi } = require('./api');
 const { addHacs } = require('./hacs');
+const { createLogins } = require('./login');
+const { createOverview } = require('./overview');
+const { addPage } = require('./page');
 const { createSites } = require('./sites');
 
 /**
- * The campus entry: checks who asks as a site does, asks all sites and merges what they answer. It keeps nothing, so any number of them
+ * The campus entry: checks who asks as a site does, asks the sites and merges what they answer. It keeps nothing, so any number of them
  * may run side by side with the same campus.toml and keys.
  * @typedef {{info: (text: string) => void, warn: (text: string) => void, error: (text: string) => void}} Log
  */
@@ -26,8 +29,7 @@ const { createSites } = require('./sites');
 const LOOK_MS = 2000;
 const KEYS_MS = 1000; // a key that is revoked is refused after this
 const ROLL_MS = 5000;
-/** Logins are of a site's dashboard; the audit log is written by the sites. */
-const NO_SESSIONS = { loggedIn: () => null };
+/** The audit log is written by the sites. */
 const NO_AUDIT = { lookedUp: () => undefined };
 
 /**
@@ -47,7 +49,11 @@ function createCampus(config, { version, log, clock = Date.now }) {
   const keys = createKeys({ file: path.join(config.dataDir, KEY_FILE), clock, logger: { log: log.info, warn: log.warn } });
   const limits = createLimits({ ratePerS: config.ratePerS, trustedRatePerS: config.ratePerS });
   const pressure = watchPressure();
-  const sites = createSites(config.sites, { timeoutMs: config.timeoutMs, warn: log.warn, info: log.info });
+  const sites = createSites(config.sites, { timeoutMs: config.timeoutMs, warn: log.warn, info: log.info, clock });
+  const secret = config.sites.map(({ key }) => key).join('\n'); // the same for every entry of a campus
+  const logins = createLogins({ secret, keys, clock });
+  const dashboards = Object.fromEntries(config.sites.map(({ name, dashboard }) => [name, dashboard]));
+  const overview = createOverview({ sites, dashboards, clock });
   const secure = config.https && createSecure({ ...config.https, clock });
   let same = 0;
 
@@ -60,7 +66,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
   figures.add([{ name: 'campus_same_second', kind: 'counter', help: 'Locations left out, because another site has one of the same second',
     read: () => same }]);
 
-  const access = createAccess({ apiKey: '', trusted, clock, keys, sessions: NO_SESSIONS, clientOf: clients.clientOf, limits, audit: NO_AUDIT,
+  const access = createAccess({ apiKey: '', trusted, clock, keys, sessions: logins, clientOf: clients.clientOf, limits, audit: NO_AUDIT,
     log: log.error });
   const { requireRight } = access;
 
@@ -85,7 +91,8 @@ function createCampus(config, { version, log, clock = Date.now }) {
     prometheus.text().then((text) => response.set({ 'Content-Type': prometheus.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);
   });
   addHacs(app, { sites, same: () => { same += 1; }, log: log.error }, access);
-  addApi(app, { sites, clock, version, secret: config.sites.map(({ key }) => key).join('\n'), log: log.error }, requireRight);
+  addPage(app, logins, requireRight);
+  addApi(app, { sites, overview, clock, version, secret, log: log.error }, requireRight);
   app.use(unknown, failing(log.error));
 
   /** @type {NodeJS.Timeout[]} */

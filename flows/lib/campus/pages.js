@@ -1,10 +1,8 @@
 // @ts-check
 'use strict';
 
-const { compareIds } = require('../history/views/stays');
-
 /**
- * Pages of lists about the past, of several sites as one.
+ * Locations of several sites as one list, page by page.
  * @typedef {{site: string, items: any[], isWhole: boolean}} Part items: as the site answered them, oldest first; isWhole: there are no more
  */
 
@@ -35,20 +33,4 @@ function locationsPage(parts, limit) {
   return { items: page.map(([, item]) => item), nextMs: isAll || !last ? null : (last[0] + 1) * 1000 };
 }
 
-/**
- * Stays of one person, in the order of entering, then of sites.
- * @param {Part[]} parts whole ones
- * @param {{ts: number, id: string}|null} after the last of the page before
- * @param {number} limit
- * @returns {{items: any[], last: {ts: number, id: string}|null}} last: where the next page begins; null: that was all
- */
-function staysPage(parts, after, limit) {
-  const all = parts.flatMap(({ site, items }) => items.map((item) => ({ ...item, site })))
-    .sort((a, b) => a.enter_ms - b.enter_ms || compareIds(a.site, b.site));
-  const rest = after ? all.filter(({ enter_ms: ms, site }) => ms > after.ts || (ms === after.ts && site > after.id)) : all;
-  const items = rest.slice(0, limit);
-  const last = items.at(-1);
-  return { items, last: last && rest.length > limit ? { ts: last.enter_ms, id: last.site } : null };
-}
-
-module.exports = { locationsPage, staysPage };
+module.exports = { locationsPage };

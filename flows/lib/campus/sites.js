@@ -12,7 +12,8 @@ const { messageIn, stateOf } = require('./state');
  * of them knows is never given for the whole.
  * @typedef {import('./site').Question} Question
  * @typedef {import('./site').Answer & {site: string, json: () => Promise<any>}} SiteAnswer json: throws SiteAway where it is none
- * @typedef {{accept?: readonly number[], signal: AbortSignal}} Options accept: statuses that are answers; signal: ends all of it
+ * @typedef {{accept?: readonly number[], signal: AbortSignal, only?: string}} Options accept: statuses that are answers; signal: ends all
+ *   of it; only: the one site that is asked
  * @typedef {ReturnType<typeof createMember>} Member
  * @typedef {ReturnType<typeof createSites>} Sites
  */
@@ -25,8 +26,11 @@ const REFUSED_AGAIN_S = 30;
 /** Of a site that says nothing about it. */
 const AGAIN_S = 5;
 
-/** A site with what is known of it. @param {import('./config').SiteConfig} config @param {{timeoutMs: number, pauseMs?: number}} times */
-const createMember = (config, times) => ({
+/**
+ * A site with what is known of it.
+ * @param {import('./config').SiteConfig} config @param {{timeoutMs: number, pauseMs?: number}} times @param {number} nowMs
+ */
+const createMember = (config, times, nowMs) => ({
   site: createSite({ ...config, ...times }),
   breaker: circuitBreaker(handleWhen((error) => error instanceof SiteAway && !error.ended),
     { halfOpenAfter: REST_MS, breaker: new ConsecutiveBreaker(FAILURES) }),
@@ -35,6 +39,10 @@ const createMember = (config, times) => ({
   /** Why it did not answer last. */
   reason: 'does not answer',
   state: /** @type {import('./state').SiteState} */ ({ status: 'away', reason: 'was not asked yet' }),
+  /** Since when it has this status. */
+  sinceMs: nowMs,
+  /** What it said last of itself. */
+  said: /** @type {import('./state').Said} */ ({ building: null, simulated: false, completeMs: null }),
 });
 
 /**
@@ -93,10 +101,10 @@ function refusalOf({ site, status, headers }, message) {
 
 /**
  * @param {import('./config').SiteConfig[]} configs
- * @param {{timeoutMs: number, pauseMs?: number, warn: (text: string) => void, info: (text: string) => void}} means
+ * @param {{timeoutMs: number, pauseMs?: number, warn: (text: string) => void, info: (text: string) => void, clock?: () => number}} means
  */
-function createSites(configs, { timeoutMs, pauseMs, warn, info }) {
-  const members = configs.map((config) => createMember(config, { timeoutMs, pauseMs }));
+function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now }) {
+  const members = configs.map((config) => createMember(config, { timeoutMs, pauseMs }, clock()));
   /** @type {Promise<unknown>|null} */
   let looking = null;
 
@@ -108,11 +116,13 @@ function createSites(configs, { timeoutMs, pauseMs, warn, info }) {
 
   /** @param {Member} member */
   async function lookAt(member) {
-    const next = await stateOf((path) => begin(member, { method: 'GET', path }));
+    const { said, ...next } = await stateOf((path) => begin(member, { method: 'GET', path }));
     const { site: { name }, state: before } = member;
     if (next.status === 'away' && before.reason !== next.reason) warn(`site ${name} is away: it ${next.reason}`);
     if (next.status !== 'away' && before.status === 'away') info(`site ${name} answers`);
+    if (next.status !== before.status) member.sinceMs = clock();
     member.state = next;
+    member.said = said ?? member.said;
   }
 
   return {
@@ -125,7 +135,8 @@ function createSites(configs, { timeoutMs, pauseMs, warn, info }) {
      * @throws {ApiError} 503 where one of them is away or says 503; what is wrong with the question
      */
     each: (work, options) =>
-      Promise.all(members.map((member) => work((question) => askOne(member, question, options), member.site.name)))
+      Promise.all(members.filter(({ site }) => (options.only ?? site.name) === site.name)
+        .map((member) => work((question) => askOne(member, question, options), member.site.name)))
         .catch((error) => { throw asApiError(error); }),
 
     /** Ask each site how it is; about every two seconds. @returns {Promise<unknown>} */
@@ -134,6 +145,10 @@ function createSites(configs, { timeoutMs, pauseMs, warn, info }) {
     /** @returns {Record<string, import('./state').SiteState>} by name */
     states: () => Object.fromEntries(members.map(({ site, state }) => [site.name, state])),
 
+    /** The same, with since when, and with what each said last of itself; in the order of campus.toml. */
+    known: () => members.map(({ site: { name }, state, sinceMs, said }) => ({ name, ...state, sinceMs, said })),
+    /** In the order of campus.toml. */
+    names: members.map(({ site }) => site.name),
     roll: () => { for (const { latency } of members) latency.roll(); },
     /** @type {import('../health/metrics/figures').Figure[]} */
     figures: [

@@ -6,13 +6,15 @@ const { SiteAway } = require('./site');
 /**
  * How a site is, by what it says of itself and what it lets the entry's key do: a fault shows here before a caller finds it.
  * @typedef {{status: 'up'|'degraded'|'away', reason?: string}} SiteState degraded: it answers, and its /health names what is not up
+ * @typedef {{building: string|null, simulated: boolean, completeMs: number|null}} Said building: its name; simulated: people there are
+ *   played; completeMs: up to when nothing is missing
  * @typedef {(path: string) => Promise<{status: number, text: () => Promise<string>}>} Look asks the site
  */
 
 /** What a site must let the entry's key do. */
 const NEEDED = ['history', 'presence', 'forward'];
 
-/** @param {Look} look @returns {Promise<SiteState>} */
+/** @param {Look} look @returns {Promise<SiteState & {said?: Said}>} said: where it answers */
 async function stateOf(look) {
   try {
     const health = await look('/health');
@@ -21,13 +23,18 @@ async function stateOf(look) {
     const lack = await lackOf(look);
     if (lack !== '') return { status: 'away', reason: lack };
     const { status, parts = {} } = JSON.parse(text);
-    if (status === 'up') return { status };
+    const said = saidBy(parts);
+    if (status === 'up') return { status, said };
     const down = Object.entries(parts).filter(([, part]) => /** @type {any} */ (part).status !== 'up').map(([name]) => name);
-    return { status: 'degraded', reason: `its /health says so: ${down.join(', ')}` };
+    return { status: 'degraded', reason: `its /health says so: ${down.join(', ')}`, said };
   } catch (error) {
     return { status: 'away', reason: error instanceof SiteAway ? error.reason : 'answers with something else than JSON' };
   }
 }
+
+/** @param {any} parts of /health; an earlier version has not all of it @returns {Said} */
+const saidBy = ({ building, rebuild }) => ({ building: building?.name ?? null, simulated: building?.simulated > 0,
+  completeMs: rebuild?.complete_until_ms ?? null });
 
 /** What the entry's key lacks. @param {Look} look @returns {Promise<string>} '': nothing */
 async function lackOf(look) {

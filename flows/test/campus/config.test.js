@@ -19,6 +19,7 @@ key_env = "NORTH_KEY"
 [[sites]]
 name = "south"
 url = "https://south.example.org:1843/"
+dashboard = "https://locator.example.org/dashboard"
 ca_file = "ca.crt"
 key_file = "south.key"
 `;
@@ -26,8 +27,8 @@ key_file = "south.key"
 test('two sites: keys from the environment and from a file, the rest has defaults', () => {
   assert.deepEqual(read(TWO), { bind: '127.0.0.1', port: 1890, https: null, dataDir: '/etc/sda/.campus', hostNames: [], trustedNets: [], trustedProxies: [],
     ratePerS: 3000, timeoutMs: 3000, sites: [
-      { name: 'north', url: 'http://127.0.0.1:1880', ca: null, key: 'k1' },
-      { name: 'south', url: 'https://south.example.org:1843', ca: 'PEM', key: 'k2' }] });
+      { name: 'north', url: 'http://127.0.0.1:1880', dashboard: 'http://127.0.0.1:1880/dashboard', ca: null, key: 'k1' },
+      { name: 'south', url: 'https://south.example.org:1843', dashboard: 'https://locator.example.org/dashboard', ca: 'PEM', key: 'k2' }] });
   assert.deepEqual(read(`[entry]\nport = 9\nhost_names = ["HACS.example.org"]\n${TWO}`).hostNames, ['hacs.example.org']);
 });
 

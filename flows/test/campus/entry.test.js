@@ -1,66 +1,14 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { once } = require('node:events');
-const fs = require('node:fs');
-const http = require('node:http');
-const os = require('node:os');
-const path = require('node:path');
 const { test } = require('node:test');
-const { makeKey, writeKeys } = require('../../lib/access/keys/ring');
-const { createCampus } = require('../../lib/campus');
+const { AWAY, entry, site, WELL } = require('../support/campus');
 const { until } = require('../support/stack');
 
 // The entry over HTTP, with sites that answer what a test says.
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-const SITE_KEY = 'key-of-the-entry';
-
-/** What a site that is well says of itself. */
-const WELL = { '/health': { body: { status: 'up', parts: {} } }, '/api/v1/me': { body: { rights: ['history', 'presence', 'forward'] } } };
-
-/** A site: answers by path; a function gets the request and its body, and answers itself. */
-async function site(t, name, answers = {}) {
-  const asked = [];
-  const server = http.createServer(async (request, response) => {
-    const body = (await request.setEncoding('utf8').toArray()).join('');
-    const { pathname, search } = new URL(request.url, 'http://site');
-    if (!(pathname in WELL)) asked.push({ path: pathname + search, body: body && JSON.parse(body), headers: request.headers });
-    const answer = answers[pathname] ?? WELL[pathname];
-    if (typeof answer === 'function') {
-      answer(response, { search, body });
-      return;
-    }
-    const { status = 200, headers = {}, body: data } = answer;
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(typeof data === 'string' ? data : JSON.stringify(data));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => { server.close(); server.closeAllConnections(); });
-  return { config: { name, url: `http://127.0.0.1:${server.address().port}`, ca: null, key: SITE_KEY }, asked, answers, server };
-}
-
-/** The entry of these sites. */
-async function entry(t, sites, more = {}) {
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'sda-campus-'));
-  t.after(() => fs.rmSync(dataDir, { recursive: true }));
-  const { record, key } = makeKey([], { name: 'hacs', rights: ['history', 'presence'], expiresMs: null }, Date.now());
-  fs.writeFileSync(path.join(dataDir, 'keys.json'), writeKeys([record]), { mode: 0o600 });
-  const campus = createCampus({ bind: '127.0.0.1', port: 0, https: null, dataDir, hostNames: [], trustedNets: [], trustedProxies: [], ratePerS: 1000,
-    timeoutMs: 20_000, sites: sites.map(({ config }) => config), ...more }, { version: '1', log: silent });
-  await campus.start();
-  const server = campus.app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => { server.close(); server.closeAllConnections(); campus.close(); });
-  return async (route, { headers = {}, ...options } = {}) => {
-    const response = await fetch(`http://127.0.0.1:${server.address().port}${route}`, { ...options, headers: { 'x-api-key': key, ...headers } });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text.startsWith('{') ? JSON.parse(text) : null };
-  };
-}
-
 const at = (timestamp, location = 'Lobby') => ({ level: 'L1', location, timestamp });
 const history = (completeMs, ...records) => ({ body: { location: records }, headers: { 'x-complete-until-ms': String(completeMs) } });
 const POLL = '/extractbeacon?staff_id=3&start_time=100&end_time=200';
-const AWAY = { status: 503, headers: { 'retry-after': '7' }, body: { error: 'history is not available: InfluxDB is away', location: [] } };
 
 test('a history of two sites is one, complete as far as both are; the sites learn who asks', async (t) => {
   const north = await site(t, 'north', { '/extractbeacon': history(150_000, at(130, 'A'), at(110, 'A')) });
@@ -73,7 +21,7 @@ test('a history of two sites is one, complete as far as both are; the sites lear
   assert.equal(answer.headers.get('x-complete-until-ms'), '150000');
   const [{ body, headers }] = south.asked;
   assert.deepEqual(body, { staff_id: '3', start_time: 100, end_time: 200 });
-  assert.deepEqual([headers['x-api-key'], headers['x-on-behalf-of']], [SITE_KEY, 'hacs']);
+  assert.deepEqual([headers['x-api-key'], headers['x-on-behalf-of']], ['key-of-the-entry', 'hacs']);
 });
 
 for (const [what, answer, reason, again, times = {}] of [
@@ -118,9 +66,16 @@ test('bad input has the messages of a site, and disturbs none', async (t) => {
       + 'staff members at most with commas between them, or * for all'],
     ['/newbeacondetect?staff_id=0&beacon_address=x&rssi=-5', 400, 'beacon_address is no beacon id: twelve hex digits, or one of the longer forms'],
     ['/api/v1/staff?limit=0', 400, 'limit must be a whole number from 1 to 10000'],
-    ['/api/v1/rooms', 404, 'there is no /api/v1/rooms'],
+    ['/api/v1/levels', 404, 'there is no /api/v1/levels'],
+    ['/api/v1/rooms?site=west', 400, 'site must be one of north, south'],
+    ['/api/v1/events?type=party', 400, /^type must be one of enter, leave, /],
     ['/elsewhere', 404, 'there is no /elsewhere'],
-  ]) assert.deepEqual([(await call(route)).status, (await call(route)).body.error], [status, error]);
+  ]) {
+    const answer = await call(route);
+    assert.equal(answer.status, status);
+    if (error instanceof RegExp) assert.match(answer.body.error, error);
+    else assert.equal(answer.body.error, error);
+  }
   assert.equal((await call('/newbeacondetect', { method: 'HEAD' })).status, 405);
   assert.equal((await call('/extractbeacon', { method: 'PUT' })).status, 405);
   assert.equal((await call(POLL, { headers: { 'x-api-key': 'sda_00000000_wrong' } })).status, 401);
@@ -184,6 +139,80 @@ test('locations and stays are those of all sites; unknown at one of them is no e
   assert.equal((await call(`/api/v1/staff/3/stays?${window}`)).status, 503);
 });
 
+const PAST = { start_ms: 0, end_ms: 60_000, complete_until_ms: 60_000 };
+const WINDOW = 'start=1970-01-01T00:00:00Z&end=1970-01-01T00:01:00Z';
+
+test('events of all sites, newest first; a page goes on at any entry, and asks for what follows alone', async (t) => {
+  const event = (ts, subject) => ({ ts, type: 'enter', subject, staff_id: subject, level: 'L1', room: 'a' });
+  const listing = (...events) => (response, { search }) => {
+    const end = Date.parse(new URLSearchParams(search).get('end'));
+    const complete = Math.min(end, 50_000);
+    response.end(JSON.stringify({ ...PAST, complete_until_ms: complete, events: events.filter(({ ts }) => ts < end), next: null }));
+  };
+  const north = await site(t, 'north', { '/api/v1/events': listing(event(9000, '3'), event(5000, '3')) });
+  const south = await site(t, 'south', { '/api/v1/events': listing(event(7000, '1'), event(5000, '1')) });
+  const [call, other] = [await entry(t, [north, south]), await entry(t, [north, south])];
+  const first = (await call(`/api/v1/events?type=enter&limit=2&${WINDOW}`)).body;
+  assert.deepEqual({ ...first, next: null }, { ...PAST, complete_until_ms: 50_000, next: null,
+    events: [{ ...event(9000, '3'), site: 'north' }, { ...event(7000, '1'), site: 'south' }] });
+  assert.match(south.asked[0].path, /\?type=enter&start=1970-01-01T00%3A00%3A00.000Z&end=1970-01-01T00%3A01%3A00.000Z&limit=3$/);
+  const second = (await other(`/api/v1/events?type=enter&limit=2&cursor=${first.next}`)).body;
+  assert.deepEqual(second.events.map(({ ts, site: where }) => [ts, where]), [[5000, 'south'], [5000, 'north']], 'of one moment by subject');
+  assert.deepEqual([second.next, second.complete_until_ms], [null, 50_000], 'what the page before read is no more complete than it was');
+  assert.match(south.asked[1].path, /end=1970-01-01T00%3A00%3A07.001Z&limit=4$/);
+  assert.equal((await call(`/api/v1/events?type=leave&cursor=${first.next}`)).status, 400, 'a cursor of another question');
+  south.answers['/api/v1/events'] = AWAY;
+  const { status, headers } = await call(`/api/v1/events?${WINDOW}`);
+  assert.deepEqual([status, headers.get('retry-after')], [503, '7'], 'no half of the events');
+  const ofNorth = (await call(`/api/v1/events?site=north&${WINDOW}`)).body.events;
+  assert.deepEqual(ofNorth.map(({ ts }) => ts), [9000, 5000], 'of one site the others need not answer');
+  south.answers['/api/v1/events'] = { status: 404, body: { error: 'there is no /api/v1/events' } };
+  assert.equal((await call(`/api/v1/events?${WINDOW}`)).status, 503, 'a site that does not know the question');
+});
+
+test('stays of several people at all sites, by the time of entering, then by person and site', async (t) => {
+  const stay = (id, enter) => ({ staff_id: id, level: 'L1', room: 'a', enter_ms: enter, leave_ms: enter + 5, duration_s: 0.005, ongoing: false });
+  const answer = (...stays) => ({ body: { ...PAST, stays, next: null } });
+  const north = await site(t, 'north', { '/api/v1/stays': answer(stay('3', 10), stay('2', 20)) });
+  const south = await site(t, 'south', { '/api/v1/stays': answer(stay('3', 5), stay('3', 10)) });
+  const call = await entry(t, [north, south]);
+  const { body } = await call(`/api/v1/stays?staff_id=2,3&level=L1&${WINDOW}`);
+  assert.deepEqual(body, { ...PAST, next: null, stays: [{ ...stay('3', 5), site: 'south' }, { ...stay('3', 10), site: 'north' },
+    { ...stay('3', 10), site: 'south' }, { ...stay('2', 20), site: 'north' }] });
+  assert.match(north.asked[0].path, /\?staff_id=2%2C3&level=L1&start=/);
+});
+
+test('rooms of all sites; one of them by its id, and by its site where several have that id', async (t) => {
+  const room = (id, level = 'L1') => ({ level, room: id, name: id, limit: null, count: 0, crowded: false, people: [] });
+  const rooms = (...list) => ({ body: { rooms: list, next: null } });
+  const detail = (id) => ({ body: { ...room(id), listed: true, polygon: null } });
+  const unknown = (id) => ({ status: 404, body: { error: `there is no room ${id}` } });
+  const visit = (ms) => ({ staff_id: '3', enter_ms: ms, leave_ms: ms, duration_s: 0, ongoing: false, in_window_s: 0 });
+  const visits = (response, { search }) => response.end(JSON.stringify({ room: 'a', name: 'a', ...PAST,
+    ...(search.includes('cursor=theirs') ? { visits: [visit(1)], next: null } : { visits: [visit(2)], next: 'theirs' }) }));
+  const north = await site(t, 'north', { '/api/v1/rooms': rooms(room('a'), room('lobby')), '/api/v1/rooms/a': detail('a'), '/api/v1/rooms/lobby': detail('lobby'),
+    '/api/v1/rooms/z': unknown('z'), '/api/v1/rooms/a/visits': visits });
+  const south = await site(t, 'south', { '/api/v1/rooms': rooms(room('b', 'L2'), room('lobby')), '/api/v1/rooms/a': unknown('a'), '/api/v1/rooms/lobby': detail('lobby'),
+    '/api/v1/rooms/z': unknown('z'), '/api/v1/rooms/a/visits': unknown('a') });
+  const call = await entry(t, [north, south]);
+  const named = (list) => list.map(({ room: id, site: where }) => `${id} ${where}`);
+  const first = (await call('/api/v1/rooms?limit=3')).body;
+  assert.deepEqual(named(first.rooms), ['a north', 'b south', 'lobby north']);
+  assert.deepEqual(named((await call(`/api/v1/rooms?limit=3&cursor=${first.next}`)).body.rooms), ['lobby south']);
+  assert.deepEqual(named((await call('/api/v1/rooms?level=L2')).body.rooms), ['b south']);
+  assert.deepEqual((await call('/api/v1/rooms/a')).body, { ...room('a'), listed: true, polygon: null, site: 'north' });
+  const { status, body } = await call('/api/v1/rooms/lobby');
+  assert.deepEqual([status, body.error], [400, 'there is a room lobby at several sites: add site=north or site=south']);
+  assert.equal((await call('/api/v1/rooms/lobby?site=south')).body.site, 'south');
+  assert.deepEqual((await call('/api/v1/rooms/z')).body, { error: 'there is no room z' });
+
+  const page = (await call(`/api/v1/rooms/a/visits?limit=1&${WINDOW}`)).body;
+  assert.deepEqual({ ...page, next: null }, { room: 'a', name: 'a', ...PAST, visits: [visit(2)], next: null, site: 'north' });
+  const asked = south.asked.length;
+  const rest = (await call(`/api/v1/rooms/a/visits?limit=1&cursor=${page.next}`)).body;
+  assert.deepEqual([rest.visits, rest.next, south.asked.length - asked], [[visit(1)], null, 0], 'the site that has it goes on by itself');
+});
+
 test('/health and /metrics say which site is away, and strangers learn no reason', async (t) => {
   const north = await site(t, 'north');
   const south = await site(t, 'south', { '/health': { body: { status: 'degraded', parts: { broker: { status: 'degraded' }, keys: { status: 'up' } } } } });
@@ -240,8 +269,9 @@ test('contacts at several sites count together', async (t) => {
 test('a description of what it answers, and nothing else', async (t) => {
   const call = await entry(t, [await site(t, 'north')]);
   const { body } = await call('/api/v1/openapi.json', { headers: { 'x-api-key': '' } });
-  assert.deepEqual(Object.keys(body.paths).sort(), ['/api/v1/staff', '/api/v1/staff/{staff_id}', '/api/v1/staff/{staff_id}/contacts',
-    '/api/v1/staff/{staff_id}/locations', '/api/v1/staff/{staff_id}/stays', '/extractbeacon', '/newbeacondetect', '/retrieveformonitoring']);
+  assert.deepEqual(Object.keys(body.paths).sort(), ['/api/v1/events', '/api/v1/rooms', '/api/v1/rooms/{room}',
+    '/api/v1/rooms/{room}/visits', '/api/v1/sites', '/api/v1/staff', '/api/v1/staff/{staff_id}', '/api/v1/staff/{staff_id}/contacts',
+    '/api/v1/staff/{staff_id}/locations', '/api/v1/staff/{staff_id}/stays', '/api/v1/stays', '/extractbeacon', '/newbeacondetect', '/retrieveformonitoring']);
   assert.ok(body.components.schemas.HacsRecord.required.includes('site'));
 });
 

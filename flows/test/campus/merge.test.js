@@ -4,10 +4,13 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
 const { merge } = require('../../lib/campus/merge');
-const { locationsPage, staysPage } = require('../../lib/campus/pages');
+const { listPage } = require('../../lib/campus/lists');
+const { locationsPage } = require('../../lib/campus/pages');
 const { latestOf, staffOf } = require('../../lib/campus/people');
 const { recordsOf } = require('../../lib/campus/record-stream');
+const { roomsOf } = require('../../lib/campus/places');
 const { SiteAway } = require('../../lib/campus/site');
+const { within } = require('../../lib/history/views/stays');
 
 // Answers of several sites as one: all that any of them has, newest first, and nothing when one of them breaks off.
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];
@@ -81,22 +84,63 @@ test('a page of locations leaves nothing out: page after page they are the union
   }), { numRuns: 300 });
 });
 
-test('pages of stays are all stays in order, also of the same moment at two sites', () => {
-  const times = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 20 })), { minLength: 1, maxLength: 3 });
-  fc.assert(fc.property(times, fc.integer({ min: 1, max: 5 }), (sites, limit) => {
-    const parts = sites.map((all, i) => ({ site: `s${i}`, items: all.map((ms) => ({ enter_ms: ms })), isWhole: true }));
-    const seen = [];
-    for (let after = null, pages = 0; ; pages += 1) {
-      const { items, last } = staysPage(parts, after, limit);
-      seen.push(...items);
-      if (last === null) break;
-      assert.ok(pages < 100);
-      after = last;
-    }
-    const expected = parts.flatMap(({ site, items }) => items.map((item) => ({ ...item, site })))
-      .sort((a, b) => a.enter_ms - b.enter_ms || (a.site < b.site ? -1 : 1));
-    assert.deepEqual(seen, expected);
-  }), { numRuns: 200 });
+// A site's list by time: what touches the window, in its order, page by page; complete up to a gap of the site's own.
+const compareTexts = (a, b) => (a < b ? -1 : Number(a > b));
+const SITE_PAGE = 3;
+const siteWith = ({ items, gapMs }, newestFirst) => async ({ path }) => {
+  const asked = new URL(path, 'http://site').searchParams;
+  const [fromMs, toMs] = ['start', 'end'].map((name) => Date.parse(asked.get(name)));
+  const all = items.filter((item) => within(item, { fromMs, toMs }))
+    .sort((a, b) => (newestFirst ? b.enter_ms - a.enter_ms : a.enter_ms - b.enter_ms) || compareTexts(a.staff_id, b.staff_id));
+  const [at, limit] = [Number(asked.get('cursor') ?? 0), Number(asked.get('limit'))];
+  assert.ok(limit <= SITE_PAGE, 'as much as a site gives at once');
+  const data = { items: all.slice(at, at + limit), next: at + limit < all.length ? String(at + limit) : null,
+    complete_until_ms: Math.max(fromMs, Math.min(toMs, gapMs)) };
+  return { status: 200, json: async () => data };
+};
+const FROM = Date.UTC(2026, 0, 1);
+const moment = fc.integer({ min: 0, max: 12 }).map((ms) => FROM + ms);
+const item = fc.record({ who: fc.constantFrom('a', 'b', 'c'), enter: moment, for: fc.integer({ min: 0, max: 5 }) })
+  .map(({ who, enter, for: ms }) => ({ staff_id: who, enter_ms: enter - 3, leave_ms: enter - 3 + ms }));
+const siteItems = fc.uniqueArray(item, { maxLength: 12, selector: (one) => `${one.staff_id} ${one.enter_ms}` });
+const siteLists = fc.array(fc.record({ gapMs: moment, items: siteItems }), { minLength: 1, maxLength: 3 });
+
+for (const newestFirst of [true, false]) {
+  test(`pages of lists ${newestFirst ? 'newest' : 'oldest'} first are all there is, once and in order, also of one moment at two sites`, async () => {
+    const window = { fromMs: FROM, toMs: FROM + 10 };
+    await fc.assert(fc.asyncProperty(siteLists, fc.integer({ min: 1, max: 5 }), async (lists, limit) => {
+      const points = lists.map(({ items, ...list }) => ({ ...list,
+        items: newestFirst ? items.map((one) => ({ ...one, leave_ms: one.enter_ms })) : items }));
+      const asking = points.map((list, i) => [`s${i}`, siteWith(list, newestFirst)]);
+      const sites = { each: (work) => Promise.all(asking.map(([name, ask]) => work(ask, name))) };
+      const order = { ts: ({ enter_ms: ms }) => ms, id: ({ staff_id: id }) => id, newestFirst };
+      const seen = [];
+      for (let after = null, pages = 0; ; pages += 1) {
+        assert.ok(pages < 100, 'the pages end');
+        const ask = { params: {}, window, after, limit, caller: { name: 'hacs' }, next: (last) => last };
+        const page = await listPage({ ask, sites }, { path: '/list', items: 'items', order, most: SITE_PAGE });
+        assert.equal(page.completeMs, Math.min(window.toMs, ...lists.map(({ gapMs }) => gapMs)), 'as far as every site is complete');
+        assert.ok(page.items.length <= limit);
+        seen.push(...page.items);
+        if (page.next === null) break;
+        after = page.next;
+      }
+      const expected = points.flatMap(({ items }, i) => items.filter((one) => within(one, window)).map((one) => ({ ...one, site: `s${i}` })))
+        .sort((a, b) => (newestFirst ? b.enter_ms - a.enter_ms : a.enter_ms - b.enter_ms) || compareTexts(a.staff_id, b.staff_id)
+          || compareTexts(a.site, b.site));
+      assert.deepEqual(seen, expected);
+    }), { numRuns: 300 });
+  });
+}
+
+test('somebody who walked over counts in the room of the newest sighting', () => {
+  const here = (staffId, ts) => ({ staff_id: staffId, since: 1, ts, state: 'present' });
+  const room = (id, limit, ...people) => ({ level: 'L1', room: id, name: id, limit, count: people.length, crowded: people.length > limit, people });
+  const lists = [{ site: 'north', items: [room('lobby', 1, here('0', 10), here('1', 10)), room('b', 9)] },
+    { site: 'annex', items: [room('lobby', 1, here('0', 11)), room('a', 9, here('1', 10))] }];
+  const who = (people) => people.map(({ staff_id: id }) => id);
+  assert.deepEqual(roomsOf(lists).map(({ room: id, site, count, crowded, people }) => [id, site, count, crowded, who(people)]), [
+    ['a', 'annex', 0, false, []], ['b', 'north', 0, false, []], ['lobby', 'annex', 1, false, ['0']], ['lobby', 'north', 1, false, ['1']]]);
 });
 
 test('everybody is in one place: the newest sighting, of the same second the loudest', () => {
