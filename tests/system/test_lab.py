@@ -1,5 +1,6 @@
-"""The load laboratory on a real stack, whose parts reach each other through Toxiproxy: all is counted, a starved
-generator makes its run void, a loss and a slower platform are found, a delayed connection delays what goes over it."""
+"""The load laboratory on a real stack, whose parts reach each other through Toxiproxy: all is counted, also of two
+workers over TLS; a starved generator makes its run void, a loss and a slower platform are found, a delayed connection
+delays what goes over it."""
 
 import csv
 import json
@@ -54,6 +55,7 @@ seconds = 1.5
 name = "polls"
 load = [{ kind = "calls", call = "hacs", rate = 20, staff = 5 }]
 """
+DEVICES = 20
 OK, FAILED, VOID = 0, 1, 5
 DELAYS_MS = {"before": 100, "same": 100, "slower": 122}
 """Most of each answer's time: what other tests do to the machine meanwhile is small beside it."""
@@ -81,10 +83,19 @@ def links(links_and_stack: tuple[Links, RunningStack]) -> Links:
 
 
 def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, tmp_path: Path) -> None:
+    """Two workers, one of them as on another machine: HTTPS, MQTT over TLS, an account for each receiver."""
     (tmp_path / "own.toml").write_text(SCENARIO)
-    with _simulator(stack, tmp_path, "run", str(tmp_path / "own.toml"), "--to", str(tmp_path / "runs")) as running:
-        _starve(running)
-        printed = running.communicate(timeout=120)[0]
+    far = _far(stack, tmp_path, receivers=DEVICES)
+    address = f"127.0.0.1:{unused_ports(1)[0]}"
+    workers = ("--workers", "1", "--expect", "1", "--bind", address)
+    arguments = ("run", str(tmp_path / "own.toml"), "--to", str(tmp_path / "runs"), *workers)
+    with ExitStack() as open_:
+        elsewhere = open_.enter_context(_simulator(stack, tmp_path, "worker", address, target=far))
+        open_.callback(elsewhere.terminate)  # where the run does not begin, it would wait for it
+        running = open_.enter_context(_simulator(stack, tmp_path, *arguments, target=far))
+        _starve(running, tmp_path / "run.log")
+        printed = running.communicate(timeout=120)[0] + (tmp_path / "run.log").read_text()
+        assert elsewhere.wait(30) == OK, printed
     (folder,) = (tmp_path / "runs").iterdir()
     summary = json.loads((folder / "summary.json").read_text())
 
@@ -93,10 +104,15 @@ def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, t
     page = (folder / "report.html").read_text()
     assert page.count('class="void"') == page.count('<div class="table">') - 1  # but for the set-up
     assert page.count(">VOID<") == page.count("<figure") > 3
-    assert "http" not in page.replace("http://www.w3.org", "").replace(stack.http_url, "").replace(stack.influx_url, "")
+    url = f"https://localhost:{stack.ports.https}"
+    assert "http" not in page.replace("http://www.w3.org", "").replace(url, "").replace(stack.influx_url, "")
 
     assert summary["counts"]["differences"] == []
-    assert summary["counts"]["expected"] == summary["counts"]["stored"] == 20 * 2 * 3 + 30
+    assert summary["counts"]["expected"] == summary["counts"]["stored"] == DEVICES * 2 * 3 + 30
+    first, second = summary["shares"]
+    assert (first["receivers"], second["receivers"]) == (DEVICES // 2, DEVICES // 2)
+    assert first["readings"] + second["readings"] == summary["counts"]["stored"]
+    assert first["requests"] + second["requests"] == summary["requests"]
     assert summary["wrong"] == 0
     calls = {call for step in summary["steps"] for call in step["calls"]}
     assert calls - {"change", "unchanged"} == {"message", "insert", "hacs", "staff", "monitoring", "page"}
@@ -175,27 +191,56 @@ def _compared(folder: Path, before: str, after: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def _simulator(stack: RunningStack, folder: Path, *arguments: str, http_port: int = 0) -> "subprocess.Popen[str]":
+def _far(stack: RunningStack, folder: Path, receivers: int) -> Path:
+    """The target file of another machine; the broker gets an account for each receiver."""
+    ids = [f"lab-{number}" for number in range(receivers)]
+    (folder / "accounts.tsv").write_text(stack.command("account", "add", "phone", *ids))
+    stack.wait_until_healthy()
+    values = {
+        "url": f"https://localhost:{stack.ports.https}",
+        "ca": str(stack.authority),
+        "mqtt_host": "localhost",
+        "mqtt_port": stack.ports.mqtts,
+        "accounts": str(folder / "accounts.tsv"),
+        "influx_url": stack.influx_url,
+    }
+    file = folder / "far.toml"
+    file.write_text("mqtt_tls = true\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items()))
+    return file
+
+
+def _simulator(
+    stack: RunningStack, folder: Path, *arguments: str, http_port: int = 0, target: Path | None = None
+) -> "subprocess.Popen[str]":
+    """Run `simulator lab`; with a target its lines for the operator go to a file named after the action."""
     env_file = folder / "target.env"
     values = {**stack.secrets, "HTTP_PORT": str(http_port or stack.ports.http)}
     env_file.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
     program = Path(sys.executable).with_name("simulator")
-    command: list[str | Path] = [program, "lab", *arguments, "--target", env_file]
+    command: list[str | Path] = [program, "lab", *arguments, "--target", target or env_file]
     environment = {key: value for key, value in os.environ.items() if key not in stack.secrets}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    with ExitStack() as open_:
+        log = None
+        if target is not None:
+            log = open_.enter_context((folder / f"{arguments[0]}.log").open("w"))
+            keys = {"LAB_API_KEY": "SDA_API_KEY", "LAB_VIEWER_PASSWORD": "SDA_VIEWER_PASSWORD"}
+            environment |= {name: stack.secrets[key] for name, key in keys.items()}
+            environment |= {key: stack.secrets[key] for key in ("INFLUX_READ_TOKEN", "INFLUX_ADMIN_TOKEN")}
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
 
 
-def _starve(running: "subprocess.Popen[str]") -> None:
-    """Let the generator not run for a second, in the middle of its work."""
+def _starve(running: "subprocess.Popen[str]", log: Path) -> None:
+    """Let a generator not run for a second, in the middle of its work."""
 
-    def working() -> psutil.Process | None:
-        children = psutil.Process(running.pid).children()
-        return next((one for one in children if sum(one.cpu_times()[:2]) > 0 and _connections(one) >= 20), None)
+    def begun() -> bool:
+        assert running.poll() is None, log.read_text()
+        return "step 1 of " in log.read_text()
 
-    generator = eventually(working, within_s=60, what="the generator's connections")
-    assert generator
+    eventually(begun, within_s=60, what="the first step")
+    children = psutil.Process(running.pid).children()
+    generator = next(one for one in children if _connections(one) >= DEVICES // 2)
     began_s = time.monotonic()
-    eventually(lambda: time.monotonic() > began_s + 2.5, what="its first step")
+    eventually(lambda: time.monotonic() > began_s + 2.5, what="its middle")
     generator.suspend()
     frozen_s = time.monotonic()
     eventually(lambda: time.monotonic() > frozen_s + FROZEN_S, what="a second without CPU")

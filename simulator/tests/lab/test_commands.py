@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from simulator.lab import command
+from simulator.lab import run as runs
 from simulator.lab.scenario_file import ScenarioError
 
 DOCS = Path(__file__).parents[3] / "docs" / "load-tests.md"
@@ -41,6 +42,18 @@ def test_steps_and_sizes_reach_the_plan(tmp_path: Path) -> None:
     )
     (plan,) = command.plans(options)
     assert [(step.name, step.loads[0].requests) for step in plan.steps] == [("64 workers", 3)]
+
+
+@pytest.mark.parametrize("text", ["5557", "10.0.0.1", "10.0.0.1:", "10.0.0.1:http", ":5557"])
+def test_where_workers_join_is_an_address_and_a_port(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse("worker", text, "--target", "far.toml")
+    assert "is no ADDRESS:PORT, as 10.0.0.1:5557 is" in capsys.readouterr().err
+
+
+def test_workers_of_this_machine_join_where_the_coordinator_listens() -> None:
+    assert runs.reached("10.0.0.1:5557") == "10.0.0.1:5557"
+    assert runs.reached("0.0.0.0:5557") == "127.0.0.1:5557"
 
 
 def test_a_size_without_a_number_says_how_it_is_given(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from simulator.lab.accuracy import Accuracy, judge
 from simulator.lab.calls import Moment, Place, Site, hacs, history, monitoring, site_of
+from simulator.lab.catalogue import CALLS, LARGE_BYTES
 from simulator.lab.samples import Sample
 from simulator.lab.summary import expected
 
@@ -57,6 +58,15 @@ def test_the_truth_takes_one_beacon_of_each_room_first() -> None:
     levels = [{"id": "L1", "rooms": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]}]
     beacons = [{"id": one, "level": "L1", "room": room} for one, room in (("A0", "a"), ("A1", "a"), ("B0", "b"))]
     assert [one.beacon for one in site_of({"levels": levels, "beacons": beacons}).places] == ["A0", "B0", "A1"]
+
+
+def test_a_large_answer_is_read_again_as_soon_as_it_is_another_one() -> None:
+    ask = CALLS["staff"](moment())
+    people = json.dumps({"staff": [{"id": "7"}], "padding": "x" * LARGE_BYTES}).encode()
+    nobody = json.dumps({"staff": [], "padding": "x" * LARGE_BYTES}).encode()
+    assert [ask.judge(body)[0] for body in (people, people, nobody, nobody, people)] == [
+        "", "", "0 of staff instead of 1", "0 of staff instead of 1", "",
+    ]  # fmt: skip
 
 
 def sent(call: str, fault: str = "", status: int = 0, readings: int = 2) -> Sample:

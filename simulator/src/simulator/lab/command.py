@@ -43,8 +43,8 @@ EXAMPLES = """examples:
   simulator lab run b-panels --target far.toml   another host: url, mqtt_host, mqtt_port, mqtt_tls, ca, accounts,
                                                  influx_url, viewer; secrets from LAB_API_KEY, LAB_VIEWER_PASSWORD,
                                                  MQTT_SIMULATOR_PASSWORD, INFLUX_READ_TOKEN, INFLUX_ADMIN_TOKEN
-  simulator lab run e-clients --expect 2 --bind 10.0.0.1:5557
-  simulator lab worker 10.0.0.1:5557 --target far.toml
+  simulator lab run b-panels --target near.toml --expect 2 --bind 10.0.0.1:5557
+  simulator lab worker 10.0.0.1:5557 --target far.toml   on each of two machines; docs/load-tests.md has all steps
   simulator lab run a-tp-1 --repeat 3 --to runs/before   and later, after a change, --to runs/after
   simulator lab compare runs/before/* --after runs/after/*
   simulator lab report runs/a-tp-1-short-20260101-120000
@@ -102,13 +102,18 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--workers", metavar="N", type=int, default=0, help="generator processes here (0: one for all)")
     run.add_argument("--expect", metavar="N", type=int, default=0, help="workers that join from elsewhere (0)")
     run.add_argument(
-        "--bind", metavar="ADDRESS:PORT", default="127.0.0.1:5557", help="where workers join (%(default)s)"
+        "--bind",
+        metavar="ADDRESS:PORT",
+        type=_address,
+        default="127.0.0.1:5557",
+        help="where workers join: an address of this machine that they reach (%(default)s)",
     )
     run.add_argument("--page", metavar="PORT", type=int, default=0, help="Locust's live page on this port (off)")
     run.add_argument("--nice", metavar="N", type=int, default=0, help="the generator's priority, 19 is the lowest (0)")
     worker = actions.add_parser("worker", help="generate load for a coordinator elsewhere", allow_abbrev=False)
-    worker.add_argument("coordinator", metavar="ADDRESS:PORT")
+    worker.add_argument("coordinator", metavar="ADDRESS:PORT", type=_address, help="what --bind says there")
     worker.add_argument("--target", metavar="FILE", type=Path, required=True, help="the platform as reached from here")
+    worker.add_argument("--again", action="store_true", help="for one run after the other, until Ctrl-C")
     recount = actions.add_parser("recount", help="count again what a run stored", allow_abbrev=False)
     recount.add_argument("run", metavar="RUN", type=Path)
     recount.add_argument("--target", metavar="FILE", type=Path, required=True)
@@ -127,6 +132,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     page = actions.add_parser("page", help="one page of Markdown with pictures, of many runs", allow_abbrev=False)
     page.add_argument("run", metavar="RUN", type=Path, nargs="+")
     page.add_argument("--to", metavar="FILE", type=Path, required=True)
+
+
+def _address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no ADDRESS:PORT, as 10.0.0.1:5557 is")
+    return text
 
 
 def main(options: argparse.Namespace) -> int:
@@ -280,7 +292,7 @@ def _worker(options: argparse.Namespace) -> int:
     from simulator.lab import run as runs
     from simulator.lab import target as targets
 
-    return runs.run_worker(targets.read(options.target), options.coordinator)
+    return runs.run_worker(targets.read(options.target), options.coordinator, _log, again=options.again)
 
 
 def _recount(options: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -159,11 +159,18 @@ class Lead:
             gevent.sleep(PROGRESS_S)
             self._log(f"  {self._collector.progress(PROGRESS_S)}")
 
-    def write(self, path: Path, workers: int, lost: int) -> None:
-        """What only the generator knows, for the report."""
+    def write(self, path: Path, workers: int, lost: int, machines: Sequence[Mapping[str, Any]]) -> None:
+        """What only the generator knows, for the report.
+
+        Args:
+            path: of the file.
+            workers: how many did the run.
+            lost: how many of them did not come to its end.
+            machines: `{"worker", "host", "cores"}` of each of the others; empty: there was one process.
+        """
         path.write_text(
             json.dumps(
                 {"steps": self.steps, "stopped": self.stopped, "workers": workers, "workers_lost": lost,
-                 "lag_ms": [round(one, 1) for one in self._collector.lag_ms]}
+                 "machines": list(machines), "lag_ms": [round(one, 1) for one in self._collector.lag_ms]}
             )
         )  # fmt: skip

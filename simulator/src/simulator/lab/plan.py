@@ -176,11 +176,18 @@ def in_time(steps: Sequence[tuple[str, float, tuple[Load, ...], str]], repeats: 
     return tuple(placed)
 
 
-def devices_of(plan: Plan) -> int:
-    """How many receivers of `devices` the run needs at the same time."""
-    return max(
-        (load.first + load.count for step in plan.steps for load in step.loads if load.kind == "devices"), default=0
-    )
+def receivers_of(plan: Plan) -> int:
+    """How many receivers of `devices` and `batches` the run needs at the same time."""
+    loads = [load for step in plan.steps for load in step.loads]
+    devices = [load.first + load.count for load in loads if load.kind == "devices"]
+    waiting = [load.count for load in loads if load.kind == "batches" and load.via == "mqtt"]
+    return max([*devices, *waiting], default=0)
+
+
+def asks_by_http(plan: Plan) -> bool:
+    """Whether workers call the platform over HTTP."""
+    kinds = ("calls", "users", "switches", "sockets")
+    return any(load.kind in kinds or load.via == "http" for step in plan.steps for load in step.loads)
 
 
 def users_at(plan: Plan, time_s: float) -> int:

@@ -1,4 +1,5 @@
-"""MQTT receivers of the generator: paho-mqtt in gevent's loop, one greenlet for each connection, no threads.
+"""MQTT receivers of the generator: paho-mqtt in gevent's loop, one greenlet for each connection, no threads. What
+comes in is read by the loop itself, without a switch to the greenlet.
 
 Each device publishes at QoS 1. What is not acknowledged at the end is reported as such, since nobody knows then whether
 the platform has it."""
@@ -13,10 +14,10 @@ from typing import Any
 
 import gevent
 import gevent.event
-import gevent.socket
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from simulator.lab.logins import USERNAME
 from simulator.lab.target import Target
 from simulator.message import Reading, Receiver, batch, readings_topic
 
@@ -24,7 +25,12 @@ KEEPALIVE_S = 60
 CONNECTS_PER_S = 500.0
 BACKOFF_S = (0.2, 5.0)
 IN_FLIGHT = 1000
-USERNAME = "simulator"
+READABLE = 1
+"""Of libev: something is to be read, or the connection is closed."""
+MOST_REFUSALS, MOST_CONNECTIONS = 5, 5
+"""Before the run. Who is refused or cut off so often has a wrong password, or shares its account."""
+REFUSED = "the broker refuses the account {user!r}: {reason} (it is missing there, or has another password)"
+CUT_OFF = "the broker ended the connection; does another client use the same account, of a run that goes on?"
 
 
 @dataclass(slots=True)
@@ -40,6 +46,11 @@ class Sent:
     call: str
 
 
+def tls_of(target: Target) -> ssl.SSLContext | None:
+    """What all connections of a worker share; None: they are not encrypted. Raises OSError."""
+    return ssl.create_default_context(cafile=target.ca or None) if target.mqtt_tls else None
+
+
 Acknowledged = Callable[["Device", Sent, float], None]
 
 
@@ -53,6 +64,7 @@ class Device:
         acknowledged: Acknowledged,
         reconnected: Callable[["Device", float], None],
         accounts: Mapping[str, str],
+        tls: ssl.SSLContext | None,
         subscription: tuple[str, Callable[[str, bytes], None]] | None = None,
     ) -> None:
         self.receiver = receiver
@@ -61,6 +73,8 @@ class Device:
         self.pending: dict[int, Sent] = {}
         self.early: set[int] = set()
         self.connections = 0
+        self.refusals = 0
+        """In a row."""
         self.last_ms = 0
         """Time stamp of the last batch, for who wants each to have another one."""
         self.answered = gevent.event.Event()
@@ -76,9 +90,10 @@ class Device:
             CallbackAPIVersion.VERSION2, receiver.id, protocol=mqtt.MQTTv311, reconnect_on_failure=False
         )
         own = accounts.get(receiver.id)
-        client.username_pw_set(receiver.id if own else USERNAME, own or target.mqtt_password)
-        if target.mqtt_tls:
-            client.tls_set(ca_certs=target.ca or None)
+        self._user = receiver.id if own else USERNAME
+        client.username_pw_set(self._user, own or target.mqtt_password)
+        if tls is not None:
+            client.tls_set_context(tls)
         client.max_inflight_messages_set(IN_FLIGHT)
         client.connect_async(target.mqtt_host, target.mqtt_port, KEEPALIVE_S)
         client.on_connect, client.on_publish = self._on_connect, self._on_publish
@@ -86,6 +101,11 @@ class Device:
         if subscription is not None:
             received = subscription[1]
             client.on_message = lambda _c, _u, message: received(message.topic, bytes(message.payload))
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it is no use to wait for the connection; `problem` says why."""
+        return self.refusals >= MOST_REFUSALS or self.connections > MOST_CONNECTIONS
 
     def run(self) -> None:
         """Keep the connection until `close`; the body of the device's greenlet."""
@@ -101,6 +121,7 @@ class Device:
                 self.problem = str(error)
             if self.is_up:
                 failures, self._lost_s = 0, time.monotonic()
+                self.problem = CUT_OFF
             self.is_up = False
             if not self._closing:
                 longest = min(BACKOFF_S[1], BACKOFF_S[0] * 2**failures)
@@ -108,16 +129,29 @@ class Device:
                 gevent.sleep(self._chance.uniform(0, longest))
 
     def _read(self, handle: Any) -> None:
-        while self._is_open(handle):
-            gevent.socket.wait_read(handle.fileno(), timeout=KEEPALIVE_S * 2)
-            if self._client.loop_read() != mqtt.MQTT_ERR_SUCCESS:
-                return
-            while isinstance(handle, ssl.SSLSocket) and handle.pending():
-                self._client.loop_read()
-            self._flush()
+        """Read what comes in until the connection ends, at the latest when paho misses an answer to its ping."""
+        ended = gevent.event.Event()
+        watcher = gevent.get_hub().loop.io(handle.fileno(), READABLE)
 
-    def _is_open(self, handle: Any) -> bool:
-        return self._client.socket() is handle
+        def read() -> None:
+            try:
+                is_open = self._client.socket() is handle and self._client.loop_read() == mqtt.MQTT_ERR_SUCCESS
+                while is_open and isinstance(handle, ssl.SSLSocket) and handle.pending():
+                    self._client.loop_read()
+            except (OSError, ValueError) as error:
+                self.problem, is_open = str(error), False
+            if not is_open:
+                ended.set()
+            elif self._client.want_write():
+                gevent.spawn(self._flush)
+
+        self._client.on_disconnect = lambda *_: ended.set()
+        watcher.start(read)
+        try:
+            ended.wait()
+        finally:
+            watcher.stop()
+            watcher.close()
 
     def publish(self, sent: Sent, ts_ms: int, readings: tuple[Reading, ...]) -> None:
         """Publish one batch; paho keeps it while there is no connection."""
@@ -162,9 +196,10 @@ class Device:
 
     def _on_connect(self, _c: Any, _u: Any, _f: Any, reason: Any, _p: Any) -> None:
         if reason.is_failure:
-            self.problem = str(reason)
+            self.refusals += 1
+            self.problem = REFUSED.format(user=self._user, reason=reason)
             return
-        self.is_up = True
+        self.is_up, self.refusals = True, 0
         self.connections += 1
         if self._subscription is not None:
             self._client.subscribe(self._subscription[0], 0)

@@ -65,6 +65,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
         blocks += [Heading("Monitoring delay"), tables.delays(summary)]
         blocks += [Picture("delay", drawn["delay"])] if "delay" in drawn else []
     blocks += [Heading("Everything counted"), *_counts(summary)]
+    if (workers := tables.by_worker(summary)) is not None:
+        blocks += [Heading("What each worker did"), workers]
     if summary["accuracy"]:
         blocks += [Heading("Right room, against the true one"), tables.accuracies(summary)]
     if summary["faults"]:
@@ -182,4 +184,9 @@ def on_screen(summary: Mapping[str, Any], folder: Path) -> str:
         f"\n  {one['receiver']}: {one['sent']} acknowledged, {one['stored']} stored"
         for one in counts["differences"][:10]
     )
+    lines += [
+        f"worker {one['worker']} ({one['host'] or 'lost'}): {one['requests']:,} requests, {one['readings']:,} readings "
+        f"acknowledged, sent {tables.ms(one['late_p99'])} ms late (p99)"
+        for one in summary["shares"]
+    ]
     return "\n".join([*lines, f"{stopped}{verdict}; {counted}{differing}", str(folder / "report.html")])

@@ -14,17 +14,19 @@ from typing import Any
 
 import requests
 
-from simulator.lab import accuracy, calls, resources, samples, seeding, stored, summary
+from simulator.lab import accuracy, calls, logins, resources, samples, seeding, stored, summary
 from simulator.lab import verdict as verdicts
 from simulator.lab.beside import TRUTH, Beside
-from simulator.lab.plan import Plan, from_json
+from simulator.lab.plan import Plan, from_json, receivers_of
 from simulator.lab.scratch import Order
 from simulator.lab.target import Target, TargetError
+from simulator.settings import SettingsError
 
 PEOPLE = "(simulated people, all receivers)"
 SLACK_MS = 5000
 """After the run, when its readings are counted: clocks of receivers may be ahead."""
-STOP_WITHIN_S = 60.0
+NEXT_WORKER_S = 2.0
+"""A coordinator that ends has let go of its port by then."""
 BUILDING_TIMEOUT_S = 10
 
 
@@ -61,13 +63,14 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
     if _changes_building(plan) and not target.scratch:
         raise TargetError(f"{plan.scenario} changes the building: it runs on a stack of its own only, without --target")
     site = calls.site_of(building, seeding.past_end_s(time.time()))
+    own = "" if target.accounts else f"{time.time_ns() // 1_000_000 % 36**5:05x}"
+    _check_logins(plan, target, replace(site, run=own))
     if plan.seed.staff or plan.seed.telemetry_days or plan.seed.events:
         if not target.influx_write_token:
             raise TargetError(
                 "this scenario stores history first: give INFLUX_ADMIN_TOKEN and influx_url of the target"
             )
         log(f"stored {seeding.seed(target, site, plan.seed):,} points of history")
-    own = "" if target.accounts else f"{time.time_ns() // 1_000_000 % 36**5:05x}"
     places = [list(one) for one in site.places]
     facts = {"places": places, "past_end_s": site.past_end_s, "building": site.building, "run": own}
     plan = replace(plan, building=facts)
@@ -212,6 +215,17 @@ def _check_building(building: Mapping[str, Any], target: Target, into: str) -> N
         )
 
 
+def _check_logins(plan: Plan, target: Target, site: calls.Site) -> None:
+    """Before history is stored and workers come: whether all receivers can log in. Raises TargetError."""
+    try:
+        accounts = logins.accounts_of(target)
+    except SettingsError as error:
+        raise TargetError(str(error)) from error
+    receivers = [f"{site.senders}{number}" for number in range(receivers_of(plan))]
+    if fault := logins.fault(receivers, target, accounts):
+        raise TargetError(fault)
+
+
 @contextmanager
 def _generators(plan: Plan, target: Target, options: Options) -> Iterator[list[subprocess.Popen[str]]]:
     """The generator's processes, the leading one first."""
@@ -223,7 +237,7 @@ def _generators(plan: Plan, target: Target, options: Options) -> Iterator[list[s
         first["target"] = {}  # workers have their own
     processes = [_start(first, options.nice, output=subprocess.PIPE)]
     try:
-        own = worker_config(target, f"127.0.0.1:{options.bind.rpartition(':')[2]}")
+        own = worker_config(target, reached(options.bind))
         processes.extend(_start(own, options.nice) for _ in range(options.workers))
         yield processes
     finally:
@@ -231,6 +245,13 @@ def _generators(plan: Plan, target: Target, options: Options) -> Iterator[list[s
             if one.poll() is None:
                 one.kill()
             one.wait()
+            _release(one)
+
+
+def reached(bind: str) -> str:
+    """Where workers of this machine reach what listens at an address."""
+    host, _, port = bind.rpartition(":")
+    return f"{'127.0.0.1' if host in ('', '*', '0.0.0.0') else host}:{port}"  # noqa: S104 - compared, not bound
 
 
 def worker_config(target: Target, coordinator: str) -> dict[str, Any]:
@@ -246,13 +267,36 @@ def _start(config: Mapping[str, Any], nice: int, output: int | None = None) -> "
     )
     assert process.stdin  # noqa: S101 - of PIPE
     process.stdin.write(json.dumps(config) + "\n")
-    process.stdin.close()
+    process.stdin.flush()  # and it stays open: its end is the end of the process
     return process
 
 
-def run_worker(target: Target, coordinator: str) -> int:
-    """One worker for a coordinator elsewhere, until the run is over."""
-    return _start(worker_config(target, coordinator), 0).wait()
+def _release(process: "subprocess.Popen[str]") -> None:
+    assert process.stdin  # noqa: S101 - of PIPE
+    process.stdin.close()
+
+
+def run_worker(target: Target, coordinator: str, log: Callable[[str], None], *, again: bool = False) -> int:
+    """One worker for a coordinator elsewhere, until the run is over. Returns 0 when it came to its end.
+
+    Args:
+        again: another worker follows each, for the next run, until the operator stops it.
+    """
+    while True:
+        log(f"waiting for the coordinator at {coordinator}, for 5 minutes at most")
+        process = _start(worker_config(target, coordinator), 0)
+        try:
+            code = process.wait()
+            _release(process)
+            if code == 0:
+                log("the run is over; its report is on the coordinator's machine")
+            if not again:
+                return code
+            time.sleep(NEXT_WORKER_S)
+        except KeyboardInterrupt:
+            _release(process)
+            process.wait()
+            raise RunError("this worker was stopped; a run in which it was is void") from None
 
 
 def _watch(processes: list["subprocess.Popen[str]"], beside: Beside, log: Callable[[str], None]) -> int:

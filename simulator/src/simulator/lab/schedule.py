@@ -36,6 +36,11 @@ def device_times(count: int, interval_s: float, seconds: float) -> Iterator[tupl
             yield (iteration + device / count) * interval_s, device, iteration
 
 
+def share(count: int, worker: int, workers: int) -> range:
+    """The numbers of one of several workers, of `count`: together they have each number once."""
+    return range(worker, count, workers)
+
+
 def share_of(times: Iterator[float], load: int, worker: int, workers: int) -> Iterator[Due]:
     """The part of a schedule that one of several workers has to do: every `workers`-th."""
     for number, due_s in enumerate(times):

@@ -7,7 +7,7 @@ from influxdb_client.client.influxdb_client import InfluxDBClient
 from influxdb_client.client.write_api import SYNCHRONOUS
 
 from simulator.lab.calls import RSSI, Site
-from simulator.lab.catalogue import TELEMETRY_BEACONS
+from simulator.lab.catalogue import EVENT_S, TELEMETRY_BEACONS
 from simulator.lab.plan import Seed
 from simulator.lab.stored import ORGANISATION, TIMEOUT_MS
 from simulator.lab.target import Target
@@ -65,7 +65,7 @@ def _events(site: Site, wanted: Seed) -> Iterator[str]:
         place = site.place_of(number)
         yield (
             f'event,type=enter,subject=past-{number % 5} level="{place.level}",room="{place.room}" '
-            f"{(site.past_end_s - number * 7) * 1000}"
+            f"{(site.past_end_s - number * EVENT_S) * 1000}"
         )
 
 

@@ -84,9 +84,28 @@ def summarise(
         "requests": len(samples), "wrong": wrong, "faults": statistics.faults(samples),
         "late_ms": _spread(late_ms), "lag_ms": _spread(generator["lag_ms"]),
         "others_cores": _others(steps), "took_s": round(took_s, 2), "planned_s": round(planned_s, 2),
+        "shares": shares(samples, generator) if generator["workers"] > 1 else [],
         "steps": steps, "wanted": wanted, "counts": dict(counts), "behind": _behind(plan, samples, generator),
         "saturation": _saturation(plan, steps, environment),
     }  # fmt: skip
+
+
+def shares(samples: Sequence[Sample], generator: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What each worker did of a run: requests, readings that were acknowledged, lateness in ms, cores."""
+    own: dict[int, list[Sample]] = defaultdict(list)
+    for one in samples:
+        own[one.worker].append(one)
+    machines = {one["worker"]: one for one in generator.get("machines", [])}
+    return [
+        {
+            "worker": number, "host": machines.get(number, {}).get("host", ""), "requests": len(own[number]),
+            "receivers": len({one.subject for one in own[number] if one.call in ("message", "batch")}),
+            "readings": sum(expected(own[number])[0].values()), "faults": sum(1 for one in own[number] if one.fault),
+            "late_p99": _spread([one.late_ms for one in own[number]])["p99"],
+            "cores": machines.get(number, {}).get("cores"),
+        }
+        for number in range(generator["workers"])
+    ]  # fmt: skip
 
 
 def _step(

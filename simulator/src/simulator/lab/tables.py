@@ -168,6 +168,27 @@ def by_message(summary: Mapping[str, Any]) -> Table | None:
     return Table(["step", "messages", *parts], rows, note(summary)) if rows else None
 
 
+def by_worker(summary: Mapping[str, Any]) -> Table | None:
+    """What each process of the generator did; None: there was one."""
+    rows = [
+        [str(one["worker"]), one["host"] or "lost", f"{one['requests']:,}", f"{one['receivers']:,}",
+         f"{one['readings']:,}", f"{one['faults']:,}", ms(one["late_p99"]),
+         "–" if one["cores"] is None else f"{one['cores']:.2f}"]
+        for one in summary.get("shares", [])
+    ]  # fmt: skip
+    head = [
+        "worker",
+        "machine",
+        "requests",
+        "receivers",
+        "readings acknowledged",
+        "faults",
+        "sent late p99 ms",
+        "cores",
+    ]
+    return Table(head, rows, note(summary)) if rows else None
+
+
 def form_of(summary: Mapping[str, Any]) -> str:
     """Scenario, form and what was changed of it."""
     own = f": {summary['own']}" if summary.get("own") else ""

@@ -10,14 +10,15 @@ import gevent
 import gevent.event
 import gevent.pool
 
-from simulator.lab import schedule
+from simulator.lab import logins, schedule
 from simulator.lab.calls import Ask, Moment, Place, Site
 from simulator.lab.catalogue import CALLS
 from simulator.lab.dashboards import OpenPage, log_in
 from simulator.lab.http_client import Caller
-from simulator.lab.plan import Load, Plan, Step, devices_of
-from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent
+from simulator.lab.plan import Load, Plan, Step, asks_by_http, receivers_of
+from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent, tls_of
 from simulator.lab.samples import Sample
+from simulator.lab.schedule import share
 from simulator.lab.switches import CONFIGS, Switches
 from simulator.lab.target import Target
 from simulator.message import Reading, Receiver
@@ -50,7 +51,8 @@ class Work:
         if worker == 0 and any(load.kind == "switches" for step in plan.steps for load in step.loads):
             listener = Receiver("gateway", f"{site.senders}switches")
             subscription = (CONFIGS, self._switches.received)
-            self._listeners = [Device(target, listener, self._acknowledged, self._reconnected, {}, subscription)]
+            callbacks = (self._acknowledged, self._reconnected)
+            self._listeners = [Device(target, listener, *callbacks, {}, tls_of(target), subscription)]
         self._step: Step | None = None
         self._index = -1
         self._begin_s = 0.0
@@ -64,16 +66,15 @@ class Work:
         self._greenlets = gevent.pool.Group()
 
     def _make_devices(self, target: Target) -> list[Device]:
-        accounts: dict[str, str] = {}
-        if target.accounts:
-            with open(target.accounts, encoding="utf-8") as lines:  # noqa: PTH123 - read once, by a worker
-                accounts = dict(line.strip().split("\t", 1) for line in lines if line.strip())
-        count = max(devices_of(self._plan), _batch_workers(self._plan))
-        made = []
-        for number in range(self._worker, count, self._workers):
-            receiver = Receiver("phone", f"{self._site.senders}{number}")
-            made.append(Device(target, receiver, self._acknowledged, self._reconnected, accounts))
-        return made
+        """This worker's share: every `workers`-th receiver. Raises SettingsError, ValueError: they cannot log in."""
+        accounts = logins.accounts_of(target)
+        numbers = share(receivers_of(self._plan), self._worker, self._workers)
+        mine = [f"{self._site.senders}{number}" for number in numbers]
+        if fault := logins.fault(mine, target, accounts):
+            raise ValueError(fault)
+        tls = tls_of(target)
+        callbacks = (self._acknowledged, self._reconnected)
+        return [Device(target, Receiver("phone", one), *callbacks, accounts, tls) for one in mine]
 
     @property
     def _everyone(self) -> list[Device]:
@@ -81,6 +82,8 @@ class Work:
 
     def prepare(self) -> str:
         """Connect all receivers; returns a fault, or nothing."""
+        if asks_by_http(self._plan) and (fault := self._http.check()):
+            return fault
         self._greenlets.spawn(self._metronome)
         for number, device in enumerate(self._everyone):
             self._greenlets.spawn(device.run)
@@ -88,8 +91,13 @@ class Work:
                 gevent.sleep(50 * self._workers / CONNECTS_PER_S)
         deadline_s = time.monotonic() + CONNECT_WITHIN_S
         while missing := [one for one in self._everyone if not one.is_up]:
-            if time.monotonic() > deadline_s:
-                return f"{len(missing)} of {len(self._devices)} receivers do not connect: {missing[0].problem}"
+            hopeless = next((one for one in self._everyone if one.is_hopeless), None)
+            if hopeless or time.monotonic() > deadline_s:
+                one = hopeless or missing[0]
+                return (
+                    f"{len(missing)} of {len(self._everyone)} receivers are not connected; {one.receiver.id}: "
+                    f"{one.problem or 'no answer'}"
+                )
             gevent.sleep(0.05)
         if self._everyone:
             self._greenlets.spawn(self._keep_alive)
@@ -316,7 +324,7 @@ class Work:
         except (OSError, RuntimeError, ValueError) as error:
             self._page_sample(index, load, "page", begin_s, time.monotonic(), str(error)[:120])
             return
-        for number, _ in enumerate(range(self._worker, load.count, self._workers)):
+        for number, _ in enumerate(share(load.count, self._worker, self._workers)):
             gevent.sleep(max(0.0, begin_s + number / PAGES_PER_S - time.monotonic()))
             self._greenlets.spawn(self._keep_page, index, load, step, cookie)
 
@@ -371,7 +379,8 @@ class Work:
             self._send_batch(user, load, index)
             return
         due_s = user.free_s + self._chance.uniform(*load.think_s)
-        gevent.sleep(max(0.0, due_s - time.monotonic()))
+        if (wait_s := due_s - time.monotonic()) > 0:  # who does not think asks at once, before others' answers are read
+            gevent.sleep(wait_s)
         if self._step is not step or time.monotonic() > begin_s + step.seconds:
             return
         call = self._chance.choices(list(load.mix), list(load.mix.values()))[0]
@@ -379,7 +388,8 @@ class Work:
         ask = self._ask(load, call, self._numbers[index] * self._workers + self._worker, begin_s)
         self.in_flight += 1
         try:
-            self._send(index, call, ask, due_s, _epoch_ms(due_s), -1)
+            if not self._send(index, call, ask, due_s, _epoch_ms(due_s), -1):
+                gevent.sleep(0)  # a connection that is refused at once gave nobody else a turn
         finally:
             self.in_flight -= 1
             user.free_s = time.monotonic()
@@ -398,7 +408,8 @@ class Work:
             if load.via == "http":
                 first = slot.number * self._workers + self._worker
                 ask = CALLS["insert"](Moment(self._site, slot.done, 1, first, 0, time.time(), 0))
-                self._send(index, "insert", ask, due_s, _epoch_ms(due_s), slot.done)
+                if not self._send(index, "insert", ask, due_s, _epoch_ms(due_s), slot.done):
+                    gevent.sleep(0)
             else:
                 self._publish_and_wait(slot, load, index, due_s)
         finally:
@@ -412,7 +423,7 @@ class Work:
         if self._left[index]:
             return self._left[index].popleft()
         opened = self._opened[index]
-        if opened >= round(len(range(self._worker, load.count, self._workers)) * self._share):
+        if opened >= round(len(share(load.count, self._worker, self._workers)) * self._share):
             return None
         self._opened[index] += 1
         return Slot(opened)
@@ -477,10 +488,3 @@ def _senders(load: Load | None) -> tuple[int, float]:
 
 def _epoch_ms(monotonic_s: float) -> float:
     return (time.time() + monotonic_s - time.monotonic()) * 1000
-
-
-def _batch_workers(plan: Plan) -> int:
-    return max(
-        (load.count for step in plan.steps for load in step.loads if load.kind == "batches" and load.via == "mqtt"),
-        default=0,
-    )

@@ -1,0 +1,61 @@
+"""Users without think time ask again at once, however long the answers of others take to read."""
+
+import csv
+import itertools
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from statistics import median
+
+import pytest
+from generator_process import plan_of, started
+from simulator.lab.plan import Load
+from simulator.lab.target import Target
+
+STAFF = json.dumps([{"id": str(number), "name": f"Somebody {number}", "presence": None} for number in range(2500)])
+LATE_MS = 10.0
+"""Far below what twenty users wait for each other's answers: each takes some milliseconds to parse."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Each answer is another one, so each must be parsed."""
+
+    protocol_version = "HTTP/1.1"
+    numbers = itertools.count()
+
+    def do_GET(self) -> None:
+        body = f'{{"staff": {STAFF}, "number": {next(self.numbers)}}}'.encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_who_does_not_think_is_not_late(url: str, tmp_path: Path) -> None:
+    plan = plan_of(Load("users", count=20, think_s=(0, 0), mix={"staff": 1}), seconds=1.0)
+    config = {"role": "local", "plan": plan.to_json(), "target": Target(url).to_json(), "folder": str(tmp_path),
+              "page_port": 0}  # fmt: skip
+    with ExitStack() as opened:
+        generator = started(opened, config, tmp_path / "log")
+        assert generator.wait(60) == 0, (tmp_path / "log").read_text()
+    with (tmp_path / "raw" / "staff.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["fault"] for row in rows} == {""}
+    assert len(rows) > 20
+    assert median(float(row["late_ms"]) for row in rows) < LATE_MS
