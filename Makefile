@@ -1,7 +1,7 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
 .PHONY: help up down status logs clean env check test test-compose page-figures chaos accuracy account building key
-.PHONY: rebuild erase store-fill campus campus-down campus-key simulator lab
+.PHONY: rebuild erase store-fill campus campus-status campus-down campus-key simulator lab
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,8 +43,10 @@ store-fill:      ## with STORES=2: copy into one InfluxDB what the other has, an
 	@native/stack store-fill '$(FROM)' '$(TO)'
 rebuild:         ## locate a time again from stored readings: FROM=2026-01-01T10:00 TO=2026-01-01T12:30 (UTC)
 	@native/stack rebuild '$(FROM)' '$(TO)'
-campus:          ## two sites and one entry for both (docs/campus.md); CAMPUS_PORT=18800 is the entry's
+campus:          ## two sites, a cluster of three NATS nodes, one entry for both (docs/campus.md); CAMPUS=my.toml: others
 	@native/stack campus
+campus-status:   ## health and version of each part of these
+	@native/stack campus-status
 campus-down:     ## stop these, keep their data
 	@native/stack campus-down
 campus-key:      ## keys for that entry: ARGS='add hacs --right history --expires 90d', list, revoke, --help

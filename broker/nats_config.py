@@ -4,11 +4,16 @@ What differs from its defaults, and why, stands in the comments that it renders.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 REPLICAS_OF_A_CLUSTER = 3
+QUEUE_BYTES = 2 * 2**30
+"""Bound of a site's message queue: half an hour at 2,500 messages/s of 450 bytes."""
+STORE_PER_QUEUE = 2
+"""Half of what a node may store is for the queues, so that sessions and retained messages have room when all queues are
+full: at this limit nobody could connect, not even who empties them."""
 FIGURES_USER = "broker-figures"
-"""MQTT account under which the callout publishes the broker's figures on `$SYS/broker/…`."""
+"""`broker-figures/SITE`: MQTT account under which the callout publishes the broker's figures on `$SYS/broker/…`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +45,79 @@ class PublicKeys:
     sites: Mapping[str, str]
 
 
-def render(
-    this: Node, nodes: Sequence[Node], listeners: Listeners, keys: PublicKeys, route_password: str, open_files: int
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What a node keeps on disk."""
+
+    folder: str = "nats/store"
+    queue_bytes: int = QUEUE_BYTES
+    """Bound of each site's message queue; the callout sets it (callout/queue.py)."""
+    replicas: int | None = None
+    """Nodes that keep each message; None: 3 of a cluster."""
+    sync_interval: str = "30s"
+    """`always`: an acknowledged message is on disk. It costs two to three times the CPU."""
+
+
+DEFAULT_STORAGE = Storage()
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """What all nodes have in common."""
+
+    nodes: Sequence[Node]
+    keys: PublicKeys
+    route_password: str
+    open_files: int
+
+
+def render_cluster(broker: Broker, here: Mapping[str, Listeners], storage: Storage) -> dict[str, str]:
+    """Configurations of the nodes of this machine, by name. They share a data folder; each has a store of its own.
+
+    Args:
+        broker: what all nodes have in common.
+        here: where each node of this machine listens.
+        storage: `folder` is that in which each node's store lies.
+
+    Raises:
+        ValueError: as `render`.
+    """
+    own = {node.name: node for node in broker.nodes if node.name in here}
+    return {
+        name: render(node, broker, here[name], replace(storage, folder=f"{storage.folder}/{name}"))
+        for name, node in own.items()
+    }
+
+
+def render(this: Node, broker: Broker, listeners: Listeners, storage: Storage = DEFAULT_STORAGE) -> str:
     """nats.conf of `this` node. Every path in it is relative to the broker's data folder.
 
     Raises:
-        ValueError: for a number of nodes that cannot agree, or a node that is not among them.
+        ValueError: for a number of nodes or replicas that cannot agree, or a node that is not among them.
     """
+    nodes = broker.nodes
     if this not in nodes or len({node.name for node in nodes}) != len(nodes):
         raise ValueError("each node needs a name of its own, and this one must be among them")
     if len(nodes) not in {1, 3, 5}:
         raise ValueError(f"{len(nodes)} nodes: take 1, 3 or 5, of which a majority is left when one fails")
-    replicas = min(len(nodes), REPLICAS_OF_A_CLUSTER)
-    parts = [_server(this, listeners, replicas, open_files), _accounts(keys)]
+    replicas = storage.replicas or min(len(nodes), REPLICAS_OF_A_CLUSTER)
+    if replicas not in {1, 3, 5} or replicas > len(nodes):
+        raise ValueError(f"{replicas} replicas on {len(nodes)} nodes: take 1, 3 or 5, and no more than there are nodes")
+    parts = [_server(this, broker, listeners, replace(storage, replicas=replicas)), _accounts(broker.keys)]
     if len(nodes) > 1:
-        parts.append(_cluster(this, nodes, route_password))
+        parts.append(_cluster(this, nodes, broker.route_password))
     return "\n".join(parts)
 
 
-def _server(this: Node, listeners: Listeners, replicas: int, open_files: int) -> str:
+def _server(this: Node, broker: Broker, listeners: Listeners, storage: Storage) -> str:
     return f"""\
-# Written by provision.py; changes here are lost. Only what differs from nats-server's default, and why.
+# Written anew at each start; changes here are lost. Only what differs from nats-server's default, and why.
 server_name: "{this.name}"
 # NATS' own protocol is for the callout on this machine. There is no monitoring port: the callout asks the same figures
 # as the system account.
 listen: "127.0.0.1:{listeners.nats_port}"
 # Below the limit of open files, so that a full listener refuses instead of failing.
-max_connections: {open_files // 2}
+max_connections: {broker.open_files // 2}
 # The contract's largest payload, with the header under which it is stored; a client that sends more is cut off.
 max_payload: 65600
 # nats-server has one MQTT listener. Receivers use TLS there; what comes without TLS is admitted from this machine only.
@@ -81,7 +131,7 @@ mqtt {{
     # Thousands of handshakes at once, after a restart, take longer than the default of 2 s.
     timeout: 20
   }}
-  stream_replicas: {replicas}
+  stream_replicas: {storage.replicas}
   # In flight to one subscription; those of a session may be 65,535 together, and the flows have ten.
   max_ack_pending: 4000
   # What was in flight to a subscriber when the server was killed comes again after this time; Telegraf acknowledges
@@ -92,14 +142,14 @@ mqtt {{
 }}
 
 jetstream {{
-  store_dir: "nats/store"
-  # More than the queue (callout/queue.py), so that sessions and retained messages have room when it is full: at this
-  # limit nobody could connect, not even who empties it.
-  max_file_store: 4GB
+  store_dir: "{storage.folder}"
+  # Twice the queues of all sites (callout/queue.py), so that sessions and retained messages have room when they are
+  # full: at this limit nobody could connect, not even who empties them.
+  max_file_store: {STORE_PER_QUEUE * storage.queue_bytes * max(1, len(broker.keys.sites))}
   max_memory_store: 64MB
   # A kill loses nothing that was acknowledged. A power cut loses at most this, which receivers send again: they repeat
   # what was acknowledged in the ten minutes before a start of the broker.
-  sync_interval: "30s"
+  sync_interval: "{storage.sync_interval}"
 }}
 """
 

@@ -23,9 +23,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from certificates import CertificateError, ensure_certificates
-from nats_config import Listeners, Node, render
+from nats_config import Broker, Listeners, Node, render
 from rights import SECOND_TELEGRAF, SESSIONS, TELEGRAF_INPUTS, render_sessions
-from store import Owner, Store, StoreError, with_services
+from store import NATS_ELSEWHERE, Owner, Store, StoreError, with_services
 
 # Variable -> the services whose password it holds.
 REQUIRED = {
@@ -119,6 +119,7 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")
         if not options.nats_port:
             (options.data / "nats" / "nats.conf").unlink(missing_ok=True)
+        done += note_elsewhere(store, options.nats_elsewhere, list(accounts))
         if options.tls_port:
             store.make_folder(options.data / "tls")
             names = list(
@@ -145,15 +146,30 @@ def ensure_nats(store: Store, options: argparse.Namespace, accounts: Sequence[st
     this = next((node for node in nodes if node.name == options.this), nodes[0])
     keys = nats_keys.ensure(store, options.site)
     listeners = Listeners(options.tls_bind or "0.0.0.0", options.tls_port, options.nats_port)  # noqa: S104 - as Mosquitto
-    text = render(this, nodes, listeners, keys.public(), keys.route_password, options.open_files)
+    text = render(this, Broker(nodes, keys.public(), keys.route_password, options.open_files), listeners)
     store.make_folder(options.data / "nats" / "store")
     wrote = store.replace(options.data / "nats" / "nats.conf", text)
-    warnings = [
+    return [*(["wrote nats/nats.conf"] if wrote else []), *warn_of_dots(accounts)]
+
+
+def note_elsewhere(store: Store, elsewhere: bool, accounts: Sequence[str]) -> list[str]:
+    """Note in the folder that a cluster admits this site's clients, or that none does."""
+    mark = store.folder / "nats" / NATS_ELSEWHERE
+    if not elsewhere:
+        mark.unlink(missing_ok=True)
+        return []
+    store.make_folder(mark.parent)
+    store.replace(mark, "")
+    return warn_of_dots(accounts)
+
+
+def warn_of_dots(accounts: Sequence[str]) -> list[str]:
+    """A sentence for each account that cannot connect to NATS."""
+    return [
         f"WARNING: {account} cannot connect: NATS takes no client id with a dot; give the receiver another id"
         for account in accounts
         if "." in account
     ]
-    return [*(["wrote nats/nats.conf"] if wrote else []), *warnings]
 
 
 def parse_node(text: str) -> Node:
@@ -232,6 +248,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="Mosquitto's limit of open files, which bounds its listeners (default: this command's limit)",
     )
     add("--nats-port", type=int, default=0, metavar="PORT", help="NATS' own port on loopback; 0: no NATS (default)")
+    elsewhere = "the broker is a NATS cluster (cluster.py), whose callouts read this folder's accounts"
+    add("--nats-elsewhere", action="store_true", help=elsewhere)
     add("--site", action="append", metavar="NAME", help="a site, one NATS account each; repeatable (default: site)")
     node = "a node of a NATS cluster and where the others reach it; repeatable, the same on all (default: one node)"
     add("--node", type=parse_node, action="append", metavar="NAME=HOST:PORT", help=node)

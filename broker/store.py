@@ -16,6 +16,8 @@ from passwords import hash_password, matches
 from rights import RIGHTS, SERVICES, render_acl, with_second_telegraf
 
 SERVICES_ACL = Path(__file__).with_name("services.acl")
+NATS_ELSEWHERE = "elsewhere"
+"""In the folder `nats`: this site's broker is a cluster with a folder of its own."""
 
 
 class StoreError(Exception):
@@ -39,8 +41,8 @@ class Store:
 
     @property
     def on_nats(self) -> bool:
-        """Whether the folder is prepared for NATS."""
-        return (self.folder / "nats" / "nats.conf").exists()
+        """Whether the folder is prepared for NATS, here or on a cluster."""
+        return any((self.folder / "nats" / name).exists() for name in ("nats.conf", NATS_ELSEWHERE))
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -1,13 +1,15 @@
 """Whom the callout of NATS admits, with which rights, and what nats.conf it works with."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from callout import figures
 from callout.admission import Accounts, Login, Refusal, admit
 from callout.directory import changed
 from callout.queue import MAX_BYTES, bounded
 from callout.subjects import Rights, permissions, rights_of, subject
-from nats_config import Listeners, Node, PublicKeys, render
+from nats_config import Broker, Listeners, Node, PublicKeys, Storage, render, render_cluster
 from passwords import hash_password
 
 READINGS = Rights(publish=("sda.v1.gateway.gw-1.readings",))
@@ -82,7 +84,7 @@ def test_the_queue_is_bounded_once() -> None:
 
 def test_one_node_has_no_cluster_and_each_site_an_account() -> None:
     node = Node("n1")
-    text = render(node, [node], LISTENERS, KEYS, "route-secret", 20_000)
+    text = render(node, broker_of([node]), LISTENERS)
     assert "stream_replicas: 1" in text
     assert "cluster {" not in text
     assert "route-secret" not in text
@@ -93,7 +95,7 @@ def test_one_node_has_no_cluster_and_each_site_an_account() -> None:
 
 def test_three_nodes_are_a_cluster_with_three_replicas() -> None:
     nodes = [Node(f"n{number}", f"192.0.2.{number}") for number in (1, 2, 3)]
-    text = render(nodes[1], nodes, LISTENERS, KEYS, "route-secret", 20_000)
+    text = render(nodes[1], broker_of(nodes), LISTENERS)
     assert "stream_replicas: 3" in text
     assert 'listen: "192.0.2.2:6222"' in text
     assert all(f"@{node.host}:6222" in text for node in nodes)
@@ -102,4 +104,74 @@ def test_three_nodes_are_a_cluster_with_three_replicas() -> None:
 @pytest.mark.parametrize("nodes", [[], [Node("a"), Node("b")], [Node("a"), Node("a"), Node("b")]])
 def test_a_cluster_that_cannot_agree_is_refused(nodes: list[Node]) -> None:
     with pytest.raises(ValueError, match="node"):
-        render(Node("a"), nodes, LISTENERS, KEYS, "", 20_000)
+        render(Node("a"), broker_of(nodes), LISTENERS)
+
+
+@pytest.mark.parametrize("replicas", [2, 5])
+def test_replicas_that_cannot_agree_are_refused(replicas: int) -> None:
+    nodes = [Node(name) for name in "abc"]
+    with pytest.raises(ValueError, match=f"{replicas} replicas on 3 nodes"):
+        render(nodes[0], broker_of(nodes), LISTENERS, Storage(replicas=replicas))
+
+
+def test_nodes_of_one_machine_have_ports_and_stores_of_their_own_and_share_the_rest() -> None:
+    nodes = [Node(name, route_port=port) for port, name in enumerate("abc", 6222)]
+    here = {name: Listeners("127.0.0.1", 1884 + number, 4222 + number) for number, name in enumerate("abc")}
+    texts = render_cluster(broker_of(nodes), here, Storage(replicas=1, sync_interval="always"))
+    assert list(texts) == ["a", "b", "c"]
+    for number, (name, text) in enumerate(texts.items()):
+        assert f'server_name: "{name}"' in text
+        assert f'store_dir: "nats/store/{name}"' in text
+        assert f'listen: "127.0.0.1:{1884 + number}"' in text
+        assert f'listen: "127.0.0.1:{4222 + number}"' in text
+        assert f'listen: "127.0.0.1:{6222 + number}"' in text
+        assert "stream_replicas: 1" in text
+        assert 'sync_interval: "always"' in text
+    only = render_cluster(broker_of(nodes), {"b": here["b"]}, Storage())
+    assert list(only) == ["b"], "the others are on other machines"
+
+
+def test_the_queues_of_all_sites_take_half_of_what_a_node_may_store() -> None:
+    """At that limit nobody could connect, not even who empties the queues."""
+    node = Node("a")
+    text = render(node, broker_of([node]), LISTENERS, Storage(queue_bytes=1000))
+    assert "max_file_store: 4000\n" in text
+
+
+def broker_of(nodes: list[Node]) -> Broker:
+    return Broker(nodes, KEYS, "route-secret", 20_000)
+
+
+def test_figures_are_those_of_all_nodes_and_of_a_site() -> None:
+    nodes = [
+        {
+            "now": "2026-01-01T00:01:00Z",
+            "start": f"2026-01-01T00:00:{second}Z",
+            "version": "2",
+            "mem": 10,
+            "in_client_msgs": 7,
+        }
+        for second in ("10", "50")
+    ]
+    behind, whole = (_store({"north": [1, count], "south": [40]}) for count in (2, 3))
+    assert figures.topics(nodes, [behind, whole], "north") == {
+        "$SYS/broker/uptime": "50 seconds",
+        "$SYS/broker/version": "nats-server 2",
+        "$SYS/broker/heap/current": "20",
+        "$SYS/broker/publish/messages/received": "14",
+        "$SYS/broker/store/messages/count": "4",
+        "$SYS/broker/store/messages/bytes": "400",
+    }
+    assert figures.topics(nodes[:1], [{}], "north")["$SYS/broker/store/messages/count"] == "0", (
+        "nobody has connected yet"
+    )
+
+
+def _store(sites: dict[str, list[int]]) -> dict[str, Any]:
+    """`/jsz` of a node, whose streams have so many messages."""
+    return {
+        "account_details": [
+            {"name": site, "stream_detail": [{"state": {"messages": one, "bytes": 100 * one}} for one in counts]}
+            for site, counts in sites.items()
+        ]
+    }

@@ -6,9 +6,10 @@ PYTHONPATH=broker python -m callout --data .data/broker --port 4222 --mqtt-port 
 import argparse
 import asyncio
 import logging
+import os
 import signal
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -23,12 +24,13 @@ from paho.mqtt.enums import CallbackAPIVersion
 from passwords import hash_password
 
 from . import claims, figures, queue
-from .admission import Accounts, Refusal, admit
+from .admission import WRONG_PASSWORD, Accounts, Refusal, admit
 from .directory import Directory
 from .server import System, bound_queue
 from .subjects import Rights
 
 LOOK_EVERY_S = 0.3
+STOP_WITHIN_S = 2.0
 RECONNECT_AFTER_S = 0.05
 """Whoever connects to a restarted nats-server before its callouts waits in vain for 5 s."""
 CUT_AGAIN = 5
@@ -42,8 +44,7 @@ class Callout:
     def __init__(self, keys: Keys, folders: dict[str, Path]) -> None:
         self._issuer = claims.Issuer(keys.issuer)
         self.sites = {site: Directory(folder) for site, folder in folders.items()}
-        figures_rights = {FIGURES_USER: Rights(publish=("$SYS.broker.>",))}
-        self._own = Accounts({FIGURES_USER: hash_password(keys.figures_password)}, figures_rights, {})
+        self._own = {site: _own_account(site, keys.figures_password) for site in folders}
 
     async def answer(self, message: Msg) -> None:
         """Answer one question. What cannot be decided is refused, and logged."""
@@ -57,17 +58,34 @@ class Callout:
 
     def _decide(self, request: claims.Claims) -> bytes:
         login = claims.login_of(request)
-        refusal = Refusal("there is no site")
+        is_own = is_figures_user(login.username)
+        refusals: list[Refusal] = []
         for site, directory in self.sites.items():
-            accounts = self._own if login.username == FIGURES_USER else directory.accounts()
-            match admit(login, accounts):
+            match admit(login, self._own[site] if is_own else directory.accounts()):
                 case Rights() as rights:
                     return self._issuer.admit(request, site, login.username, rights)
                 case Refusal() as refusal:
-                    continue
+                    refusals.append(refusal)
+        # Of several sites the one counts that knows the password.
+        refusal = next((one for one in refusals if one.reason != WRONG_PASSWORD), refusals[-1])
         reason = f"{login.username!r} from {login.host} as {login.client_id!r} is refused: {refusal.reason}"
         log.info("%s", reason)
         return self._issuer.refuse(request, reason)
+
+
+def figures_user(site: str) -> str:
+    """The account that publishes the broker's figures at a site. No account of a site can have a name with a slash."""
+    return f"{FIGURES_USER}/{site}"
+
+
+def is_figures_user(username: str) -> bool:
+    """Whether it is one of `figures_user`."""
+    return username.startswith(f"{FIGURES_USER}/")
+
+
+def _own_account(site: str, password: str) -> Accounts:
+    user = figures_user(site)
+    return Accounts({user: hash_password(password)}, {user: Rights(publish=("$SYS.broker.>",))}, {})
 
 
 class Revocation:
@@ -83,7 +101,7 @@ class Revocation:
         for site, directory in self._sites.items():
             accounts = directory.accounts()
             for user in await self._system.users(site):
-                if user not in accounts.hashes and user != FIGURES_USER:
+                if user not in accounts.hashes and not is_figures_user(user):
                     self._pending[site, user] = (None, CUT_AGAIN)
 
     async def look(self) -> None:
@@ -106,31 +124,41 @@ class Revocation:
 
 
 class Figures:
-    """Publishes nats-server's figures over MQTT, since only MQTT can retain them."""
+    """Publishes nats-server's figures over MQTT at each site, since only MQTT can retain them."""
 
-    def __init__(self, system: System, sites: Iterable[Client], port: int, password: str, queue_bytes: int) -> None:
-        self._system, self._sites, self._queue_bytes = system, list(sites), queue_bytes
-        self._mqtt = mqtt.Client(CallbackAPIVersion.VERSION2)
-        self._mqtt.username_pw_set(FIGURES_USER, password)
-        self._mqtt.reconnect_delay_set(1, 2)
-        self._mqtt.connect_async("127.0.0.1", port)
-        self._mqtt.loop_start()
+    def __init__(self, system: System, sites: Mapping[str, Client], port: int, password: str, queue_bytes: int) -> None:
+        self._system, self._sites, self._queue_bytes = system, sites, queue_bytes
+        self._publishers = {site: _publisher(site, port, password) for site in sites}
 
     async def publish(self) -> None:
         """Publish them once."""
-        varz, jsz = await self._system.ask("VARZ"), await self._system.ask("JSZ")
-        if varz and jsz and self._mqtt.is_connected():
-            for topic, payload in figures.topics(varz[0]["data"], jsz[0]["data"]).items():
-                self._mqtt.publish(topic, payload, retain=True)
+        nodes = [one["data"] for one in await self._system.ask("VARZ")]
+        stores = [one["data"] for one in await self._system.ask("JSZ", streams=True)]
+        if not nodes or not stores:
+            return
+        for site, publisher in self._publishers.items():
+            if publisher.is_connected():
+                for topic, payload in figures.topics(nodes, stores, site).items():
+                    publisher.publish(topic, payload, retain=True)
 
     async def bound_queues(self) -> None:
         """See to the bounds of the queues."""
-        for site in self._sites:
+        for site in self._sites.values():
             await bound_queue(site, self._queue_bytes)
 
     def close(self) -> None:
-        self._mqtt.disconnect()
-        self._mqtt.loop_stop()
+        for publisher in self._publishers.values():
+            publisher.disconnect()
+            publisher.loop_stop()
+
+
+def _publisher(site: str, port: int, password: str) -> mqtt.Client:
+    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client.username_pw_set(figures_user(site), password)
+    client.reconnect_delay_set(1, 2)
+    client.connect_async("127.0.0.1", port)
+    client.loop_start()
+    return client
 
 
 async def every(pause_s: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -151,6 +179,11 @@ async def _note_error(error: Exception) -> None:
     log.debug("%s", error)  # each attempt while nats-server is away; its end and its return are noted once
 
 
+async def _close(client: Client) -> None:
+    with suppress(OSError, nats.errors.Error):  # nats-server may be away
+        await client.close()
+
+
 async def serve(options: argparse.Namespace) -> None:
     """Serve until SIGTERM."""
     if options.ready:
@@ -159,8 +192,15 @@ async def serve(options: argparse.Namespace) -> None:
     folders = dict(options.site or [("site", options.data)])
     callout = Callout(keys, folders)
     ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        ended.set()
+        # While nats-server is away the library goes on connecting, whatever is cancelled. There is nothing to save.
+        loop.call_later(STOP_WITHIN_S, os._exit, 0)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        loop.add_signal_handler(number, stop)
     async with AsyncExitStack() as stack:
 
         async def connect(seed: str, name: str) -> Client:
@@ -176,14 +216,14 @@ async def serve(options: argparse.Namespace) -> None:
                 ping_interval=5,
                 max_outstanding_pings=2,
             )
-            stack.push_async_callback(client.close)
+            stack.push_async_callback(_close, client)
             return client
 
         asked = await connect(keys.callout, "callout")
         await asked.subscribe("$SYS.REQ.USER.AUTH", queue="callout", cb=callout.answer)
         await asked.flush()
         system = System(await connect(keys.system, "system"), options.nodes)
-        sites = [await connect(keys.sites[site], site) for site in folders]
+        sites = {site: await connect(keys.sites[site], site) for site in folders}
         published = Figures(system, sites, options.mqtt_port, keys.figures_password, options.queue_bytes)
         stack.callback(published.close)
         revocation = Revocation(system, callout.sites, options.data / "tls" / "server.crt")

@@ -9,6 +9,8 @@ from rights import SESSIONS
 
 from .subjects import Rights
 
+WRONG_PASSWORD = "its password is not that of an account"  # noqa: S105 - a sentence for the log
+
 
 @dataclass(frozen=True, slots=True)
 class Login:
@@ -47,7 +49,7 @@ def admit(login: Login, accounts: Accounts) -> Rights | Refusal:
     if not login.tls and not _is_loopback(login.host):
         return Refusal("it came from elsewhere without TLS")
     if not matches(login.password, accounts.hashes.get(login.username, "")):
-        return Refusal("its password is not that of an account")
+        return Refusal(WRONG_PASSWORD)
     if reason := _wrong_client_id(login, accounts.client_ids.get(login.username)):
         return Refusal(reason)
     return accounts.rights.get(login.username, Rights())

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nats_config import QUEUE_BYTES
+
 STREAM = "$MQTT_msgs"
-MAX_BYTES = 2 * 2**30
-"""Half of `max_file_store`, so that sessions and retained messages have room when the queue is full. It holds half an
-hour at 2,500 messages/s of 450 bytes. Then publishers get no acknowledgement and keep what they have; nothing that was
-acknowledged is dropped, and subscribers empty it."""
+MAX_BYTES = QUEUE_BYTES
+"""When the queue is full publishers get no acknowledgement and keep what they have; nothing that was acknowledged is
+dropped, and subscribers empty it."""
 NEARLY_FULL = 0.8
 EVERY_S = 5.0
 """nats-server makes the stream when the first client connects."""

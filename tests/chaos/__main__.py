@@ -19,6 +19,7 @@ from typing import Any
 from stack.install import print_line
 from support.running import DEMO_BUILDING, running_stack
 
+from . import campus
 from .faults import plan
 from .run import SHOWN, Result, Scenario, run
 
@@ -29,6 +30,8 @@ LOG_LINES = 80
 
 def main() -> int:
     """Run it, print and write the table; exit code 1 if anything was lost or wrong."""
+    if sys.argv[1:2] == ["campus"]:
+        return campus.main(sys.argv[2:])
     parser = argparse.ArgumentParser(
         prog="make chaos", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

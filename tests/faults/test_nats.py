@@ -1,24 +1,21 @@
 """NATS as the broker: what it does that Mosquitto does not. What both do is in the tests of both brokers."""
 
 import itertools
-import shutil
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_bluez import Advert, FakeBluez
-from ingest.private_broker import PrivateNats, Session, run_tool
+from ingest.private_broker import ENVIRONMENT, PASSWORDS, PrivateNats, Session, run_tool
 from private_bus import PrivateBus
 from running_agent import RunningAgent
 from support.certificates import resign, shown_days
 from support.stack_client import eventually
-from unused_ports import unused_ports
 
 TOPIC = "sda/v1/phone/17/readings"
 QUEUE_BYTES = 2**20
@@ -182,34 +179,38 @@ def test_what_is_neither_1_nor_3_nor_5_nodes_is_refused(tmp_path: Path) -> None:
         PrivateNats(tmp_path).provision("--node", "a=127.0.0.1:7001", "--node", "b=127.0.0.1:7002")
 
 
-def test_three_nodes_form_a_cluster_that_survives_one(tmp_path: Path) -> None:
-    names = ("n1", "n2", "n3")
-    nodes = [f"--node={name}=127.0.0.1:{port}" for name, port in zip(names, unused_ports(3), strict=True)]
-    brokers = [PrivateNats(tmp_path / name) for name in names]
-    with ExitStack() as running:
-        for name, broker in zip(names, brokers, strict=True):
-            if broker is not brokers[0]:  # all nodes share accounts, keys and authority
-                shutil.copytree(brokers[0].folder, broker.folder)
-            broker.provision(*nodes, "--this", name)
-            broker.callout_options = ("--nodes", str(len(names)))
-            broker.callout_count = 1
-        for broker in brokers:
-            broker.launch()
-            running.callback(broker.close)
-        for broker in brokers:
-            eventually(broker.admits, what="a node that admits clients")
-        with brokers[2].session("nodered", keep=True) as flows:
-            flows.subscribe("sda/v1/+/+/readings")
-            for name, broker in zip(names, brokers, strict=True):
-                with broker.session("simulator") as sender:
-                    eventually(partial(_arrives, sender, flows, name), what=f"a message by {name}")
-        brokers[2].kill()
-        eventually(brokers[0].admits, what="the others")
-        with brokers[1].session("nodered", keep=True) as back, brokers[0].session("simulator") as sender:
-            eventually(partial(_arrives, sender, back, "after"), what="a message after the loss of a node")
+def test_sites_of_one_broker_have_the_same_names_and_nothing_in_common(tmp_path: Path) -> None:
+    """A password decides which site a client belongs to; topics and client ids of the sites do not meet."""
+    broker, other = PrivateNats(tmp_path / "north"), tmp_path / "south"
+    broker.provision("--site", "north", "--site", "south")
+    passwords = {name: f"south-{password}" for name, password in ENVIRONMENT.items()}
+    done = run_tool(
+        "broker/provision.py", "--data", other, "--tls-port", "0", "--nats-elsewhere", environment=passwords
+    )
+    assert done.returncode == 0, done.stderr
+    broker.callout_options = ("--site", f"north={broker.folder}", "--site", f"south={other}")
+    broker.start()
+    try:
+        with (
+            broker.session("nodered") as here,
+            broker.session("nodered", f"south-{PASSWORDS['nodered']}") as there,
+            broker.session("simulator") as north,
+            broker.session("simulator", f"south-{PASSWORDS['simulator']}") as south,
+        ):
+            for flows in (here, there):
+                flows.subscribe("sda/v1/+/+/readings", "$SYS/broker/#")
+            assert (here.losses, there.losses) == ([], []), "one has taken over the other's session"
+            north.publish(TOPIC, payload="of north")
+            south.publish(TOPIC, payload="of south")
+            eventually(lambda: here.topics(b"of north") and there.topics(b"of south"), what="each site's own")
+            for flows in (here, there):
+                eventually(partial(_has_figures, flows), what="the broker's figures at each site")
+            assert not here.topics(b"of south") | there.topics(b"of north")
+        added = run_tool("broker/accounts.py", "--data", other, "add", "gateway", "pi.lobby")
+        assert "NATS takes in no client id" in added.stderr
+    finally:
+        broker.close()
 
 
-def _arrives(sender: Session, flows: Session, payload: str) -> bool:
-    """Publish it once more; what is published during an election gets no acknowledgement."""
-    sender.client.publish(TOPIC, payload, qos=1)
-    return bool(flows.topics(payload.encode()))
+def _has_figures(session: Session) -> bool:
+    return "$SYS/broker/uptime" in {topic for topic, _ in session.received}

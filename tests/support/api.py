@@ -2,21 +2,32 @@
 
 import copy
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import httpx
 from jsonschema import Draft202012Validator
 
 from . import web
-from .running import RunningStack
 
 ID = "https://sda.invalid/openapi.json"
 
 
-class Api:
-    """The API of a stack, with an all-rights key."""
+class Installation(Protocol):
+    """A stack, or a campus entry."""
 
-    def __init__(self, stack: RunningStack) -> None:
+    @property
+    def http_url(self) -> str: ...
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """SDA_API_KEY: the key to ask with."""
+
+
+class Api:
+    """The API of an installation, with an all-rights key."""
+
+    def __init__(self, stack: Installation) -> None:
         headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
         self.http = web.Client(base_url=stack.http_url, headers=headers, timeout=20)
         self.description: dict[str, Any] = self.http.get("/api/v1/openapi.json").json()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, WebError, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, WebError, sync_playwright
 from stack.layout import ROOT
 
 from .running import RunningStack
@@ -44,6 +44,16 @@ def chromium_beside(browser: Browser, *flags: str) -> Iterator[Browser]:
         yield other
     finally:
         other.close()
+
+
+def open_page(page: Page, url: str) -> None:
+    """Open a page; once more where the machine's network changed meanwhile, as a container engine beside changes it."""
+    try:
+        page.goto(url)
+    except Error as error:
+        if "ERR_NETWORK_CHANGED" not in str(error):
+            raise
+        page.goto(url)
 
 
 def watch_frames(page: Page) -> Callable[[], str]:

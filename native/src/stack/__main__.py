@@ -150,7 +150,8 @@ def _page_figures(rest: list[str]) -> int:
 
 
 def _chaos(rest: list[str]) -> int:
-    install.install(install.run_parts())
+    on_campus = rest[:1] == ["campus"]
+    install.install(install.campus_parts(on_cluster=True) if on_campus else install.run_parts())
     return checks.chaos(rest)
 
 
@@ -214,20 +215,34 @@ def _key(rest: list[str]) -> int:
 
 
 def _campus(_: list[str]) -> int:
-    url = campus.campus_up()
+    chosen = campus.chosen()
+    sites = campus.campus_up(chosen)
+    url = f"http://127.0.0.1:{chosen.port}"
+    broker = (
+        f"""
+  broker     MQTT over TLS for gateways and phones of all sites: {chosen.cluster.mqtts_port}"""
+        if chosen.cluster
+        else ""
+    )
+    pages = "".join(f"\n  site       {name}: {one.http_url}/dashboard, {one.env_file}" for name, one in sites.items())
     print(f"""
-Two sites and the campus entry are up.
+The campus is up.
   history    {url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   now        {url}/retrieveformonitoring, {url}/api/v1/staff
-  health     {url}/health
-  settings   {campus.FOLDER}/entry/campus.toml; sites: {campus.FOLDER}/north, {campus.FOLDER}/south
-Next: docs/campus.md; make campus-key ARGS='add hacs --right history'; make campus-down""")
+  health     {url}/health{broker}{pages}
+Next: docs/campus.md; make campus-status; make campus-key ARGS='add hacs --right history'; make campus-down""")
     return 0
+
+
+def _campus_status(_: list[str]) -> int:
+    lines, all_up = campus.campus_status(campus.chosen())
+    print("\n".join(lines))
+    return 0 if all_up else 1
 
 
 def _campus_down(_: list[str]) -> int:
     campus.campus_down()
-    print(f"both sites and the campus entry are stopped; the data stay in {campus.FOLDER}")
+    print(f"the entry, all sites and the broker are stopped; the data stay in {campus.FOLDER}")
     return 0
 
 
@@ -286,7 +301,8 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "erase": (_erase, "erase a person from two InfluxDBs: PERSON TAG …; without: what is owed"),
     "store-fill": (_store_fill, "copy into one of two InfluxDBs what the other has: FROM TO"),
     "simulator": (_simulator, "simulate SDAs, a recorded walk or HACS against the running stack"),
-    "campus": (_campus, "two sites and the campus entry on this machine"),
+    "campus": (_campus, "several sites, their broker and the campus entry on this machine"),
+    "campus-status": (_campus_status, "health and version of each part of these"),
     "campus-down": (_campus_down, "stop them, keep their data"),
     "campus-key": (_campus_key, "keys for the campus entry: add, list, revoke"),
     "lab": (_lab, "the load laboratory: list, run, compare, report, page"),

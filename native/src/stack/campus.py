@@ -1,103 +1,162 @@
-"""`make campus`: two sites and the campus entry on one machine, each site from the process list of `make up`."""
+"""`make campus`: sites, their broker and the campus entry on one machine, as campus.toml says.
+
+Each site is from the process list of `make up`; the broker is a cluster for all of them, or a Mosquitto each.
+"""
 
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from . import health
+from . import health, topology
+from .cluster import PORT_KEY, cluster_up, processes_of
 from .digest import digest
 from .errors import StackError
-from .install import install, print_line, wanted_parts
+from .install import campus_parts, install, print_line
 from .layout import ROOT, cache_dir, node_folder
-from .lifecycle import down, lifecycle_lock, save_broker, up
+from .lifecycle import lifecycle_lock, process_lines, provision_broker, save_broker, status, up
 from .pipeline import wait_until_healthy
 from .ports import check_free
 from .processes import Process
-from .settings import PORT_KEYS, Settings, load
+from .settings import PORT_KEYS, Settings, keep, load
+from .stores import SECOND_PORT_KEYS
 from .supervisor import Supervisor
+from .topology import Cluster, Site, Topology
 from .wait import wait_for
 
 FOLDER = ROOT / ".campus"
-PORT_KEY = "CAMPUS_PORT"
-FIRST_PORT = 18_800
-"""The entry's; a site's ports follow, ten numbers for each."""
+FILE_KEY = "CAMPUS"
+"""Names another campus.toml than the shipped one."""
 UP_WITHIN_S = 60.0
 SITE_TIMEOUT_MS = 3000
 KEY_NAME = "campus"
 """Name of the entry's key at each site."""
 RIGHTS = ("history", "presence", "forward")
+YOUNG_MIB = "--max-semi-space-size=16"
+"""Bounds the room that Node.js gives to short-lived objects, as the service in docs/campus.md does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A site of the demonstration."""
+class Asked:
+    """A site as the entry asks it."""
 
     name: str
-    building: Path
-    demo: str
-    """SIM of its settings."""
+    url: str
+    key_file: Path
+    ca_file: Path | None = None
 
 
-SITES = (
-    Site("north", ROOT / "flows" / "building" / "demo.json", ""),
-    Site("south", ROOT / "flows" / "building" / "annex.json", "0"),
-)
+def chosen(environment: Mapping[str, str] = os.environ) -> Topology:
+    """The campus that the environment asks for: CAMPUS is its file, CAMPUS_PORT its first port.
+
+    Raises:
+        StackError: naming every fault of the file.
+    """
+    file = Path(environment.get(FILE_KEY) or topology.SHIPPED)
+    return topology.read(file.absolute(), environment.get(PORT_KEY, ""))
 
 
-def campus_up(folder: Path = FOLDER, environment: Mapping[str, str] = os.environ) -> str:
-    """Start both sites and the entry, and wait until every site answers the entry.
+def campus_up(campus: Topology, folder: Path = FOLDER, leave_out: Collection[str] = ()) -> dict[str, Settings]:
+    """Start the broker, the sites and the entry, and wait until every site answers the entry.
 
     Args:
+        campus: what to start.
         folder: of all its files.
-        environment: CAMPUS_PORT is the entry's port.
+        leave_out: names of a site's processes not to run.
 
     Returns:
-        The address of the entry.
+        Settings of the sites of this machine, by name.
 
     Raises:
         StackError: naming the problem and the remedy.
     """
-    install(wanted_parts("mosquitto"))
-    port = entry_port(environment)
-    running: dict[str, Settings] = {}
-    for number, site in enumerate(SITES):
-        print_line(f"site {site.name}")
-        settings = up(site_settings(folder, site, port + 1 + 10 * number))
-        wait_until_healthy(settings)
-        save_broker(settings)
-        running[site.name] = settings
-    start_entry(folder / "entry", port, running)
-    return f"http://127.0.0.1:{port}"
+    install(campus_parts(campus.cluster is not None))
+    _stop_others(folder, {site.name for site in campus.sites})
+    sites = {site.name: site_settings(folder, site, campus.cluster) for site in campus.sites}
+    print_line("broker and HAProxy" if campus.cluster else "HAProxy")
+    if campus.cluster:
+        for settings in sites.values():
+            provision_broker(settings)  # the callouts read these accounts
+    cluster_up(folder / "cluster", campus, sites)
+    for name, settings in sites.items():
+        print_line(f"site {name}")
+        sites[name] = up(settings, leave_out=leave_out)
+        wait_until_healthy(sites[name])
+        save_broker(sites[name])
+    asked = [_asked(folder / "entry", name, settings) for name, settings in sites.items()]
+    asked += [Asked(one.name, one.url, one.key_file, one.ca_file) for one in campus.elsewhere]
+    start_entries(folder / "entry", campus.entry_ports, asked)
+    wait_for(lambda: health.http(f"http://127.0.0.1:{campus.port}/health").up, UP_WITHIN_S, "HAProxy to find the entry")
+    return sites
 
 
 def campus_down(folder: Path = FOLDER) -> None:
-    """Stop the entry and both sites; the data stay."""
-    Supervisor(folder / "entry").shut_down()
-    for site in SITES:
-        if (folder / site.name).exists():
-            down(site_settings(folder, site, FIRST_PORT + 1))
+    """Stop the entry, all sites and the broker; the data stay."""
+    for data in (folder / "entry", *_site_folders(folder), folder / "cluster"):
+        if data.exists():
+            _stop(data)
 
 
-def site_settings(folder: Path, site: Site, first_port: int) -> Settings:
-    """Settings of one site, its ports from `first_port` on, everything on loopback."""
+def campus_status(campus: Topology, folder: Path = FOLDER) -> tuple[list[str], bool]:
+    """One line for each process of the broker, the sites and the entry, and whether all of them are up."""
+    if missing := [site.name for site in campus.sites if not (folder / site.name / ".env").exists()]:
+        raise StackError(f"{', '.join(missing)}: never started; make campus starts the whole campus")
+    sites = {site.name: site_settings(folder, site, campus.cluster) for site in campus.sites}
+    files = [folder / "entry" / _entry_file(number) for number in range(1, 1 + len(campus.entry_ports))]
+    entries = [entry_process(number, file, port)
+               for number, (file, port) in enumerate(zip(files, campus.entry_ports, strict=True), 1)]  # fmt: skip
+    lines, all_up = process_lines(Supervisor(folder / "cluster"), processes_of(folder / "cluster", campus, sites))
+    for name, settings in sites.items():
+        more, up_here = status(settings)
+        lines += [f"site {name}", *(f"  {line}" for line in more)]
+        all_up &= up_here
+    more, up_here = process_lines(Supervisor(folder / "entry"), entries)
+    return [*lines, "entry", *(f"  {line}" for line in more)], all_up and up_here
+
+
+def _stop_others(folder: Path, names: Collection[str]) -> None:
+    """Stop sites that campus.toml has no more."""
+    for data in _site_folders(folder):
+        if data.parent.name not in names:
+            _stop(data)
+
+
+def _site_folders(folder: Path) -> Iterator[Path]:
+    return (run.parent for run in folder.glob("*/data/run"))
+
+
+def _stop(data_dir: Path) -> None:
+    with lifecycle_lock(data_dir):
+        Supervisor(data_dir).shut_down()
+
+
+def site_settings(folder: Path, site: Site, cluster: Cluster | None) -> Settings:
+    """Settings of one site, everything on loopback. They stand in its `.env` too, so that
+    `STACK_ENV_FILE=.campus/north/.env make status` finds them."""
     building = folder / site.name / "building" / "building.json"
     if not building.exists():
         building.parent.mkdir(parents=True)
         shutil.copy(site.building, building)
-    own = {key: str(first_port + number) for number, key in enumerate(PORT_KEYS)}
+    keys = (*PORT_KEYS, *(SECOND_PORT_KEYS if site.stores > 1 else ()))
+    own = {key: str(site.first_port + number) for number, key in enumerate(keys)}
     own |= {"DATA_DIR": str(folder / site.name / "data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
-    return load(folder / site.name / ".env", own | {"SIM": site.demo})
+    own |= {"SIM": site.demo, "STORES": str(site.stores), "BROKER": "cluster" if cluster else "mosquitto"}
+    if cluster:
+        own |= {"MQTT_PORT": str(cluster.mqtt_port), "MQTTS_PORT": str(cluster.mqtts_port), "MQTTS_BIND": cluster.bind}
+    env_file = folder / site.name / ".env"
+    settings = load(env_file, own)
+    keep(env_file, own)
+    return settings
 
 
 def start_entry(folder: Path, port: int, sites: Mapping[str, Settings], timeout_ms: int = SITE_TIMEOUT_MS) -> None:
-    """Start the campus entry for running sites, with a key of its own at each of them.
+    """Start one process of the campus entry for running sites, with a key of its own at each of them.
 
     Args:
         folder: of campus.toml, keys and logs.
@@ -105,52 +164,77 @@ def start_entry(folder: Path, port: int, sites: Mapping[str, Settings], timeout_
         sites: settings of each site by name.
         timeout_ms: so long a site may take until its answer begins.
     """
+    asked = [_asked(folder, name, settings) for name, settings in sites.items()]
+    start_entries(folder, (port,), asked, timeout_ms)
+
+
+def start_entries(
+    folder: Path, ports: Sequence[int], sites: Sequence[Asked], timeout_ms: int = SITE_TIMEOUT_MS
+) -> None:
+    """Start the entry's processes, side by side with the same keys, and wait until they reach every site.
+
+    Args:
+        folder: of their files.
+        ports: of the processes, on loopback.
+        sites: in the order that decides between two records of the same second.
+        timeout_ms: so long a site may take until its answer begins.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for name, settings in sites.items():
-        _key_at(settings, folder / f"{name}.key")
-    urls = {name: one.http_url for name, one in sites.items()}
-    (folder / "campus.toml").write_text(campus_toml(port, urls, timeout_ms))
-    entry = entry_process(folder, port)
+    wanted = []
+    for number, port in enumerate(ports, 1):
+        file = folder / _entry_file(number)
+        file.write_text(campus_toml(port, sites, timeout_ms))
+        wanted.append(entry_process(number, file, port))
     with lifecycle_lock(folder):
         supervisor = Supervisor(folder)
-        ours = supervisor.info(entry.name).get("pid") if supervisor.running else None
-        check_free(PORT_KEY, port, [int(ours)] if ours else [])
-        supervisor.apply([entry])
-        supervisor.start(entry.name)
-    try:
-        wait_for(lambda: _reaches_all(port), UP_WITHIN_S, "the campus entry")
-    except StackError as error:
-        raise StackError(f"{error}; its last log lines:\n{supervisor.tail(entry.name)}") from None
+        running = supervisor.running
+        pids = [supervisor.info(process.name).get("pid") for process in wanted] if running else []
+        for port in ports:
+            check_free(PORT_KEY, port, [int(pid) for pid in pids if pid])
+        supervisor.apply(wanted)
+        for process in wanted:
+            supervisor.start(process.name)
+    for process, port in zip(wanted, ports, strict=True):
+        try:
+            wait_for(partial(_reaches_all, port), UP_WITHIN_S, "the campus entry")
+        except StackError as error:
+            raise StackError(f"{error}; its last log lines:\n{supervisor.tail(process.name)}") from None
 
 
-def campus_toml(port: int, urls: Mapping[str, str], timeout_ms: int = SITE_TIMEOUT_MS) -> str:
-    """campus.toml for sites of this machine, whose callers on this machine need no key."""
+def campus_toml(port: int, sites: Sequence[Asked], timeout_ms: int) -> str:
+    """campus.toml of a process of the entry, whose callers on this machine need no key."""
     lines = [
-        "# Written by `make campus`. For a campus of your own copy it: docs/campus.md says what each key means.",
+        "# Written by `make campus`. For an entry of your own copy it: docs/campus.md says what each key means.",
         "[entry]",
         f"port = {port}",
         'data_dir = "."',
         f"site_timeout_ms = {timeout_ms}",
         'trusted_nets = ["127.0.0.0/8", "::1/128"]',
     ]
-    for name, url in urls.items():
-        lines += ["", "[[sites]]", f'name = "{name}"', f'url = "{url}"', f'key_file = "{name}.key"']
+    for site in sites:
+        lines += ["", "[[sites]]", f"name = {json.dumps(site.name)}", f"url = {json.dumps(site.url)}"]
+        lines += [f"key_file = {json.dumps(str(site.key_file))}"]
+        lines += [f"ca_file = {json.dumps(str(site.ca_file))}"] if site.ca_file else []
     return "\n".join(lines) + "\n"
 
 
-def entry_process(folder: Path, port: int) -> Process:
-    """The entry as supervisord runs it."""
+def _entry_file(number: int) -> str:
+    return "campus.toml" if number == 1 else f"campus-{number}.toml"
+
+
+def entry_process(number: int, file: Path, port: int) -> Process:
+    """A process of the entry as supervisord runs it."""
     flows = ROOT / "flows"
     sources = [path for path in (flows / "lib").rglob("*.js") if path.is_file()]
     return Process(
-        name="campus",
+        name=f"entry-{number}",
         version="entry",
-        command=(str(node_folder() / "node"), str(flows / "campus.js"), str(folder / "campus.toml")),
-        directory=folder,
+        command=(str(node_folder() / "node"), YOUNG_MIB, str(flows / "campus.js"), str(file)),
+        directory=file.parent,
         environment={"NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache")},
         healthy=partial(health.http, f"http://127.0.0.1:{port}/health"),
-        configuration=digest([folder / "campus.toml", flows / "campus.js", flows / "package-lock.json", *sources,
-                              *folder.glob("*.key")]),
+        configuration=digest([file, flows / "campus.js", flows / "package-lock.json", *sources,
+                              *file.parent.glob("*.key")]),
     )  # fmt: skip
 
 
@@ -161,10 +245,16 @@ def key_command(user_dir: Path, arguments: Sequence[str]) -> subprocess.Complete
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def _key_at(settings: Settings, file: Path) -> None:
-    """A key of the entry at a site, kept in `file`; an existing one is used on."""
-    if file.exists():
-        return
+def _asked(folder: Path, name: str, settings: Settings) -> Asked:
+    """A site of this machine with a key of the entry's, kept in the entry's folder; an existing one is used on."""
+    file = folder / f"{name}.key"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_key(settings, file)
+    return Asked(name, settings.http_url, Path(file.name))
+
+
+def _make_key(settings: Settings, file: Path) -> None:
     user_dir = settings.data_dir / "node-red"
     key_command(user_dir, ["revoke", KEY_NAME])  # of a file that is gone
     made = key_command(user_dir, ["add", KEY_NAME, *(part for right in RIGHTS for part in ("--right", right))])
@@ -174,15 +264,6 @@ def _key_at(settings: Settings, file: Path) -> None:
     fresh.touch(mode=0o600)
     fresh.write_text(made.stdout)
     fresh.replace(file)
-
-
-def entry_port(environment: Mapping[str, str]) -> int:
-    """The entry's port by CAMPUS_PORT; a StackError where that is no port."""
-    text = environment.get(PORT_KEY) or str(FIRST_PORT)
-    highest = 65_535 - 10 * len(SITES)
-    if not (text.isascii() and text.isdecimal()) or not 1024 <= int(text) <= highest:
-        raise StackError(f"{PORT_KEY}={text} is no port for the campus entry; give a number from 1024 to {highest}")
-    return int(text)
 
 
 def _reaches_all(port: int) -> bool:

@@ -43,8 +43,9 @@ NOT_WITH_SYSTEM = (
     "system/test_api_schemathesis.py",
     "system/test_lab.py",
 )
-NOT_WITH_FAULTS = ("test_alerts.py", "test_two_stores.py")
-"""Parts of `tests` that do not run together with the rest."""
+WITH_SETUP_PAGE = ("test_alerts.py", "test_two_stores.py")
+NOT_WITH_FAULTS = ("test_chaos.py", *WITH_SETUP_PAGE)
+"""Parts of `tests` that do not run together with the rest, so that all lanes take about as long."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
 
@@ -110,11 +111,12 @@ def test(arguments: list[str]) -> int:
         [
             ("accuracy", [pytest, "-q", "tests/accuracy"]),
             ("flows", ["npm", "test", "--silent", "--prefix", "flows"]),
+            ("chaos", [pytest, "-q", "tests/faults/test_chaos.py"]),
         ],
         [
             ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
-            ("alerts and two stores", [pytest, "-q", *(f"tests/faults/{part}" for part in NOT_WITH_FAULTS)]),
+            ("alerts and two stores", [pytest, "-q", *(f"tests/faults/{part}" for part in WITH_SETUP_PAGE)]),
             ("native", [pytest, "-q", "native/tests"]),
         ],
     ]

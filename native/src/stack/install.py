@@ -30,7 +30,7 @@ from .layout import (
 BUILD_SPACE_BYTES = 4 * 2**30
 """Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
 PROGRESS_EVERY_S = 15.0
-OWN_SERVICES = ("mosquitto", "nginx", "caddy")
+OWN_SERVICES = ("mosquitto", "nginx", "caddy", "haproxy")
 """Packages that start a service."""
 REMEDIES = {
     "go": "install Go 1.24 or newer (Debian backports, or go.dev/dl)",
@@ -102,12 +102,18 @@ def test_parts() -> list[Part]:
         _compose(),
         _toxiproxy(),
         _nats(),
+        _haproxy(),
     ]
 
 
 def wanted_parts(broker: str) -> list[Part]:
     """Parts for `make up` with this broker."""
     return [*run_parts(), *([_nats(), _nats_libraries()] if broker == "nats" else [])]
+
+
+def campus_parts(on_cluster: bool) -> list[Part]:
+    """Parts for `make campus`, whose sites share a cluster of NATS or have a Mosquitto each."""
+    return [*wanted_parts("nats" if on_cluster else "mosquitto"), _haproxy()]
 
 
 def delay_parts() -> list[Part]:
@@ -201,6 +207,14 @@ def mosquitto_program() -> str:
 
 def _mosquitto() -> Part:
     return _apt("Mosquitto", "mosquitto", "mosquitto", "mosquitto-clients")
+
+
+def haproxy_program() -> str:
+    return _which("haproxy") or "haproxy"
+
+
+def _haproxy() -> Part:
+    return _apt("HAProxy, before a campus", "haproxy", "haproxy")
 
 
 def telegraf_plugins() -> list[str]:

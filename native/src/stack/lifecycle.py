@@ -59,13 +59,13 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
     supervisor.apply(wanted)
     first = [process.name for process in first_processes(settings)]
     for process in wanted[: len(first)]:
-        _start(process, supervisor, report)
+        start(process, supervisor, report)
     settings = _apply_influx(settings)
     _write_registry(settings)
     wanted = _wanted(settings, leave_out)  # now with InfluxDB's tokens
     supervisor.apply(wanted)
     for process in wanted[len(first) :]:
-        _start(process, supervisor, report)
+        start(process, supervisor, report)
     return settings
 
 
@@ -90,13 +90,13 @@ def restart_broker(settings: Settings, report: Callable[[str], None] = print_lin
     with lifecycle_lock(settings.data_dir):
         supervisor = Supervisor(settings.data_dir)
         if _stop_outdated_broker(settings, supervisor):
-            _start(processes(settings)[0], supervisor, report)
+            start(processes(settings)[0], supervisor, report)
 
 
 def save_broker(settings: Settings) -> None:
     """Have the broker write its snapshot now: killed before the first one it forgets who subscribed, and acknowledges
     messages that it keeps for nobody. NATS has nothing to save."""
-    if settings.on_nats:
+    if settings.on_nats or settings.on_cluster:
         return
     Supervisor(settings.data_dir).signal("mosquitto", signal.SIGUSR1)
 
@@ -131,9 +131,18 @@ def down(settings: Settings) -> None:
 def status(settings: Settings) -> tuple[list[str], bool]:
     """One line for each part, and whether all parts are up."""
     supervisor = Supervisor(settings.data_dir)
+    lines, all_up = process_lines(supervisor, processes(settings))
+    if supervisor.running:
+        lines += (found_problems := problems(settings)) or ["all parts are up"]
+        all_up &= not found_problems
+    return lines, all_up
+
+
+def process_lines(supervisor: Supervisor, listed: Sequence[Process]) -> tuple[list[str], bool]:
+    """One line for each process, and whether all of them are up."""
     running = supervisor.running
     lines, all_up = [], True
-    for process in processes(settings):
+    for process in listed:
         info = supervisor.info(process.name) if running else {}
         if running and not info:
             continue  # not started: the demo after SIM=0 make up
@@ -144,19 +153,18 @@ def status(settings: Settings) -> tuple[list[str], bool]:
             state, detail = ("up", _usage(int(info["pid"]))) if answer.up else ("unhealthy", answer.detail)
         all_up &= state == "up"
         lines.append(f"{process.name:<12}  {process.version:<8}  {state:<9}  {detail}".rstrip())
-    if running:
-        lines += (found_problems := problems(settings)) or ["all parts are up"]
-        all_up &= not found_problems
     return lines, all_up
 
 
 def provision_broker(settings: Settings) -> None:
     """Accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
     command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
-               "--tls-port", settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
+               "--tls-port", 0 if settings.on_cluster else settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
                "--open-files", open_files()]  # fmt: skip
     if settings.on_nats:
         command += ["--nats-port", settings["NATS_PORT"]]
+    if settings.on_cluster:
+        command += ["--nats-elsewhere"]
     command += [part for store in settings.stores if store != FIRST for part in ("--telegraf", store.name("telegraf"))]
     if os.geteuid() == 0:
         command += ["--user", "root"]  # else it switches to user `mosquitto` and cannot read root's files
@@ -166,7 +174,7 @@ def provision_broker(settings: Settings) -> None:
         command += ["--https"]
     names = {"MQTTS_NAMES", "HTTP_NAMES"}
     variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key in names}
-    _tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
+    run_tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
 
 
 def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:
@@ -179,7 +187,7 @@ def _apply_influx(settings: Settings) -> Settings:
         arguments: list[object] = ["--url", settings.url_of("INFLUX_PORT", store), "--env-file", settings.env_file]
         arguments += ["--store", store.number] if len(settings.stores) > 1 else []
         what = f"buckets and tokens of {store.name('influxd')}"
-        _tool(what, [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
+        run_tool(what, [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
     return load(settings.env_file, settings.environment)
 
 
@@ -188,17 +196,19 @@ def _write_registry(settings: Settings) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     environment = {"SDA_BUILDING": str(settings.building), "SDA_REGISTRY_DIR": str(folder)}
     command = [node_folder() / "node", ROOT / "flows" / "bin" / "registry.js"]
-    _tool("the registry of beacons", command, environment)
+    run_tool("the registry of beacons", command, environment)
 
 
-def _tool(what: str, command: Sequence[object], environment: Mapping[str, str]) -> None:
+def run_tool(what: str, command: Sequence[object], environment: Mapping[str, str]) -> None:
+    """Run a program of the repository with these variables alone; a StackError with its message where it fails."""
     done = subprocess.run([str(part) for part in command], env={"PATH": os.environ["PATH"], **environment},
                           capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode:
         raise StackError(f"{what} could not be set up: {(done.stderr or done.stdout).strip()}")
 
 
-def _start(process: Process, supervisor: Supervisor, report: Callable[[str], None]) -> None:
+def start(process: Process, supervisor: Supervisor, report: Callable[[str], None]) -> None:
+    """Start a process and wait until it is healthy; a StackError with its last log lines where it is not."""
     supervisor.start(process.name)
     try:
         wait_for(lambda: process.healthy().up, START_WITHIN_S, process.name)

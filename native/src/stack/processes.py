@@ -16,6 +16,8 @@ from .stores import FIRST, Store
 LOW_PRIORITY = ("nice", "-n", "19")
 """Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
 
+CALLOUTS = (1, 2)
+"""Two, since nobody can connect to NATS without one."""
 ERASING_WITHIN_S = 900.0
 """One person, from a week of readings on a large site."""
 
@@ -41,7 +43,7 @@ class Process:
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
     ingest = [make(settings, store) for make in (_influxd, _spool, _telegraf) for store in settings.stores]
-    services = [*_broker(settings), *ingest, *_erasures(settings), _node_red(settings), _renewal(settings)]
+    services = [*_broker(settings), *ingest, *_erasures(settings), _node_red(settings), *_renewals(settings)]
     return [*services, _simulator(settings)] if settings.demo else services
 
 
@@ -51,48 +53,77 @@ def first_processes(settings: Settings) -> list[Process]:
 
 
 def _broker(settings: Settings) -> list[Process]:
+    if settings.on_cluster:
+        return []
     return [_nats(settings), *_callouts(settings)] if settings.on_nats else [_mosquitto(settings)]
 
 
-def _admits(settings: Settings) -> Callable[[], health.Health]:
+def admits(settings: Settings) -> Callable[[], health.Health]:
     """Whether the broker admits an account."""
     account = ("nodered-probe", settings["MQTT_NODERED_PASSWORD"], "nodered")
     return functools.partial(health.broker, settings.mqtt_host, settings.port("MQTT_PORT"), *account)
 
 
 def _nats(settings: Settings) -> Process:
-    data = settings.data_dir / "broker"
-    configuration = data / "nats" / "nats.conf"
+    return nats_node(
+        settings.data_dir / "broker", "nats", "nats", settings.port("NATS_PORT"), "NATS_PORT", "MQTTS_PORT"
+    )
+
+
+def nats_node(data: Path, name: str, configuration: str, port: int, *port_keys: str) -> Process:
+    """A nats-server.
+
+    Args:
+        data: the broker's data folder.
+        name: of the process.
+        configuration: name of its file in the folder `nats`.
+        port: of NATS' own protocol.
+        port_keys: keys of `.env` whose ports it listens on.
+    """
+    file = data / "nats" / f"{configuration}.conf"
     return Process(
-        name="nats",
+        name=name,
         version=VERSIONS["NATS_VERSION"],
-        command=(str(nats_program()), "--config", str(configuration)),
-        directory=data,  # every path in nats.conf is relative to it
+        command=(str(nats_program()), "--config", str(file)),
+        directory=data,  # every path in its configuration is relative to it
         environment={},
-        healthy=functools.partial(health.listens, "127.0.0.1", settings.port("NATS_PORT")),
-        ports=("NATS_PORT", "MQTTS_PORT"),
+        healthy=functools.partial(health.listens, "127.0.0.1", port),
+        ports=port_keys,
         stop_within_s=30,
-        configuration=digest([configuration]),
+        configuration=digest([file]),
     )
 
 
 def _callouts(settings: Settings) -> list[Process]:
-    """Two, since nobody can connect without one."""
-    broker, data = ROOT / "broker", settings.data_dir / "broker"
+    data, port = settings.data_dir / "broker", settings.port("NATS_PORT")
+    return [callout(data, number, port, settings.port("MQTTS_PORT"), admits(settings)) for number in CALLOUTS]
+
+
+def callout(
+    data: Path, number: int, port: int, mqtt_port: int, admission: Callable[[], health.Health], *more: str
+) -> Process:
+    """A process that admits clients to NATS.
+
+    Args:
+        data: the broker's data folder.
+        number: which one it is.
+        port: NATS' own, of the node that it works with.
+        mqtt_port: where it publishes the broker's figures.
+        admission: whether the broker admits an account.
+        more: options.
+    """
+    broker, ready = ROOT / "broker", data / "nats" / f"callout-{number}.ready"
     sources = [*broker.glob("*.py"), *(broker / "callout").glob("*.py"), data / "nats" / "keys.json"]
-    return [
-        Process(
-            name=f"callout-{number}",
-            version=VERSIONS["NATS_VERSION"],
-            command=(sys.executable, "-m", "callout", "--data", str(data), "--port", settings["NATS_PORT"],
-                     "--mqtt-port", settings["MQTTS_PORT"], "--ready", str(data / "nats" / f"callout-{number}.ready")),
-            directory=data,
-            environment={"PYTHONPATH": str(broker)},
-            healthy=functools.partial(health.callout, data / "nats" / f"callout-{number}.ready", _admits(settings)),
-            configuration=digest(sources),
-        )
-        for number in (1, 2)
-    ]  # fmt: skip
+    return Process(
+        name=f"callout-{number}",
+        version=VERSIONS["NATS_VERSION"],
+        command=(sys.executable, "-m", "callout", "--data", str(data), "--port", str(port),
+                 "--mqtt-port", str(mqtt_port), "--ready", str(ready), *more),
+        directory=data,
+        environment={"PYTHONPATH": str(broker)},
+        healthy=functools.partial(health.callout, ready, admission),
+        configuration=digest(sources),
+    )  # fmt: skip
 
 
 def _mosquitto(settings: Settings) -> Process:
@@ -104,7 +135,7 @@ def _mosquitto(settings: Settings) -> Process:
         command=("sh", str(start), mosquitto_program(), "-c", str(configuration)),
         directory=data,  # every path in mosquitto.conf is relative to it
         environment={},
-        healthy=_admits(settings),
+        healthy=admits(settings),
         ports=("MQTT_PORT", "MQTTS_PORT"),
         configuration=digest([start, configuration, data / "listeners.d" / "listeners.conf", data / "sessions.json"]),
     )
@@ -262,16 +293,28 @@ def _second_store(settings: Settings) -> dict[str, str]:
     }
 
 
-def _renewal(settings: Settings) -> Process:
-    broker, program = settings.data_dir / "broker", ROOT / "broker" / "renew.py"
-    reach = (reachable(settings["MQTTS_BIND"]), settings.port("MQTTS_PORT"))
+def _renewals(settings: Settings) -> list[Process]:
+    if settings.on_cluster:
+        return []  # it is the cluster's certificate
+    return [renewal(settings.data_dir / "broker", reachable(settings["MQTTS_BIND"]), settings.port("MQTTS_PORT"))]
+
+
+def renewal(broker: Path, host: str, port: int) -> Process:
+    """Renews certificates.
+
+    Args:
+        broker: the broker's data folder.
+        host: where its TLS listener is.
+        port: of that listener.
+    """
+    program = ROOT / "broker" / "renew.py"
     return Process(
         name="certificates",
         version="daily",
         command=(sys.executable, str(program), "--data", str(broker)),
         directory=broker,
         environment={},
-        healthy=functools.partial(health.certificate, *reach, broker / "tls" / "ca.crt"),
+        healthy=functools.partial(health.certificate, host, port, broker / "tls" / "ca.crt"),
         configuration=digest([program, program.with_name("certificates.py")]),
     )
 

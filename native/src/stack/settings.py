@@ -14,7 +14,8 @@ from .layout import ROOT
 from .stores import FIRST, SECOND, SECOND_PORT_KEYS, Store
 
 PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT")
-BROKERS = ("mosquitto", "nats")
+BROKERS = ("mosquitto", "nats", "cluster")
+"""`cluster`: of `make campus`, which runs it beside its sites."""
 STORES = ("1", "2")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
 """Empty: no listener."""
@@ -65,6 +66,11 @@ class Settings:
     def on_nats(self) -> bool:
         """Whether NATS is the broker."""
         return self["BROKER"] == "nats"
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether the broker is a cluster that is run elsewhere."""
+        return self["BROKER"] == "cluster"
 
     @property
     def stores(self) -> tuple[Store, ...]:
@@ -162,13 +168,18 @@ def _port_keys(values: Mapping[str, str]) -> tuple[str, ...]:
 
 def keep_broker(settings: Settings) -> None:
     """Write a broker chosen by the environment into `.env`, so that later commands find the same one."""
-    lines = settings.env_file.read_text().splitlines()
-    kept = [f"BROKER={settings['BROKER']}" if line.startswith("BROKER=") else line for line in lines]
+    keep(settings.env_file, {"BROKER": settings["BROKER"]})
+
+
+def keep(env_file: Path, values: Mapping[str, str]) -> None:
+    """Write values into keys that `.env` has."""
+    lines = env_file.read_text().splitlines()
+    kept = [f"{key}={values[key]}" if (key := line.partition("=")[0]) in values else line for line in lines]
     if kept != lines:
-        fresh = settings.env_file.with_name(settings.env_file.name + ".new")
+        fresh = env_file.with_name(env_file.name + ".new")
         fresh.touch(mode=0o600)
         fresh.write_text("\n".join(kept) + "\n")
-        fresh.replace(settings.env_file)
+        fresh.replace(env_file)
 
 
 def _check(values: Mapping[str, str], env_file: Path) -> None:
@@ -194,6 +205,11 @@ def _check(values: Mapping[str, str], env_file: Path) -> None:
         raise StackError(
             f"MQTTS_BIND={values['MQTTS_BIND']} in {env_file} must be 0.0.0.0, :: or 127.0.0.1 with BROKER=nats: "
             "services of this machine use the same listener, over loopback"
+        )
+    if values["BROKER"] == "cluster" and values["HTTPS_PORT"] and not values["HTTPS_CERT"]:
+        raise StackError(
+            f"HTTPS_PORT in {env_file} needs HTTPS_CERT and HTTPS_KEY with BROKER=cluster: the authority of receivers "
+            "is the cluster's, not this site's"
         )
     data_dir = (ROOT / values["DATA_DIR"]).resolve()
     if not values["DATA_DIR"] or data_dir == ROOT or data_dir in ROOT.parents:

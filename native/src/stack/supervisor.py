@@ -66,10 +66,10 @@ class Supervisor:
         for name in [*added, *changed]:
             self._call("addProcessGroup", name)
 
-    def start(self, name: str) -> None:
-        """Start a process; no effect if it runs."""
+    def start(self, name: str, *, wait: bool = True) -> None:
+        """Start a process; no effect if it runs. `wait`: until it has run for a second."""
         try:
-            self._call("startProcess", name)
+            self._call("startProcess", name, wait)
         except xmlrpc.client.Fault as fault:
             if fault.faultCode != ALREADY_STARTED:
                 raise StackError(f"{name} does not start; its last log lines:\n{self.tail(name)}") from None
@@ -115,7 +115,7 @@ class Supervisor:
             raise StackError(f"supervisord does not start: {started.stdout}{started.stderr}".strip())
         wait_for(lambda: self.running, within_s=15, what="supervisord")
 
-    def _call(self, method: str, *arguments: str) -> Any:
+    def _call(self, method: str, *arguments: str | bool) -> Any:
         transport = SupervisorTransport(None, None, f"unix://{self._socket}")
         try:
             proxy = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)

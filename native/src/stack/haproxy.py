@@ -1,0 +1,115 @@
+"""HAProxy's configuration for a campus: the broker's nodes behind two ports, the entry's processes behind one. Pure.
+
+TLS of receivers ends at the broker, not here.
+"""
+
+from pathlib import Path
+
+from .errors import StackError
+from .topology import Cluster, Topology
+
+CHECK = "inter 2s fall 2 rise 2"
+LEFT_AT_ONCE = "observe layer4 error-limit 1 on-error mark-down on-marked-down shutdown-sessions"
+"""A node that refuses a connection is left at once. It is taken again when it has answered for some seconds: by then it
+is part of the cluster again, and has a callout."""
+
+
+def render(topology: Topology, authority: Path, open_files: int) -> str:
+    """haproxy.cfg.
+
+    Args:
+        topology: the campus.
+        authority: certificate of the broker's authority, by which the nodes are checked.
+        open_files: limit of open files; a connection takes two.
+
+    Raises:
+        StackError: for a path that cannot be written there.
+    """
+    broker = _broker(topology.cluster, authority) if topology.cluster else ""
+    return _head(open_files) + broker + _entry(topology)
+
+
+def _head(open_files: int) -> str:
+    return f"""\
+# Written anew by `make campus`; changes here are lost.
+global
+  # A connection has a file on either side.
+  maxconn {open_files * 2 // 5}
+  nbthread 1
+
+defaults
+  maxconn {open_files * 2 // 5}
+  timeout connect 2s
+  # Longer than MQTT's keep-alive and than the pauses of a long answer.
+  timeout client 5m
+  timeout server 5m
+  timeout tunnel 1h
+  timeout check 2s
+  # Where a node or process is gone, the next one is asked at once.
+  retries 3
+  option redispatch 1
+"""
+
+
+def _broker(cluster: Cluster, authority: Path) -> str:
+    servers = "\n".join(f"  server {node.name} 127.0.0.1:{node.mqtt_port}" for node in cluster.nodes)
+    return f"""
+# For the services of this machine, without TLS.
+frontend mqtt
+  mode tcp
+  bind 127.0.0.1:{cluster.mqtt_port}
+  default_backend nodes
+
+# For receivers. What does not begin with TLS is refused here: behind HAProxy everybody comes from this machine, and the
+# callout admits who comes from this machine without TLS.
+frontend mqtts
+  mode tcp
+  bind {_bracketed(cluster.bind)}:{cluster.mqtts_port}
+  tcp-request inspect-delay 10s
+  tcp-request content accept if {{ req.ssl_hello_type 1 }}
+  tcp-request content reject
+  default_backend nodes
+
+backend nodes
+  mode tcp
+  balance leastconn
+  # A handshake, since the kernel takes connections for a node that is frozen; its sessions are then ended, so that they
+  # come again at another one.
+  default-server check check-ssl verify required ca-file {_quoted(authority)} {CHECK} {LEFT_AT_ONCE}
+{servers}
+"""
+
+
+def _entry(topology: Topology) -> str:
+    numbered = enumerate(topology.entry_ports, 1)
+    servers = "\n".join(f"  server entry-{number} 127.0.0.1:{port} check" for number, port in numbered)
+    return f"""
+# On loopback, so that callers are of this machine, which the entry trusts. No X-Forwarded-For is added, since what was
+# forwarded is not trusted. One that a proxy before this one has sent goes on as it is, and then a key is needed.
+frontend entry
+  mode http
+  bind 127.0.0.1:{topology.port}
+  timeout http-request 10s
+  default_backend entries
+
+backend entries
+  mode http
+  balance roundrobin
+  option httpchk
+  http-check send meth GET uri /health ver HTTP/1.1 hdr Host localhost
+  http-check expect status 200
+  default-server {CHECK}
+{servers}
+"""
+
+
+def _quoted(path: Path) -> str:
+    """In single quotes, between which nothing is replaced."""
+    text = str(path)
+    if "'" in text or "\n" in text:
+        raise StackError(f"{text} has a quotation mark or a line break, which HAProxy refuses; choose another folder")
+    return f"'{text}'"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
