@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from support import web
 from support.api import Api
+from support.browser import open_page
 from support.running import RunningStack
 from support.stack_client import eventually, get
 from support.walks import Walks
@@ -31,7 +32,7 @@ def test_the_page_shows_every_operation_without_external_requests(
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.goto(f"{stack.http_url}/api/docs")
+    open_page(page, f"{stack.http_url}/api/docs")
     expect(page.locator(".opblock")).to_have_count(len(api.operations), timeout=20_000)
     expect(page.get_by_role("heading", name="SDA Locator")).to_be_visible()
     page.get_by_role("button", name="GET /api/v1/staff", exact=False).first.click()

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 from support import web
-from support.browser import log_in, watch_frames, whole
+from support.browser import log_in, open_page, watch_frames, whole
 from support.running import RunningStack
 
 
@@ -59,7 +59,7 @@ def test_the_dashboard_is_live_by_websocket(browser: Browser, stack: RunningStac
     with whole(browser.new_context(ignore_https_errors=True)) as context:
         page = context.new_page()
         frame_from = watch_frames(page)
-        page.goto(f"{url}/dashboard/floor?level=L1")
+        open_page(page, f"{url}/dashboard/floor?level=L1")
         log_in(page, stack)
         expect(page.locator(".live p")).to_have_text(re.compile("^Live"))
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 from support import proxies, web
-from support.browser import chromium_beside, log_in, watch_frames
+from support.browser import chromium_beside, log_in, open_page, watch_frames
 from support.keys import admin, named_key
 from support.proxies import NAME, Proxy
 from support.running import RunningStack, running_stack
@@ -81,7 +81,7 @@ def test_the_dashboard_is_live_by_websocket_after_a_login(browser: Browser, behi
     with chromium_beside(browser, f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as resolving:
         page = resolving.new_context(ignore_https_errors=True).new_page()
         frame_from = watch_frames(page)
-        page.goto(f"{proxy.url}/dashboard/floor?level=L1")
+        open_page(page, f"{proxy.url}/dashboard/floor?level=L1")
         log_in(page, behind)
         expect(page).to_have_url(re.compile("/dashboard/floor.*level=L1"))
         expect(page.locator(".live p")).to_have_text(re.compile("^Live"))
