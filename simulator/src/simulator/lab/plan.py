@@ -10,7 +10,7 @@ Kind = Literal["calls", "users", "devices", "batches", "switches", "sockets", "p
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PAUSE_S = 2.0
 """Between two steps: answers that are still due come in, and users of the next step start."""
-BATCHES_PER_S = 1000.0
+BATCHES_PER_S = 2500.0
 """Of workers that wait for each answer, on two cores: to say in advance how long a step takes."""
 DRAIN_S = 3.0
 LEAD_S = 1.5
