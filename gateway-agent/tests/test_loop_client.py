@@ -77,6 +77,67 @@ def test_more_than_the_socket_takes_is_acknowledged(broker: Broker, protocol: MQ
     assert sent == acknowledged
 
 
+CONNACK, PINGRESP = b"\x20\x02\x00\x00", b"\xd0\x00"
+
+
+def puback(mid: int) -> bytes:
+    return b"\x40\x02" + mid.to_bytes(2, "big")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [puback(1), puback(2), puback(3)],
+        [puback(1) + puback(2) + puback(3)],
+        [puback(1)[:1], puback(1)[1:] + puback(2)[:3], puback(2)[3:] + puback(3)],
+        [PINGRESP + puback(1) + puback(2) + PINGRESP, puback(3)],
+        [puback(1) + PINGRESP[:1], PINGRESP[1:] + puback(2) + puback(3)],
+    ],
+    ids=["one by one", "together", "in pieces", "between others", "before half of another"],
+)
+def test_acknowledgements_are_read_however_they_come(parts: list[bytes]) -> None:
+    ours, theirs = socket.socketpair()
+
+    async def work() -> list[int]:
+        acknowledged: list[int] = []
+        connected, lost, read = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        client = LoopClient("test", V311)
+        client.on_connect = lambda *_paho: connected.set()
+        client.on_disconnect = lambda *_paho: lost.set()
+
+        def on_publish(_client: Client, _data: object, mid: int, *_more: object) -> None:
+            acknowledged.append(mid)
+            read.set()
+
+        client.on_publish = on_publish
+        ours.setblocking(False)
+        client.start(Stream(ours), "broker", 1, 30)
+        theirs.send(CONNACK)
+        await asyncio.wait_for(connected.wait(), 10)
+        assert [client.send(TOPIC, b"{}") for _ in range(3)] == [1, 2, 3]
+        for part in parts:
+            theirs.send(part)
+            while not is_read(ours):  # noqa: ASYNC110 - the next part is to come alone
+                await asyncio.sleep(0)
+        while len(acknowledged) < 3:
+            read.clear()
+            await asyncio.wait_for(read.wait(), 10)
+        theirs.close()
+        await asyncio.wait_for(lost.wait(), 10)
+        return acknowledged
+
+    with ours, theirs:
+        assert asyncio.run(work()) == [1, 2, 3]
+
+
+def is_read(connected: socket.socket) -> bool:
+    """Whether the client has taken what came, so that the next part comes alone."""
+    try:
+        return not connected.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return True
+
+
 def test_a_frozen_broker_is_noticed(broker: Broker) -> None:
     async def work() -> None:
         lost = asyncio.Event()
@@ -99,3 +160,6 @@ def test_paho_has_what_is_replaced() -> None:
     assert "self._sock = self._create_socket()" in source
     assert 'return self._handle_pubackcomp("PUBACK")' in source
     assert source.count("_mutex = threading.") == 7
+    assert "return self._packet_queue(PUBLISH, packet, mid, qos, info)" in source
+    for name in ("_mid_generate", "_send_publish", "_in_packet", "_last_bytes_received", "_last_msg_out"):
+        assert name in source

@@ -30,6 +30,19 @@ class Stream:
         self._at = at + size
         return data[at : at + size]
 
+    def take(self, beginning: bytes, size: int) -> bytes | None:
+        """The next ``size`` bytes if they are here and begin so; None: something else, an error or the end is next."""
+        if self._at >= len(self._data):
+            try:
+                self._data, self._at = self._socket.recv(READ_BYTES), 0
+            except OSError:  # `recv` meets it again, or the end
+                return None
+        taken = self._data[self._at : self._at + size]
+        if len(taken) < size or not taken.startswith(beginning):
+            return None
+        self._at += size
+        return taken
+
     def has_data(self) -> bool:
         """Whether ``recv`` has data that the event loop cannot see in the socket."""
         if self._at < len(self._data):

@@ -101,7 +101,7 @@ class Fleet:
         self._statuses[link] = topic
         return link
 
-    def _configure(self, gateway: PlayedGateway, payload: bytes) -> None:
+    def _configure(self, gateway: PlayedGateway, _topic: str, payload: bytes) -> None:
         if fault := gateway.configure(payload):
             self._log(fault)
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from gateway_agent.endpoint import Endpoint
-from gateway_agent.loop_client import LoopClient
+from gateway_agent.endpoint import Endpoint, Stream
+from gateway_agent.loop_client import EventLoop, LoopClient
 from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage
 from paho.mqtt.enums import MQTTProtocolVersion
 from paho.mqtt.properties import Properties
@@ -33,10 +33,10 @@ class LinkObserver(Protocol):
 
 
 class Subscription(NamedTuple):
-    """A topic at QoS 0, and the function that gets each payload, called in the loop."""
+    """A topic at QoS 0, and the function that gets topic and payload of each message, called in the loop."""
 
     topic: str
-    received: Callable[[bytes], None]
+    received: Callable[[str, bytes], None]
 
 
 class Receiver(NamedTuple):
@@ -59,6 +59,7 @@ class Link:
     __slots__ = (
         "_client",
         "_endpoint",
+        "_loop",
         "_observer",
         "_receiver",
         "_statuses",
@@ -73,7 +74,14 @@ class Link:
         "replayed",
     )
 
-    def __init__(self, endpoint: Endpoint, receiver: Receiver, observer: LinkObserver, limits: Limits) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        receiver: Receiver,
+        observer: LinkObserver,
+        limits: Limits,
+        loop: EventLoop | None = None,
+    ) -> None:
         self.is_up = False
         self.refused: str | None = None
         """The broker's reason when it refused the connection, for example 'Not authorized'."""
@@ -85,7 +93,7 @@ class Link:
         """Since the start; `replayed`: batches sent again since the broker may have lost them."""
         self.last_acked_s = 0.0
         self.outbox = Outbox(limits)
-        self._endpoint, self._receiver, self._observer = endpoint, receiver, observer
+        self._endpoint, self._receiver, self._observer, self._loop = endpoint, receiver, observer, loop
         self._client: LoopClient | None = None
         self._statuses: set[int] | None = None
 
@@ -102,11 +110,25 @@ class Link:
         try:
             await client.open(self._endpoint, KEEPALIVE_S, CONNECT_WITHIN_S)
         except (OSError, ValueError) as error:
-            self._lost(_named(error))
+            self._lost(named(error))
+
+    def start(self, stream: Stream) -> None:
+        """As `open`, on a connected stream."""
+        self._client = client = self._make_client()
+        try:
+            client.start(stream, self._endpoint.host, self._endpoint.port, KEEPALIVE_S)
+        except (OSError, ValueError) as error:
+            self._lost(named(error))
 
     def _make_client(self) -> LoopClient:
         receiver = self._receiver
-        client = LoopClient(receiver.client_id, MQTTProtocolVersion.MQTTv311, clean_session=True, userdata=self)
+        client = LoopClient(
+            receiver.client_id,
+            MQTTProtocolVersion.MQTTv311,
+            clean_session=True,
+            userdata=self,
+            loop=self._loop,
+        )
         client.username_pw_set(receiver.username, receiver.password)
         if receiver.will is not None:
             client.will_set(*receiver.will, qos=1, retain=True)
@@ -120,10 +142,10 @@ class Link:
         """Whether everything is acknowledged, and nothing is to be sent again."""
         return self.outbox.is_empty and (self.is_up or not self.outbox.holds)
 
-    def publish(self, payload: bytes, readings: int, ts_ms: int = 0) -> None:
+    def publish(self, payload: bytes, readings: int, ts_ms: int = 0, context: object = None) -> None:
         """Send a batch now, or as soon as the connection and earlier batches allow; `ts_ms` is its time stamp."""
         now_s = time.monotonic()
-        batch = Batch(payload, readings, now_s, ts_ms)
+        batch = Batch(payload, readings, now_s, ts_ms, None, context)
         outbox = self.outbox
         if self.is_up and outbox.may_send and not outbox.is_waiting:
             self._send(batch, now_s)
@@ -191,7 +213,7 @@ class Link:
         if topic == BROKER_UPTIME:
             self._replay_since_start(payload)
         elif self._receiver.subscription is not None:
-            self._receiver.subscription.received(payload)
+            self._receiver.subscription.received(topic, payload)
 
     def _replay_since_start(self, payload: bytes) -> None:
         """`payload` is, for example, b'12 seconds'. Only the first of a connection is needed."""
@@ -227,7 +249,8 @@ class Link:
         self.is_up = False
 
 
-def _named(error: Exception) -> str:
+def named(error: Exception) -> str:
+    """An error of a connection in a few words."""
     if isinstance(error, ssl.SSLError):
         return f"TLS: {error.reason or error}"
     if isinstance(error, socket.gaierror) or not isinstance(error, OSError):

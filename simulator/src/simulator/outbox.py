@@ -15,13 +15,15 @@ REPLAYED_FOR_WINDOWS = 2
 
 
 class Batch(NamedTuple):
-    """`ts_ms`: its own time stamp, 0 if it has none. `first_acked_s` None: never acknowledged yet."""
+    """`ts_ms`: its own time stamp, 0 if it has none. `first_acked_s` None: never acknowledged yet. `context`: what the
+    sender wants back with the acknowledgement."""
 
     payload: bytes
     readings: int
     made_s: float
     ts_ms: int = 0
     first_acked_s: float | None = None
+    context: object = None
 
 
 class _Held(NamedTuple):
@@ -65,6 +67,11 @@ class Outbox:
         """Whether nothing waits and nothing is in flight."""
         return not self._waiting and not self._in_flight
 
+    def unacknowledged(self) -> Iterator[Batch]:
+        """The batches in flight, then those that wait."""
+        yield from (batch for batch, _ in self._in_flight.values())
+        yield from self._waiting or ()
+
     @property
     def holds(self) -> bool:
         """Whether there is anything to replay."""
@@ -101,7 +108,7 @@ class Outbox:
         while held and held[0].acked_s < now_s - self._limits.replay_s:
             held.popleft()
         if batch.first_acked_s is None:
-            batch = Batch(batch.payload, batch.readings, batch.made_s, batch.ts_ms, now_s)
+            batch = batch._replace(first_acked_s=now_s)
         held.append(_Held(batch, now_s))
 
     def connection_lost(self) -> None:

@@ -1,5 +1,4 @@
-"""MQTT receivers of the generator: paho-mqtt in gevent's loop, one greenlet for each connection, no threads. What
-comes in is read by the loop itself, without a switch to the greenlet.
+"""MQTT receivers of the generator: the simulator's links in gevent's loop, no threads.
 
 Each device publishes at QoS 1. What is not acknowledged at the end is reported as such, since nobody knows then whether
 the platform has it."""
@@ -8,25 +7,24 @@ import random
 import socket
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import gevent
 import gevent.event
-import paho.mqtt.client as mqtt
-from paho.mqtt.enums import CallbackAPIVersion
+from gateway_agent.endpoint import Endpoint, Stream
 
+from simulator.lab.gevent_loop import GeventLoop
 from simulator.lab.logins import USERNAME
 from simulator.lab.target import Target
-from simulator.message import Reading, Receiver, batch, readings_topic
+from simulator.link import Link, Receiver, Subscription, named
+from simulator.message import Reading, batch, readings_topic
+from simulator.message import Receiver as Sender
+from simulator.outbox import Batch, Limits
 
-KEEPALIVE_S = 60
+CONNECT_WITHIN_S = 30.0
 CONNECTS_PER_S = 500.0
 BACKOFF_S = (0.2, 5.0)
-IN_FLIGHT = 1000
-READABLE = 1
-"""Of libev: something is to be read, or the connection is closed."""
 MOST_REFUSALS, MOST_CONNECTIONS = 5, 5
 """Before the run. Who is refused or cut off so often has a wrong password, or shares its account."""
 REFUSED = "the broker refuses the account {user!r}: {reason} (it is missing there, or has another password)"
@@ -46,174 +44,138 @@ class Sent:
     call: str
 
 
-def tls_of(target: Target) -> ssl.SSLContext | None:
-    """What all connections of a worker share; None: they are not encrypted. Raises OSError."""
-    return ssl.create_default_context(cafile=target.ca or None) if target.mqtt_tls else None
+def endpoint_of(target: Target) -> Endpoint:
+    """What all connections of a worker share. Raises OSError: there is no such CA."""
+    tls = ssl.create_default_context(cafile=target.ca or None) if target.mqtt_tls else None
+    return Endpoint(target.mqtt_host, target.mqtt_port, tls)
 
 
-Acknowledged = Callable[["Device", Sent, float], None]
+def receiver_of(
+    sender: Sender, target: Target, accounts: Mapping[str, str], subscription: Subscription | None = None
+) -> Receiver:
+    """How it logs in: under its own account if there is one."""
+    own = accounts.get(sender.id)
+    user, password = (sender.id, own) if own else (USERNAME, target.mqtt_password)
+    return Receiver(sender.id, user, password, readings_topic(sender), subscription=subscription)
 
 
 class Device:
-    """One receiver: connects, connects again, publishes. Its callbacks run in the loop and must not block."""
+    """One receiver: connects, connects again, publishes. What it calls back must not block."""
 
     def __init__(
         self,
-        target: Target,
+        endpoint: Endpoint,
+        loop: GeventLoop,
         receiver: Receiver,
-        acknowledged: Acknowledged,
+        acknowledged: Callable[["Device", Sent, float], None],
         reconnected: Callable[["Device", float], None],
-        accounts: Mapping[str, str],
-        tls: ssl.SSLContext | None,
-        subscription: tuple[str, Callable[[str, bytes], None]] | None = None,
     ) -> None:
-        self.receiver = receiver
-        self.is_up = False
+        self.id = receiver.client_id
         self.problem = ""
-        self.pending: dict[int, Sent] = {}
-        self.early: set[int] = set()
-        self.connections = 0
         self.refusals = 0
         """In a row."""
         self.last_ms = 0
         """Time stamp of the last batch, for who wants each to have another one."""
         self.answered = gevent.event.Event()
         """Set when nothing is open."""
-        self._topic = readings_topic(receiver)
-        self._target = target
+        self._user = receiver.username
+        self._endpoint = endpoint
         self._acknowledged, self._reconnected = acknowledged, reconnected
+        self._ended = gevent.event.Event()
+        self._failures = 0
         self._lost_s = 0.0
         self._seq = 0
         self._closing = False
-        self._chance = random.Random(receiver.id)  # noqa: S311 - spreads reconnects
-        self._client = client = mqtt.Client(
-            CallbackAPIVersion.VERSION2, receiver.id, protocol=mqtt.MQTTv311, reconnect_on_failure=False
-        )
-        own = accounts.get(receiver.id)
-        self._user = receiver.id if own else USERNAME
-        client.username_pw_set(self._user, own or target.mqtt_password)
-        if tls is not None:
-            client.tls_set_context(tls)
-        client.max_inflight_messages_set(IN_FLIGHT)
-        client.connect_async(target.mqtt_host, target.mqtt_port, KEEPALIVE_S)
-        client.on_connect, client.on_publish = self._on_connect, self._on_publish
-        self._subscription = subscription
-        if subscription is not None:
-            received = subscription[1]
-            client.on_message = lambda _c, _u, message: received(message.topic, bytes(message.payload))
+        self._chance = random.Random(self.id)  # noqa: S311 - spreads reconnects
+        self._link = Link(endpoint, receiver, self, Limits(), loop)
+
+    @property
+    def is_up(self) -> bool:
+        return self._link.is_up
 
     @property
     def is_hopeless(self) -> bool:
         """Whether it is no use to wait for the connection; `problem` says why."""
-        return self.refusals >= MOST_REFUSALS or self.connections > MOST_CONNECTIONS
+        return self.refusals >= MOST_REFUSALS or self._link.connections > MOST_CONNECTIONS
+
+    @property
+    def pending(self) -> Iterator[Sent]:
+        """What is not acknowledged."""
+        return (one.context for one in self._link.outbox.unacknowledged() if isinstance(one.context, Sent))
+
+    @property
+    def is_through(self) -> bool:
+        """Whether everything is acknowledged."""
+        return self._link.outbox.is_empty
 
     def run(self) -> None:
         """Keep the connection until `close`; the body of the device's greenlet."""
-        failures = 0
         while not self._closing:
+            self._ended.clear()
             try:
-                self._client.reconnect()
-                handle: Any = self._client.socket()
-                if handle is not None:
-                    handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    self._read(handle)
-            except (OSError, ValueError) as error:
-                self.problem = str(error)
-            if self.is_up:
-                failures, self._lost_s = 0, time.monotonic()
-                self.problem = CUT_OFF
-            self.is_up = False
+                stream = _connect(self._endpoint)
+            except OSError as error:
+                self.problem = named(error)
+            else:
+                self._link.start(stream)
+                self._ended.wait()
             if not self._closing:
-                longest = min(BACKOFF_S[1], BACKOFF_S[0] * 2**failures)
-                failures += 1
+                longest = min(BACKOFF_S[1], BACKOFF_S[0] * 2**self._failures)
+                self._failures += 1
                 gevent.sleep(self._chance.uniform(0, longest))
 
-    def _read(self, handle: Any) -> None:
-        """Read what comes in until the connection ends, at the latest when paho misses an answer to its ping."""
-        ended = gevent.event.Event()
-        watcher = gevent.get_hub().loop.io(handle.fileno(), READABLE)
-
-        def read() -> None:
-            try:
-                is_open = self._client.socket() is handle and self._client.loop_read() == mqtt.MQTT_ERR_SUCCESS
-                while is_open and isinstance(handle, ssl.SSLSocket) and handle.pending():
-                    self._client.loop_read()
-            except (OSError, ValueError) as error:
-                self.problem, is_open = str(error), False
-            if not is_open:
-                ended.set()
-            elif self._client.want_write():
-                gevent.spawn(self._flush)
-
-        self._client.on_disconnect = lambda *_: ended.set()
-        watcher.start(read)
-        try:
-            ended.wait()
-        finally:
-            watcher.stop()
-            watcher.close()
-
     def publish(self, sent: Sent, ts_ms: int, readings: tuple[Reading, ...]) -> None:
-        """Publish one batch; paho keeps it while there is no connection."""
+        """Publish one batch; it waits while there is no connection."""
         self._seq += 1
         self.answered.clear()
         sent.sent_s = time.monotonic()
-        mid = self._client.publish(self._topic, batch(ts_ms, self._seq, readings), 1).mid
-        if mid in self.early:
-            self.early.discard(mid)
-            self._answer(sent)
-        else:
-            self.pending[mid] = sent
-        self._flush()
+        self._link.publish(batch(ts_ms, self._seq, readings), len(readings), ts_ms, sent)
 
     def keep_alive(self) -> None:
         """Call every few seconds."""
-        if self.is_up:
-            self._client.loop_misc()
-            self._flush()
+        self._link.keep_alive(time.monotonic())
 
     def cut(self) -> None:
         """End the connection as an outage of the network does."""
-        handle: Any = self._client.socket()
-        self._lost_s = time.monotonic()
-        if handle is not None:
-            handle.shutdown(socket.SHUT_RDWR)
+        self._link.cut()
 
     def close(self) -> None:
         self._closing = True
-        if self.is_up:
-            self._client.disconnect()
-            self._flush()
+        self._link.close()
 
-    def _flush(self) -> None:
-        for _ in range(1000):
-            if not self.is_up or not self._client.want_write():
-                return
-            if self._client.loop_write() != mqtt.MQTT_ERR_SUCCESS:
-                return
-            if self._client.want_write():
-                gevent.sleep(0.005)
+    # Callbacks of the link.
 
-    def _on_connect(self, _c: Any, _u: Any, _f: Any, reason: Any, _p: Any) -> None:
-        if reason.is_failure:
-            self.refusals += 1
-            self.problem = REFUSED.format(user=self._user, reason=reason)
-            return
-        self.is_up, self.refusals = True, 0
-        self.connections += 1
-        if self._subscription is not None:
-            self._client.subscribe(self._subscription[0], 0)
+    def link_up(self, _link: Link) -> None:
+        self.refusals = self._failures = 0
         if self._lost_s:
             self._reconnected(self, self._lost_s)
 
-    def _on_publish(self, _c: Any, _u: Any, mid: int, _r: Any, _p: Any) -> None:
-        sent = self.pending.pop(mid, None)
-        if sent is None:
-            self.early.add(mid)
+    def link_down(self, link: Link) -> None:
+        if link.is_up:
+            self._lost_s, self.problem = time.monotonic(), CUT_OFF
+        elif link.refused:
+            self.refusals += 1
+            self.problem = REFUSED.format(user=self._user, reason=link.refused)
         else:
-            self._answer(sent)
+            self.problem = link.problem
+        self._ended.set()
 
-    def _answer(self, sent: Sent) -> None:
-        self._acknowledged(self, sent, time.monotonic())
-        if not self.pending:
+    def link_acknowledged(self, link: Link, batch: Batch, _latency_s: float) -> None:
+        if isinstance(batch.context, Sent):
+            self._acknowledged(self, batch.context, time.monotonic())
+        if link.outbox.is_empty:
             self.answered.set()
+
+
+def _connect(endpoint: Endpoint) -> Stream:
+    """A connection, which other greenlets do not wait for. Raises OSError."""
+    connected = socket.create_connection((endpoint.host, endpoint.port), CONNECT_WITHIN_S)
+    try:
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if endpoint.tls is not None:
+            connected = endpoint.tls.wrap_socket(connected, server_hostname=endpoint.host)
+        connected.setblocking(False)
+    except BaseException:
+        connected.close()
+        raise
+    return Stream(connected)

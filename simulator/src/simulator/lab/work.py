@@ -10,17 +10,20 @@ import gevent
 import gevent.event
 import gevent.pool
 
+from simulator import link
 from simulator.lab import logins, schedule
 from simulator.lab.calls import Ask, Moment, Place, Site
 from simulator.lab.catalogue import CALLS
 from simulator.lab.dashboards import OpenPage, log_in
+from simulator.lab.gevent_loop import GeventLoop
 from simulator.lab.http_client import Caller
 from simulator.lab.plan import Load, Plan, Step, asks_by_http, receivers_of
-from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent, tls_of
+from simulator.lab.receivers import CONNECTS_PER_S, Device, Sent, endpoint_of, receiver_of
 from simulator.lab.samples import Sample
 from simulator.lab.schedule import share
 from simulator.lab.switches import CONFIGS, Switches
 from simulator.lab.target import Target
+from simulator.link import Subscription
 from simulator.message import Reading, Receiver
 
 MOST_IN_FLIGHT = 5000
@@ -45,14 +48,15 @@ class Work:
         self._plan, self._site, self._worker, self._workers = plan, site, worker, workers
         self._record, self._target = record, target
         self._http = Caller(target, plan.retries, max(256, *(load.count for step in plan.steps for load in step.loads)))
+        self._heard: dict[tuple[int, int], tuple[Reading, ...]] = {}
+        self._endpoint, self._loop = endpoint_of(target), GeventLoop()
         self._devices = self._make_devices(target)
         self._listeners: list[Device] = []
         self._switches = Switches(site, self._http)
         if worker == 0 and any(load.kind == "switches" for step in plan.steps for load in step.loads):
             listener = Receiver("gateway", f"{site.senders}switches")
-            subscription = (CONFIGS, self._switches.received)
-            callbacks = (self._acknowledged, self._reconnected)
-            self._listeners = [Device(target, listener, *callbacks, {}, tls_of(target), subscription)]
+            subscription = Subscription(CONFIGS, self._switches.received)
+            self._listeners = [self._make_device(receiver_of(listener, target, {}, subscription))]
         self._step: Step | None = None
         self._index = -1
         self._begin_s = 0.0
@@ -72,9 +76,10 @@ class Work:
         mine = [f"{self._site.senders}{number}" for number in numbers]
         if fault := logins.fault(mine, target, accounts):
             raise ValueError(fault)
-        tls = tls_of(target)
-        callbacks = (self._acknowledged, self._reconnected)
-        return [Device(target, Receiver("phone", one), *callbacks, accounts, tls) for one in mine]
+        return [self._make_device(receiver_of(Receiver("phone", one), target, accounts)) for one in mine]
+
+    def _make_device(self, receiver: link.Receiver) -> Device:
+        return Device(self._endpoint, self._loop, receiver, self._acknowledged, self._reconnected)
 
     @property
     def _everyone(self) -> list[Device]:
@@ -95,7 +100,7 @@ class Work:
             if hopeless or time.monotonic() > deadline_s:
                 one = hopeless or missing[0]
                 return (
-                    f"{len(missing)} of {len(self._everyone)} receivers are not connected; {one.receiver.id}: "
+                    f"{len(missing)} of {len(self._everyone)} receivers are not connected; {one.id}: "
                     f"{one.problem or 'no answer'}"
                 )
             gevent.sleep(0.05)
@@ -129,11 +134,11 @@ class Work:
         """Send nothing more, wait for open answers, record what has none, disconnect."""
         self.halt()
         deadline_s = time.monotonic() + within_s
-        while time.monotonic() < deadline_s and (self.in_flight or any(one.pending for one in self._devices)):
+        while time.monotonic() < deadline_s and (self.in_flight or not all(one.is_through for one in self._devices)):
             gevent.sleep(0.05)
         for device in self._everyone:
-            for sent in device.pending.values():
-                self._sample(sent, device.receiver.id, time.monotonic(), NOT_ACKNOWLEDGED)
+            for sent in device.pending:
+                self._sample(sent, device.id, time.monotonic(), NOT_ACKNOWLEDGED)
             device.close()
         gevent.sleep(0.1)
         self._greenlets.kill(timeout=2)
@@ -262,14 +267,20 @@ class Work:
         device.publish(sent, round(due_ms), readings)
 
     def _readings(self, number: int, count: int) -> tuple[Reading, ...]:
-        """What a receiver at its place hears: its own beacon strongly, others weakly."""
+        """What a receiver at its place hears: its own beacon strongly, others weakly. Always the same: made once."""
+        known = self._heard.get((number, count))
+        if known is None:
+            known = self._heard[number, count] = self._hears(number, count)
+        return known
+
+    def _hears(self, number: int, count: int) -> tuple[Reading, ...]:
         own = self._site.place_of(number)
         others: list[Place] = [one for one in self._site.places if one.room == own.room and one.beacon != own.beacon]
         others += [one for one in self._site.places if one.level == own.level and one.room != own.room]
         return (Reading(own.beacon, STRONG_DBM), *(Reading(one.beacon, WEAK_DBM) for one in others[: count - 1]))
 
     def _acknowledged(self, device: Device, sent: Sent, at_s: float) -> None:
-        self._sample(sent, device.receiver.id, at_s, "")
+        self._sample(sent, device.id, at_s, "")
 
     def _sample(self, sent: Sent, receiver: str, at_s: float, fault: str) -> None:
         self._record(
@@ -300,7 +311,7 @@ class Work:
                     due_ms,
                     self._index,
                     "reconnect",
-                    device.receiver.id,
+                    device.id,
                     -1,
                     0,
                     took_ms,
