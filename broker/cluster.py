@@ -9,16 +9,16 @@ prepares; the callouts read them (README.md).
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import nats_keys
-from certificates import CertificateError, ensure_certificates
+from certificates import ensure_certificates
+from command import run_command
 from nats_config import QUEUE_BYTES, Broker, Listeners, Node, Storage, render_cluster
-from store import Store, StoreError
+from store import Store
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1")
 
@@ -83,14 +83,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     """Prepare the folder and print each change. Exit code 1 with a message if something is missing."""
-    os.umask(0o077)
-    try:
-        done = provision(parse())
-    except (StoreError, CertificateError, ValueError, OSError) as error:
-        sys.stderr.write(f"broker: {error}\n")
-        return 1
-    sys.stdout.write("".join(f"broker: {line}\n" for line in done or ["nothing to change"]))
-    return 0
+    return run_command(lambda: provision(parse()))
 
 
 if __name__ == "__main__":

@@ -22,10 +22,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from certificates import CertificateError, ensure_certificates
+from certificates import ensure_certificates
+from command import run_command
 from nats_config import Broker, Listeners, Node, render
 from rights import SECOND_TELEGRAF, SESSIONS, TELEGRAF_INPUTS, render_sessions
-from store import NATS_ELSEWHERE, Owner, Store, StoreError, with_services
+from store import NATS_ELSEWHERE, Owner, Store, with_services
 
 # Variable -> the services whose password it holds.
 REQUIRED = {
@@ -272,14 +273,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     """Provision and print each change. Exit code 1 with a message if something is missing."""
-    os.umask(0o077)
-    try:
-        done = provision(parse(), os.environ)
-    except (StoreError, CertificateError, ValueError, OSError) as error:
-        sys.stderr.write(f"broker: {error}\n")
-        return 1
-    sys.stdout.write("".join(f"broker: {line}\n" for line in done or ["nothing to change"]))
-    return 0
+    return run_command(lambda: provision(parse(), os.environ))
 
 
 if __name__ == "__main__":

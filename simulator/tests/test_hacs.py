@@ -1,7 +1,6 @@
 """Polls like HACS, against a small fake of the platform."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from cli import simulator
+from http_server import serving
 
 RECORDS = [
     {"level": "L3", "location": "Canteen", "timestamp": 1637396919},
@@ -53,12 +53,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def platform() -> Iterator[Platform]:
-    with Platform() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(Platform()) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_polls_like_hacs(platform: Platform) -> None:

@@ -10,7 +10,8 @@ const { RIGHT } = require('./login');
 
 const FOLDER = path.join(__dirname, '..', '..', 'dashboard');
 /** @type {Record<string, string>} */
-const FILES = { '/': 'campus/index.html', '/overview.js': 'campus/overview.js', '/overview.css': 'campus/overview.css', '/times.js': 'src/lib/times.js' };
+const FILES = { '/': 'campus/index.html', '/overview.js': 'campus/overview.js', '/overview.css': 'campus/overview.css',
+  '/colours.css': 'src/colours.css', '/times.js': 'src/lib/times.js' };
 /** A form that is sent without our script would put the key into an address. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; "
   + "frame-ancestors 'none'";

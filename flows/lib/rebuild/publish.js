@@ -35,14 +35,15 @@ function createPublishing(site, store, background, clock, onPublished) {
     const stays = found.stays.length > 0 ? await background.retry(() => compare(found.stays, open)) : [];
     for (const location of found.locations) site.history.correct(location, clock());
     await send(found.locations, stays);
-    const events = messagesOf('events', found.events ?? []);
-    site.recentEvents.add((found.events ?? []).map(eventOf), clock());
-    for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
-      const some = events.slice(at, at + EVENTS_AT_ONCE);
-      await background.retry(() => Promise.all(some.map((event) => site.outbox.publish(event, clock(), ACKNOWLEDGE_MS))));
+    const events = (found.events ?? []).map(eventOf);
+    const messages = messagesOf('events', events);
+    site.recentEvents.add(events, clock());
+    for (let at = 0; at < messages.length; at += EVENTS_AT_ONCE) {
+      const some = messages.slice(at, at + EVENTS_AT_ONCE);
+      await background.retry(() => Promise.all(some.map((message) => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS))));
       await background.pause(some.length * EVENT_MS);
     }
-    site.results.again({ locations: found.locations, stays, events: (found.events ?? []).map(eventOf) });
+    site.results.again({ locations: found.locations, stays, events });
     onPublished(found.locations.length, found.stays.length);
   }
 

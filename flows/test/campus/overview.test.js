@@ -20,7 +20,7 @@ const NORTH = { site: 'north', building: 'Harbour House', simulated: false, stat
 
 test('the page is open to everybody and holds nothing; the numbers need the right presence', async (t) => {
   const call = await entry(t, [await site(t, 'north', OF_A_SITE)]);
-  for (const route of ['/', '/overview.js', '/overview.css', '/times.js']) {
+  for (const route of ['/', '/overview.js', '/overview.css', '/colours.css', '/times.js']) {
     const { status, headers } = await call(route, { headers: { 'x-api-key': '' } });
     assert.equal(status, 200, route);
     assert.match(headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/);

@@ -229,14 +229,19 @@ def telegraf_program() -> Path:
     return cache_dir() / f"telegraf-{VERSIONS['TELEGRAF_VERSION']}-{digest}" / "telegraf"
 
 
+def _go_install(shell: Shell, program: Path, package: str, *options: str, ldflags: str = "-s -w") -> None:
+    """Build a published Go program into its folder."""
+    with _atomic_folder(program.parent) as folder:
+        shell("go", "install", *options, "-ldflags", ldflags, package, env={"GOBIN": str(folder)})
+
+
 def _telegraf() -> Part:
     version = VERSIONS["TELEGRAF_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _atomic_folder(telegraf_program().parent) as folder:
-            shell("go", "install", "-tags", ",".join(["custom", *telegraf_plugins()]),
-                  "-ldflags", f"-s -w -X github.com/influxdata/telegraf/internal.Version={version}",
-                  f"github.com/influxdata/telegraf/cmd/telegraf@v{version}", env={"GOBIN": str(folder)})  # fmt: skip
+        _go_install(shell, telegraf_program(), f"github.com/influxdata/telegraf/cmd/telegraf@v{version}",
+                    "-tags", ",".join(["custom", *telegraf_plugins()]),
+                    ldflags=f"-s -w -X github.com/influxdata/telegraf/internal.Version={version}")  # fmt: skip
 
     title = f"Telegraf {version}, built with our plugins (about 2 min)"
     return Part(title, ("go", "cc"), lambda: telegraf_program().exists(), build)
@@ -281,9 +286,7 @@ def _toxiproxy() -> Part:
     version = VERSIONS["TOXIPROXY_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _atomic_folder(toxiproxy_program().parent) as folder:
-            shell("go", "install", "-ldflags", "-s -w", f"github.com/Shopify/toxiproxy/v2/cmd/server@v{version}",
-                  env={"GOBIN": str(folder)})  # fmt: skip
+        _go_install(shell, toxiproxy_program(), f"github.com/Shopify/toxiproxy/v2/cmd/server@v{version}")
 
     return Part(f"Toxiproxy {version}, which delays connections (about 20 s)", ("go",),
                 lambda: toxiproxy_program().exists(), build)  # fmt: skip
@@ -293,9 +296,7 @@ def _nats() -> Part:
     version = VERSIONS["NATS_VERSION"]
 
     def build(shell: Shell) -> None:
-        with _atomic_folder(nats_program().parent) as folder:
-            shell("go", "install", "-ldflags", "-s -w", f"github.com/nats-io/nats-server/v2@v{version}",
-                  env={"GOBIN": str(folder)})  # fmt: skip
+        _go_install(shell, nats_program(), f"github.com/nats-io/nats-server/v2@v{version}")
 
     return Part(f"NATS {version}, a broker to choose with BROKER=nats (about 30 s)", ("go",),
                 lambda: nats_program().exists(), build)  # fmt: skip

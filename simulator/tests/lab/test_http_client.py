@@ -1,10 +1,10 @@
 """Retries obey `Retry-After` and are bounded; wrong answers are faults although they are 200."""
 
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from http_server import serving
 from simulator.lab.calls import Moment, Place, Site, insert
 from simulator.lab.http_client import Caller, Outcome
 from simulator.lab.target import Target
@@ -39,12 +39,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Busy]:
-    with Busy(("127.0.0.1", 0), Handler) as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
+    with serving(Busy(("127.0.0.1", 0), Handler)) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def ask(server: Busy, retries: int = 3) -> tuple[Outcome, list[float]]:

@@ -3,7 +3,6 @@
 import csv
 import itertools
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ from statistics import median
 
 import pytest
 from generator_process import plan_of, started
+from http_server import serving
 from simulator.lab.plan import Load
 from simulator.lab.target import Target
 
@@ -39,12 +39,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def test_who_does_not_think_is_not_late(url: str, tmp_path: Path) -> None:
