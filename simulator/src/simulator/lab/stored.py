@@ -50,15 +50,19 @@ def settled(
 ) -> tuple[dict[str, int], float]:
     """Count again and again until all that is expected is stored, or nothing more comes. Returns the counts and how
     many seconds after the first look the last reading was there."""
-    started_s = changed_s = time.monotonic()
+    began_s = time.monotonic()
     stored = dict(count())
+    started_s = changed_s = time.monotonic()
+    look_s = started_s - began_s  # of millions of readings it takes longer than `still_s`
     total, wanted = sum(stored.values()), sum(expected.values())
     while any(stored.get(receiver, 0) < number for receiver, number in expected.items()):
         now_s = time.monotonic()
-        if now_s - changed_s > still_s or now_s - started_s > LONGEST_S:
+        if now_s - changed_s > still_s + look_s or now_s - started_s > LONGEST_S:
             break
         time.sleep(LOOK_S)
+        began_s = time.monotonic()
         stored = dict(count())
+        look_s = time.monotonic() - began_s
         if sum(stored.values()) != total:
             total, changed_s = sum(stored.values()), time.monotonic()
             log(f"  {total:,} of {wanted:,} readings are stored")
