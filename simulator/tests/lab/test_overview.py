@@ -45,6 +45,14 @@ def test_a_page_grows_by_runs_and_keeps_the_others_and_what_is_written_by_hand(t
     assert all(name in text for name in pictures)
 
 
+@pytest.mark.parametrize(("verdict", "own", "shown"), [("ok", "", 1), ("void", "", 2), ("ok", "5 s a step", 2)])
+def test_a_valid_long_form_stands_for_the_short_one(tmp_path: Path, verdict: str, own: str, shown: int) -> None:
+    page = tmp_path / "page.md"
+    overview.write([run(tmp_path, "b", 1, 11.5)], page)
+    overview.write([run(tmp_path, "b", 2, 12.5, verdict, form="long", own=own)], page)
+    assert page.read_text().count("## Title (b, ") == shown
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_valid_run_goes_before_a_newer_void_one(tmp_path: Path, order: tuple[int, int]) -> None:
     runs = [run(tmp_path, "b", 1, 11.5), run(tmp_path, "b", 2, 12.5, "void")]

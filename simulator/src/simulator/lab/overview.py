@@ -26,11 +26,14 @@ NOT_MEASURED = (
 KEPT = "<!-- Written by hand from here on; `simulator lab page` keeps it. -->"
 SHOWN = ("throughput", "delay")
 """The picture of a run: the first of these that it has."""
+WHOLE = re.compile(r"\| [a-z0-9-]+, long form \| [^|]+ \| ok \|")
+"""Row of a valid long form with all its steps: the short form says nothing more."""
 
 
 def write(folders: Sequence[Path], path: Path) -> None:
     """Write the page of run folders; pictures go into a folder beside it. Of a page that is there already stays what is
-    written by hand below, and what it says of scenarios and forms that are not among these runs."""
+    written by hand below, and what it says of scenarios and forms that are not among these runs. Where a long form was
+    valid, the short one is left out."""
     runs = _chosen(folders)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     generated, mark, by_hand = before.partition(KEPT)
@@ -45,7 +48,8 @@ def write(folders: Sequence[Path], path: Path) -> None:
             (pictures / f"{_stem(run, name)}.svg").write_text(svg, encoding="utf-8")
         section = body(_section(run, name), pictures.name)
         parts.append((_key(run), body([_overview([run])]).splitlines()[-1], section))
-    parts.sort(key=lambda one: one[0])
+    whole = {key[0] for key, row, _ in parts if WHOLE.match(row)}
+    parts = sorted(one for one in parts if one[0] not in {(scenario, "short") for scenario in whole})
     blocks: list[Block] = [Paragraph(ABOUT), Heading("Method"), Paragraph(TERMS), Paragraph(LATENESS)]
     blocks += [Paragraph(NOT_MEASURED), *_machines([run for _, run in runs]), Heading("All runs"), _overview([])]
     rows = "\n".join(row for _, row, _ in parts)
