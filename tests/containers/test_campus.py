@@ -36,8 +36,9 @@ def test_a_reading_comes_back_from_the_entry_and_a_lost_node_changes_nothing(eng
         second = campus.account("add", "phone", "second")
         before = [campus.compose(node, "ps", "--quiet") for node in ("nats-2", "nats-3")]
         campus.make_files()
-        campus.compose("nats-1", "kill")
+        campus.compose("nats-1", "down", "--volumes", "--timeout", "0")
         campus.up(["nats-2", "nats-3"])
         assert [campus.compose(node, "ps", "--quiet") for node in ("nats-2", "nats-3")] == before
         campus.publish("second", second, batch((beacon.id, -50)))
         eventually(lambda: room in places(campus, key, "second"), what="the second phone's room, without a node")
+        campus.up(["nats-1"])

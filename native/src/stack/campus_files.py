@@ -236,10 +236,13 @@ def _write(folder: Path, files: Files) -> None:
             fresh.write_bytes(content)
             fresh.replace(path)
         path.chmod(mode)
-    (folder / "files").chmod(0o700)
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
-        if path.relative_to(folder).as_posix() not in files:
+    for path in list(folder.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755)  # the services' users read what is mounted from there
+        elif path.relative_to(folder).as_posix() not in files:
             path.unlink()
+    for private in (folder, folder / "files"):
+        private.chmod(0o700)
 
 
 def _digest(*contents: bytes) -> str:
