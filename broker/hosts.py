@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Prepares the files of a NATS cluster whose nodes run on hosts of their own, and certificates for HTTPS.
 
-    hosts.py --data DIR --folder OUT --node nats-1=10.0.0.11:6222 --node … --site north=DIR/north … --https entry=10.0.0.10,…
+    hosts.py --data DIR --folder OUT --node nats-1=10.0.0.11:6222 --node … --site north=… --https entry=10.0.0.10
 
-OUT/<node>/files gets what that node needs and nothing else: nats.conf, a certificate of its own, the callout's keys, the
-accounts of the sites. The two authorities stay in DIR. Running it again changes nothing, but renews what is due.
+OUT/<node>/files gets what that node needs and nothing else: nats.conf, a certificate of its own, the callout's keys,
+the accounts of the sites. The two authorities stay in DIR. Running it again changes nothing, but renews what is due.
 """
 
 import argparse
@@ -91,7 +91,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     node = "a node, where the others reach its route; repeatable: 1, 3 or 5 of them"
     add("--node", type=parse_node, action="append", required=True, metavar="NAME=HOST:PORT", help=node)
     add("--site", type=parse_site, action="append", required=True, metavar="NAME=FOLDER", help="a site's accounts")
-    add("--https", type=parse_https, action="append", default=[], metavar="NAME=HOST,…", help="a certificate for HTTPS")
+    certificate = "a certificate for HTTPS; repeatable"
+    add("--https", type=parse_https, action="append", default=[], metavar="NAME=HOST,…", help=certificate)
     add("--replicas", type=int, required=True, help="nodes that keep each message")
     add("--queue-bytes", type=int, required=True, help="bound of a site's queue")
     add("--sync-interval", required=True, help="how often to sync to disk, or `always`")

@@ -212,7 +212,9 @@ def _cluster(this: Node, nodes: Sequence[Node], password: str, route_host: str) 
     routes = ", ".join(f'"nats-route://node:{password}@{_bracketed(node.host)}:{node.route_port}"' for node in nodes)
     own = f"{_bracketed(this.host)}:{this.route_port}"
     # The others are told where to reach this node, since they cannot reach the address that it sees.
-    listen = f'listen: "{_bracketed(route_host)}:{this.route_port}"\n  advertise: "{own}"' if route_host else f'listen: "{own}"'
+    listen = f'listen: "{own}"'
+    if route_host:
+        listen = f'listen: "{_bracketed(route_host)}:{this.route_port}"\n  advertise: "{own}"'
     return f"""\
 cluster {{
   name: "sda"

@@ -65,13 +65,15 @@ class ContainerCampus:
 
     def _compose(self, host: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **self._engine.environment, "COMPOSE_PROJECT_NAME": f"{self._project}-{host}"}
-        return subprocess.run(["docker", "compose", *arguments], cwd=self._folder / host, env=environment, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=UP_WITHIN_S)  # fmt: skip
+        command = ["docker", "compose", *arguments]
+        return subprocess.run(command, cwd=self._folder / host, env=environment, text=True, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=UP_WITHIN_S)  # fmt: skip
 
     def account(self, *arguments: str) -> str:
         """`make account` with the site's settings; returns the password."""
         accounts = self._folder / OPERATOR / "south" / "broker"
-        command = [sys.executable, ROOT / "broker" / "accounts.py", "--data", accounts, *arguments]
+        program = str(ROOT / "broker" / "accounts.py")
+        command = [sys.executable, program, "--data", str(accounts), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 

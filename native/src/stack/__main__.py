@@ -255,9 +255,10 @@ def _campus_key(rest: list[str]) -> int:
 
 def _campus_files(_: list[str]) -> int:
     names = campus_files.campus_files(campus_files.chosen())
-    folder = campus_files.FOLDER
+    folder, listed = campus_files.FOLDER, "\n".join(f"  {name}" for name in names)
     print(f"""A folder for each host is in {folder}; copy it there, then in it: docker compose up --detach --wait
-{"".join(f"  {name}{chr(10)}" for name in names)}Never copy {folder / campus_files.OPERATOR}: it has the keys of the authorities. Keep a backup of it.
+{listed}
+Never copy {folder / campus_files.OPERATOR}: it has the keys of the authorities. Keep a backup of it.
 Next: docs/campus-compose.md""")
     return 0
 

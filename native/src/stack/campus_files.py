@@ -1,6 +1,7 @@
 """`make campus-files`: a folder for each host of a campus in containers, with all that its role needs and nothing else.
 
-Secrets are made once, in the folder `operator`, which stays where it was made. Run again, it brings the folders up to date.
+Secrets are made once, in the folder `operator`, which stays where it was made. Run again, it brings the folders up to
+date.
 """
 
 import hashlib
@@ -27,9 +28,9 @@ NOT_COPIED = {"node_modules", "__pycache__", "test", "dist", ".pytest_cache", ".
 ENTRIES = ("entry-1", "entry-2")
 ENTRY_PORT = 1890
 SITE_KEYS = (
-    "SDA_API_KEY", "SDA_ADMIN_USER", "SDA_ADMIN_PASSWORD", "SDA_VIEWER_USER", "SDA_VIEWER_PASSWORD", "SDA_TRUSTED_PROXIES",
-    "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S", "SDA_EDITOR", "SDA_CORS_ORIGINS", "MQTT_TELEGRAF_PASSWORD",
-    "MQTT_NODERED_PASSWORD", "INFLUX_ADMIN_TOKEN",
+    "SDA_API_KEY", "SDA_ADMIN_USER", "SDA_ADMIN_PASSWORD", "SDA_VIEWER_USER", "SDA_VIEWER_PASSWORD",
+    "SDA_TRUSTED_PROXIES", "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S", "SDA_EDITOR", "SDA_CORS_ORIGINS",
+    "MQTT_TELEGRAF_PASSWORD", "MQTT_NODERED_PASSWORD", "INFLUX_ADMIN_TOKEN",
 )  # fmt: skip
 """Of a site's settings what its containers need."""
 Files = dict[str, bytes]
@@ -84,7 +85,8 @@ def _provision(campus: Hosts, folder: Path, sites: Mapping[str, Settings]) -> No
     operator, entry = folder / OPERATOR, campus.entry
     command: list[object] = [sys.executable, ROOT / "broker" / "hosts.py", "--data", operator / "broker",
                              "--folder", folder, "--replicas", campus.replicas, "--open-files", MOST_OPEN_FILES,
-                             "--queue-bytes", campus.queue_mib * 2**20, "--sync-interval", campus.sync_interval]  # fmt: skip
+                             "--queue-bytes", campus.queue_mib * 2**20,
+                             "--sync-interval", campus.sync_interval]  # fmt: skip
     for node in campus.nodes:
         command += ["--node", f"{node.name}={node.host}:{node.route_port}"]
     for name in _unique(entry.host, *entry.names):
@@ -111,7 +113,9 @@ def _node(campus: Hosts, name: str, written: Path) -> Files:
     files = _copies("broker") | {"compose.yaml": (ROOT / "compose.node.yaml").read_bytes()}
     options = [part for site in campus.sites for part in ("--site", f"{site.name}=sites/{site.name}")]
     options += ["--nodes", str(len(campus.nodes)), "--queue-bytes", str(campus.queue_mib * 2**20)]
-    own = {path.relative_to(written.parent).as_posix(): path.read_bytes() for path in written.rglob("*") if path.is_file()}
+    own = {
+        path.relative_to(written.parent).as_posix(): path.read_bytes() for path in written.rglob("*") if path.is_file()
+    }
     configuration = _digest(own["files/nats/nats.conf"], own["files/nats/keys.json"])
     return files | own | _env(
         name,
@@ -224,7 +228,7 @@ def _files_of(path: Path) -> Iterator[Path]:
 
 
 def _write(folder: Path, files: Files) -> None:
-    """Bring a host's folder to exactly these files. Folders stay the same ones, since containers may have them mounted."""
+    """Bring a host's folder to exactly these files. Folders stay the same: containers may have them mounted."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)

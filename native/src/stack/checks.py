@@ -89,7 +89,7 @@ def check() -> int:
         ]  # fmt: skip
         for role, files in CAMPUS_ROLES.items():
             chosen = [part for name in files for part in ("--file", name)]
-            validate = [compose_program(), "--env-file", env_file, *chosen, "config", "--quiet"]
+            validate: list[str | Path] = [compose_program(), "--env-file", env_file, *chosen, "config", "--quiet"]
             commands.append((f"compose config of a campus' {role}", validate, CAMPUS_PLACEHOLDERS))
         return _run_all(commands, quiet=True)
 

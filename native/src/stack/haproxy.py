@@ -42,7 +42,7 @@ def render(topology: Topology, authority: Path, open_files: int) -> str:
 
 
 def render_entry_host(nodes: Sequence[Server], entries: Sequence[Server], open_files: int) -> str:
-    """haproxy.cfg of the entry in containers: callers by HTTPS, receivers by TLS. Paths are those of compose.entry.yaml."""
+    """haproxy.cfg of the entry in containers: callers by HTTPS, receivers by TLS. Paths as in compose.entry.yaml."""
     return f"""{_head("make campus-files", open_files)}{_RESOLVERS}
 {_receivers()}
 backend nodes
@@ -73,8 +73,8 @@ backend entries
 
 
 def render_site_host(nodes: Sequence[Server], open_files: int) -> str:
-    """haproxy.cfg of a site in containers: the broker without TLS for the site's services, with TLS to the nodes. Paths are
-    those of compose.site.yaml."""
+    """haproxy.cfg of a site in containers: the broker without TLS for the site's services, with TLS to the nodes. Paths
+    as in compose.site.yaml."""
     return f"""{_head("make campus-files", open_files)}{_RESOLVERS}
 # For the services of this site, inside its network. TLS begins here.
 frontend mqtt

@@ -1,4 +1,4 @@
-"""The file of `make campus-files`: which role of a campus runs on which host. Read and checked, with every fault named."""
+"""The file of `make campus-files`: which part of a campus runs on which host. Checked, with every fault named."""
 
 import tomllib
 from collections.abc import Mapping
