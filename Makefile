@@ -1,7 +1,7 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
 .PHONY: help up down status logs clean env check test test-compose page-figures chaos accuracy account building key
-.PHONY: rebuild erase store-fill campus campus-status campus-down campus-key simulator lab
+.PHONY: rebuild erase store-fill campus campus-status campus-down campus-key campus-files simulator lab
 
 help:            ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,5 +51,7 @@ campus-down:     ## stop these, keep their data
 	@native/stack campus-down
 campus-key:      ## keys for that entry: ARGS='add hacs --right history --expires 90d', list, revoke, --help
 	@native/stack campus-key $(ARGS)
+campus-files:    ## a folder for each host of a campus in containers (docs/campus-compose.md); CAMPUS=my-hosts.toml
+	@native/stack campus-files
 simulator:       ## simulate SDAs: ARGS='phones -n 200', 'replay walk.csv', 'hacs', --help
 	@native/stack simulator $(ARGS)

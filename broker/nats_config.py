@@ -33,6 +33,9 @@ class Listeners:
     mqtt_port: int
     nats_port: int
     """For the callout on this machine only."""
+    route_host: str = ""
+    """Address of the routes' listener; empty: the node's host. Another one where that is not this system's own, as in a
+    container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def render(this: Node, broker: Broker, listeners: Listeners, storage: Storage = 
         raise ValueError(f"{replicas} replicas on {len(nodes)} nodes: take 1, 3 or 5, and no more than there are nodes")
     parts = [_server(this, broker, listeners, replace(storage, replicas=replicas)), _accounts(broker.keys)]
     if len(nodes) > 1:
-        parts.append(_cluster(this, nodes, broker.route_password))
+        parts.append(_cluster(this, nodes, broker.route_password, listeners.route_host))
     return "\n".join(parts)
 
 
@@ -205,12 +208,17 @@ accounts {{
 """
 
 
-def _cluster(this: Node, nodes: Sequence[Node], password: str) -> str:
+def _cluster(this: Node, nodes: Sequence[Node], password: str, route_host: str) -> str:
     routes = ", ".join(f'"nats-route://node:{password}@{_bracketed(node.host)}:{node.route_port}"' for node in nodes)
+    own = f"{_bracketed(this.host)}:{this.route_port}"
+    # The others are told where to reach this node, since they cannot reach the address that it sees.
+    listen = f'listen: "{own}"'
+    if route_host:
+        listen = f'listen: "{_bracketed(route_host)}:{this.route_port}"\n  advertise: "{own}"'
     return f"""\
 cluster {{
   name: "sda"
-  listen: "{_bracketed(this.host)}:{this.route_port}"
+  {listen}
   routes: [{routes}]
   authorization {{ user: "node", password: "{password}" }}
   # A node trusts certificates of the installation's authority only; they name its host.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stack.install import Shell, telegraf_program
-from stack.layout import ROOT, VERSIONS, influxd_program, node_folder
+from stack.layout import ROOT, VERSIONS, influxd_program, nats_program, node_folder
 
 from . import packages
 from .cache import CACHE, built_once
@@ -17,7 +17,8 @@ from .daemon import Engine
 
 RELEASE = "unstable"
 """A Debian release with Mosquitto in the series of the pinned image."""
-PACKAGES = ("ca-certificates", "curl", "mosquitto", "mosquitto-clients", "openssl", "python3", "python3-pip", "procps")
+PACKAGES = ("busybox", "ca-certificates", "curl", "haproxy", "mosquitto", "mosquitto-clients", "openssl", "python3",
+            "python3-pip", "procps")  # fmt: skip
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 """Debian's file of trusted authorities; in the substitutes with those of SSL_CERT_FILE, if set."""
 NPM = "11.6.2"
@@ -46,6 +47,11 @@ CMD ["python"]
 NODE = """
 RUN useradd --uid 1000 --create-home node && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 CMD ["node"]
+"""
+HAPROXY = """
+RUN ln -s busybox /usr/bin/wget
+USER haproxy
+CMD ["haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]
 """
 
 
@@ -81,6 +87,8 @@ def _recipes() -> dict[str, tuple[dict[Path, str], str]]:
         f"telegraf:{VERSIONS['TELEGRAF_VERSION']}": ({telegraf_program(): "usr/bin/telegraf"}, TELEGRAF),
         f"eclipse-mosquitto:{VERSIONS['MOSQUITTO_IMAGE_VERSION']}": ({}, MOSQUITTO),
         f"python:{VERSIONS['PYTHON_IMAGE_VERSION']}": ({}, PYTHON),
+        f"nats:{VERSIONS['NATS_VERSION']}-alpine": ({nats_program(): "usr/local/bin/nats-server"}, ""),
+        f"haproxy:{VERSIONS['HAPROXY_IMAGE_VERSION']}": ({}, HAPROXY),
         f"node:{VERSIONS['NODE_VERSION']}-bookworm-slim": ({**node, _npm(): "usr/local/lib/node_modules/npm"}, NODE),
     }
 

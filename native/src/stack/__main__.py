@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import campus, checks, install, scratch
+from . import campus, campus_files, checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
 from .lifecycle import down, restart_broker, save_broker, status, up
@@ -253,6 +253,16 @@ def _campus_key(rest: list[str]) -> int:
     return done.returncode
 
 
+def _campus_files(_: list[str]) -> int:
+    names = campus_files.campus_files(campus_files.chosen())
+    folder, listed = campus_files.FOLDER, "\n".join(f"  {name}" for name in names)
+    print(f"""A folder for each host is in {folder}; copy it there, then in it: docker compose up --detach --wait
+{listed}
+Never copy {folder / campus_files.OPERATOR}: it has the keys of the authorities. Keep a backup of it.
+Next: docs/campus-compose.md""")
+    return 0
+
+
 def _simulator(rest: list[str]) -> int:
     program = Path(sys.executable).with_name("simulator")
     settings = load()
@@ -305,6 +315,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "campus-status": (_campus_status, "health and version of each part of these"),
     "campus-down": (_campus_down, "stop them, keep their data"),
     "campus-key": (_campus_key, "keys for the campus entry: add, list, revoke"),
+    "campus-files": (_campus_files, "a folder for each host of a campus in containers"),
     "lab": (_lab, "the load laboratory: list, run, compare, report, page"),
     "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
     "check": (_check, "linters, type checkers, validation of the configuration"),

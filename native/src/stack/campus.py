@@ -250,11 +250,12 @@ def _asked(folder: Path, name: str, settings: Settings) -> Asked:
     file = folder / f"{name}.key"
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _make_key(settings, file)
+        make_key(settings, file)
     return Asked(name, settings.http_url, Path(file.name))
 
 
-def _make_key(settings: Settings, file: Path) -> None:
+def make_key(settings: Settings, file: Path) -> None:
+    """Make the entry's key at a site, and write it to a file."""
     user_dir = settings.data_dir / "node-red"
     key_command(user_dir, ["revoke", KEY_NAME])  # of a file that is gone
     made = key_command(user_dir, ["add", KEY_NAME, *(part for right in RIGHTS for part in ("--right", right))])

@@ -25,6 +25,8 @@ SHELL_SCRIPTS = (
     "native/value.sh",
     "influx/tokens.sh",
     "broker/run.sh",
+    "broker/node.sh",
+    "broker/place.sh",
     "native/build/influxd/rustc-cap-lints",
     "ingest/start",
     ".ci/run",
@@ -35,6 +37,16 @@ PLACEHOLDERS = {
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
+CAMPUS_PLACEHOLDERS = {
+    "COMPOSE_PROJECT_NAME": "campus", "HTTPS_PORT": "8443", "MQTTS_PORT": "8883", "ROUTE_PORT": "6222",
+    "CALLOUT_OPTIONS": "--site north=sites/north", "ENTRY_NET": "10.57.39",
+}  # fmt: skip
+CAMPUS_ROLES = {
+    "node": ("compose.node.yaml",),
+    "site": ("compose.yaml", "compose.https.yaml", "compose.site.yaml"),
+    "entry": ("compose.entry.yaml",),
+}
+"""Compose files of the parts of a campus."""
 NOT_WITH_SYSTEM = (
     "accuracy",
     "containers",
@@ -75,6 +87,10 @@ def check() -> int:
                                  "--config", registry / "registry.conf"], telegraf),
             ("compose config", [compose_program(), "--env-file", env_file, "config", "--quiet"], compose),
         ]  # fmt: skip
+        for role, files in CAMPUS_ROLES.items():
+            chosen = [part for name in files for part in ("--file", name)]
+            validate: list[str | Path] = [compose_program(), "--env-file", env_file, *chosen, "config", "--quiet"]
+            commands.append((f"compose config of a campus' {role}", validate, CAMPUS_PLACEHOLDERS))
         return _run_all(commands, quiet=True)
 
 

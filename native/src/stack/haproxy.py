@@ -1,8 +1,11 @@
-"""HAProxy's configuration for a campus: the broker's nodes behind two ports, the entry's processes behind one. Pure.
+"""HAProxy's configuration for a campus: the broker's nodes behind two ports, the entry's processes behind one; and in
+containers on several hosts, that of the entry and that of a site. Pure.
 
 TLS of receivers ends at the broker, not here.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import StackError
@@ -12,6 +15,15 @@ CHECK = "inter 2s fall 2 rise 2"
 LEFT_AT_ONCE = "observe layer4 error-limit 1 on-error mark-down on-marked-down shutdown-sessions"
 """A node that refuses a connection is left at once. It is taken again when it has answered for some seconds: by then it
 is part of the cluster again, and has a callout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What HAProxy passes connections on to."""
+
+    name: str
+    address: str
+    port: int
 
 
 def render(topology: Topology, authority: Path, open_files: int) -> str:
@@ -26,12 +38,109 @@ def render(topology: Topology, authority: Path, open_files: int) -> str:
         StackError: for a path that cannot be written there.
     """
     broker = _broker(topology.cluster, authority) if topology.cluster else ""
-    return _head(open_files) + broker + _entry(topology)
+    return _head("make campus", open_files) + broker + _entry(topology)
 
 
-def _head(open_files: int) -> str:
+def render_entry_host(nodes: Sequence[Server], entries: Sequence[Server], open_files: int) -> str:
+    """haproxy.cfg of the entry in containers: callers by HTTPS, receivers by TLS. Paths as in compose.entry.yaml."""
+    return f"""{_head("make campus-files", open_files)}{_RESOLVERS}
+{_receivers()}
+backend nodes
+  mode tcp
+  balance leastconn
+  default-server check check-ssl verify required ca-file /haproxy/ca.crt {CHECK} {LEFT_AT_ONCE} {_LATE_NAMES}
+{_listed(nodes)}
+
+# X-Forwarded-For is what this one has seen, whatever a caller has sent.
+frontend entry
+  mode http
+  bind :8443 ssl crt /haproxy/entry.pem alpn http/1.1
+  timeout http-request 10s
+  http-request del-header X-Forwarded-For
+  http-request set-header X-Forwarded-Proto https
+  option forwardfor
+  default_backend entries
+
+backend entries
+  mode http
+  balance roundrobin
+  option httpchk
+  http-check send meth GET uri /health ver HTTP/1.1 hdr Host localhost
+  http-check expect status 200
+  default-server check {CHECK} {_LATE_NAMES}
+{_listed(entries)}
+{_alive("entries")}"""
+
+
+def render_site_host(nodes: Sequence[Server], open_files: int) -> str:
+    """haproxy.cfg of a site in containers: the broker without TLS for the site's services, with TLS to the nodes. Paths
+    as in compose.site.yaml."""
+    return f"""{_head("make campus-files", open_files)}{_RESOLVERS}
+# For the services of this site, inside its network. TLS begins here.
+frontend mqtt
+  mode tcp
+  bind :1883
+  default_backend nodes
+
+backend nodes
+  mode tcp
+  balance leastconn
+  default-server check ssl verify required ca-file /broker/ca.crt {CHECK} {LEFT_AT_ONCE} {_LATE_NAMES}
+{_listed(nodes)}
+
+# For the flows, which watch the end of the nodes' certificate.
+frontend mqtts
+  mode tcp
+  bind :8883
+  default_backend certificates
+
+backend certificates
+  mode tcp
+  default-server check check-ssl verify required ca-file /broker/ca.crt {CHECK} {_LATE_NAMES}
+{_listed(nodes)}
+{_alive("nodes")}"""
+
+
+_LATE_NAMES = "resolvers docker init-addr libc,none"
+_RESOLVERS = """
+# Names are looked up again: a container that is made anew has another address.
+resolvers docker
+  nameserver docker 127.0.0.11:53
+  hold valid 5s
+"""
+
+
+def _listed(servers: Sequence[Server]) -> str:
+    return "\n".join(f"  server {one.name} {_bracketed(one.address)}:{one.port}" for one in servers)
+
+
+def _alive(backend: str) -> str:
+    return f"""
+# For the health check of this container.
+frontend alive
+  mode http
+  bind 127.0.0.1:8404
+  monitor-uri /alive
+  monitor fail if {{ nbsrv({backend}) lt 1 }}
+"""
+
+
+def _receivers() -> str:
+    return """
+# For receivers; TLS ends at the node. What does not begin with TLS is refused here.
+frontend mqtts
+  mode tcp
+  bind :8883
+  tcp-request inspect-delay 10s
+  tcp-request content accept if { req.ssl_hello_type 1 }
+  tcp-request content reject
+  default_backend nodes
+"""
+
+
+def _head(command: str, open_files: int) -> str:
     return f"""\
-# Written anew by `make campus`; changes here are lost.
+# Written anew by `{command}`; changes here are lost.
 global
   # A connection has a file on either side.
   maxconn {open_files * 2 // 5}

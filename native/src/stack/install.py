@@ -108,7 +108,7 @@ def test_parts() -> list[Part]:
 
 def wanted_parts(broker: str) -> list[Part]:
     """Parts for `make up` with this broker."""
-    return [*run_parts(), *([_nats(), _nats_libraries()] if broker == "nats" else [])]
+    return [*run_parts(), *([_nats(), nats_libraries()] if broker == "nats" else [])]
 
 
 def campus_parts(on_cluster: bool) -> list[Part]:
@@ -302,7 +302,7 @@ def _nats() -> Part:
                 lambda: nats_program().exists(), build)  # fmt: skip
 
 
-def _nats_libraries() -> Part:
+def nats_libraries() -> Part:
     """What its callout imports, as locked in uv.lock; into the environment that runs this."""
 
     def fetch(shell: Shell) -> None:

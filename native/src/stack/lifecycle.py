@@ -51,7 +51,7 @@ def up(settings: Settings, report: Callable[[str], None] = print_line, leave_out
 def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection[str]) -> Settings:
     supervisor = Supervisor(settings.data_dir)
     _check_ports(settings, supervisor)
-    _check_building(settings)
+    check_building(settings)
     _end_second_sessions(settings, supervisor)
     provision_broker(settings)
     _stop_outdated_broker(settings, supervisor)
@@ -240,7 +240,7 @@ def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
             ports.check_free(key, settings.port(key), ours)
 
 
-def _check_building(settings: Settings) -> None:
+def check_building(settings: Settings) -> None:
     """Refuse an invalid building file before anything is changed; running processes continue."""
     check = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", "check", settings.building]
     done = subprocess.run([str(part) for part in check], capture_output=True, text=True, check=False)

@@ -23,8 +23,8 @@ NODE_PORTS, SITE_PORTS = 3, 10
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _RESERVED = ("entry", "cluster")
 """Folders beside those of the sites."""
-_HOST = re.compile(r"[A-Za-z0-9.:_-]+")
-_INTERVAL = re.compile(r"always|[1-9][0-9]{0,4}(ms|s|m)")
+HOST = re.compile(r"[A-Za-z0-9.:_-]+")
+INTERVAL = re.compile(r"always|[1-9][0-9]{0,4}(ms|s|m)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ def read(file: Path, port: str = "") -> Topology:
 
 
 def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topology:
-    _Table(data, "the file", faults).only("entry", "broker", "sites")
-    entry = _Table(data.get("entry", {}), "entry", faults)
+    Table(data, "the file", faults).only("entry", "broker", "sites")
+    entry = Table(data.get("entry", {}), "entry", faults)
     entry.only("port", "processes")
     port = entry.number("port", FIRST_PORT, 1024, HIGHEST_PORT - SITES_FROM - MOST_SITES * SITE_PORTS)
     processes = entry.number("processes", 2, 1, MOST_ENTRIES)
@@ -133,7 +133,7 @@ def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topol
         faults.append(f"sites: give 1 to {MOST_SITES} tables [[sites]]")
         listed = []
     for number, one in enumerate(listed):
-        table = _Table(one, f"sites[{number}]", faults)
+        table = Table(one, f"sites[{number}]", faults)
         if "url" in table:
             elsewhere.append(_elsewhere(table, folder))
         else:
@@ -143,12 +143,12 @@ def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topol
     firsts = sorted(one.first_port for one in sites)
     if any(after - before < SITE_PORTS for before, after in itertools.pairwise(firsts)):
         faults.append(f"sites: their first_port must be {SITE_PORTS} apart, since each has so many ports")
-    cluster = _cluster(_Table(data["broker"], "broker", faults), port) if "broker" in data else None
+    cluster = _cluster(Table(data["broker"], "broker", faults), port) if "broker" in data else None
     entry_ports = tuple(range(port + ENTRIES_FROM, port + ENTRIES_FROM + processes))
     return Topology(port, entry_ports, cluster, tuple(sites), tuple(elsewhere))
 
 
-def _site(table: "_Table", folder: Path, first_port: int) -> Site:
+def _site(table: "Table", folder: Path, first_port: int) -> Site:
     table.only("name", "building", "demo", "stores", "first_port")
     building = folder / table.text("building", "")
     if not building.is_file():
@@ -162,7 +162,7 @@ def _site(table: "_Table", folder: Path, first_port: int) -> Site:
     )
 
 
-def _elsewhere(table: "_Table", folder: Path) -> Elsewhere:
+def _elsewhere(table: "Table", folder: Path) -> Elsewhere:
     table.only("name", "url", "key_file", "ca_file")
     ca_file = table.text("ca_file", "")
     key_file = table.text("key_file", "")
@@ -172,7 +172,7 @@ def _elsewhere(table: "_Table", folder: Path) -> Elsewhere:
                      (folder / ca_file).resolve() if ca_file else None)  # fmt: skip
 
 
-def _cluster(table: "_Table", port: int) -> Cluster:
+def _cluster(table: "Table", port: int) -> Cluster:
     table.only("nodes", "replicas", "queue_mib", "sync_interval", "bind", "names")
     count = table.number("nodes", 3, 1, max(NODES))
     replicas = table.number("replicas", min(count, 3), 1, max(NODES))
@@ -181,12 +181,12 @@ def _cluster(table: "_Table", port: int) -> Cluster:
     if replicas not in NODES or replicas > count:
         table.fault("replicas", f"{replicas}: take 1, 3 or 5, and no more than there are nodes")
     interval = table.text("sync_interval", "30s")
-    if not _INTERVAL.fullmatch(interval):
+    if not INTERVAL.fullmatch(interval):
         table.fault("sync_interval", f"{interval!r}: give a time such as 30s, or always")
     bind, names = table.text("bind", "127.0.0.1"), table.texts("names")
-    if not _is_address(bind):
+    if not is_address(bind):
         table.fault("bind", f"{bind!r} is not an IP address (127.0.0.1, 0.0.0.0)")
-    faulty = [name for name in names if not _HOST.fullmatch(name)]
+    faulty = [name for name in names if not HOST.fullmatch(name)]
     if faulty:
         table.fault(
             "names", f"{', '.join(faulty)}: give host names or addresses under which receivers reach the broker"
@@ -204,7 +204,7 @@ def _cluster(table: "_Table", port: int) -> Cluster:
     )
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -212,7 +212,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-class _Table:
+class Table:
     """A table of the file. What is wrong with it is added to `faults`."""
 
     def __init__(self, data: object, where: str, faults: list[str]) -> None:
