@@ -9,7 +9,6 @@ the accounts of the sites. The two authorities stay in DIR. Running it again cha
 
 import argparse
 import json
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -17,10 +16,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import nats_keys
-from certificates import CertificateError, ensure_certificates
+from certificates import ensure_certificates
+from command import run_command
 from nats_config import Broker, Listeners, Storage, render
 from provision import parse_node
-from store import Store, StoreError
+from store import Store
 
 LISTENERS = Listeners("0.0.0.0", 8883, 4222, route_host="0.0.0.0")  # noqa: S104 - inside a container
 """As compose.node.yaml publishes them."""
@@ -103,14 +103,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     """Prepare the folders and print each change. Exit code 1 with a message if something is missing."""
-    os.umask(0o077)
-    try:
-        done = provision(parse())
-    except (StoreError, CertificateError, ValueError, OSError) as error:
-        sys.stderr.write(f"broker: {error}\n")
-        return 1
-    sys.stdout.write("".join(f"broker: {line}\n" for line in done or ["nothing to change"]))
-    return 0
+    return run_command(lambda: provision(parse()))
 
 
 if __name__ == "__main__":
