@@ -1,7 +1,7 @@
 'use strict';
 
 const { createInbox } = require('../lib/intake/inbox');
-const { bytesOf } = require('../lib/intake/input');
+const { bytesOf, partsOf } = require('../lib/intake/input');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
 
@@ -42,7 +42,7 @@ module.exports = function register(RED) {
         text: `${rate} msg/s${bad === '0' ? '' : `, ${bad} refused/s`}${waiting > 0 ? `, ${waiting} waiting` : ''}` };
     });
 
-    this.on('input', (message, _send, done) => inbox.put({ message, done }));
+    this.on('input', (message, _send, done) => partsOf(message, done).forEach(inbox.put));
     this.on('close', () => {
       deliver = () => { // without wires: the nodes behind may be closed already
         if (refused.length > 0) site.results.publish('refusals', refused, Date.now());

@@ -17,6 +17,25 @@ function bytesOf(payload) {
 }
 
 /**
+ * A message as it is, or what `sda-subscribe` gathered in it. It is done when its last part is.
+ * @typedef {{topic?: unknown, payload?: unknown}} Message
+ * @typedef {(error?: unknown) => void} Done
+ * @param {Message} message @param {Done} done
+ * @returns {{message: Message, done: Done}[]}
+ */
+function partsOf(message, done) {
+  if (message.topic !== 'messages' || !Array.isArray(message.payload)) return [{ message, done }];
+  const parts = message.payload.map((part) => ({ message: part ?? {}, done: failed }));
+  const last = parts.at(-1);
+  if (last) last.done = done;
+  else done();
+  return parts;
+
+  /** @param {unknown} [error] */
+  function failed(error) { if (error) done(error); }
+}
+
+/**
  * Why something is no list of batches; '': it is one.
  * @param {unknown} payload
  * @returns {string}
@@ -34,4 +53,4 @@ const isBatch = (batch) => (batch?.kind === 'phone' || batch?.kind === 'gateway'
 /** @param {any} reading */
 const isReading = (reading) => typeof reading?.beacon === 'string' && Number.isFinite(reading.rssi);
 
-module.exports = { batchesFault, bytesOf };
+module.exports = { batchesFault, bytesOf, partsOf };

@@ -1,0 +1,94 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { after: afterAll, before, test } = require('node:test');
+const helper = require('node-red-node-test-helper');
+const { createTopicFilter } = require('../lib/intake/topic-filter');
+const { partsOf } = require('../lib/intake/input');
+const { Broker, until } = require('./support/stack');
+
+// The node with Node-RED's own nodes for MQTT and a real Mosquitto.
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'subscribe-'));
+const NODES = [require('@node-red/nodes/core/network/10-mqtt.js'), require('../nodes/sda-subscribe')];
+let broker; let client;
+
+before(async () => {
+  helper.init(require.resolve('node-red'), { mqttReconnectTime: 100 });
+  await new Promise((resolve) => { helper.startServer(resolve); });
+  broker = await Broker.create(folder);
+  client = await broker.connect();
+});
+afterAll(async () => {
+  await helper.unload();
+  await new Promise((resolve) => { helper.stopServer(resolve); });
+  await client?.endAsync(true);
+  await broker?.program.stop();
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('a filter matches the topics that MQTT says it matches', () => {
+  const matching = { 'sda/v1/+/+/readings': ['sda/v1/phone/1/readings', 'sda/v1/gateway//readings'], 'a/#': ['a', 'a/b', 'a/b/c'], '#': ['a/b'],
+    '$SYS/broker/+': ['$SYS/broker/uptime'], 'a.b/(c': ['a.b/(c'], '+/+': ['/x'], '+': ['line\nbreak'] };
+  const others = { 'sda/v1/+/+/readings': ['sda/v1/phone/1/2/readings', 'sda/v1/phone/1/readings/x', 'x/sda/v1/phone/1/readings'], 'a/#': ['ab', 'b/a'],
+    '$SYS/broker/+': ['$SYS/broker/heap/current'], 'a.b/(c': ['axb/(c'], '+/+': ['a'] };
+  for (const [filter, topics] of Object.entries(matching)) for (const topic of topics) assert.ok(createTopicFilter(filter)(topic), `${filter} ${topic}`);
+  for (const [filter, topics] of Object.entries(others)) for (const topic of topics) assert.ok(!createTopicFilter(filter)(topic), `${filter} ${topic}`);
+});
+
+test('a gathered message is done with its last part, and an empty one at once', () => {
+  const told = [];
+  const parts = partsOf({ topic: 'messages', payload: [{ topic: 'a' }, null, { topic: 'c' }] }, (...error) => told.push(error));
+  assert.deepEqual(parts.map(({ message }) => message), [{ topic: 'a' }, {}, { topic: 'c' }]);
+  parts[0].done();
+  assert.deepEqual(told, []);
+  parts[1].done('fault');
+  parts[2].done();
+  assert.deepEqual(told, [['fault'], []]);
+  partsOf({ topic: 'messages', payload: [] }, () => told.push('empty'));
+  assert.equal(told.at(-1), 'empty');
+  const alone = { topic: 'sda/v1/phone/1/readings', payload: [] };
+  assert.equal(partsOf(alone, assert.fail)[0].message, alone);
+});
+
+test('messages come in order, one by one or together, each once, also after the broker was away', async () => {
+  const config = { id: 'broker', type: 'mqtt-broker', broker: '127.0.0.1', port: String(broker.port), clientid: 'subscriber', cleansession: false,
+    autoConnect: true, protocolVersion: '4', keepalive: '15' };
+  const flow = [config,
+    { id: 'together', type: 'sda-subscribe', topic: 't/+', qos: '1', together: true, broker: 'broker', wires: [['gathered']] },
+    { id: 'single', type: 'sda-subscribe', topic: 'u/#', qos: '0', together: false, broker: 'broker', wires: [['one']] },
+    { id: 'gathered', type: 'helper' }, { id: 'one', type: 'helper' }];
+  await helper.load(NODES, flow, { broker: { user: 'nodered', password: 'word' } });
+  const [gathered, single] = [[], []];
+  helper.getNode('gathered').on('input', (message) => gathered.push(message));
+  helper.getNode('one').on('input', (message) => single.push(message));
+  const texts = () => gathered.flatMap(({ payload }) => payload.filter(({ topic }) => topic === 't/1').map((one) => String(one.payload)));
+  const after = () => single.filter(({ topic }) => topic === 'u/1/2');
+  const publish = async (from, to) => {
+    for (let n = from; n < to; n += 1) client.publish('t/1', String(n), { qos: 1 });
+    await client.publishAsync('u/1/2', `after ${to}`, { qos: 1 });
+  };
+  await until('it is connected', () => helper.getNode('broker').connected);
+  await until('both are subscribed', async () => {
+    await Promise.all(['t/ready', 'u/ready'].map((topic) => client.publishAsync(topic, '', { qos: 1 })));
+    return gathered.length > 0 && single.length > 0;
+  });
+
+  await publish(0, 100);
+  await until('the first', () => texts().length >= 100 && after().length >= 1);
+  assert.deepEqual(texts(), Array.from({ length: 100 }, (_, n) => String(n)));
+  assert.ok(gathered.length < 100 && gathered.every(({ topic }) => topic === 'messages'), `${gathered.length} messages`);
+  const { topic, payload, qos, retain } = after()[0];
+  assert.deepEqual([topic, String(payload), qos, retain], ['u/1/2', 'after 100', 0, false]);
+
+  await broker.program.stop();
+  await until('the break is noticed', () => !helper.getNode('broker').connected);
+  await broker.start();
+  await until('it is back', () => helper.getNode('broker').connected && client.connected);
+  await publish(100, 200);
+  await until('the second', () => after().some((message) => String(message.payload) === 'after 200') && texts().includes('199'));
+  const fresh = texts().filter((text) => Number(text) >= 100); // the broker may repeat what was on its way when it stopped
+  assert.deepEqual(fresh, Array.from({ length: 100 }, (_, n) => String(100 + n)));
+});
