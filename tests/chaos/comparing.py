@@ -1,0 +1,130 @@
+"""Whether what is stored is what was acknowledged, and what an undisturbed run makes of it."""
+
+import time
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from stack.stores import FIRST, Store
+from support import web
+from support.running import RunningStack
+from support.stack_client import now_ms
+
+from . import history
+from .load import Acked
+
+STORED_WITHIN_S, SETTLED_WITHIN_S = 60.0, 300.0
+
+
+@dataclass(slots=True)
+class Result:
+    """What was found; `problems` is empty where all is well."""
+
+    figures: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, list[str]] = field(default_factory=dict)
+    """By what is broken."""
+    culprits: set[str] = field(default_factory=set)
+    """Services whose logs are worth a look."""
+
+    def blame(self, what: str, found: list[str], *services: str) -> None:
+        if found:
+            self.problems[what] = found
+            self.culprits.update(services)
+
+
+class Window(NamedTuple):
+    """What is compared."""
+
+    from_ms: int
+    to_ms: int
+
+
+def compare_readings(
+    stack: RunningStack,
+    from_ms: int,
+    to_ms: int,
+    receivers: Collection[str] | None,
+    acked: list[Acked],
+    result: Result,
+    store: Store = FIRST,
+) -> list[history.Reading]:
+    """The stored readings, which must be those that were acknowledged, by receiver and batch. `receivers`: only
+    theirs; None: all, so that those of others are too many."""
+    wanted = Counter({(one.kind, one.receiver, one.ts_ms): one.readings for one in acked})
+
+    def found() -> tuple[list[history.Reading], Counter[tuple[str, str, int]]]:
+        rows = history.stored_readings(stack, from_ms, to_ms, receivers, store)
+        return rows, Counter((kind, receiver, ts) for ts, _, kind, receiver, _ in rows)
+
+    rows, stored = found()
+    deadline = time.monotonic() + STORED_WITHIN_S
+    while stored != wanted and time.monotonic() < deadline:
+        time.sleep(2)
+        rows, stored = found()
+    by_receiver: dict[str, list[int]] = {}
+    for (_, receiver, ts), count in (wanted - stored).items():
+        by_receiver.setdefault(receiver, []).extend([ts] * count)
+    lost = [f"{receiver}: {len(times)} readings, the first of {min(times)}" for receiver, times in by_receiver.items()]
+    result.blame("readings that were acknowledged are not stored", lost, "mosquitto", "telegraf", "influxd")
+    more = [f"{key}: {count}" for key, count in (stored - wanted).items()]
+    result.blame("readings are stored that were not acknowledged", more, "mosquitto", "telegraf")
+    result.figures["readings acknowledged"] = f"{sum(wanted.values()):,}"
+    result.figures["readings stored"] = f"{sum(stored.values()):,}"
+    return rows
+
+
+def settled_history(
+    stack: RunningStack,
+    since_ms: int,
+    to_ms: int,
+    staff: Sequence[str],
+    expected: history.History,
+    sure: Window,
+    store: Store = FIRST,
+) -> history.History:
+    """The stored history, once it is the expected one or does not change any more."""
+    deadline = time.monotonic() + SETTLED_WITHIN_S
+    before = None
+    while True:
+        stored = history.stored_history(stack, since_ms, to_ms, set(staff), store)
+        if _differing(stored, expected, sure) == ([], []):
+            return stored
+        waiting = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]["waiting"]
+        quiet = stored == before and waiting == 0 and now_ms() > to_ms + history.LEFT_MS / 4
+        if quiet or time.monotonic() > deadline:
+            return stored
+        before = stored
+        time.sleep(3)
+
+
+def compare_history(stored: history.History, expected: history.History, sure: Window, result: Result) -> None:
+    """The stored history must be the expected one."""
+    locations, stays = _differing(stored, expected, sure)
+    result.blame("locations differ from an undisturbed run", locations, "node-red")
+    result.blame("stays differ from an undisturbed run", stays, "node-red")
+    expected_locations, expected_stays = _within(expected, sure)
+    seconds = {row[:2] for row in expected_locations}
+    lost = seconds - {row[:2] for row in stored.locations}
+    rooms = {(row[0], row[1], row[3]) for row in expected_locations}
+    others = rooms - {(row[0], row[1], row[3]) for row in stored.locations}
+    result.figures["locations of an undisturbed run"] = f"{len(seconds):,}"
+    result.figures["of them missing, in another room"] = f"{len(lost):,}, {len(others) - len(lost):,}"
+    result.figures["stays of an undisturbed run"] = f"{len(expected_stays):,}"
+    result.figures["stays that differ (both sides)"] = f"{len(stays):,}"
+
+
+def _differing(stored: history.History, expected: history.History, sure: Window) -> tuple[list[str], list[str]]:
+    def lines(one: set[Any], other: set[Any], what: str) -> list[str]:
+        return [f"{what}: {row}" for row in sorted(one - other)]
+
+    (here, ended), (there, end) = (_within(one, sure) for one in (stored, expected))
+    return (
+        lines(here, there, "only stored") + lines(there, here, "only undisturbed"),
+        lines(ended, end, "only stored") + lines(end, ended, "only undisturbed"),
+    )
+
+
+def _within(whole: history.History, sure: Window) -> tuple[set[history.Location], set[history.Stay]]:
+    locations = {row for row in whole.locations if sure.from_ms <= row[1] < sure.to_ms}
+    return locations, {row for row in whole.stays if row[2] >= sure.from_ms and row[3] < sure.to_ms}
