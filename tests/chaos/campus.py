@@ -9,6 +9,7 @@ A table in Markdown says how long each fault took. Needs root, for the partition
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -110,6 +111,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--gateways", type=int, default=20, help="at each site, 113 at most (%(default)s)")
     add("--short", action="store_true", help=f"{SHORT_PHONES} phones and {SHORT_GATEWAYS} gateways at each site")
     add("--rounds", type=int, default=1, help="how often all faults are gone through (%(default)s)")
+    add("--minutes", type=float, help="begin no fault after so long, but the last one (no limit)")
     add("--faults", metavar="TEXT", nargs="+", help="only those whose names contain one of these; --list: their names")
     add("--list", action="store_true", help="print the names of all faults")
     add("--idle", type=float, default=0, metavar="S", help="measure the idle nodes first, for so long (%(default)s)")
@@ -145,9 +147,7 @@ def _run(
         with Pollers(campus.url) as pollers:
             time.sleep(WARM_UP_S)
             sure_ms = now_ms()
-            for fault in options.faults * options.rounds:
-                loads_of_machine.append(os.getloadavg()[0])
-                hits.append(_inflict(campus, fault, chooser, report))
+            stuck = _inflict_all(campus, options, chooser, hits, loads_of_machine, report)
         summaries = {site: load.stop() for site, load in loads.items()}
         acked = {site: load.acked() for site, load in loads.items()}
     report("load has ended; comparing")
@@ -155,7 +155,32 @@ def _run(
     for site, stack in campus.sites.items():
         window = Window(sure_ms, max(one.ts_ms for one in acked[site]) - LAST_MS)
         results |= _compare(site, stack, since_ms, window, people, acked[site])
+    if stuck:
+        next(iter(results.values())).blame("the campus did not work again", [stuck], *campus.nodes)
     return Found(hits, pollers.polls, acked, summaries, results, chooser, loads_of_machine)
+
+
+def _inflict_all(
+    campus: RunningCampus,
+    options: argparse.Namespace,
+    chooser: Chooser,
+    hits: list[Hit],
+    loads: list[float],
+    report: Callable[[str], None],
+) -> str:
+    """One fault after the other, until one is not overcome: then why."""
+    last_s = time.monotonic() + 60 * (options.minutes or math.inf)
+    planned = options.faults * options.rounds
+    for number, fault in enumerate(planned, 1):
+        if time.monotonic() > last_s and number < len(planned):
+            continue
+        loads.append(os.getloadavg()[0])
+        try:
+            _inflict(campus, fault, chooser, hits, report)
+        except AssertionError as error:
+            report(str(error))
+            return str(error)
+    return ""
 
 
 def _load(stack: RunningStack, seed: int, people: int, folder: Path) -> AbstractContextManager[Load]:
@@ -164,11 +189,14 @@ def _load(stack: RunningStack, seed: int, people: int, folder: Path) -> Abstract
     return simulating(stack, arguments, None, folder, replay_s=0)
 
 
-def _inflict(campus: RunningCampus, fault: Fault, chooser: Chooser, report: Callable[[str], None]) -> Hit:
+def _inflict(
+    campus: RunningCampus, fault: Fault, chooser: Chooser, hits: list[Hit], report: Callable[[str], None]
+) -> None:
     """Cause a fault, end it, and wait until all parts work again."""
     parts = [chooser.part(target) for target in fault.targets]
     before = {part: part.pid for part in parts}
     hit = Hit(fault.name, [part.description for part in parts], time.time())
+    hits.append(hit)
     with ExitStack() as ends:
         for part in parts:
             ends.enter_context(fault.cause(campus, part))
@@ -179,12 +207,13 @@ def _inflict(campus: RunningCampus, fault: Fault, chooser: Chooser, report: Call
     def whole() -> bool:
         return all(part.runs and (stays or part.pid != before[part]) for part in parts) and _is_whole(campus)
 
-    eventually(whole, WHOLE_WITHIN_S, f"all to work again after {fault.name}: {', '.join(hit.parts)}")
-    hit.whole_s = time.time()
-    report(f"{fault.name}: {', '.join(hit.parts)}; whole again after {hit.whole_s - hit.at_s:.0f} s")
-    time.sleep(SETTLE_S)
-    hit.until_s = time.time()
-    return hit
+    try:
+        eventually(whole, WHOLE_WITHIN_S, f"all to work again after {fault.name}: {', '.join(hit.parts)}")
+        hit.whole_s = time.time()
+        report(f"{fault.name}: {', '.join(hit.parts)}; whole again after {hit.whole_s - hit.at_s:.0f} s")
+        time.sleep(SETTLE_S)
+    finally:
+        hit.until_s = time.time()
 
 
 def _is_whole(campus: RunningCampus) -> bool:
@@ -202,9 +231,12 @@ def _compare(
     site: str, stack: RunningStack, since_ms: int, window: Window, people: list[str], acked: list[Acked]
 ) -> dict[str, Result]:
     """Compare each store of a site with what was acknowledged, and with what an undisturbed locator makes of that."""
-    eventually(stack.is_caught_up, CAUGHT_UP_WITHIN_S, f"all to be located at {site}")
     to_ms = window.to_ms + LAST_MS + history.LEFT_MS
     results = {f"{site}, store {store.number}": Result() for store in stack.settings.stores}
+    try:
+        eventually(stack.is_caught_up, CAUGHT_UP_WITHIN_S, f"all to be located at {site}")
+    except AssertionError as error:
+        next(iter(results.values())).blame("not everything was located", [str(error)], "node-red")
     expected = None
     for store, result in zip(stack.settings.stores, results.values(), strict=True):
         readings = compare_readings(stack, since_ms - 60_000, to_ms, None, acked, result, store)
@@ -222,10 +254,11 @@ def _tables(found: Found, options: argparse.Namespace) -> str:
     batches = sum(one["acknowledged"] for one in found.summaries.values())
     failed = sum(one["failed"] for one in found.summaries.values())
     seconds = found.hits[-1].until_s - found.hits[0].at_s
+    planned = len(options.faults) * options.rounds
     machine = f"{os.cpu_count()} cores, load {min(found.loads):.0f} to {max(found.loads):.0f}"
     head = (f"{datetime.now(UTC):%Y-%m-%d}, {machine}; two sites with {options.phones} phones and {options.gateways} "
-            f"gateways each, seed {options.seed}, {len(found.hits)} faults in {seconds:.0f} s; {batches:,} batches "
-            f"acknowledged, {failed:,} not.")  # fmt: skip
+            f"gateways each, seed {options.seed}, {len(found.hits)} of {planned} faults in {seconds:.0f} s; "
+            f"{batches:,} batches acknowledged, {failed:,} not.")  # fmt: skip
     figures = list(next(iter(found.results.values())).figures)
     ends = table(["in the end", *found.results],
                  [[name, *(one.figures[name] for one in found.results.values())] for name in figures])  # fmt: skip

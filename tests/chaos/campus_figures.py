@@ -96,7 +96,7 @@ def fault_table(hits: Sequence[Hit], acked: dict[str, list[Acked]], polls: Seque
     heads = ["fault", "hit", *(f"PUBACK, {site}: nobody, slowest batch" for site in acked),
              "entry: without a 200", "entry: 200, 503, none", "whole again"]  # fmt: skip
     rows = [[one.fault, ", ".join(one.parts), *(_acks(one, batches) for batches in acked.values()),
-             *_answers(one, polls), f"{one.whole_s - one.at_s:.0f} s"] for one in hits]  # fmt: skip
+             *_answers(one, polls), _whole(one)] for one in hits]  # fmt: skip
     return table(heads, rows)
 
 
@@ -104,6 +104,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _whole(hit: Hit) -> str:
+    return f"{hit.whole_s - hit.at_s:.0f} s" if hit.whole_s else "never"
 
 
 def _acks(hit: Hit, batches: list[Acked]) -> str:
