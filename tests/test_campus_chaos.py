@@ -2,6 +2,8 @@
 
 from chaos.campus_faults import FAULTS, ROLES, roles_of
 from chaos.campus_figures import Hit, Poll, fault_table, longest_gap_s, longest_wait_s
+from chaos.comparing import nearest
+from chaos.history import History
 from chaos.load import Acked
 from chaos.partition import drops, no_new_routes
 from stack.topology import Node
@@ -63,3 +65,14 @@ def test_a_partition_lets_nobody_open_a_route_and_belongs_to_its_process() -> No
         "tcp dport { 3, 40001 } drop",
         "tcp sport { 3, 40001 } drop",
     ]
+
+
+def test_each_person_is_compared_with_the_nearest_reference() -> None:
+    def at(person: str, room: str) -> tuple[str, int, str, str, str, int]:
+        return (person, 1000, "L1", room, "B1", -60)
+
+    first = History({at("1", "hall"), at("2", "hall")}, {("1", "hall", 0, 9)})
+    second = History({at("1", "shop"), at("2", "shop")}, {("1", "shop", 0, 9)})
+    stored = History({at("1", "shop"), at("2", "hall")}, {("1", "shop", 0, 9)})
+    assert nearest(stored, [first, second]) == stored
+    assert nearest(History(set(), set()), [first, second]) == first, "who is missing is missed"

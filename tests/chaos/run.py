@@ -76,7 +76,7 @@ def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[
     states = history.gateway_states(stack, since_ms, last_ms, receivers)
     expected = history.undisturbed(readings, states, stack.building)
     sure = Window(sure_ms, to_ms if scenario.alone else last_ms - LAST_MS)
-    stored = settled_history(stack, since_ms, to_ms, scenario.staff, expected, sure)
+    stored = settled_history(stack, since_ms, to_ms, scenario.staff, [expected], sure)
     asker.stop()
     compare_history(stored, expected, sure, result)
     _compare_answers(stack, asker, Known(readings, acked, _owners(stack.building)), result)
