@@ -15,12 +15,12 @@ def acked(acked_s: float, ts_s: float) -> Acked:
     return Acked(round(acked_s * 1000), "phone", "7", round(ts_s * 1000), 4)
 
 
-def test_a_node_has_all_its_roles_and_is_a_follower_without_any() -> None:
-    roles = roles_of(NODES, {"north": "nats-2", "south": "nats-2"}, "nats-2")
+def test_a_node_has_a_role_at_each_site() -> None:
+    roles = roles_of(NODES, {"north": "nats-2", "south": "nats-1"}, "nats-2")
     assert roles == {
-        "nats-1": ["follower"],
-        "nats-2": ["leader of north", "leader of south", "meta leader"],
-        "nats-3": ["follower"],
+        "nats-1": ["follower of north", "leader of south"],
+        "nats-2": ["leader of north", "follower of south", "meta leader"],
+        "nats-3": ["follower of north", "follower of south"],
     }
 
 

@@ -17,7 +17,7 @@ from .partition import cut_off
 ELECTED_WITHIN_S = 120.0
 LEADER, FOLLOWER, META_LEADER = "leader", "follower", "meta leader"
 ROLES = (LEADER, FOLLOWER, META_LEADER)
-"""Of a node: leads a site's queue, leads none of them nor the cluster, leads the cluster itself."""
+"""Of a node: leads a site's queue, follows another that leads it, leads the cluster itself."""
 OF_THE_CLUSTER, OF_THE_ENTRY = ("callout-1", "haproxy"), ("entry-1",)
 """Targets that are no node. All others are processes of a site."""
 
@@ -137,7 +137,7 @@ class Chooser:
         having = [name for name, own in roles.items() if any(one.startswith(role) for one in own)]
         if not having:
             return None
-        name = min(having, key=lambda one: self.hits[role, one])
+        name = min(having, key=lambda one: (self.hits[role, one], sum(FOLLOWER not in own for own in roles[one])))
         part = Part(name, self._cluster, f"{name} ({', '.join(roles[name])})")
         self.hits[role, name] += 1
         return part
@@ -151,6 +151,9 @@ def roles_of(nodes: list[str], leaders: dict[str, str], meta_leader: str) -> dic
     """The roles of each node; none are known while one is elected. Pure."""
     if not meta_leader or not all(leaders.values()):
         return {}
-    found = {node: [f"{LEADER} of {site}" for site, leader in leaders.items() if leader == node] for node in nodes}
+    found = {
+        node: [f"{LEADER if leader == node else FOLLOWER} of {site}" for site, leader in leaders.items()]
+        for node in nodes
+    }
     found[meta_leader].append(META_LEADER)
-    return {node: roles or [FOLLOWER] for node, roles in found.items()}
+    return found

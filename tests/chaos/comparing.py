@@ -123,20 +123,38 @@ def _by_person(whole: history.History) -> defaultdict[str, history.History]:
     return found
 
 
-def compare_history(stored: history.History, expected: history.History, sure: Window, result: Result) -> None:
-    """The stored history must be the expected one."""
+def of_people(whole: history.History, people: Collection[str]) -> history.History:
+    """The part of a history that is about these people. Pure."""
+    locations = {row for row in whole.locations if row[0] in people}
+    return history.History(locations, {row for row in whole.stays if row[0] in people})
+
+
+def compare_history(
+    stored: history.History, expected: history.History, sure: Window, result: Result, which: str = ""
+) -> None:
+    """The stored history must be the expected one; `which` history it is begins the names of figures and problems."""
+    prefix = f"{which}: " if which else ""
     locations, stays = _differing(stored, expected, sure)
-    result.blame("locations differ from an undisturbed run", locations, "node-red")
-    result.blame("stays differ from an undisturbed run", stays, "node-red")
+    result.blame(f"{prefix}locations differ from an undisturbed run", locations, "node-red")
+    result.blame(f"{prefix}stays differ from an undisturbed run", stays, "node-red")
+    add_history(stored, expected, sure, result, which)
+
+
+def add_history(
+    stored: history.History, expected: history.History, sure: Window, result: Result, which: str = ""
+) -> None:
+    """Figures of how a stored history differs from the expected one."""
+    prefix = f"{which}: " if which else ""
+    _, stays = _differing(stored, expected, sure)
     expected_locations, expected_stays = _within(expected, sure)
     seconds = {row[:2] for row in expected_locations}
     lost = seconds - {row[:2] for row in stored.locations}
     rooms = {(row[0], row[1], row[3]) for row in expected_locations}
     others = rooms - {(row[0], row[1], row[3]) for row in stored.locations}
-    result.figures["locations of an undisturbed run"] = f"{len(seconds):,}"
-    result.figures["of them missing, in another room"] = f"{len(lost):,}, {len(others) - len(lost):,}"
-    result.figures["stays of an undisturbed run"] = f"{len(expected_stays):,}"
-    result.figures["stays that differ (both sides)"] = f"{len(stays):,}"
+    result.figures[f"{prefix}locations of an undisturbed run"] = f"{len(seconds):,}"
+    result.figures[f"{prefix}of them missing, in another room"] = f"{len(lost):,}, {len(others) - len(lost):,}"
+    result.figures[f"{prefix}stays of an undisturbed run"] = f"{len(expected_stays):,}"
+    result.figures[f"{prefix}stays that differ (both sides)"] = f"{len(stays):,}"
 
 
 def _differing(stored: history.History, expected: history.History, sure: Window) -> tuple[list[str], list[str]]:
