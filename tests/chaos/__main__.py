@@ -7,21 +7,20 @@ readings, every answer equals history, and /health said so while something was o
 """
 
 import argparse
-import itertools
-import json
 import random
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from stack.install import print_line
-from support.running import DEMO_BUILDING, running_stack
+from support.running import running_stack
 
 from . import campus
+from .comparing import Result
 from .faults import plan
-from .run import SHOWN, Result, Scenario, run
+from .load import people_of, with_gateways
+from .run import SHOWN, Scenario, run
 
 FIRST_FAULT_S, LAST_FAULT_S = 20.0, 30.0
 """Nothing is killed in the first, and in the last, so many seconds."""
@@ -50,7 +49,7 @@ def main() -> int:
     folder = options.to or Path(tempfile.mkdtemp(prefix=f"sda-chaos-{seed}-"))
     folder.mkdir(parents=True, exist_ok=True)
     building = folder / "building" / "building.json"
-    people = _people(_with_gateways(building, options.gateways), options.phones)
+    people = people_of(with_gateways(building, options.gateways), options.phones)
     seconds = options.minutes * 60
     faults = plan(seed, min(FIRST_FAULT_S, seconds / 4), max(seconds - LAST_FAULT_S, seconds / 2), options.every)
     simulator = ["mixed", "-n", str(len(people)), "--seed", str(seed)]
@@ -72,24 +71,6 @@ def main() -> int:
     verdict = f"FAILED with seed {seed}" if result.problems else "nothing was lost, no answer was half of one"
     print_line(f"{verdict}; all that was seen: {folder}")
     return 1 if result.problems else 0
-
-
-def _with_gateways(file: Path, gateways: int) -> list[dict[str, Any]]:
-    """The demo building with so many gateways; returns its staff."""
-    building = json.loads(DEMO_BUILDING.read_text())
-    building["gateways"] = building["gateways"][:gateways]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(building))
-    staff: list[dict[str, Any]] = building["staff"]
-    return staff
-
-
-def _people(staff: list[dict[str, Any]], phones: int) -> list[str]:
-    """The ids of those the simulator plays: all with tags, and so many with phones."""
-    listed = [one["id"] for one in staff]
-    others = (str(number) for number in itertools.count() if str(number) not in listed)
-    tagged = sum(1 for one in staff if one.get("tags"))
-    return list(itertools.islice(itertools.chain(listed, others), tagged + phones))
 
 
 def _table(result: Result) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stack.layout import node_folder
+from stack.stores import FIRST, Store
 from support.running import RunningStack
 from support.stack_client import influx
 from support.stored import unfolded
@@ -35,42 +36,49 @@ class History:
     stays: set[Stay]
 
 
-def stored_readings(stack: RunningStack, from_ms: int, to_ms: int, receivers: Collection[str]) -> list[Reading]:
-    """The readings of these receivers in the database."""
+def stored_readings(
+    stack: RunningStack, from_ms: int, to_ms: int, receivers: Collection[str] | None, store: Store = FIRST
+) -> list[Reading]:
+    """The readings of these receivers (None: of all) in a database."""
     return [
         (row["time"], row["rssi"], row["kind"], row["receiver"], row["beacon"])
-        for row in unfolded(_rows(stack, "readings", "readings, kind, receiver", "batch", from_ms, to_ms))
-        if row["receiver"] in receivers
+        for row in unfolded(_rows(stack, "readings", "readings, kind, receiver", "batch", from_ms, to_ms, store))
+        if receivers is None or row["receiver"] in receivers
     ]
 
 
-def gateway_states(stack: RunningStack, from_ms: int, to_ms: int, gateways: Collection[str]) -> list[State]:
-    """When these gateways came and went, as the flows look it up after a start."""
+def gateway_states(
+    stack: RunningStack, from_ms: int, to_ms: int, gateways: Collection[str], store: Store = FIRST
+) -> list[State]:
+    """When these gateways came and went, as the flows look it up in a database after a start. A last will has the time
+    at which that database's Telegraf received it."""
     return [
         (row["time"], row["state"] == "online", "status", row["gateway"])
-        for row in _rows(stack, "health", "state, gateway", "gateway_status", from_ms, to_ms)
+        for row in _rows(stack, "health", "state, gateway", "gateway_status", from_ms, to_ms, store)
         if row["gateway"] in gateways
     ]
 
 
-def stored_history(stack: RunningStack, from_ms: int, to_ms: int, staff: Collection[str]) -> History:
-    """The history of these people in the database."""
+def stored_history(
+    stack: RunningStack, from_ms: int, to_ms: int, staff: Collection[str], store: Store = FIRST
+) -> History:
+    """The history of these people in a database."""
     locations = {
         (row["staff_id"], row["time"], row["level"], row["room"], row["beacon"], row["rssi"])
-        for row in _rows(stack, "locations", "staff_id, level, room, beacon, rssi", "location", from_ms, to_ms)
+        for row in _rows(stack, "locations", "staff_id, level, room, beacon, rssi", "location", from_ms, to_ms, store)
         if row["staff_id"] in staff
     }
     fields = "staff_id, room, enter_ms, leave_ms, duration_s"
     stays = {
         (row["staff_id"], row["room"], row["enter_ms"], row["leave_ms"])
-        for row in _rows(stack, "locations", fields, "stay", from_ms, to_ms)
+        for row in _rows(stack, "locations", fields, "stay", from_ms, to_ms, store)
         if row["staff_id"] in staff and row["duration_s"] > 0
     }
     return History(locations, stays)
 
 
 def _rows(
-    stack: RunningStack, bucket: str, fields: str, measurement: str, from_ms: int, to_ms: int
+    stack: RunningStack, bucket: str, fields: str, measurement: str, from_ms: int, to_ms: int, store: Store = FIRST
 ) -> Iterator[dict[str, Any]]:
     for start_ms in range(from_ms, to_ms, SLICE_MS):
         end_ms = min(start_ms + SLICE_MS, to_ms)
@@ -78,6 +86,7 @@ def _rows(
             stack,
             bucket,
             f"SELECT {fields} FROM {measurement} WHERE time >= {start_ms}ms AND time < {end_ms}ms",  # noqa: S608 - ours
+            store,
         )
 
 

@@ -1,8 +1,10 @@
 """The simulated receivers, and what the broker acknowledged to them."""
 
 import csv
+import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.running import RunningStack
+from support.running import DEMO_BUILDING, RunningStack
 
 REPLAY_S = 60
 """Receivers send again what was acknowledged so shortly before a reconnect; the broker loses at most 30 s."""
@@ -37,6 +39,11 @@ class Load:
     journal: Path
     summary: dict[str, Any] = field(default_factory=dict)
 
+    def stop(self) -> dict[str, Any]:
+        """End it; returns its summary."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.finish()
+
     def finish(self) -> dict[str, Any]:
         """Wait for its end; returns its summary."""
         output, _ = self.process.communicate()
@@ -54,12 +61,23 @@ class Load:
 
 
 @contextmanager
-def simulating(stack: RunningStack, arguments: list[str], seconds: float, folder: Path) -> Iterator[Load]:
-    """Simulated receivers for `seconds`; `arguments`: the simulator's command and its options."""
+def simulating(
+    stack: RunningStack, arguments: list[str], seconds: float | None, folder: Path, replay_s: int = REPLAY_S
+) -> Iterator[Load]:
+    """Simulated receivers.
+
+    Args:
+        stack: whose building and broker they use.
+        arguments: the simulator's command and its options.
+        seconds: how long; None: until it is stopped.
+        folder: for its journal and its log.
+        replay_s: they send again what was acknowledged so shortly before a reconnect.
+    """
     journal = folder / "acknowledged.csv"
+    options = ["--replay", str(replay_s), "--held", "1000000", "--drain", str(DRAIN_S), "--progress", "0"]
+    options += ["--duration", str(seconds)] if seconds else []
     command = (sys.executable, "-m", "simulator", *arguments, "--building", str(stack.building), "--json",
-               "--duration", str(seconds), "--replay", str(REPLAY_S), "--held", "1000000", "--drain", str(DRAIN_S),
-               "--progress", "0", "--journal", str(journal))  # fmt: skip
+               "--journal", str(journal), *options)  # fmt: skip
     environment = {
         **os.environ,
         "MQTT_HOST": "127.0.0.1",
@@ -73,3 +91,21 @@ def simulating(stack: RunningStack, arguments: list[str], seconds: float, folder
         finally:
             process.kill()
             process.wait()
+
+
+def with_gateways(file: Path, gateways: int) -> list[dict[str, Any]]:
+    """Write the demo building with so many gateways; returns its staff."""
+    building = json.loads(DEMO_BUILDING.read_text())
+    building["gateways"] = building["gateways"][:gateways]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(building))
+    staff: list[dict[str, Any]] = building["staff"]
+    return staff
+
+
+def people_of(staff: list[dict[str, Any]], phones: int) -> list[str]:
+    """The ids of those the simulator plays: all with tags, and so many with phones."""
+    listed = [one["id"] for one in staff]
+    others = (str(number) for number in itertools.count() if str(number) not in listed)
+    tagged = sum(1 for one in staff if one.get("tags"))
+    return list(itertools.islice(itertools.chain(listed, others), tagged + phones))

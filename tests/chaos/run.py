@@ -3,12 +3,11 @@
 import json
 import shutil
 import statistics
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 from support import web
@@ -16,6 +15,7 @@ from support.running import RunningStack
 from support.stack_client import eventually, now_ms
 
 from . import answers, asking, history
+from .comparing import Result, Window, compare_history, compare_readings, settled_history
 from .faults import SERVICES, Done, Fault, Injector
 from .known import Known
 from .load import Acked, simulating
@@ -48,22 +48,6 @@ class Scenario:
     alone: bool
 
 
-@dataclass(slots=True)
-class Result:
-    """What was found; `problems` is empty where all is well."""
-
-    figures: dict[str, str] = field(default_factory=dict)
-    problems: dict[str, list[str]] = field(default_factory=dict)
-    """By what is broken."""
-    culprits: set[str] = field(default_factory=set)
-    """Services whose logs are worth a look."""
-
-    def blame(self, what: str, found: list[str], *services: str) -> None:
-        if found:
-            self.problems[what] = found
-            self.culprits.update(services)
-
-
 def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[[str], None]) -> Result:
     """Load, faults and questions at the same time; then wait until all is located, and compare."""
     since_ms = now_ms() // 1000 * 1000 - 1000
@@ -88,26 +72,19 @@ def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[
     except AssertionError as error:
         result.blame("not everything was located", [str(error)], "node-red")
     report("everything is located; comparing")
-    readings = _readings(stack, since_ms, to_ms, receivers, acked, result)
+    readings = compare_readings(stack, since_ms - 60_000, to_ms, receivers, acked, result)
     states = history.gateway_states(stack, since_ms, last_ms, receivers)
     expected = history.undisturbed(readings, states, stack.building)
     sure = Window(sure_ms, to_ms if scenario.alone else last_ms - LAST_MS)
-    stored = _settled(stack, since_ms, to_ms, scenario.staff, expected, sure)
+    stored = settled_history(stack, since_ms, to_ms, scenario.staff, [expected], sure)
     asker.stop()
-    _compare_history(stored, expected, sure, result)
+    compare_history(stored, expected, sure, result)
     _compare_answers(stack, asker, Known(readings, acked, _owners(stack.building)), result)
     _check_health(asker.looks, result)
     _add_recovery(injector.done, asker.looks, result)
     _add_figures(scenario, summary, acked, readings, expected, asker, injector.done, result)
     _write(folder, scenario, asker, injector.done, result, stack)
     return result
-
-
-class Window(NamedTuple):
-    """What is compared."""
-
-    from_ms: int
-    to_ms: int
 
 
 def _owners(building: Path) -> dict[str, str]:
@@ -119,82 +96,6 @@ def _owners(building: Path) -> dict[str, str]:
 def _is_complete(asker: asking.Asker, ended_ms: int) -> bool:
     last = asker.looks[-1] if asker.looks else None
     return last is not None and last.until_ms is not None and last.until_ms >= ended_ms and last.health == "up"
-
-
-def _readings(
-    stack: RunningStack, since_ms: int, to_ms: int, receivers: set[str], acked: list[Acked], result: Result
-) -> list[history.Reading]:
-    """The stored readings, which must be those that were acknowledged, by receiver and batch."""
-    wanted = Counter({(one.kind, one.receiver, one.ts_ms): one.readings for one in acked})
-
-    def found() -> tuple[list[history.Reading], Counter[tuple[str, str, int]]]:
-        rows = history.stored_readings(stack, since_ms - 60_000, to_ms, receivers)
-        return rows, Counter((kind, receiver, ts) for ts, _, kind, receiver, _ in rows)
-
-    rows, stored = found()
-    deadline = time.monotonic() + 60
-    while stored != wanted and time.monotonic() < deadline:
-        time.sleep(2)
-        rows, stored = found()
-    by_receiver: dict[str, list[int]] = {}
-    for (_, receiver, ts), count in (wanted - stored).items():
-        by_receiver.setdefault(receiver, []).extend([ts] * count)
-    lost = [f"{receiver}: {len(times)} readings, the first of {min(times)}" for receiver, times in by_receiver.items()]
-    result.blame("readings that were acknowledged are not stored", lost, "mosquitto", "telegraf", "influxd")
-    more = [f"{key}: {count}" for key, count in (stored - wanted).items()]
-    result.blame("readings are stored that were not acknowledged", more, "mosquitto", "telegraf")
-    result.figures["readings acknowledged"] = f"{sum(wanted.values()):,}"
-    result.figures["readings stored"] = f"{sum(stored.values()):,}"
-    return rows
-
-
-def _settled(
-    stack: RunningStack, since_ms: int, to_ms: int, staff: Sequence[str], expected: history.History, sure: Window
-) -> history.History:
-    """The stored history, once it is the expected one or does not change any more."""
-    deadline = time.monotonic() + 300
-    before = None
-    while True:
-        stored = history.stored_history(stack, since_ms, to_ms, set(staff))
-        if _differing(stored, expected, sure) == ([], []):
-            return stored
-        waiting = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]["waiting"]
-        quiet = stored == before and waiting == 0 and now_ms() > to_ms + history.LEFT_MS / 4
-        if quiet or time.monotonic() > deadline:
-            return stored
-        before = stored
-        time.sleep(3)
-
-
-def _differing(stored: history.History, expected: history.History, sure: Window) -> tuple[list[str], list[str]]:
-    def lines(one: set[Any], other: set[Any], what: str) -> list[str]:
-        return [f"{what}: {row}" for row in sorted(one - other)]
-
-    (here, ended), (there, end) = (_within(one, sure) for one in (stored, expected))
-    return (
-        lines(here, there, "only stored") + lines(there, here, "only undisturbed"),
-        lines(ended, end, "only stored") + lines(end, ended, "only undisturbed"),
-    )
-
-
-def _within(whole: history.History, sure: Window) -> tuple[set[history.Location], set[history.Stay]]:
-    locations = {row for row in whole.locations if sure.from_ms <= row[1] < sure.to_ms}
-    return locations, {row for row in whole.stays if row[2] >= sure.from_ms and row[3] < sure.to_ms}
-
-
-def _compare_history(stored: history.History, expected: history.History, sure: Window, result: Result) -> None:
-    locations, stays = _differing(stored, expected, sure)
-    result.blame("locations differ from an undisturbed run", locations, "node-red")
-    result.blame("stays differ from an undisturbed run", stays, "node-red")
-    expected_locations, expected_stays = _within(expected, sure)
-    seconds = {row[:2] for row in expected_locations}
-    lost = seconds - {row[:2] for row in stored.locations}
-    rooms = {(row[0], row[1], row[3]) for row in expected_locations}
-    others = rooms - {(row[0], row[1], row[3]) for row in stored.locations}
-    result.figures["locations of an undisturbed run"] = f"{len(seconds):,}"
-    result.figures["of them missing, in another room"] = f"{len(lost):,}, {len(others) - len(lost):,}"
-    result.figures["stays of an undisturbed run"] = f"{len(expected_stays):,}"
-    result.figures["stays that differ (both sides)"] = f"{len(stays):,}"
 
 
 def _compare_answers(

@@ -79,6 +79,11 @@ class RunningCampus:
         """The node that leads a site's message queue; empty during an election."""
         return str(self._queue(site).get("cluster", {}).get("leader", ""))
 
+    def meta_leader(self) -> str:
+        """The node that leads the cluster itself: it places queues and sessions. Empty during an election."""
+        answer = self._ask("system", "$SYS.REQ.SERVER.PING.JSZ")
+        return str(answer.get("data", {}).get("meta_cluster", {}).get("leader", ""))
+
     def is_whole(self, site: str) -> bool:
         """Whether every node has all of a site's message queue."""
         cluster = self._queue(site).get("cluster", {})
@@ -95,10 +100,14 @@ class RunningCampus:
 
     def _queue(self, site: str) -> dict[str, Any]:
         """What the cluster says of the queue; empty while it does not answer."""
-        seed = json.loads((self.folder / "cluster" / "broker" / "nats" / "keys.json").read_text())["sites"][site]
+        return self._ask(site, "$JS.API.STREAM.INFO.$MQTT_msgs")
+
+    def _ask(self, account: str, subject: str) -> dict[str, Any]:
+        keys = json.loads((self.folder / "cluster" / "broker" / "nats" / "keys.json").read_text())
+        seed = keys["system"] if account == "system" else keys["sites"][account]
         assert self.topology.cluster
         servers = [f"nats://127.0.0.1:{node.nats_port}" for node in self.topology.cluster.nodes]
-        return asyncio.run(_asked(servers, seed, "$JS.API.STREAM.INFO.$MQTT_msgs"))
+        return asyncio.run(_asked(servers, seed, subject))
 
 
 async def _asked(servers: list[str], seed: str, subject: str) -> dict[str, Any]:

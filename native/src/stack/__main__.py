@@ -151,7 +151,8 @@ def _page_figures(rest: list[str]) -> int:
 
 def _chaos(rest: list[str]) -> int:
     on_campus = rest[:1] == ["campus"]
-    install.install(install.campus_parts(on_cluster=True) if on_campus else install.run_parts())
+    parts = [*install.campus_parts(on_cluster=True), *install.partition_parts()] if on_campus else install.run_parts()
+    install.install(parts)
     return checks.chaos(rest)
 
 

@@ -181,7 +181,9 @@ frontend mqtts
 
 backend nodes
   mode tcp
-  balance leastconn
+  # In turns: a node that is cut off from the others ends its connections and so has the fewest. By these all clients
+  # would come back to it.
+  balance roundrobin
   # A handshake, since the kernel takes connections for a node that is frozen; its sessions are then ended, so that they
   # come again at another one.
   default-server check check-ssl verify required ca-file {_quoted(authority)} {CHECK} {LEFT_AT_ONCE}

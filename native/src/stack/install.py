@@ -217,6 +217,15 @@ def _haproxy() -> Part:
     return _apt("HAProxy, before a campus", "haproxy", "haproxy")
 
 
+def nft_program() -> str:
+    return _which("nft") or "nft"
+
+
+def partition_parts() -> list[Part]:
+    """Additional parts for partitions between the nodes of a campus."""
+    return [_apt("nftables, for partitions", "nft", "nftables")]
+
+
 def telegraf_plugins() -> list[str]:
     """The plugins of the Telegraf build: one per line in `ingest/plugins.txt`."""
     lines = (ROOT / "ingest" / "plugins.txt").read_text().splitlines()
