@@ -16,10 +16,6 @@ from .stores import FIRST, Store
 LOW_PRIORITY = ("nice", "-n", "19")
 """Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
 
-BEHIND_TELEGRAF = ("nice", "-n", "10")
-"""Command prefix of Mosquitto. It acknowledges in less time than Telegraf stores: on a full machine it must wait for
-Telegraf, and senders for it, or its queue overflows."""
-
 CALLOUTS = (1, 2)
 """Two, since nobody can connect to NATS without one."""
 ERASING_WITHIN_S = 900.0
@@ -136,7 +132,7 @@ def _mosquitto(settings: Settings) -> Process:
     return Process(
         name="mosquitto",
         version=VERSIONS["MOSQUITTO_SERIES"],
-        command=(*BEHIND_TELEGRAF, "sh", str(start), mosquitto_program(), "-c", str(configuration)),
+        command=("sh", str(start), mosquitto_program(), "-c", str(configuration)),
         directory=data,  # every path in mosquitto.conf is relative to it
         environment={},
         healthy=admits(settings),
