@@ -5,6 +5,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
@@ -12,7 +13,7 @@ from statistics import median
 import pytest
 from generator_process import plan_of, started
 from http_server import serving
-from simulator.lab.plan import Load
+from simulator.lab.plan import Load, in_time
 from simulator.lab.target import Target
 
 STAFF = json.dumps([{"id": str(number), "name": f"Somebody {number}", "presence": None} for number in range(2500)])
@@ -55,3 +56,18 @@ def test_who_does_not_think_is_not_late(url: str, tmp_path: Path) -> None:
     assert {row["fault"] for row in rows} == {""}
     assert len(rows) > 20
     assert median(float(row["late_ms"]) for row in rows) < LATE_MS
+
+
+def test_users_of_a_larger_step_do_not_act_in_the_next(url: str, tmp_path: Path) -> None:
+    seconds, think_s = 3.0, 0.25
+    many, few = (Load("users", count=count, think_s=(think_s, think_s), mix={"staff": 1}) for count in (150, 2))
+    steps = in_time([("many", seconds, (many,), ""), ("few", seconds, (few,), "")], 1)
+    plan = replace(plan_of(many, seconds), steps=steps)
+    config = {"role": "local", "plan": plan.to_json(), "target": Target(url).to_json(), "folder": str(tmp_path),
+              "page_port": 0}  # fmt: skip
+    with ExitStack() as opened:
+        generator = started(opened, config, tmp_path / "log")
+        assert generator.wait(60) == 0, (tmp_path / "log").read_text()
+    with (tmp_path / "raw" / "staff.csv").open(newline="") as lines:
+        steps_of_rows = [row["step"] for row in csv.DictReader(lines)]
+    assert 2 <= steps_of_rows.count("1") <= 2 * (seconds / think_s + 1)

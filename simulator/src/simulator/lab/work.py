@@ -69,6 +69,8 @@ class Work:
         self._opened: dict[int, int] = defaultdict(int)
         self._left: dict[int, deque[Slot]] = defaultdict(deque)
         self._chance = random.Random(worker)  # noqa: S311 - which call is next, no secret
+        self._acting: dict[int, int] = defaultdict(int)
+        """Users by step."""
         self._greenlets = gevent.pool.Group()
 
     def _make_devices(self, target: Target) -> list[Device]:
@@ -388,8 +390,12 @@ class Work:
             gevent.sleep(0.05)
             return
         if user.step != index:
+            if self._acting[index] >= len(share(load.count, self._worker, self._workers)):
+                gevent.sleep(0.05)  # left over from a step with more users: Locust takes its time to end them
+                return
+            self._acting[index] += 1
+            user.begin(index, max(begin_s, time.monotonic()))
             gevent.sleep(max(0.0, begin_s - time.monotonic()))
-            user.begin(index, time.monotonic())
         if load.kind == "batches":
             self._send_batch(user, load, index)
             return
@@ -445,6 +451,7 @@ class Work:
 
     def leave(self, user: "UserState") -> None:
         """A user ends: another one goes on with what it has not done."""
+        self._acting[user.step] -= 1
         if user.slot is not None:
             self._left[user.step].append(user.slot)
             user.slot = None
