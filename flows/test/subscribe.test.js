@@ -39,16 +39,16 @@ test('a filter matches the topics that MQTT says it matches', () => {
 });
 
 test('a gathered message is done with its last part, and an empty one at once', () => {
-  const told = [];
-  const parts = partsOf({ topic: 'messages', payload: [{ topic: 'a' }, null, { topic: 'c' }] }, (...error) => told.push(error));
+  const calls = [];
+  const parts = partsOf({ topic: 'messages', payload: [{ topic: 'a' }, null, { topic: 'c' }] }, (...error) => calls.push(error));
   assert.deepEqual(parts.map(({ message }) => message), [{ topic: 'a' }, {}, { topic: 'c' }]);
   parts[0].done();
-  assert.deepEqual(told, []);
+  assert.deepEqual(calls, []);
   parts[1].done('fault');
   parts[2].done();
-  assert.deepEqual(told, [['fault'], []]);
-  partsOf({ topic: 'messages', payload: [] }, () => told.push('empty'));
-  assert.equal(told.at(-1), 'empty');
+  assert.deepEqual(calls, [['fault'], []]);
+  partsOf({ topic: 'messages', payload: [] }, () => calls.push('empty'));
+  assert.equal(calls.at(-1), 'empty');
   const alone = { topic: 'sda/v1/phone/1/readings', payload: [] };
   assert.equal(partsOf(alone, assert.fail)[0].message, alone);
 });

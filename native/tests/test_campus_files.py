@@ -133,7 +133,7 @@ def test_the_entry_asks_each_site_over_https_and_trusts_nobody_without_a_key(fol
     ]
 
 
-def test_nodes_listen_inside_the_container_and_tell_the_others_their_host(folder: Path) -> None:
+def test_nodes_listen_inside_the_container_and_advertise_their_host(folder: Path) -> None:
     text = (folder / "nats-3" / "files" / "nats" / "nats.conf").read_text()
     assert 'listen: "0.0.0.0:6222"\n  advertise: "node-3.example.org:6222"' in text
     assert 'listen: "127.0.0.1:4222"' in text

@@ -16,6 +16,15 @@ LEFT_AT_ONCE = "observe layer4 error-limit 1 on-error mark-down on-marked-down s
 """A node that refuses a connection is left at once. It is taken again when it has answered for some seconds: by then it
 is part of the cluster again, and has a callout."""
 
+_ENTRIES = """backend entries
+  mode http
+  balance roundrobin
+  option httpchk
+  http-check send meth GET uri /health ver HTTP/1.1 hdr Host localhost
+  http-check expect status 200
+"""
+"""The backend of the entry's processes, without its servers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -61,13 +70,7 @@ frontend entry
   option forwardfor
   default_backend entries
 
-backend entries
-  mode http
-  balance roundrobin
-  option httpchk
-  http-check send meth GET uri /health ver HTTP/1.1 hdr Host localhost
-  http-check expect status 200
-  default-server check {CHECK} {_LATE_NAMES}
+{_ENTRIES}  default-server check {CHECK} {_LATE_NAMES}
 {_listed(entries)}
 {_alive("entries")}"""
 
@@ -203,13 +206,7 @@ frontend entry
   timeout http-request 10s
   default_backend entries
 
-backend entries
-  mode http
-  balance roundrobin
-  option httpchk
-  http-check send meth GET uri /health ver HTTP/1.1 hdr Host localhost
-  http-check expect status 200
-  default-server {CHECK}
+{_ENTRIES}  default-server {CHECK}
 {servers}
 """
 

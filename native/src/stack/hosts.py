@@ -1,16 +1,13 @@
 """The file of `make campus-files`: which part of a campus runs on which host. Checked, with every fault named."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import StackError
-from .topology import HOST, INTERVAL, MOST_SITES, NODES, Table
+from .topology import HIGHEST_PORT, HOST, INTERVAL, MOST_SITES, NODES, Table, read_toml
 
 SHIPPED = Path(__file__).resolve().parents[2] / "campus-hosts.toml"
-HIGHEST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +67,7 @@ def read(file: Path) -> Hosts:
     Raises:
         StackError: naming every fault.
     """
-    try:
-        data = tomllib.loads(file.read_text())
-    except OSError as error:
-        raise StackError(f"{file} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StackError(f"{file} is no TOML: {error}") from None
-    faults: list[str] = []
-    hosts = _hosts(data, file.parent, faults)
-    if faults:
-        raise StackError("\n  ".join([f"{file} cannot be used:", *faults]))
-    return hosts
+    return read_toml(file, lambda data, faults: _hosts(data, file.parent, faults))
 
 
 def _hosts(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Hosts:

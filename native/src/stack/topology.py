@@ -103,21 +103,34 @@ def read(file: Path, port: str = "") -> Topology:
     Raises:
         StackError: naming every fault.
     """
+
+    def describe(data: dict[str, Any], faults: list[str]) -> Topology:
+        if port:
+            entry = data.get("entry", {})
+            number = int(port) if port.isascii() and port.isdecimal() else port
+            data["entry"] = {**entry, "port": number} if isinstance(entry, dict) else entry
+        return _topology(data, file.parent, faults)
+
+    return read_toml(file, describe)
+
+
+def read_toml(file: Path, describe: Callable[[dict[str, Any], list[str]], T]) -> T:
+    """What `describe` makes of the content; it appends to its second argument what is wrong.
+
+    Raises:
+        StackError: naming every fault.
+    """
     try:
         data = tomllib.loads(file.read_text())
     except OSError as error:
         raise StackError(f"{file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StackError(f"{file} is no TOML: {error}") from None
-    if port:
-        entry = data.get("entry", {})
-        number = int(port) if port.isascii() and port.isdecimal() else port
-        data["entry"] = {**entry, "port": number} if isinstance(entry, dict) else entry
     faults: list[str] = []
-    topology = _topology(data, file.parent, faults)
+    described = describe(data, faults)
     if faults:
         raise StackError("\n  ".join([f"{file} cannot be used:", *faults]))
-    return topology
+    return described
 
 
 def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topology:
