@@ -23,6 +23,8 @@ export function usePlayer(window) {
   let lastMs = 0;
   const listedMs = ref(player.atMs);
   let listedWhenMs = 0;
+  /** own changes of the address under way */
+  let writing = 0;
 
   /** @param {number} nowMs */
   function step(nowMs) {
@@ -47,7 +49,15 @@ export function usePlayer(window) {
     remember();
   }
 
-  const remember = () => setQuery({ at: player.atMs === window.fromMs ? null : instant(Math.round(player.atMs)) });
+  /** Writes the instant to the address. Such a change may arrive after the next input, which it must not undo. */
+  async function remember() {
+    writing += 1;
+    try {
+      await setQuery({ at: player.atMs === window.fromMs ? null : instant(Math.round(player.atMs)) });
+    } finally {
+      writing -= 1;
+    }
+  }
 
   /** @param {number} ms */
   const seek = (ms) => { player.atMs = clamp(ms, window); };
@@ -57,7 +67,7 @@ export function usePlayer(window) {
     listedWhenMs = performance.now();
     listedMs.value = player.atMs;
   });
-  watch(() => state.query.at, () => { if (!player.playing && Math.round(player.atMs) !== fromQuery()) player.atMs = fromQuery(); });
+  watch(() => state.query.at, () => { if (!player.playing && !writing) player.atMs = fromQuery(); }, { flush: 'sync' });
   watch(() => state.query.speed, () => { player.speed = speedOf(); });
   onBeforeUnmount(() => cancelAnimationFrame(frame));
   return {
