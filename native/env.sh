@@ -45,6 +45,7 @@ if grep -q '^STORES=2$' "$target"; then
   set_default INFLUX_2_PORT 8186
   set_default SPOOL_2_PORT 8187
   set_default TELEGRAF_2_PORT 8188
+  set_default READINGS_2_PORT 8189
   set_default INFLUX_2_WRITE_TOKEN ''
   set_default INFLUX_2_READ_TOKEN ''
   set_default INFLUX_ERASE_TOKEN ''
@@ -70,6 +71,7 @@ set_default PROXY_NAME ''
 set_default PROXY_TLS ''
 set_default TELEGRAF_PORT 8088
 set_default SPOOL_PORT 8087
+set_default READINGS_PORT 8089
 set_default DATA_DIR .data
 set_default SDA_API_KEY "$(secret)"
 set_default SDA_ADMIN_USER admin

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Takes what Telegraf writes to InfluxDB, keeps it on disk, and passes it on in order.
+"""Keeps on disk what waits for Telegraf and for InfluxDB, and passes it on in order.
 
     serve.py --data .data/spool --port 8087
 
-A write is acknowledged when the disk has it: from then on neither an absent InfluxDB nor a kill loses it.
-Environment: INFLUX_URL, INFLUX_WRITE_TOKEN (or _FILE). Ends on SIGTERM.
+Readings come from the broker and go to Telegraf; what Telegraf writes comes back and goes to InfluxDB. Both are
+acknowledged when the disk has them: from then on neither an absent service nor a kill loses them.
+Environment: MQTT_URL, MQTT_TELEGRAF_PASSWORD, TELEGRAF_NAME (default telegraf), TELEGRAF_READINGS_URL, INFLUX_URL,
+INFLUX_WRITE_TOKEN (or _FILE). Ends on SIGTERM.
 """
 
 import argparse
@@ -14,20 +16,30 @@ import os
 import signal
 import sys
 import threading
+import time
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedIOBase
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from broker_reader import Account, BrokerReader
 from disk_queue import DiskQueue, QueueFullError
 from segments import MOST_BODY_BYTES
 from shipper import InfluxWriter, Shipper
+from telegraf import MOST_BYTES, Receipts, TelegrafWriter
 
 ORGANIZATION = "sda"
 BUCKETS = ("readings", "locations", "health")
+TOPICS = ("sda/v1/gateway/+/readings", "sda/v1/phone/+/readings")
+TELEGRAF_PAUSE_S = 1.0
+"""Longest between attempts to reach Telegraf, which starts within seconds."""
 IDLE_S = 60.0
 RESERVE_BYTES = 2**29
 """Disk space that stays free, for InfluxDB: with less it stops in the middle of a write."""
+
+
+STOPS_WITHIN_S = 5.0
 
 
 class BadRequestError(Exception):
@@ -52,14 +64,17 @@ class Handler(BaseHTTPRequestHandler):
         try:
             body = _body(self.rfile, self.headers.get("Content-Length"), self.headers.get("Transfer-Encoding"))
             bucket = self._bucket()
+            body, mark = self.server.receipts.take(body)
             if body:
                 self.server.queue.append(bucket, body)
+            self.server.receipts.confirm(mark)
         except BadRequestError as error:
             self.close_connection = True
             return self._answer(400, json.dumps({"message": str(error)}).encode())
         except PermissionError:
             return self._answer(401, b'{"message":"unauthorized access"}')
         except QueueFullError as error:
+            self.server.receipts.refuse()
             return self._answer(503, json.dumps({"message": str(error)}).encode())
         return self._answer(204, b"")
 
@@ -89,18 +104,27 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """The endpoint for Telegraf, over `queue`."""
+    """The endpoint for Telegraf, over `queue`; `messages` is the queue of what waits for Telegraf."""
 
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], queue: DiskQueue, token: str) -> None:
+    def __init__(self, address: tuple[str, int], queue: DiskQueue, messages: DiskQueue, token: str) -> None:
         super().__init__(address, Handler)
-        self.queue, self.token = queue, token
+        self.queue, self.messages, self.token = queue, messages, token
+        self.receipts = Receipts()
         self.shipper: Shipper | None = None
 
     def status(self) -> dict[str, object]:
-        """What the flows read; `fault` is empty while InfluxDB takes everything."""
-        return {**self.queue.status(), "fault": self.shipper.fault if self.shipper else ""}
+        """What the flows read: both queues together; `fault` is empty while InfluxDB takes everything."""
+        both = self.queue.status(), self.messages.status()
+        oldest = [one["oldest_ms"] for one in both if one["oldest_ms"] is not None]
+        return {
+            **{name: sum((Counter(one[name]) for one in both), Counter()) for name in self.queue.counters},
+            **{name: sum(one[name] for one in both) for name in ("waiting_bytes", "waiting_lines")},
+            "oldest_ms": min(oldest, default=None),
+            "free_bytes": both[0]["free_bytes"],
+            "fault": self.shipper.fault if self.shipper else "",
+        }
 
 
 def _body(stream: BufferedIOBase, length: str | None, encoding: str | None) -> bytes:
@@ -154,23 +178,51 @@ def read_token() -> str:
     return token
 
 
+def broker_account() -> Account:
+    """Telegraf's account for readings. Raises SystemExit."""
+    name = os.environ.get("TELEGRAF_NAME", "telegraf")
+    url = os.environ.get("MQTT_URL", "tcp://127.0.0.1:1883")
+    return Account(url, f"{name}/readings", f"{name}-readings", _password())
+
+
+def telegraf_writer(receipts: Receipts) -> TelegrafWriter:
+    """What hands messages to Telegraf. Raises SystemExit."""
+    url = os.environ.get("TELEGRAF_READINGS_URL", "http://127.0.0.1:8089/readings")
+    return TelegrafWriter(url, _password(), receipts, log)
+
+
+def _password() -> str:
+    password = os.environ.get("MQTT_TELEGRAF_PASSWORD", "")
+    if not password:
+        raise SystemExit("spool: MQTT_TELEGRAF_PASSWORD is not set")
+    return password
+
+
 def main() -> None:
     """Serve until SIGTERM."""
     os.umask(0o077)
     options, token, stopped = parse(), read_token(), threading.Event()
-    queue = DiskQueue(options.data.absolute(), RESERVE_BYTES, options.most_mib * 2**20)
-    server = Server((options.bind, options.port), queue, token)
+    folder, most_bytes = options.data.absolute(), options.most_mib * 2**20
+    queue, messages = (DiskQueue(one, RESERVE_BYTES, most_bytes) for one in (folder, folder / "messages"))
+    server = Server((options.bind, options.port), queue, messages, token)
     writer = InfluxWriter(os.environ.get("INFLUX_URL", "http://127.0.0.1:8086"), token, ORGANIZATION, log)
     server.shipper = Shipper(queue, writer, stopped, log)
+    account, telegraf = broker_account(), telegraf_writer(server.receipts)
+    handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", most_bytes=MOST_BYTES,
+                      longest_pause_s=TELEGRAF_PAUSE_S)  # fmt: skip
+    works = [server.shipper.run, handing.run, BrokerReader(account, TOPICS, messages, stopped, log).run]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
-    shipping = threading.Thread(target=server.shipper.run, daemon=True)
-    for thread in (shipping, threading.Thread(target=server.serve_forever, daemon=True)):
+    threads = [threading.Thread(target=work, daemon=True) for work in works]
+    for thread in (*threads, threading.Thread(target=server.serve_forever, daemon=True)):
         thread.start()
     stopped.wait()
+    ends_s = time.monotonic() + STOPS_WITHIN_S
+    for thread in threads:
+        thread.join(timeout=max(ends_s - time.monotonic(), 0))
     server.shutdown()
-    shipping.join(timeout=5)
-    queue.close()
+    for one in (queue, messages):
+        one.close()
 
 
 if __name__ == "__main__":

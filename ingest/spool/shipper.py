@@ -1,4 +1,4 @@
-"""Sends what is in the queue to InfluxDB, in order, and forgets it when InfluxDB has it."""
+"""Sends what is in a queue on, in order, and forgets it when the receiver has it."""
 
 import http.client
 import re
@@ -20,11 +20,11 @@ PARTIAL = re.compile(rb"partial write: .*dropped=(\d+)", re.DOTALL)
 
 
 class UnavailableError(Exception):
-    """InfluxDB does not take anything for now; the text says why."""
+    """The receiver does not take anything for now; the text says why."""
 
 
 class Writer(Protocol):
-    """Writes lines into a bucket; returns how many InfluxDB refused for good. Raises UnavailableError."""
+    """Writes lines into a bucket; returns how many were refused for good. Raises UnavailableError."""
 
     def __call__(self, bucket: str, body: bytes) -> int: ...
 
@@ -49,12 +49,10 @@ class InfluxWriter:
         if (partial := PARTIAL.search(answer)) is not None:  # all others are stored
             self._log(f"InfluxDB has refused {partial[1].decode()} lines of {bucket}: {_text(answer)}")
             return int(partial[1])
-        lines = body.splitlines(keepends=True)
-        if len(lines) == 1:
+        if (halves := halved(body)) is None:
             self._log(f"InfluxDB has refused a line of {bucket}: {_text(answer)}")
             return 1
-        middle = len(lines) // 2
-        return self(bucket, b"".join(lines[:middle])) + self(bucket, b"".join(lines[middle:]))
+        return self(bucket, halves[0]) + self(bucket, halves[1])
 
     def _post(self, bucket: str, body: bytes) -> tuple[int, bytes]:
         query = urlencode({"org": self._organization, "bucket": bucket, "precision": "ns"})
@@ -72,10 +70,27 @@ class InfluxWriter:
 
 
 class Shipper:
-    """Moves records from `queue` to `write` until `stopped`."""
+    """Moves records from `queue` to `write` until `stopped`.
 
-    def __init__(self, queue: DiskQueue, write: Writer, stopped: threading.Event, log: Callable[[str], None]) -> None:
+    Args:
+        receiver: its name in log lines.
+        most_bytes: of one write.
+        longest_pause_s: between attempts while the receiver is away.
+    """
+
+    def __init__(
+        self,
+        queue: DiskQueue,
+        write: Writer,
+        stopped: threading.Event,
+        log: Callable[[str], None],
+        *,
+        receiver: str = "InfluxDB",
+        most_bytes: int = MOST_BYTES,
+        longest_pause_s: float = LONGEST_PAUSE_S,
+    ) -> None:
         self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
+        self._receiver, self._most_bytes, self._longest_pause_s = receiver, most_bytes, longest_pause_s
         self.fault = ""
         """Why nothing is written at present; empty: it is."""
 
@@ -87,26 +102,33 @@ class Shipper:
                 continue
             try:
                 if not self.ship_once():
-                    self._stopped.wait(LONGEST_PAUSE_S)  # what is left cannot be read; the next start cuts it off
+                    self._stopped.wait(self._longest_pause_s)  # what is left cannot be read; the next start cuts it off
             except UnavailableError as error:
                 if not self.fault:
                     self._log(f"{error}; what comes is kept on disk")
                 self.fault = str(error)
                 self._stopped.wait(pause_s)
-                pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+                pause_s = min(2 * pause_s, self._longest_pause_s)
                 continue
             if self.fault:
-                self._log("InfluxDB takes what is kept")
+                self._log(f"{self._receiver} takes what is kept")
             self.fault, pause_s = "", FIRST_PAUSE_S
 
     def ship_once(self) -> bool:
         """Write the oldest records and forget them; whether there were any. Raises UnavailableError."""
-        records, position = self._queue.peek(MOST_BYTES)
+        records, position = self._queue.peek(self._most_bytes)
         if not records:
             return False
         refused = self._write(records[0].bucket, _joined(records))
         self._queue.advance(records, position, refused)
         return True
+
+
+def halved(body: bytes) -> tuple[bytes, bytes] | None:
+    """The first and the second half of its lines; None: there is only one."""
+    lines = body.splitlines(keepends=True)
+    middle = len(lines) // 2
+    return (b"".join(lines[:middle]), b"".join(lines[middle:])) if middle else None
 
 
 def _joined(records: list[Record]) -> bytes:

@@ -28,9 +28,9 @@ def test_ctrl_c_in_the_middle_of_a_start(clone: Installation, after_s: int) -> N
 
 def test_a_restart_of_the_engine(clone: Installation) -> None:
     password = account_in(clone.make("account", ARGS="add phone restarted"))
-    clone.compose("stop", "telegraf")
+    clone.compose("stop", "spool")
     clone.publish("restarted", password, batches(200, now_ms() - 3_600_000))
-    clone.compose("start", "telegraf")
+    clone.compose("start", "spool")
     clone.engine.restart()
     eventually(clone.is_up, SOON_S, "all of it, by itself")
     eventually(lambda: clone.stored("restarted") == 200 * READINGS_A_BATCH, what="what was acknowledged before")

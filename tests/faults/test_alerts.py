@@ -132,11 +132,11 @@ def test_unregistered_beacons_and_gateways_are_candidates(stack: RunningStack) -
 
 
 def test_the_alert_for_dropped_messages_survives_restarts(stack: RunningStack) -> None:
-    """Publish more than the broker queues for the stopped Telegraf."""
+    """Publish more than the broker queues for the stopped spool."""
     configuration = (ROOT / "broker" / "mosquitto.conf").read_text()
     bound = int(configuration.partition("max_queued_bytes ")[2].split()[0])
     largest = "x" * 64_000
-    stack.stop("telegraf")
+    stack.stop("spool")
     publish(stack, *[("phone/flood/readings", largest)] * (bound // len(largest) + 100))
 
     def losses() -> dict[str, Any]:
@@ -154,7 +154,7 @@ def test_the_alert_for_dropped_messages_survives_restarts(stack: RunningStack) -
     stack.stop("node-red")
     stack.stop("mosquitto")
     stack.start("mosquitto")
-    stack.start("telegraf")
+    stack.start("spool")
     stack.start("node-red")
     assert losses()["by"]["broker_dropped"] >= lost
     assert wait_for_alert(stack, "messages_lost:messages")["acknowledged"] is None

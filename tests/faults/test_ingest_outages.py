@@ -48,6 +48,21 @@ def test_what_comes_without_influxdb_is_on_disk_and_survives_kills(stack: Runnin
     sender.all_arrive()
 
 
+def test_what_comes_without_telegraf_is_on_disk_and_survives_kills(stack: RunningStack, sender: SteadySender) -> None:
+    """The spool takes it from the broker, is killed in the middle, and asks Telegraf again for what that had taken."""
+    with sender.running():
+        sender.seconds_pass(1)
+        stack.freeze("telegraf")
+        sender.seconds_pass(4)
+    eventually(lambda: waiting_lines(stack) >= sender.messages - 2 * RATE, within_s=60, what="all messages on disk")
+    stack.kill("spool")
+    stack.start("spool")
+    assert waiting_lines(stack) >= sender.messages - 2 * RATE
+    stack.kill("telegraf")
+    stack.start("telegraf")
+    sender.all_arrive()
+
+
 def test_every_reading_is_stored_after_a_kill_of_telegraf(stack: RunningStack, sender: SteadySender) -> None:
     with sender.running():
         sender.seconds_pass(2)
@@ -59,5 +74,5 @@ def test_every_reading_is_stored_after_a_kill_of_telegraf(stack: RunningStack, s
 
 
 def waiting_lines(stack: RunningStack) -> int:
-    """Points that wait on disk for InfluxDB."""
+    """What waits on disk for Telegraf and InfluxDB: messages and points."""
     return int(web.get(f"{stack.settings.spool_url}/status", timeout=10).json()["waiting_lines"])

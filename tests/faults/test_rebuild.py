@@ -65,12 +65,12 @@ def test_the_jobs_can_be_seen(stack: RunningStack) -> None:
 
 def test_batch_that_influxdb_never_gets_is_not_waited_for(stack: RunningStack, demo: Building) -> None:
     """The broker gives it to the flows alone, and nobody sends anything later."""
-    stack.stop("telegraf")
+    stack.stop("spool")
     forget_session(stack, "telegraf/readings")
     stack.kill("node-red")
     publish(stack, (f"phone/unstored-{uuid.uuid4().hex[:8]}/readings", batch((demo.beacons[0].id, -50))))
     stack.start("node-red")
-    stack.start("telegraf")
+    stack.start("spool")
     eventually(stack.is_caught_up, within_s=60, what="the rebuild")
     assert _rebuild_part(stack)["status"] == "up"
 

@@ -43,8 +43,8 @@ def test_a_services_password_is_refused_over_tls(stack: RunningStack, account: s
     assert answers[0] == "Not authorized"
 
 
-def test_messages_during_an_outage_of_telegraf_survive_a_broker_restart(stack: RunningStack, demo: Building) -> None:
-    stack.stop("telegraf")
+def test_messages_during_an_outage_of_the_spool_survive_a_broker_restart(stack: RunningStack, demo: Building) -> None:
+    stack.stop("spool")
     beacon = demo.beacons_of_two_rooms()[0].id
     first = now_ms()
     half = MESSAGES // 2
@@ -53,5 +53,5 @@ def test_messages_during_an_outage_of_telegraf_survive_a_broker_restart(stack: R
     stack.stop("mosquitto")
     stack.start("mosquitto")
     publish(stack, *sent[half:])
-    stack.start("telegraf")
+    stack.start("spool")
     eventually(lambda: len(stored_readings(stack, "receiver = 'away'")) == MESSAGES, what="all of them stored")

@@ -12,6 +12,7 @@ from gateway_agent.outbox_view import Depth
 from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import IGNORED
 from stack.layout import ROOT
+from telegraf import MOST_BYTES
 
 INGEST = ROOT / "ingest"
 FILES = sorted((INGEST / "telegraf.d").glob("*.conf"))
@@ -64,12 +65,18 @@ def test_every_subscription_is_at_least_once_and_its_session_nobodys_else(path: 
 
 
 def test_what_is_under_way_fits_into_the_buffer() -> None:
-    """Overflow would lose; a full window fills a batch, so throughput never waits for the flush interval."""
+    """Overflow would lose. No reading that makes a point of its own is shorter."""
+    shortest = len('{"beacon":"1","rssi":-1,"battery_mv":1},')
     agent = read(INGEST / "telegraf.conf")["agent"]
-    (consumer,) = read(INGEST / "telegraf.d" / "input-readings.conf")["inputs"]["mqtt_consumer"]
-    points_a_message = 1 + 500
-    assert consumer["max_undelivered_messages"] * points_a_message <= agent["metric_buffer_limit"]
-    assert consumer["max_undelivered_messages"] >= agent["metric_batch_size"]
+    points = MOST_BYTES // shortest
+    assert 2 * points <= agent["metric_buffer_limit"], "a request and one that was handed over again"
+
+
+def test_the_spool_reads_as_telegraf_did() -> None:
+    """Its account, its session and its topics; nobody else posts to Telegraf."""
+    (listener,) = read(INGEST / "telegraf.d" / "input-readings.conf")["inputs"]["http_listener_v2"]
+    assert listener["basic_password"] == "${MQTT_TELEGRAF_PASSWORD}"
+    assert listener["paths"] == ["/readings"]
 
 
 def test_every_figure_of_the_gateway_agent_is_taken() -> None:

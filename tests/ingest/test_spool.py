@@ -168,7 +168,7 @@ def test_a_bad_line_alone_is_refused_and_an_outage_refuses_nothing(opened: Opene
 )
 def test_only_telegrafs_writes_are_taken(opened: Opened, tmp_path: Path, path: str, token: str, status: int) -> None:
     queue = opened(tmp_path)
-    with serving(serve.Server(("127.0.0.1", 0), queue, TOKEN)) as port:
+    with serving(serve.Server(("127.0.0.1", 0), queue, opened(tmp_path / "messages"), TOKEN)) as port:
         client = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         chunks = iter([b"batch ", b"value=1"])
         client.request("POST", path, chunks, {"Authorization": f"Token {token}"}, encode_chunked=True)

@@ -35,6 +35,7 @@ SHELL_SCRIPTS = (
 PLACEHOLDERS = {
     "INFLUX_WRITE_TOKEN": "x", "INFLUX_READ_TOKEN": "x", "SPOOL_URL": "http://127.0.0.1:8087",
     "MQTT_URL": "tcp://127.0.0.1:1883", "MQTT_TELEGRAF_PASSWORD": "x", "TELEGRAF_HEALTH_URL": "http://127.0.0.1:8088",
+    "READINGS_ADDRESS": "tcp://127.0.0.1:8089",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
 CAMPUS_PLACEHOLDERS = {

@@ -16,6 +16,7 @@ LINKS = (
     ("node-red", "influxd"),
     ("node-red", "mosquitto"),
     ("spool", "influxd"),
+    ("spool", "mosquitto"),
     ("telegraf", "mosquitto"),
 )
 """Who connects to what."""

@@ -179,6 +179,10 @@ def _spool(settings: Settings, store: Store) -> Process:
         environment={
             "INFLUX_URL": settings.influx_url_from("spool", store),
             "INFLUX_WRITE_TOKEN": settings[store.key("INFLUX_WRITE_TOKEN")],
+            "MQTT_URL": settings.mqtt_url_from("spool"),
+            "MQTT_TELEGRAF_PASSWORD": settings["MQTT_TELEGRAF_PASSWORD"],
+            "TELEGRAF_NAME": store.name("telegraf"),
+            "TELEGRAF_READINGS_URL": f"{settings.url_of('READINGS_PORT', store)}/readings",
         },
         healthy=functools.partial(health.http, f"{settings.url_of('SPOOL_PORT', store)}/status"),
         ports=(port,),
@@ -205,10 +209,11 @@ def _telegraf(settings: Settings, store: Store) -> Process:
             "SDA_INGEST_DIR": str(ingest),
             "SDA_REGISTRY_DIR": str(registry),
             "TELEGRAF_HEALTH_URL": health_url,
+            "READINGS_ADDRESS": f"tcp://127.0.0.1:{settings[store.key('READINGS_PORT')]}",
             "GOMAXPROCS": "1",  # a fifth to a quarter less CPU a message, measured at 2,500 messages/s
         },
         healthy=functools.partial(health.telegraf, health_url, registry),
-        ports=(store.key("TELEGRAF_PORT"),),
+        ports=(store.key("TELEGRAF_PORT"), store.key("READINGS_PORT")),
         configuration=digest([ingest / "start", ingest / "readings.star", *ingest.rglob("*.conf")]),
     )  # fmt: skip
 

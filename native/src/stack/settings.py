@@ -13,7 +13,7 @@ from .errors import StackError
 from .layout import ROOT
 from .stores import FIRST, SECOND, SECOND_PORT_KEYS, Store
 
-PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT")
+PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT", "READINGS_PORT")
 BROKERS = ("mosquitto", "nats", "cluster")
 """`cluster`: of `make campus`, which runs it beside its sites."""
 STORES = ("1", "2")
@@ -104,7 +104,7 @@ class Settings:
         return self.url_of("SPOOL_PORT")
 
     def url_of(self, key: str, store: Store = FIRST) -> str:
-        """Where a part of a store listens: `INFLUX_PORT`, `SPOOL_PORT`, `TELEGRAF_PORT`."""
+        """Where a part of a store listens: `INFLUX_PORT`, `SPOOL_PORT`, `TELEGRAF_PORT`, `READINGS_PORT`."""
         return f"http://127.0.0.1:{self[store.key(key)]}"
 
 

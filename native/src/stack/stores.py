@@ -21,5 +21,5 @@ class Store:
 
 FIRST: Final = Store(1)
 SECOND: Final = Store(2)
-PORT_KEYS = ("INFLUX_PORT", "TELEGRAF_PORT", "SPOOL_PORT")
+PORT_KEYS = ("INFLUX_PORT", "TELEGRAF_PORT", "SPOOL_PORT", "READINGS_PORT")
 SECOND_PORT_KEYS = tuple(SECOND.key(key) for key in PORT_KEYS)

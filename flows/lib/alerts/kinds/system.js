@@ -16,7 +16,7 @@ const ingestBehind = {
     subject: 'ingest',
     text: `Readings are not being stored: ${ingest.reason ?? 'why is not known'}.`,
     todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile they wait on disk, or in the broker `
-      + 'where Telegraf is away, for minutes of full load; the live view goes on.',
+      + 'where the spool is away, for minutes of full load; the live view goes on.',
   }]),
   isResolved: ({ ingest }) => ingest.status === 'up' || ingest.backlog === 'overloaded',
 };

@@ -1,0 +1,129 @@
+"""Reads messages from the broker into a queue on disk, and acknowledges them when the disk has them."""
+
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import mqtt_packets as mqtt
+from disk_queue import DiskQueue, QueueFullError
+
+MESSAGES = "messages"
+"""What the queue calls its lines."""
+KEEPALIVE_S = 60
+ANSWER_WITHIN_S = 10.0
+RECONNECT_AFTER_S = 1.0
+READ_EVERY_S = 0.02
+"""Reading less often takes more messages at once: a tenth of the system calls at thousands a second."""
+SYNC_EVERY_S = 0.1
+"""The disk is written ten times a second at most; the broker has 30,000 messages in flight meanwhile."""
+SYNC_BYTES = 2**20
+RECEIVE_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who reads, and where: `url` is `tcp://host:port`."""
+
+    url: str
+    client_id: str
+    user: str
+    password: str
+
+
+class BrokerReader:
+    """Keeps what arrives under `topics` in `queue` until `stopped`."""
+
+    def __init__(
+        self,
+        account: Account,
+        topics: Sequence[str],
+        queue: DiskQueue,
+        stopped: threading.Event,
+        log: Callable[[str], None],
+    ) -> None:
+        self._account, self._topics, self._queue = account, topics, queue
+        self._stopped, self._log = stopped, log
+        self.fault = "not connected yet"
+        """Why nothing is read at present; empty: it is."""
+
+    def run(self) -> None:
+        """Until stopped; connects again whenever the connection ends."""
+        while not self._stopped.is_set():
+            try:
+                self._read_connection()
+            except (OSError, mqtt.ProtocolError, QueueFullError) as error:
+                text = str(error) or type(error).__name__
+                if text != self.fault:
+                    self._log(f"reads nothing from the broker: {text}")
+                self.fault = text
+                self._stopped.wait(RECONNECT_AFTER_S)
+
+    def _read_connection(self) -> None:
+        url = urlsplit(self._account.url)
+        with socket.create_connection((url.hostname or "127.0.0.1", url.port or 1883), ANSWER_WITHIN_S) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._begin(connection)
+            self._read(connection)
+            connection.sendall(mqtt.DISCONNECT)
+
+    def _begin(self, connection: socket.socket) -> None:
+        """Continue the session. The broker may send publications between the answers."""
+        account = self._account
+        connection.sendall(mqtt.connect(account.client_id, account.user, account.password, KEEPALIVE_S))
+        self._reader = mqtt.PacketReader()
+        self._waits_for = [mqtt.CONNACK, mqtt.SUBACK]
+
+    def _read(self, connection: socket.socket) -> None:
+        reader = self._reader
+        began_s = heard_s = sent_s = time.monotonic()
+        oldest_s = 0.0
+        while not self._stopped.is_set():
+            readable, _, _ = select.select([connection], [], [], SYNC_EVERY_S if reader.acknowledgements else 1.0)
+            now_s = time.monotonic()
+            if readable:
+                data = connection.recv(RECEIVE_BYTES)
+                if not data:
+                    raise ConnectionError("the broker has closed the connection")
+                heard_s = now_s
+                oldest_s = oldest_s if reader.acknowledgements else now_s
+                self._answers(connection, reader.feed(data))
+            if reader.acknowledgements and (now_s - oldest_s >= SYNC_EVERY_S or reader.size >= SYNC_BYTES):
+                self._keep(connection)
+                sent_s = now_s
+            if self._waits_for and now_s - began_s > ANSWER_WITHIN_S:
+                raise mqtt.ProtocolError("the broker does not answer")
+            if now_s - sent_s >= KEEPALIVE_S / 2:
+                connection.sendall(mqtt.PINGREQ)
+                sent_s = now_s
+            if now_s - heard_s > KEEPALIVE_S * 1.5:
+                raise ConnectionError("nothing is heard from the broker")
+            if readable:
+                self._stopped.wait(READ_EVERY_S)
+        self._keep(connection)
+
+    def _keep(self, connection: socket.socket) -> None:
+        reader = self._reader
+        if reader.lines:
+            self._queue.append(MESSAGES, b"".join(reader.lines))
+        connection.sendall(mqtt.acknowledge(reader.acknowledgements))
+        reader.forget()
+
+    def _answers(self, connection: socket.socket, packets: list[tuple[int, bytes]]) -> None:
+        """Subscribe once the account is taken. Raises ProtocolError where the broker refuses."""
+        for first, body in packets:
+            if first not in self._waits_for[:1]:
+                continue  # PINGRESP
+            self._waits_for.pop(0)
+            if first == mqtt.CONNACK:
+                if body[1:] != b"\0":
+                    raise mqtt.ProtocolError(f"the broker refuses the account {self._account.user}")
+                connection.sendall(mqtt.subscribe(self._topics))
+            elif any(code & 0x80 for code in body[2:]):
+                raise mqtt.ProtocolError(f"the broker refuses a subscription of {self._account.user}")
+            else:
+                self._log("reads from the broker")
+                self.fault = ""
