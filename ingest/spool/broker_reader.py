@@ -18,6 +18,8 @@ ANSWER_WITHIN_S = 10.0
 RECONNECT_AFTER_S = 1.0
 READ_EVERY_S = 0.02
 """Reading less often takes more messages at once: a tenth of the system calls at thousands a second."""
+MUCH_BYTES = 2**14
+"""After so much at once more is there already: a pause would fill the socket, and with it the broker's queue."""
 SYNC_EVERY_S = 0.1
 """The disk is written ten times a second at most; the broker has 30,000 messages in flight meanwhile."""
 SYNC_BYTES = 2**20
@@ -101,7 +103,7 @@ class BrokerReader:
                 sent_s = now_s
             if now_s - heard_s > KEEPALIVE_S * 1.5:
                 raise ConnectionError("nothing is heard from the broker")
-            if readable:
+            if readable and len(data) < MUCH_BYTES:
                 self._stopped.wait(READ_EVERY_S)
         self._keep(connection)
 
