@@ -16,7 +16,6 @@ LINKS = (
     ("node-red", "influxd"),
     ("node-red", "mosquitto"),
     ("spool", "influxd"),
-    ("spool", "mosquitto"),
     ("telegraf", "mosquitto"),
 )
 """Who connects to what."""

@@ -136,7 +136,7 @@ def _mosquitto(settings: Settings) -> Process:
         directory=data,  # every path in mosquitto.conf is relative to it
         environment={},
         healthy=admits(settings),
-        ports=("MQTT_PORT", "MQTTS_PORT"),
+        ports=("MQTT_PORT", "MQTTS_PORT", "MQTT_SPOOL_PORT"),
         configuration=digest([start, configuration, data / "listeners.d" / "listeners.conf", data / "sessions.json"]),
     )
 
@@ -179,7 +179,7 @@ def _spool(settings: Settings, store: Store) -> Process:
         environment={
             "INFLUX_URL": settings.influx_url_from("spool", store),
             "INFLUX_WRITE_TOKEN": settings[store.key("INFLUX_WRITE_TOKEN")],
-            "MQTT_URL": settings.mqtt_url_from("spool"),
+            "MQTT_URL": settings.mqtt_spool_url,
             "MQTT_TELEGRAF_PASSWORD": settings["MQTT_TELEGRAF_PASSWORD"],
             "TELEGRAF_NAME": store.name("telegraf"),
             "TELEGRAF_READINGS_URL": f"{settings.url_of('READINGS_PORT', store)}/readings",

@@ -13,7 +13,16 @@ from .errors import StackError
 from .layout import ROOT
 from .stores import FIRST, SECOND, SECOND_PORT_KEYS, Store
 
-PORT_KEYS = ("MQTT_PORT", "MQTTS_PORT", "INFLUX_PORT", "HTTP_PORT", "TELEGRAF_PORT", "SPOOL_PORT", "READINGS_PORT")
+PORT_KEYS = (
+    "MQTT_PORT",
+    "MQTTS_PORT",
+    "MQTT_SPOOL_PORT",
+    "INFLUX_PORT",
+    "HTTP_PORT",
+    "TELEGRAF_PORT",
+    "SPOOL_PORT",
+    "READINGS_PORT",
+)
 BROKERS = ("mosquitto", "nats", "cluster")
 """`cluster`: of `make campus`, which runs it beside its sites."""
 STORES = ("1", "2")
@@ -85,6 +94,13 @@ class Settings:
     def mqtt_url_from(self, part: str) -> str:
         """The plain listener as `part` reaches it."""
         return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
+
+    @property
+    def mqtt_spool_url(self) -> str:
+        """The spool's listener; of NATS, which has none for it, the plain one."""
+        if self.on_nats or self.on_cluster:
+            return self.mqtt_url_from("spool")
+        return f"ssl://{_bracketed(self.mqtt_host)}:{self['MQTT_SPOOL_PORT']}"
 
     def influx_url_from(self, part: str, store: Store = FIRST) -> str:
         """A database as `part` reaches it."""
