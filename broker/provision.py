@@ -99,7 +99,7 @@ def render_listeners(
         ]
     if spool_port:
         lines += [
-            "# For the spool. Of a plain connection Mosquitto reads one packet before it looks after all other clients,",
+            "# For the spool. Of a plain connection Mosquitto reads one packet before it turns to all others,",
             "# of TLS all packets of a record: so a thousand acknowledgements are one turn, not a thousand.",
             f"listener {spool_port} {bind}".rstrip(),
             f"max_connections {spools}",
