@@ -36,3 +36,10 @@ def test_all_listeners_together_stay_below_the_open_files_of_the_broker(stack: R
     assert sum(bounds) < limit
     services, receivers, spools = bounds
     assert min(services, receivers) >= 0.4 * limit - spools
+
+
+def test_the_spool_reads_over_its_own_listener(stack: RunningStack) -> None:
+    """Over the plain one its acknowledgements would starve where a thousand receivers publish at once."""
+    ports = {one.raddr.port for one in psutil.Process(stack.pid("spool")).net_connections("tcp") if one.raddr}
+    assert stack.settings.port("MQTT_SPOOL_PORT") in ports
+    assert stack.ports.mqtt not in ports
