@@ -38,8 +38,8 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
   /** Whether any came back: without the flows' own subscription none does. */
   let isAnswered = false;
   let isConnected = false;
-  /** Whether readings waited in the broker when the connection broke. */
-  let wasBehind = false;
+  /** Whether readings waited in the broker when the connection broke; null: it did not of late. @type {boolean|null} */
+  let wasBehind = null;
   let droppedMs = -Infinity;
   /** @type {Stall|null} the last one */
   let stall = null;
@@ -80,19 +80,20 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
     const before = isConnected;
     isConnected = connected();
     if (!before || isConnected) return;
-    wasBehind ||= isStalled();
+    wasBehind = wasBehind || isStalled();
     sentMs = -Infinity; // the first thing on the next connection
   }
 
   return {
     /** The broker says how long it runs, every 10 s. @param {number} seconds @param {number} nowMs */
     uptime(seconds, nowMs) {
+      lookAtConnection();
       const isAnother = seconds < broker.uptimeS;
       if (seconds !== broker.uptimeS) broker.reports += 1;
       broker.uptimeS = seconds;
       if (!isAnother) return;
       broker.dropped = 0;
-      if (wasBehind) noteDrop(nowMs); // a kill forgets what waits; where nothing did, receivers send it again
+      if (wasBehind ?? isStalled()) noteDrop(nowMs); // a kill forgets what waits; where nothing did, receivers send it again
     },
     /** It says how many messages it has dropped; none are no message at all. @param {number} count @param {number} nowMs */
     dropped(count, nowMs) {
@@ -108,7 +109,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
         if (stall && droppedMs > stall.fromMs) lose(nowMs);
       }
       if (probeMs <= shortMs || probeMs > nowMs || nowMs - probeMs > SOON_MS) return;
-      [shortMs, wasBehind] = [probeMs, false];
+      [shortMs, wasBehind] = [probeMs, null];
       if (stall && isStalled()) stall.toMs = probeMs;
     },
     /** To be called every two seconds or more often. @param {number} nowMs */

@@ -38,9 +38,9 @@ class Played {
     this.reports = this.isConnected ? [...this.reports, one] : [one]; // retained
   }
 
-  /** SIGKILL: what is not in the last snapshot is gone. Of one while the flows are away they know nothing. */
+  /** SIGKILL: what is not in the last snapshot is gone. Once: of one while they are away, or soon after another, the flows know nothing. */
   kill() {
-    if (!this.isConnected) return;
+    if (!this.isConnected || this.startedMs >= T) return;
     const snapshotMs = Math.floor(this.now / SNAPSHOT_MS) * SNAPSHOT_MS;
     const isGone = ({ ms }) => ms > snapshotMs;
     this.missed.push(...this.queue.filter((one) => isGone(one) && one.probe === undefined && one.ms < this.now - BREAK_MS).map(({ ms }) => ms));
@@ -75,7 +75,7 @@ class Played {
     if (isKilled) this.kill();
     for (const endMs = this.now + seconds * 1000; this.now < endMs;) {
       this.now += STEP_MS;
-      this.isConnected = !isAway;
+      this.isConnected = !isAway && (this.isConnected || !isPaused);
       this.put({ ms: this.now, count: offered * STEP_MS / 1000 });
       if (foreign) this.dropped += 1;
       if (this.now % SYS_MS === 0) this.report();
