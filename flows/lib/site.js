@@ -35,7 +35,9 @@ function createSite(building, startedMs, clock = Date.now) {
   const beacons = createBeacons();
   const gateways = createGateways();
   const results = createResults(outbox, recentEvents);
-  const admission = createAdmission(counters);
+  /** @type {(sentMs: number, nowMs: number) => void} */
+  let onProbe = () => {};
+  const admission = createAdmission(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
   const simulated = createSimulated();
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
@@ -167,6 +169,8 @@ function createSite(building, startedMs, clock = Date.now) {
     refusals: admission.refusals,
     /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
     listen: (listener) => { onReadings = listener; },
+    /** @param {typeof onProbe} listener gets when a probe was sent that came back; there is one */
+    onProbe: (listener) => { onProbe = listener; },
     /** @param {typeof onReconnect} listener is called when the broker is back after a break; there is one */
     onReconnect: (listener) => { onReconnect = listener; },
     /** Heard, but registered by nobody. */

@@ -2,24 +2,29 @@
 
 const path = require('node:path');
 const { createCheckpoints } = require('../lib/checkpoints');
+const { watchDrops } = require('../lib/coverage/broker-drops');
 const { createRebuild } = require('../lib/rebuild');
 
 const LOOK_MS = 2000;
 
 module.exports = function register(RED) {
-  /** Locates again, from the stored readings, what was missed while Node-RED was away, and what is asked for by hand. */
+  /** Locates again, from stored readings, what Node-RED missed, what the broker dropped, and what is asked for by hand. */
   function SdaRebuild(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, store, coverage } = RED.nodes.getNode(definition.site);
+    const { site, store, coverage, parts } = RED.nodes.getNode(definition.site);
     const logger = { log: (text) => this.log(text), warn: (text) => this.warn(text) };
     const { userDir } = RED.settings.sda.config;
+    const drops = watchDrops(site, parts, coverage);
     this.rebuild = createRebuild({
       site, store, coverage, clock: Date.now, checkpoints: createCheckpoints(path.join(userDir, 'checkpoints'), logger.warn),
       versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
-      logger,
+      drops, logger,
     });
     this.rebuild.start();
-    const timer = setInterval(this.rebuild.look, LOOK_MS);
+    const timer = setInterval(() => {
+      drops.look(Date.now());
+      this.rebuild.look();
+    }, LOOK_MS);
     this.on('close', (_removed, done) => {
       clearInterval(timer);
       this.rebuild.stop().then(() => done(), done);

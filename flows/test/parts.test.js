@@ -41,6 +41,16 @@ test('each part gives its figures in its own way', async () => {
     ingest_waiting: 12, ingest_dropped: 5, ingest_dropped_readings: 5, ingest_dropped_health: 0 });
 });
 
+test('what the broker says of its uptime and of drops is handed on, each time', () => {
+  const { handleMessage, onReport } = parts(whole());
+  const said = [];
+  onReport({ uptime: (...report) => said.push(['uptime', ...report]), dropped: (...report) => said.push(['dropped', ...report]) });
+  for (const [topic, text] of [['uptime', '90 seconds'], ['publish/messages/dropped', '7'], ['heap/current', '5'], ['uptime', 'odd'], ['uptime', '100 s']]) {
+    handleMessage({ topic: `$SYS/broker/${topic}`, payload: Buffer.from(text) });
+  }
+  assert.deepEqual(said, [['uptime', 90, NOW], ['dropped', 7, NOW], ['uptime', 100, NOW]]);
+});
+
 test('a part that is away has no figures', async () => {
   const rig = whole();
   const { handleMessage, poll, flat } = parts(rig);

@@ -7,7 +7,8 @@ const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { normaliseBeacon } = require('../lib/building/ids');
 const { OddNumber, parse } = require('../lib/shared/json');
-const { PROBE_TOPIC, readMessage, BOUNDS } = require('../lib/intake/readings');
+const { PROBE_TOPIC, probeMessage } = require('../lib/intake/probe');
+const { readMessage, BOUNDS } = require('../lib/intake/readings');
 const { createAdmission } = require('../lib/intake/admission');
 const { BEACONS } = require('./support/building');
 
@@ -28,8 +29,12 @@ test('a good batch from a phone and from a gateway', () => {
 
 test('a probe of the flows is neither a batch nor refused', () => {
   const counters = { messages: 0, readings: 0, refused: 0 };
-  const probe = Buffer.from(JSON.stringify({ v: 1, ts: NOW, readings: [] }));
-  assert.deepEqual(createAdmission(counters).admit(PROBE_TOPIC, probe, NOW), { batch: null, refused: [] });
+  const sent = [];
+  const { admit } = createAdmission(counters, (ms, nowMs) => sent.push([ms, nowMs]));
+  for (const payload of [probeMessage(NOW - 7).payload, '{"ts":"1"}', '']) {
+    assert.deepEqual(admit(PROBE_TOPIC, Buffer.from(payload), NOW), { batch: null, refused: [] });
+  }
+  assert.deepEqual(sent, [[NOW - 7, NOW]]);
   assert.deepEqual(counters, { messages: 0, readings: 0, refused: 0 });
 });
 

@@ -3,14 +3,16 @@
 
 const { refusalOf } = require('../outbox/messages');
 const { createRefusals } = require('../devices/refusals');
-const { PROBE_TOPIC, readMessage } = require('./readings');
+const { PROBE_TOPIC, probeMs } = require('./probe');
+const { readMessage } = require('./readings');
 
 /**
  * Where messages of readings come in: what is refused is counted, and remembered with its reason.
  * @typedef {import('../outbox/messages').Refusal} Refusal
  * @param {{messages: number, readings: number, refused: number}} counters are counted up
+ * @param {(sentMs: number, nowMs: number) => void} [onProbe] one of ours came back
  */
-function createAdmission(counters) {
+function createAdmission(counters, onProbe = () => {}) {
   const refusals = createRefusals();
   let refusedMs = 0;
 
@@ -21,11 +23,18 @@ function createAdmission(counters) {
    * @returns {{batch: import('./readings').Batch|null, refused: Refusal[]}} batch: what is good of it
    */
   function admit(topic, payload, nowMs) {
-    if (topic === PROBE_TOPIC) return { batch: null, refused: [] };
+    if (topic === PROBE_TOPIC) return probed(payload, nowMs);
     counters.messages += 1;
     const { batch, rejections } = readMessage(topic, payload, nowMs);
     counters.readings += batch?.readings.length ?? 0;
     return { batch, refused: rejections.map((rejection) => refuse(rejection, topic, payload, nowMs)) };
+  }
+
+  /** @param {Buffer} payload @param {number} nowMs */
+  function probed(payload, nowMs) {
+    const sentMs = probeMs(payload);
+    if (sentMs !== null) onProbe(sentMs, nowMs);
+    return { batch: null, refused: [] };
   }
 
   /** @param {import('./readings').Rejection} rejection @param {string} topic @param {Buffer} payload @param {number} nowMs */

@@ -15,8 +15,6 @@ const BOUNDS = Object.freeze({
 });
 
 const TOPIC = /^sda\/v1\/(gateway|phone)\/([^/]+)\/readings$/;
-/** Of what the flows send to see that all before it is stored (`rebuild/probe.js`); no receiver has such an id. */
-const PROBE_TOPIC = 'sda/v1/phone/_flows/readings';
 /** Optional values and what they may be; the same bounds as in `ingest/`. @type {[Optional, number, number][]} */
 const OPTIONAL = [
   ['n', 0, 1_000_000],
@@ -146,4 +144,4 @@ function show(value) {
   return (value instanceof OddNumber ? value.source : JSON.stringify(value)).slice(0, 80);
 }
 
-module.exports = { PROBE_TOPIC, readMessage, BOUNDS };
+module.exports = { readMessage, BOUNDS };

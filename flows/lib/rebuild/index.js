@@ -39,10 +39,11 @@ const BREAK_MS = 15_000; // what was on its way when the connection to the broke
  * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
  * @param {Parameters<typeof createBuildingChanges>[0]['versions']} [means.versions] of the building
  * @param {import('../checkpoints').Checkpoints} [means.checkpoints]
+ * @param {Pick<import('../coverage/broker-drops').BrokerDrops, 'reason'>} [means.drops]
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
 function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, checkpoints = NO_CHECKPOINTS,
-  sleep = (ms) => wait(ms) }) {
+  drops = { reason: () => '' }, sleep = (ms) => wait(ms) }) {
   const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
@@ -151,7 +152,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   return {
     /** What became due: late readings, and what never arrived; to be called every few seconds. */
     look() {
-      if (site.queue.isBehind()) return; // what is skipped now is located in one go when that is over
+      if (site.queue.isBehind() || drops.reason() !== '') return; // what lacks is located in one go when that is over
       for (const task of takeDue(coverage, clock, carriesTags(site))) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
       saving.present();
     },
@@ -186,7 +187,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     /** For /health. @returns {import('../health').Part} */
     part() {
       const nowMs = clock();
-      const reason = fault || coverage.overdue(nowMs);
+      const reason = fault || drops.reason() || coverage.overdue(nowMs);
       const completeMs = coverage.completeUntil(nowMs - RETENTION_MS, nowMs, null, nowMs);
       const part = { waiting: jobs.waiting().length + coverage.repeats.count(), complete_until_ms: completeMs,
         state: coverage.isCaughtUp() && !current ? 'idle' : 'running', ...(current ? { running: { ...current } } : {}) };

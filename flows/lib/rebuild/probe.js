@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { PROBE_TOPIC } = require('../intake/readings');
+const { probeMessage } = require('../intake/probe');
 
 /**
  * Whether InfluxDB has all readings that the broker has acknowledged. A probe is a batch without readings, which takes their way: the
@@ -28,8 +28,7 @@ async function allStored({ site: { outbox }, store, background, clock, doing, hi
     const nowMs = clock();
     if (outbox.connected() && nowMs - sentMs >= AGAIN_MS) {
       sentMs = nowMs;
-      const probe = { topic: PROBE_TOPIC, payload: JSON.stringify({ v: 1, ts: nowMs, readings: [] }) };
-      await background.retry(() => outbox.publish(probe, clock(), ACKNOWLEDGE_MS));
+      await background.retry(() => outbox.publish(probeMessage(nowMs), clock(), ACKNOWLEDGE_MS));
     }
     if (await background.retry(() => store.newestProbe(beganMs)) !== null) break;
     if (nowMs - beganMs >= LONG_MS) {

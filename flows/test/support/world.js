@@ -3,7 +3,8 @@
 const { createBuilding } = require('../../lib/building');
 const { createCheckpoints } = require('../../lib/checkpoints');
 const { createCoverage } = require('../../lib/coverage');
-const { PROBE_TOPIC } = require('../../lib/intake/readings');
+const { createBrokerDrops } = require('../../lib/coverage/broker-drops');
+const { PROBE_TOPIC, probeMessage } = require('../../lib/intake/probe');
 const { createRebuild } = require('../../lib/rebuild');
 const { createSite } = require('../../lib/site');
 const { StoreUnavailable } = require('../../lib/store');
@@ -72,7 +73,7 @@ class World {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
       retained: new Map(), settled: 0, probes: [], offsets: [],
       breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, checkpoints: new Map(), queue: [], states: [], versions: [],
-      begun: false });
+      begun: false, bound: Infinity, dropped: 0, stalled: () => false });
     this.keep(file);
   }
 
@@ -95,12 +96,15 @@ class World {
       record, sleep });
     const checkpoints = createCheckpoints(this.files(), log);
     const logger = { log, warn: log };
-    const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, clock: () => this.now, logger, sleep });
+    const drops = createBrokerDrops({ startedMs: this.now, connected: () => true, lost: coverage.lost,
+      sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms) });
+    site.onProbe(drops.probed);
+    const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, drops, clock: () => this.now, logger, sleep });
     site.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
     } });
-    Object.assign(this, { site, rebuild, coverage, flushMs: this.now, startedMs: this.now, beatMs: 0, sentMs: 0, beats: [] });
+    Object.assign(this, { site, rebuild, coverage, drops, flushMs: this.now, startedMs: this.now, beatMs: 0, sentMs: 0, beats: [] });
     rebuild.start();
     for (const [id, up] of new Map(this.states.map((state) => [state.gateway, state.up]))) site.setGateway(id, up, this.now);
     return this;
@@ -143,8 +147,9 @@ class World {
     const endMs = this.now + Math.max(1, Math.ceil(ms));
     while (this.now < endMs) {
       this.now = Math.min(endMs, this.nextMs());
-      for (; this.sent[this.delivered]?.atMs <= this.now; this.delivered += 1) this.queue.push(this.sent[this.delivered]);
-      if (!this.site) continue;
+      for (; this.sent[this.delivered]?.atMs <= this.now; this.delivered += 1) this.enqueue(this.sent[this.delivered]);
+      if (!this.site || this.stalled(this.now)) continue;
+      if (this.bound < Infinity) this.ofBroker();
       for (const { kind, receiver, payload } of this.queue.splice(0)) receive(this.site, `sda/v1/${kind}/${receiver}/readings`, payload, this.now);
       if (this.now % 1000 === 0) this.site.tick(this.now);
       if (this.now % 2000 === 0) {
@@ -156,6 +161,21 @@ class World {
         this.beat();
       }
     }
+  }
+
+  /** The broker keeps a message for the flows, if there is room. */
+  enqueue(message) {
+    if (this.queue.length < this.bound) this.queue.push(message);
+    else this.dropped += 1;
+  }
+
+  /** What the broker says of itself, and the flows' look at it. */
+  ofBroker() {
+    if (this.now % 10_000 === 0) {
+      this.drops.uptime(this.now / 1000, this.now);
+      if (this.dropped > 0) this.drops.dropped(this.dropped, this.now);
+    }
+    if (this.now % 2000 === 0) this.drops.look(this.now);
   }
 
   /** The next millisecond in which anything happens. */
@@ -182,7 +202,10 @@ class World {
   take({ topic, payload, retain }) {
     const data = JSON.parse(payload);
     if (retain) this.retained.set(topic, data);
-    if (topic === PROBE_TOPIC) this.probes.push(data.ts);
+    if (topic === PROBE_TOPIC) {
+      this.probes.push(data.ts);
+      if (this.bound < Infinity) this.enqueue({ kind: 'phone', receiver: '_flows', payload: Buffer.from(payload) });
+    }
     if (topic === 'sda/v1/events') this.events.set(`${data.ts} ${data.type} ${data.subject}`, data);
     if (topic !== 'sda/v1/locations') return;
     for (const location of data.locations) this.locations.set(`${location.staff_id} ${location.ts}`, location);

@@ -36,6 +36,8 @@ function createParts({ query, metrics, connected, clock }) {
     outputs: /** @type {Outputs|null} */ (null), telegraf: /** @type {number|null} */ (null), influxd: /** @type {number|null} */ (null),
   };
   let polling = false;
+  /** @type {Record<'uptime'|'dropped', (value: number, nowMs: number) => void>} */
+  let listener = { uptime() {}, dropped() {} };
 
   /** Reads the figures of Telegraf and InfluxDB; called every few seconds. */
   async function poll() {
@@ -84,9 +86,13 @@ function createParts({ query, metrics, connected, clock }) {
     handleMessage({ topic, payload }) {
       const which = TOPICS[topic];
       const value = Number.parseInt(payload.toString(), 10);
-      if (which && Number.isFinite(value)) broker[which] = value;
-      if (which === 'uptime' && Number.isFinite(value)) brokerStartedMs = clock() - value * 1000;
+      if (!which || !Number.isFinite(value)) return;
+      broker[which] = value;
+      if (which === 'uptime') brokerStartedMs = clock() - value * 1000;
+      if (which === 'uptime' || which === 'dropped') listener[which](value, clock());
     },
+    /** @param {typeof listener} next gets what the broker says of itself */
+    onReport: (next) => { listener = next; },
     poll,
     figures,
     /** Messages that the broker has received, a counter; null: not known. */

@@ -1,0 +1,141 @@
+// @ts-check
+'use strict';
+
+const { probeMessage } = require('../intake/probe');
+
+/**
+ * Readings that the broker dropped because too many waited for the flows: they are stored, and not located. The broker counts what it
+ * drops, but not whose it was. So the flows send a probe every few seconds, which waits in the queue in which readings wait. While each
+ * comes back soon that queue is short, and what was dropped was somebody else's. Where none does (a *stall*) and something was dropped,
+ * everybody's time is to be located, from the last probe that came back soon to the next one that does. Pure.
+ * @typedef {ReturnType<typeof createBrokerDrops>} BrokerDrops
+ * @typedef {{fromMs: number, toMs: number}} Stall toMs: Infinity while it lasts
+ */
+
+const PROBE_MS = 4000;
+/** To read what the broker keeps for the flows at most, 210,000 messages, takes longer. */
+const SOON_MS = 3000;
+/** Without a probe that came back soon for so long the queue may have been full. */
+const STALL_MS = 10_000;
+/** By then the broker has said what it dropped: it does so every 10 s. */
+const REPORTED_MS = 25_000;
+/** Receivers' clocks are so far behind at most, and batches so old; what is older was kept by a receiver that was offline. */
+const BEFORE_MS = 60_000;
+
+/**
+ * @param {object} means
+ * @param {number} means.startedMs
+ * @param {() => boolean} means.connected to the broker
+ * @param {(ms: number) => void} means.sendProbe
+ * @param {(fromMs: number, toMs: number) => void} means.lost readings of that time were not received; it grows
+ */
+function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
+  /** What the broker said last; reports: how often it said something new. */
+  const broker = { uptimeS: -1, reports: 0, dropped: /** @type {number|null} */ (null) };
+  let sentMs = -Infinity;
+  /** When the newest probe was sent that came back soon. */
+  let shortMs = startedMs;
+  /** Whether any came back: without the flows' own subscription none does. */
+  let isAnswered = false;
+  let isConnected = false;
+  /** Whether readings waited in the broker when the connection broke; null: it did not of late. @type {boolean|null} */
+  let wasBehind = null;
+  let droppedMs = -Infinity;
+  /** @type {Stall|null} the last one */
+  let stall = null;
+  /** Since when readings are lost; null: none are. @type {number|null} */
+  let lossMs = null;
+
+  const isStalled = () => stall?.toMs === Infinity;
+
+  /** @param {number} nowMs */
+  function judge(nowMs) {
+    if (isStalled() || nowMs - shortMs <= STALL_MS) return;
+    stall = { fromMs: shortMs, toMs: Infinity };
+    if (droppedMs > shortMs) lose(nowMs);
+  }
+
+  /** @param {number} nowMs */
+  function lose(nowMs) {
+    if (!stall || !isAnswered) return;
+    lossMs ??= stall.fromMs;
+    report(nowMs);
+  }
+
+  /** @param {number} nowMs */
+  function report(nowMs) {
+    if (lossMs === null || !stall) return;
+    lost(lossMs - BEFORE_MS, Math.min(stall.toMs, nowMs));
+    if (nowMs - stall.toMs > REPORTED_MS) lossMs = null;
+  }
+
+  /** The broker dropped something, or lost its queues. @param {number} nowMs */
+  function noteDrop(nowMs) {
+    droppedMs = nowMs;
+    judge(nowMs);
+    if (stall && nowMs - stall.toMs <= REPORTED_MS) lose(nowMs);
+  }
+
+  function lookAtConnection() {
+    const before = isConnected;
+    isConnected = connected();
+    if (!before || isConnected) return;
+    wasBehind = wasBehind || isStalled();
+    sentMs = -Infinity; // the first thing on the next connection
+  }
+
+  return {
+    /** The broker says how long it runs, every 10 s. @param {number} seconds @param {number} nowMs */
+    uptime(seconds, nowMs) {
+      lookAtConnection();
+      const isAnother = seconds < broker.uptimeS;
+      if (seconds !== broker.uptimeS) broker.reports += 1;
+      broker.uptimeS = seconds;
+      if (!isAnother) return;
+      broker.dropped = 0;
+      if (wasBehind ?? isStalled()) noteDrop(nowMs); // a kill forgets what waits; where nothing did, receivers send it again
+    },
+    /** It says how many messages it has dropped; none are no message at all. @param {number} count @param {number} nowMs */
+    dropped(count, nowMs) {
+      const before = broker.dropped ?? (broker.reports > 1 ? 0 : count); // what was before our start is located by the start
+      broker.dropped = count;
+      if (count !== before && count > 0) noteDrop(nowMs);
+    },
+    /** A probe came back. @param {number} probeMs when it was sent @param {number} nowMs */
+    probed(probeMs, nowMs) {
+      judge(nowMs);
+      if (!isAnswered) {
+        isAnswered = true;
+        if (stall && droppedMs > stall.fromMs) lose(nowMs);
+      }
+      if (probeMs <= shortMs || probeMs > nowMs || nowMs - probeMs > SOON_MS) return;
+      [shortMs, wasBehind] = [probeMs, null];
+      if (stall && isStalled()) stall.toMs = probeMs;
+    },
+    /** To be called every two seconds or more often. @param {number} nowMs */
+    look(nowMs) {
+      if (nowMs < sentMs) [sentMs, shortMs] = [-Infinity, Math.min(shortMs, nowMs)]; // the clock was set back
+      judge(nowMs);
+      lookAtConnection();
+      if (isConnected && broker.reports > 0 && nowMs - sentMs >= PROBE_MS) sendProbe(sentMs = nowMs);
+      report(nowMs);
+    },
+    /** That readings are being lost, and that it is not over yet, for /health; '': none are. */
+    reason: () => (lossMs === null ? '' : `the broker has dropped messages that waited for the flows, since ${new Date(lossMs).toISOString()} `
+      + 'at the earliest; that time is located when they have received the rest'),
+  };
+}
+
+/**
+ * @param {import('../site').Site} site @param {import('../health/metrics/parts').Parts} parts @param {import('.').Coverage} coverage
+ * @returns {BrokerDrops}
+ */
+function watchDrops(site, parts, coverage) {
+  const drops = createBrokerDrops({ startedMs: site.startedMs, connected: site.outbox.connected, lost: coverage.lost,
+    sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms) });
+  site.onProbe(drops.probed);
+  parts.onReport(drops);
+  return drops;
+}
+
+module.exports = { createBrokerDrops, watchDrops, BEFORE_MS, PROBE_MS, REPORTED_MS, SOON_MS, STALL_MS };
