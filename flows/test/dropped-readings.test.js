@@ -11,7 +11,8 @@ const END = T + 14 * MIN;
 const [FROM, TO, BOUND] = [T + 5 * MIN + 123, T + 6 * MIN + 30_000, 60];
 
 const sent = () => walks(1, { people: 12, fromMs: T, toMs: END });
-const stalling = (more = {}) => Object.assign(new World(sent(), T), { bound: BOUND, stalled: (ms) => ms >= FROM && ms < TO, ...more }).start();
+const STALL = { bound: BOUND, stalled: (/** @type {number} */ ms) => ms >= FROM && ms < TO };
+const stalling = (more = {}) => Object.assign(new World(sent(), T), { ...STALL, ...more }).start();
 const compared = (world) => world.history(T, END - 2 * MIN);
 let expected;
 

@@ -16,9 +16,10 @@ const BREAK_MS = 15_000;
 /** A broker with a queue for the flows, which is read as fast as a phase says, and the flows behind it. */
 class Played {
   constructor() {
-    Object.assign(this, { now: T, queue: [], waiting: 0, startedMs: T - 3_600_000, dropped: 0, reports: [], lost: createIntervals(), missed: [],
-      isConnected: true, calls: 0 });
-    this.drops = createBrokerDrops({ startedMs: T, connected: () => this.isConnected, sendProbe: (ms) => this.put({ probe: ms, count: 0, ms }),
+    Object.assign(this, { now: T, queue: [], waiting: 0, startedMs: T - 3_600_000, dropped: 0, reports: [], missed: [] });
+    Object.assign(this, { lost: createIntervals(), isConnected: true, calls: 0 });
+    this.drops = createBrokerDrops({ startedMs: T, connected: () => this.isConnected,
+      sendProbe: (ms) => this.put({ probe: ms, count: 0, ms }),
       lost: (fromMs, toMs) => { this.calls += 1; this.lost.mark(fromMs, toMs, WAITING); } });
     this.report();
   }
@@ -43,7 +44,8 @@ class Played {
     if (!this.isConnected || this.startedMs >= T) return;
     const snapshotMs = Math.floor(this.now / SNAPSHOT_MS) * SNAPSHOT_MS;
     const isGone = ({ ms }) => ms > snapshotMs;
-    this.missed.push(...this.queue.filter((one) => isGone(one) && one.probe === undefined && one.ms < this.now - BREAK_MS).map(({ ms }) => ms));
+    const gone = this.queue.filter((one) => isGone(one) && one.probe === undefined && one.ms < this.now - BREAK_MS);
+    this.missed.push(...gone.map(({ ms }) => ms));
     this.queue = this.queue.filter((one) => !isGone(one));
     this.waiting = this.queue.reduce((sum, { count }) => sum + count, 0);
     Object.assign(this, { startedMs: this.now, dropped: 0, isConnected: false, reports: [] });
@@ -77,19 +79,24 @@ class Played {
       this.now += STEP_MS;
       this.isConnected = !isAway && (this.isConnected || !isPaused);
       this.put({ ms: this.now, count: offered * STEP_MS / 1000 });
-      if (foreign) this.dropped += 1;
+      this.dropped += Number(foreign);
       if (this.now % SYS_MS === 0) this.report();
-      if (isPaused) continue;
-      const look = () => { if (this.now % LOOK_MS === 0) this.drops.look(this.now); };
-      if (timersFirst) look();
-      if (!isAway) {
-        this.hear();
-        this.read(reads * STEP_MS / 1000);
-      }
-      if (!timersFirst) look();
+      if (!isPaused) this.work(isAway ? 0 : reads * STEP_MS / 1000, timersFirst);
     }
     return this;
   }
+
+  /** A step of the flows, which read so many thousands; 0: they are not connected. */
+  work(thousands, timersFirst) {
+    if (timersFirst) this.look();
+    if (thousands > 0) {
+      this.hear();
+      this.read(thousands);
+    }
+    if (!timersFirst) this.look();
+  }
+
+  look() { if (this.now % LOOK_MS === 0) this.drops.look(this.now); }
 
   intervals() { return this.lost.everybody().map(({ fromMs, toMs }) => [(fromMs - T) / 1000, (toMs - T) / 1000]); }
 }
