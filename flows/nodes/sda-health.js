@@ -18,7 +18,7 @@ module.exports = function register(RED) {
     const { site, store, replicas, figures, coverage, knownTime, losses, parts, spool, second } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const spoolInUse = () => (replicas?.current() === 1 ? second : spool);
-    const probe = createProbe(store, site.startedMs, { spool: () => spoolInUse().status(), received: parts.received });
+    const probe = createProbe(store, site.startedMs, { spool: spoolInUse, received: parts.received });
     this.health = createHealth({ site, probe, rebuild, version });
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);

@@ -3,18 +3,28 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createBacklog, withBacklog } = require('../lib/health/backlog');
+const { createProbe } = require('../lib/health/heartbeat');
 const { createSpool } = require('../lib/health/spool');
 
 const T = 1_800_000_000_000;
 
-/** The state after samples every five seconds; each says what has changed. */
-function stateAfter(...samples) {
+/** Of the spool's status, with what is special of messages. */
+const queues = (messages) => {
+  const empty = { waiting_lines: 0, oldest_ms: null, fault: '' };
+  return { messages: { ...empty, ...messages }, writes: empty };
+};
+const NOTHING_WAITS = { queueMs: 0, messagesMs: 0, unreadMs: 0, away: false };
+
+/** After samples every five seconds; each says what has changed. */
+function backlogAfter(...samples) {
   const backlog = createBacklog();
   samples.forEach((sample, number) => backlog.add({
-    ts: T + number * 5000, offered: number * 45_000, stored: number * 30_000, queueMs: 0, unreadMs: 0, away: false, ...sample,
+    ts: T + number * 5000, offered: number * 45_000, stored: number * 30_000, ...NOTHING_WAITS, ...sample,
   }));
-  return backlog.state();
+  return backlog;
 }
+
+const stateAfter = (...samples) => backlogAfter(...samples).state();
 
 test('more is offered than is taken: overloaded, with both rates and how far behind', () => {
   const state = stateAfter({}, { queueMs: 2000 }, { queueMs: 9000 }, { queueMs: 16_000 });
@@ -31,9 +41,15 @@ test('a short backlog is none, and a shrinking one catches up', () => {
 
 test('a heartbeat that came back says more than an older sample: the queue keeps the order', () => {
   const backlog = createBacklog();
-  backlog.add({ ts: T, offered: 1, stored: 1, queueMs: 30_000, unreadMs: 30_000, away: true });
+  backlog.add({ ts: T, offered: 1, stored: 1, ...NOTHING_WAITS, queueMs: 30_000, unreadMs: 30_000, away: true });
   assert.deepEqual([backlog.state(9000).kind, backlog.state(2000).behind_by_s, backlog.state(11_000).kind], ['none', 2, 'away']);
   assert.equal(withBacklog({ status: 'up' }, backlog.state()).reason, 'InfluxDB takes nothing: offered ?/s, behind by 30 s');
+});
+
+test('readings that wait for Telegraf are behind, though heartbeats, which do not wait with them, come back', () => {
+  const behind = backlogAfter({ messagesMs: 5000 }, { messagesMs: 10_000 }, { messagesMs: 15_000 }).state(1000);
+  assert.deepEqual([behind.kind, behind.behind_by_s], ['overloaded', 15]);
+  assert.equal(backlogAfter({ messagesMs: 5000 }, { messagesMs: 9000 }).state(1000).kind, 'none');
 });
 
 test('where nothing is stored at all it is no overload', () => {
@@ -49,7 +65,7 @@ test('a broker that was started again has no rate', () => {
 
 test('what the queue on disk reports becomes figures; an absent one has none', async () => {
   const status = { stored: { readings: 40, health: 2 }, dropped: { damaged: 0, readings: 3 }, refused: { readings: 1 }, waiting_bytes: 9,
-    waiting_lines: 1, oldest_ms: T, fault: '' };
+    waiting_lines: 1, oldest_ms: T - 3000, fault: '', queues: queues({ oldest_ms: T - 3000 }) };
   const rig = { nowMs: T, answer: async () => ({ ok: true, json: async () => status }) };
   const spool = createSpool({ url: 'http://spool', clock: () => rig.nowMs, get: () => rig.answer() });
   const read = () => Object.fromEntries(spool.figures.map(({ name, read: of }) => [name, of()]));
@@ -57,8 +73,30 @@ test('what the queue on disk reports becomes figures; an absent one has none', a
   await spool.poll();
   const figures = { stored_batches: 40, stored_timestamp_s: T / 1000, spool_waiting_bytes: 9, spool_dropped: { damaged: 0, readings: 4 } };
   assert.deepEqual(read(), figures);
+  rig.nowMs += 4000;
+  assert.deepEqual([spool.waitedMs('messages'), spool.waitedMs('writes')], [3000, 0], 'when it was asked');
   rig.answer = async () => { throw new Error('away'); };
   rig.nowMs += 30_000;
   await spool.poll();
   assert.equal(spool.status(), null);
+  assert.equal(spool.waitedMs('messages'), 0);
+});
+
+test('where no readings are taken in /health says why, though heartbeats come back', async () => {
+  const rig = { now: T, fault: '' };
+  const spool = { waitedMs: () => 0, status: () => ({ stored: {}, fault: '', queues: queues({ fault: rig.fault }) }) };
+  const probe = createProbe({ newestHeartbeat: async () => rig.now }, T, { spool: () => spool });
+  const ingestAfter = async (ms) => {
+    rig.now += ms;
+    await probe.poll(() => rig.now);
+    probe.look(rig.now);
+    return probe.ingest(rig.now);
+  };
+  assert.equal((await ingestAfter(0)).status, 'up');
+  rig.fault = 'Telegraf does not answer: refused';
+  assert.equal((await ingestAfter(5000)).status, 'up', 'a restart takes some seconds');
+  const degraded = await ingestAfter(15_000);
+  assert.deepEqual([degraded.status, degraded.reason], ['degraded', 'readings are not taken in: Telegraf does not answer: refused']);
+  rig.fault = '';
+  assert.equal((await ingestAfter(5000)).status, 'up');
 });

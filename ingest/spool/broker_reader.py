@@ -57,7 +57,7 @@ class BrokerReader:
     ) -> None:
         self._account, self._topics, self._queue = account, topics, queue
         self._stopped, self._log = stopped, log
-        self.fault = "not connected yet"
+        self.fault = ""
         """Why nothing is read at present; empty: it is."""
 
     def run(self) -> None:
@@ -66,9 +66,9 @@ class BrokerReader:
             try:
                 self._read_connection()
             except (OSError, mqtt.ProtocolError, QueueFullError) as error:
-                text = str(error) or type(error).__name__
+                text = f"nothing is read from the broker: {error or type(error).__name__}"
                 if text != self.fault:
-                    self._log(f"reads nothing from the broker: {text}")
+                    self._log(text)
                 self.fault = text
                 self._stopped.wait(RECONNECT_AFTER_S)
 

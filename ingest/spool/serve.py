@@ -112,18 +112,24 @@ class Server(ThreadingHTTPServer):
         super().__init__(address, Handler)
         self.queue, self.messages, self.token = queue, messages, token
         self.receipts = Receipts()
-        self.shipper: Shipper | None = None
+        self.faults = lambda: {"messages": "", "writes": ""}
+        """Why nothing goes on in a queue at present; empty: it does."""
 
     def status(self) -> dict[str, object]:
-        """What the flows read: both queues together; `fault` is empty while InfluxDB takes everything."""
-        both = self.queue.status(), self.messages.status()
+        """What the flows read: both queues together, and what waits in each; `fault` is why InfluxDB takes nothing."""
+        queues, faults = {"messages": self.messages.status(), "writes": self.queue.status()}, self.faults()
+        both = queues.values()
         oldest = [one["oldest_ms"] for one in both if one["oldest_ms"] is not None]
         return {
             **{name: sum((Counter(one[name]) for one in both), Counter()) for name in self.queue.counters},
             **{name: sum(one[name] for one in both) for name in ("waiting_bytes", "waiting_lines")},
             "oldest_ms": min(oldest, default=None),
-            "free_bytes": both[0]["free_bytes"],
-            "fault": self.shipper.fault if self.shipper else "",
+            "free_bytes": queues["writes"]["free_bytes"],
+            "fault": faults["writes"],
+            "queues": {
+                name: {"waiting_lines": one["waiting_lines"], "oldest_ms": one["oldest_ms"], "fault": faults[name]}
+                for name, one in queues.items()
+            },
         }
 
 
@@ -206,11 +212,13 @@ def main() -> None:
     queue, messages = (DiskQueue(one, RESERVE_BYTES, most_bytes) for one in (folder, folder / "messages"))
     server = Server((options.bind, options.port), queue, messages, token)
     writer = InfluxWriter(os.environ.get("INFLUX_URL", "http://127.0.0.1:8086"), token, ORGANIZATION, log)
-    server.shipper = Shipper(queue, writer, stopped, log)
+    shipping = Shipper(queue, writer, stopped, log)
     account, telegraf = broker_account(), telegraf_writer(server.receipts)
     handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", most_bytes=MOST_BYTES,
                       longest_pause_s=TELEGRAF_PAUSE_S)  # fmt: skip
-    works = [server.shipper.run, handing.run, BrokerReader(account, TOPICS, messages, stopped, log).run]
+    reading = BrokerReader(account, TOPICS, messages, stopped, log)
+    server.faults = lambda: {"messages": handing.fault or reading.fault, "writes": shipping.fault}
+    works = [shipping.run, handing.run, reading.run]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     threads = [threading.Thread(target=work, daemon=True) for work in works]

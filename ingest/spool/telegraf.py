@@ -8,6 +8,7 @@ import base64
 import http.client
 import itertools
 import re
+import secrets
 import select
 import threading
 import time
@@ -22,21 +23,25 @@ WRITTEN_WITHIN_S = 20.0
 """After that the messages are handed over again: Telegraf may have lost them in a reload."""
 TIMEOUT_S = 30.0
 REFUSED = (400, 413)
-MARK = re.compile(rb"^handed_over id=(\d+)i \d+\n?", re.MULTILINE)
+MARK = re.compile(rb"^handed_over,run=([0-9a-f]+) id=(\d+)i \d+\n?", re.MULTILINE)
 
 
 class Receipts:
     """Which requests Telegraf has written."""
 
     def __init__(self) -> None:
+        self.run = secrets.token_hex(8).encode()
+        """Of this process: a mark of an earlier one confirms nothing."""
         self._changed = threading.Condition()
         self._last = 0
         self._refused_s = 0.0
 
     def take(self, body: bytes) -> tuple[bytes, int]:
         """A write of Telegraf without its marks, and the highest of them; 0: it has none."""
-        found = [int(number) for number in MARK.findall(body)] if b"handed_over" in body else []
-        return (MARK.sub(b"", body), max(found)) if found else (body, 0)
+        if b"handed_over," not in body:
+            return body, 0
+        own = [int(number) for run, number in MARK.findall(body) if run == self.run]
+        return MARK.sub(b"", body), max(own, default=0)
 
     def confirm(self, number: int) -> None:
         """All up to this mark is on disk."""
@@ -68,13 +73,13 @@ class TelegrafWriter:
         credentials = base64.b64encode(f"spool:{password}".encode()).decode()
         self._headers = {"Authorization": f"Basic {credentials}"}
         self._receipts, self._log = receipts, log
-        self._numbers = itertools.count(time.time_ns() // 1000)  # a mark of an earlier run confirms nothing
+        self._numbers = itertools.count(1)
         self._connection: http.client.HTTPConnection | None = None
 
     def __call__(self, bucket: str, body: bytes) -> int:
         """Hand over and wait; halve what is refused until the bad message is alone."""
         number = next(self._numbers)
-        status, answer = self._post(body + b"handed_over id=%di\n" % number)
+        status, answer = self._post(body + b"handed_over,run=%b id=%di\n" % (self._receipts.run, number))
         if status in REFUSED:
             if (halves := halved(body)) is None:
                 self._log(f"Telegraf has refused a message: {answer[:300]!r}")

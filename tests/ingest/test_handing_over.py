@@ -73,7 +73,11 @@ def test_a_request_is_done_when_its_mark_comes_back_among_the_points() -> None:
 
 
 def test_a_body_without_a_mark_is_left_as_it_is() -> None:
-    assert Receipts().take(b'batch readings="handed_over" 1\n') == (b'batch readings="handed_over" 1\n', 0)
+    assert Receipts().take(b'batch readings="handed_over," 1\n') == (b'batch readings="handed_over," 1\n', 0)
+
+
+def test_a_mark_of_an_earlier_process_confirms_nothing() -> None:
+    assert Receipts().take(b"handed_over,run=%b id=9i 1\n" % Receipts().run) == (b"", 0)
 
 
 def test_without_a_mark_it_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@
  * @property {number} ts epoch ms
  * @property {number|null} offered messages that the broker has received, a counter
  * @property {number|null} stored points of readings that InfluxDB has taken, a counter
- * @property {number} queueMs age of the oldest that waits on disk
+ * @property {number} queueMs age of the oldest write that waits on disk for InfluxDB
+ * @property {number} messagesMs age of the oldest message of readings that waits on disk for Telegraf
  * @property {number} unreadMs age of the oldest heartbeat that has not come back out of the database
  * @property {boolean} away whether InfluxDB takes nothing at all
  * @typedef {object} State
@@ -34,10 +35,11 @@ function createBacklog() {
     add(sample) {
       samples = [...samples.filter(({ ts }) => ts <= sample.ts && sample.ts - ts <= WINDOW_MS), sample];
     },
-    /** @param {number} [provenMs] age of what the database is known to have, and so of all that waits at most @returns {State} */
-    state(provenMs = Infinity) {
+    /** @param {number} [storedMs] age of what the database is known to have, and so of all writes that wait at most @returns {State} */
+    state(storedMs = Infinity) {
       const [first, last] = [samples[0], samples.at(-1)];
       if (!first || !last) return { kind: 'none', offered_per_s: null, taken_per_s: null, behind_by_s: 0 };
+      const provenMs = Math.max(storedMs, last.messagesMs);
       const known = {
         offered_per_s: rate(samples, 'offered'), taken_per_s: rate(samples, 'stored'), behind_by_s: Math.round(behindMs(last) / 1000),
       };
@@ -54,7 +56,7 @@ function createBacklog() {
 }
 
 /** @param {Sample} sample */
-const behindMs = ({ queueMs, unreadMs }) => Math.max(queueMs, unreadMs);
+const behindMs = ({ queueMs, messagesMs, unreadMs }) => Math.max(queueMs, messagesMs, unreadMs);
 
 /** @param {Sample[]} samples @param {'offered'|'stored'} counter @returns {number|null} a second, whole */
 function rate(samples, counter) {

@@ -11,6 +11,9 @@ const HEARTBEAT_MS = 5000;
 /** Three heartbeats: a restart may lose one, and one is always on its way. */
 const OVERDUE_MS = 15_000;
 const LOOK_BACK_MS = 60_000;
+const NOTHING_WAITS = { oldest_ms: null, fault: '' };
+/** @type {{stored: Record<string, number>, fault: string, queues: Record<'messages'|'writes', {oldest_ms: number|null, fault: string}>}} */
+const UNKNOWN = { stored: {}, fault: '', queues: { messages: NOTHING_WAITS, writes: NOTHING_WAITS } };
 
 /**
  * @typedef {ReturnType<typeof createProbe>} Probe
@@ -18,7 +21,7 @@ const LOOK_BACK_MS = 60_000;
  * @param {{newestHeartbeat: (fromMs: number) => Promise<number|null>}} store
  * @param {number} startedMs
  * @param {object} [flow] what comes in and what waits
- * @param {() => import('./spool').SpoolStatus|null} [flow.spool]
+ * @param {() => Pick<import('./spool').Spool, 'status'|'waitedMs'>|null} [flow.spool]
  * @param {() => number|null} [flow.received] messages that the broker has received, a counter
  */
 function createProbe(store, startedMs, { spool = () => null, received = () => null } = {}) {
@@ -27,19 +30,33 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
   let lastSentMs = 0;
   let readBackMs = 0;
   let lagMs = /** @type {number|null} */ (null);
+  /** Since when readings are not taken in, epoch ms; null: they are. @type {number|null} */
+  let standsMs = null;
+  let standsWhy = '';
 
   /** @param {number} nowMs @returns {Part} */
   function ofHeartbeat(nowMs) {
     if (storeFault !== '') {
       return { status: 'degraded', store_lag_ms: null, reason: 'unknown while InfluxDB does not answer', remedy: 'see influxdb' };
     }
-    if (nowMs - readBackMs <= OVERDUE_MS) return { status: 'up', store_lag_ms: lagMs };
+    if (nowMs - readBackMs <= OVERDUE_MS) return ofReadings(nowMs);
     const since = readBackMs === 0 ? nowMs - startedMs : nowMs - readBackMs;
     return {
       status: 'degraded',
       store_lag_ms: since,
       reason: `no heartbeat of the flows has reached InfluxDB for ${Math.round(since / 1000)} s`,
       remedy: 'look at the log of telegraf: it carries what is published from the broker to InfluxDB',
+    };
+  }
+
+  /** Heartbeats do not wait with readings. @param {number} nowMs @returns {Part} */
+  function ofReadings(nowMs) {
+    if (standsMs === null || nowMs - standsMs < OVERDUE_MS) return { status: 'up', store_lag_ms: lagMs };
+    return {
+      status: 'degraded',
+      store_lag_ms: lagMs,
+      reason: `readings are not taken in: ${standsWhy}`,
+      remedy: 'look at `make status` and at the logs of spool, telegraf and the broker; nothing is lost meanwhile, readings wait',
     };
   }
 
@@ -64,9 +81,13 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
     /** Compares what comes in with what is stored; called with each heartbeat. @param {number} nowMs */
     look(nowMs) {
       const queue = spool();
+      const { stored, fault, queues } = queue?.status() ?? UNKNOWN;
+      standsWhy = queues.messages.fault;
+      standsMs = standsWhy === '' ? null : standsMs ?? nowMs;
       backlog.add({
-        ts: nowMs, offered: received(), stored: queue?.stored.readings ?? null, away: storeFault !== '' || (queue?.fault ?? '') !== '',
-        queueMs: queue?.oldest_ms ? Math.max(nowMs - queue.oldest_ms, 0) : 0,
+        ts: nowMs, offered: received(), stored: stored.readings ?? null, away: storeFault !== '' || fault !== '',
+        queueMs: Math.max(nowMs - (queues.writes.oldest_ms ?? nowMs), 0),
+        messagesMs: queue?.waitedMs('messages') ?? 0,
         unreadMs: readBackMs === 0 ? 0 : Math.max(nowMs - readBackMs - HEARTBEAT_MS, 0), // one is always on its way
       });
     },

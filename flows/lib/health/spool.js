@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * The queue on disk between Telegraf and InfluxDB (ingest/spool), as it reports itself.
+ * The queues on disk before Telegraf and before InfluxDB (ingest/spool), as the spool reports them.
  * @typedef {object} SpoolStatus
  * @property {Record<string, number>} stored points that InfluxDB has, by bucket
  * @property {Record<string, number>} dropped for want of disk space, the oldest first
@@ -10,7 +10,9 @@
  * @property {number} waiting_bytes
  * @property {number} waiting_lines
  * @property {number|null} oldest_ms when the oldest that waits came to the queue, epoch ms; null: nothing waits
- * @property {string} fault why nothing is passed on; '': it is
+ * @property {string} fault why InfluxDB is sent nothing; '': it is
+ * @property {Record<'messages'|'writes', {waiting_lines: number, oldest_ms: number|null, fault: string}>} queues of the broker's messages
+ *   for Telegraf, and of Telegraf's writes for InfluxDB
  * @typedef {ReturnType<typeof createSpool>} Spool
  */
 
@@ -45,6 +47,11 @@ function createSpool({ url, clock, get = fetch }) {
     },
     /** null: not known at the moment. */
     status,
+    /** How long the oldest waited in a queue when it was asked, ms; 0: nothing did, or not known. @param {'messages'|'writes'} queue */
+    waitedMs(queue) {
+      const oldestMs = status()?.queues[queue].oldest_ms ?? null;
+      return oldestMs === null || newest === null ? 0 : Math.max(newest.ts - oldestMs, 0);
+    },
     figures,
   };
 }

@@ -40,6 +40,7 @@ function createSecondStore({ replicas, opened, url, clock }) {
     figures,
     /** Of its spool; null: not known at the moment. */
     status: spool.status,
+    waitedMs: spool.waitedMs,
     /** Reads its figures; called every few seconds. */
     poll: async () => { await Promise.all([parts.poll(), spool.poll()]); },
   };
