@@ -19,7 +19,7 @@ MOST_ENTRIES, MOST_SITES = 6, 20
 NODES = (1, 3, 5)
 BROKER_FROM, ENTRIES_FROM, NODES_FROM, SITES_FROM = 1, 3, 10, 30
 """Ports after that of the entry: HAProxy's for the broker, the entry's processes, the nodes, the sites."""
-NODE_PORTS, SITE_PORTS = 3, 10
+NODE_PORTS, SITE_PORTS = 3, 16
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _RESERVED = ("entry", "cluster")
 """Folders beside those of the sites."""
