@@ -99,6 +99,7 @@ def test_three_nodes_are_a_cluster_with_three_replicas() -> None:
     assert "stream_replicas: 3" in text
     assert 'listen: "192.0.2.2:6222"' in text
     assert all(f"@{node.host}:6222" in text for node in nodes)
+    assert 'ping_interval: "5s"\n  ping_max: 2' in text, "a node that is cut off is noticed within 15 s"
 
 
 @pytest.mark.parametrize("nodes", [[], [Node("a"), Node("b")], [Node("a"), Node("a"), Node("b")]])

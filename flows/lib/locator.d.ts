@@ -77,8 +77,11 @@ export interface Locator {
    * still exists stays there. prepared: by this locator or by another one with the same overrides; else it is done now.
    */
   setBuilding(next: Building, nowMs: number, outcome: Outcome, prepared?: Prepared): void;
-  /** What the broker says about a gateway; silence of one that is out means nothing. */
-  setGateway(id: string, up: boolean): void;
+  /**
+   * What the broker says about a gateway; silence of one that is out means nothing. ms: when, epoch ms: what it hears some seconds
+   * later shows that it is not out. Not given: it stays out until another call.
+   */
+  setGateway(id: string, up: boolean, ms?: number): void;
   /** From when on it is open where somebody is, epoch ms: locations since then may be sent again. Infinity: it is not. */
   doubtedSince(staffId: string): number;
   /** Everybody heard within the last quarter of an hour. */

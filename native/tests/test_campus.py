@@ -33,7 +33,7 @@ def test_the_shipped_one_has_three_nodes_two_sites_and_two_processes_of_the_entr
     campus = topology.read(SHIPPED)
     assert campus.cluster
     assert [node.name for node in campus.cluster.nodes] == ["nats-1", "nats-2", "nats-3"]
-    assert campus.cluster.replicas == 3
+    assert campus.cluster.queue.replicas == 3
     assert [(site.name, site.demo) for site in campus.sites] == [("north", "1"), ("south", "0")]
     assert (campus.port, len(campus.entry_ports)) == (FIRST_PORT, 2)
 

@@ -63,7 +63,7 @@ def test_the_shipped_file_has_all_parts_on_one_machine() -> None:
     assert [site.name for site in campus.sites] == ["north", "south"]
     assert {campus.entry.host, *(node.host for node in campus.nodes)} == {"172.17.0.1"}
     assert {site.host for site in campus.sites} == {"172.17.0.1"}
-    assert campus.replicas == 3
+    assert campus.queue.replicas == 3
 
 
 @pytest.mark.parametrize(

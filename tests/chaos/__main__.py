@@ -8,6 +8,7 @@ readings, every answer equals history, and /health said so while something was o
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -29,6 +30,8 @@ LOG_LINES = 80
 
 def main() -> int:
     """Run it, print and write the table; exit code 1 if anything was lost or wrong."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # what it has started ends with it
+        signal.signal(number, lambda ended, _: sys.exit(128 + ended))
     if sys.argv[1:2] == ["campus"]:
         return campus.main(sys.argv[2:])
     parser = argparse.ArgumentParser(

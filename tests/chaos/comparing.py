@@ -1,8 +1,8 @@
 """Whether what is stored is what was acknowledged, and what an undisturbed run makes of it."""
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from stack.stores import FIRST, Store
 from support import web
 from support.running import RunningStack
-from support.stack_client import now_ms
+from support.stack_client import eventually, now_ms
 
 from . import history
 from .load import Acked
@@ -53,16 +53,17 @@ def compare_readings(
     """The stored readings, which must be those that were acknowledged, by receiver and batch. `receivers`: only
     theirs; None: all, so that those of others are too many."""
     wanted = Counter({(one.kind, one.receiver, one.ts_ms): one.readings for one in acked})
+    rows = list[history.Reading]()
+    stored = Counter[tuple[str, str, int]]()
 
-    def found() -> tuple[list[history.Reading], Counter[tuple[str, str, int]]]:
-        rows = history.stored_readings(stack, from_ms, to_ms, receivers, store)
-        return rows, Counter((kind, receiver, ts) for ts, _, kind, receiver, _ in rows)
+    def all_stored() -> bool:
+        rows[:] = history.stored_readings(stack, from_ms, to_ms, receivers, store)
+        stored.clear()
+        stored.update((kind, receiver, ts) for ts, _, kind, receiver, _ in rows)
+        return stored == wanted
 
-    rows, stored = found()
-    deadline = time.monotonic() + STORED_WITHIN_S
-    while stored != wanted and time.monotonic() < deadline:
-        time.sleep(2)
-        rows, stored = found()
+    with suppress(AssertionError):  # what is not as wanted is named below
+        eventually(all_stored, STORED_WITHIN_S)
     by_receiver: dict[str, list[int]] = {}
     for (_, receiver, ts), count in (wanted - stored).items():
         by_receiver.setdefault(receiver, []).extend([ts] * count)
@@ -85,18 +86,19 @@ def settled_history(
     store: Store = FIRST,
 ) -> history.History:
     """The stored history, once it is one of the references or does not change any more."""
-    deadline = time.monotonic() + SETTLED_WITHIN_S
-    before = None
-    while True:
-        stored = history.stored_history(stack, since_ms, to_ms, set(staff), store)
-        if _differing(stored, nearest(stored, references), sure) == ([], []):
-            return stored
+    seen = history.History(set(), set())
+
+    def settled() -> bool:
+        nonlocal seen
+        before, seen = seen, history.stored_history(stack, since_ms, to_ms, set(staff), store)
+        if _differing(seen, nearest(seen, references), sure) == ([], []):
+            return True
         waiting = web.get(f"{stack.http_url}/health").json()["parts"]["rebuild"]["waiting"]
-        quiet = stored == before and waiting == 0 and now_ms() > to_ms + history.LEFT_MS / 4
-        if quiet or time.monotonic() > deadline:
-            return stored
-        before = stored
-        time.sleep(3)
+        return seen == before and waiting == 0 and now_ms() > to_ms + history.LEFT_MS / 4
+
+    with suppress(AssertionError):  # how it differs is for the caller to say
+        eventually(settled, SETTLED_WITHIN_S)
+    return seen
 
 
 def nearest(stored: history.History, references: Sequence[history.History]) -> history.History:

@@ -48,14 +48,14 @@ def stored_readings(
 
 
 def gateway_states(
-    stack: RunningStack, from_ms: int, to_ms: int, gateways: Collection[str], store: Store = FIRST
+    stack: RunningStack, from_ms: int, to_ms: int, gateways: Collection[str] | None, store: Store = FIRST
 ) -> list[State]:
-    """When these gateways came and went, as the flows look it up in a database after a start. A last will has the time
-    at which that database's Telegraf received it."""
+    """When these gateways (None: all) came and went, as the flows look it up in a database after a start. A last will
+    has the time at which that database's Telegraf received it."""
     return [
         (row["time"], row["state"] == "online", "status", row["gateway"])
         for row in _rows(stack, "health", "state, gateway", "gateway_status", from_ms, to_ms, store)
-        if row["gateway"] in gateways
+        if gateways is None or row["gateway"] in gateways
     ]
 
 

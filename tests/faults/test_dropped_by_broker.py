@@ -8,7 +8,7 @@ from chaos import history
 from support import web
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.stack_client import batch, eventually, get, now_ms, publish
+from support.stack_client import batch, eventually, get, influx, now_ms, publish
 
 QUEUE = 200
 """Messages that this broker keeps for an absent subscriber."""
@@ -28,7 +28,14 @@ def stack() -> Iterator[RunningStack]:
         running.stop("mosquitto")
         running.start("mosquitto")
         running.wait_until_healthy()
+        again_ms = now_ms()
+        eventually(lambda: len(_probes(running, again_ms)) >= 2, what="probes that came back through the flows' queue")
         yield running
+
+
+def _probes(stack: RunningStack, from_ms: int) -> list[dict[str, Any]]:
+    """Those that the flows have sent since then, as they are stored."""
+    return influx(stack, "readings", f"SELECT ms FROM probe WHERE time >= {from_ms}ms")  # noqa: S608 - a number
 
 
 def test_what_the_broker_dropped_of_the_flows_queue_is_located_by_itself(stack: RunningStack, demo: Building) -> None:

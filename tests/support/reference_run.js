@@ -27,8 +27,8 @@ const outcome = emptyOutcome();
 let now = inOrder[0]?.ts ?? 0;
 for (const batch of inOrder) {
   while (states[0]?.[0] <= batch.ts) {
-    const [, up, , gateway] = states.shift();
-    locator.setGateway(gateway, up);
+    const [ms, up, , gateway] = states.shift();
+    locator.setGateway(gateway, up, ms);
   }
   batch.readings.sort((a, b) => (a.beacon < b.beacon ? -1 : 1));
   for (; now + TICK_MS <= batch.ts; now += TICK_MS) locator.tick(now, outcome);

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 from stack import scratch
 from stack.lifecycle import save_broker
 from stack.pipeline import problems, wait_until_healthy
@@ -100,6 +101,16 @@ class RunningStack:
         """Whether all missed readings are located."""
         rebuild = web.get(f"{self.http_url}/health", timeout=10).json()["parts"]["rebuild"]
         return bool(rebuild["state"] == "idle")
+
+    def is_settled(self, until_ms: int) -> bool:
+        """Whether history up to then is complete, and nothing of it is about to be located once more. No without an
+        answer."""
+        try:
+            rebuild = web.get(f"{self.http_url}/health", timeout=10, retry_503=False).json()["parts"]["rebuild"]
+        except (httpx.TransportError, ValueError):
+            return False
+        complete = rebuild["complete_until_ms"] >= until_ms
+        return bool(complete and rebuild["state"] == "idle" and rebuild["waiting"] == 0)
 
     def restore(self) -> None:
         """Start stopped services and wait until the whole pipeline works."""

@@ -21,6 +21,6 @@ const toBuilding = (building, ms, known) => ({
 });
 
 /** @param {string} gateway @param {boolean} up @param {number} ms @returns {Change} */
-const toGateway = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGateway(gateway, up) });
+const toGateway = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGateway(gateway, up, ms) });
 
 module.exports = { toBuilding, toGateway };

@@ -150,7 +150,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
    * @param {string} id @param {boolean} up @param {number} nowMs
    */
   function setGateway(id, up, nowMs) {
-    locator.setGateway(id, up);
+    locator.setGateway(id, up, nowMs);
     onChange(toGateway(id, up, nowMs));
   }
 

@@ -39,7 +39,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
   /** @type {Map<string, Person>} */
   const people = new Map();
   /** @type {import('./parts').Shared} */
-  const shared = { online: new Map(), versions, watch: { see: null } };
+  const shared = { said: new Map(), versions, watch: { see: null } };
   let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), shared);
   /** Who is still followed in a building of before. @type {Map<Person, Parts>} */
   const behind = new Map();
@@ -101,6 +101,10 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     const source = radio.gateways.get(receiver);
     if (source === undefined || silence.knows(source, batch)) return;
     silence.heard(source, nowMs);
+    if (isBack(shared.said.get(receiver), ts)) {
+      shared.said.delete(receiver);
+      silence.status(source, null);
+    }
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
       const person = personOf(id, nowMs, outcome);
       const heard = { source, rssi: rssi - (site.corrections(ts)?.[source] ?? 0), tag };
@@ -153,9 +157,12 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
 
   const answers = createAnswers(people, siteOf, () => site);
 
-  /** What the broker says about a gateway; silence of one that is out means nothing. @param {string} id @param {boolean} up */
-  function setGateway(id, up) {
-    shared.online.set(id, up);
+  /**
+   * What the broker says about a gateway; silence of one that is out means nothing.
+   * @param {string} id @param {boolean} up @param {number} [ms] when
+   */
+  function setGateway(id, up, ms = Infinity) {
+    shared.said.set(id, { up, ms });
     site.silence.status(site.model.radio.gateways.get(id), up);
   }
 
@@ -170,7 +177,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     save(nowMs, outcome, ids = people.keys()) {
       const chosen = [...ids].flatMap((id) => people.get(id) ?? []);
       for (const person of chosen) follow(person, nowMs, outcome);
-      return save(chosen, site, shared.online);
+      return save(chosen, site, shared.said);
     },
     /** @param {import('./saved').Saved} saved @param {(id: string) => boolean} [isChosen] */
     restore(saved, isChosen = () => true) {
@@ -183,7 +190,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
         return site.open();
       };
       for (const person of restored(saved, isChosen, site, slotOf)) people.set(person.id, person);
-      for (const [id, up] of saved.online) if (!shared.online.has(id)) setGateway(id, up);
+      for (const [id, { up, ms }] of saved.said) if (!shared.said.has(id)) setGateway(id, up, ms);
       return true;
     },
     ...answers,
@@ -208,5 +215,15 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     },
   };
 }
+
+/** A gateway's clock may be ahead, and readings in flight come after its end. */
+const OUT_MS = 3000;
+
+/**
+ * Whether a gateway that was called out goes on: its last will came late. A will has no time of its own; a cluster of brokers may
+ * deliver it when the gateway has long been connected to another node.
+ * @param {import('./parts').Said|undefined} said @param {number} ts of what it heard
+ */
+const isBack = (said, ts) => said !== undefined && !said.up && ts > said.ms + OUT_MS;
 
 module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placeOf, DEFAULTS });

@@ -13,17 +13,18 @@ const { createSilence } = require('./silence');
 /**
  * All that a locator works with in one building.
  * @typedef {ReturnType<typeof createParts>} Parts
- * @typedef {{online: Map<string, boolean>, versions: readonly import('../locator').OffsetVersion[],
- *   watch: import('./follow').Watch}} Shared by the parts of all buildings; online: by gateway id; versions: of the learned offsets
+ * @typedef {{up: boolean, ms: number}} Said of a gateway, and when, epoch ms
+ * @typedef {{said: Map<string, Said>, versions: readonly import('../locator').OffsetVersion[],
+ *   watch: import('./follow').Watch}} Shared by the parts of all buildings; said: by gateway id; versions: of the learned offsets
  * @param {import('../building').Building} building
  * @param {import('./model').Model} model
  * @param {Shared} shared
  * @param {import('./receivers').Receivers} [learned] of the building before
  */
-function createParts(building, model, { online, versions, watch }, learned) {
+function createParts(building, model, { said, versions, watch }, learned) {
   const { radio, settings } = model;
   const silence = createSilence(radio, settings);
-  for (const [id, up] of online) silence.status(radio.gateways.get(id), up);
+  for (const [id, { up }] of said) silence.status(radio.gateways.get(id), up);
   const beliefs = createBeliefs(model, silence.means);
   const windowsS = radio.sources.map(({ device }) => (device.window_ms ?? settings.windowMs) / 1000);
   const hearing = createHearing(settings, radio.beacons.size, windowsS);

@@ -18,11 +18,11 @@ const { copyIn, copyOut } = require('./slots');
  * @property {Numbers[][]} parts of each of `slotted` the slots of those people, in their order
  * @property {string[]} beacons names of the numbers in the history
  * @property {import('./silence').Heard} silence
- * @property {Map<string, boolean>} online gateways
+ * @property {Map<string, import('./parts').Said>} said of gateways
  */
 
 /** To be counted up when what the numbers of a part mean is different. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** What lives in slots. @param {Parts} parts */
 const slotted = ({ beliefs, hearing, levels, history }) => [beliefs, hearing, levels, history];
@@ -48,9 +48,9 @@ const copyOf = (step) => step && { ...step, sources: step.sources.slice(), rssis
 
 /**
  * @param {Person[]} people who are followed in these parts; is sorted @param {Parts} parts
- * @param {Map<string, boolean>} online @returns {Saved}
+ * @param {Map<string, import('./parts').Said>} said @returns {Saved}
  */
-function save(people, parts, online) {
+function save(people, parts, said) {
   people.sort((a, b) => a.slot - b.slot);
   const slots = people.map(({ slot }) => slot);
   return {
@@ -59,7 +59,7 @@ function save(people, parts, online) {
     parts: slotted(parts).map((part) => copyOut(part.arrays(), slots)),
     beacons: parts.history.names(),
     silence: parts.silence.save(),
-    online: new Map(online),
+    said: new Map(said),
   };
 }
 

@@ -36,9 +36,11 @@ function createSilence(radio, { aliveMs, beaconDeadMs }) {
       latest.set(source, [...known.slice(1 - LATEST), key]);
       return false;
     },
-    /** What the broker says about a gateway. @param {number|undefined} source @param {boolean} up */
+    /** What the broker says about a gateway. @param {number|undefined} source @param {boolean|null} up null: nothing that holds */
     status(source, up) {
-      if (source !== undefined) online.set(source, up);
+      if (source === undefined) return;
+      if (up === null) online.delete(source);
+      else online.set(source, up);
     },
     /** A copy of what is known. @returns {Heard} */
     save: () => ({ heardMs: heardMs.slice(), latest: new Map(latest), sinceMs }),

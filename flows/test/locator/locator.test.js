@@ -213,6 +213,26 @@ describe('rooms', () => {
     standWithTag(scene, 'G-b', 60, createEther(house()), 'gw-G-b');
     assert.equal(scene.where('1')?.room, 'G-b');
   });
+
+  test('a last will that came late holds until the gateway hears something of a later time', () => {
+    const walk = (/** @type {ReturnType<typeof createScene>} */ scene) => {
+      standWithTag(scene, 'G-a', 20);
+      standWithTag(scene, 'G-b', 60, createEther(house()), 'gw-G-a');
+      return [scene.where('1'), scene.locator.trace('1')?.rooms];
+    };
+    const told = createScene();
+    const spared = createScene();
+    told.locator.setGateway('gw-G-a', false, told.now());
+    assert.deepEqual(walk(told), walk(spared), 'its silence means what it did');
+    const gone = createScene();
+    standWithTag(gone, 'G-a', 20);
+    gone.locator.setGateway('gw-G-a', false, gone.now());
+    assert.equal(gone.locator.save(gone.now(), gone.outcome).said.get('gw-G-a')?.up, false);
+    standWithTag(gone, 'G-a', 2, createEther(house()));
+    assert.equal(gone.locator.save(gone.now(), gone.outcome).said.get('gw-G-a')?.up, false, 'readings in flight come after its end');
+    standWithTag(gone, 'G-a', 3, createEther(house()));
+    assert.equal(gone.locator.save(gone.now(), gone.outcome).said.get('gw-G-a'), undefined);
+  });
 });
 
 describe('time', () => {

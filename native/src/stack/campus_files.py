@@ -84,9 +84,7 @@ def _provision(campus: Hosts, folder: Path, sites: Mapping[str, Settings]) -> No
     """Keys, certificates, the nodes' configurations and accounts."""
     operator, entry = folder / OPERATOR, campus.entry
     command: list[object] = [sys.executable, ROOT / "broker" / "hosts.py", "--data", operator / "broker",
-                             "--folder", folder, "--replicas", campus.replicas, "--open-files", MOST_OPEN_FILES,
-                             "--queue-bytes", campus.queue_mib * 2**20,
-                             "--sync-interval", campus.sync_interval]  # fmt: skip
+                             "--folder", folder, "--open-files", MOST_OPEN_FILES, *campus.queue.options]  # fmt: skip
     for node in campus.nodes:
         command += ["--node", f"{node.name}={node.host}:{node.route_port}"]
     for name in _unique(entry.host, *entry.names):
@@ -112,7 +110,7 @@ def _node(campus: Hosts, name: str, written: Path) -> Files:
     node = next(one for one in campus.nodes if one.name == name)
     files = _copies("broker") | {"compose.yaml": (ROOT / "compose.node.yaml").read_bytes()}
     options = [part for site in campus.sites for part in ("--site", f"{site.name}=sites/{site.name}")]
-    options += ["--nodes", str(len(campus.nodes)), "--queue-bytes", str(campus.queue_mib * 2**20)]
+    options += ["--nodes", str(len(campus.nodes)), "--queue-bytes", str(campus.queue.size)]
     own = {
         path.relative_to(written.parent).as_posix(): path.read_bytes() for path in written.rglob("*") if path.is_file()
     }

@@ -67,7 +67,7 @@ def processes_of(folder: Path, topology: Topology, sites: Mapping[str, Settings]
 def _callouts(data: Path, cluster: Cluster, sites: Mapping[str, Settings]) -> list[Process]:
     """One at each node, which asks it first; the others are asked while it is away. Two where there is one node."""
     options = [part for name, one in sites.items() for part in ("--site", f"{name}={one.data_dir / 'broker'}")]
-    options += ["--nodes", str(len(cluster.nodes)), "--queue-bytes", str(cluster.queue_mib * 2**20)]
+    options += ["--nodes", str(len(cluster.nodes)), "--queue-bytes", str(cluster.queue.size)]
     admission = functools.partial(_admits_all, sites)
     nodes = cluster.nodes if len(cluster.nodes) > 1 else cluster.nodes * len(CALLOUTS)
     return [
@@ -100,8 +100,7 @@ def _haproxy(folder: Path, topology: Topology) -> Process:
 def _provision(data: Path, cluster: Cluster, sites: Mapping[str, Settings]) -> None:
     """Keys, certificates and the nodes' configurations; a copy of the authority for each site's receivers."""
     command: list[object] = [sys.executable, ROOT / "broker" / "cluster.py", "--data", data,
-                             "--replicas", cluster.replicas, "--queue-bytes", cluster.queue_mib * 2**20,
-                             "--sync-interval", cluster.sync_interval, "--open-files", open_files()]  # fmt: skip
+                             "--open-files", open_files(), *cluster.queue.options]  # fmt: skip
     for node in cluster.nodes:
         command += ["--node", f"{node.name}=127.0.0.1:{node.route_port},{node.mqtt_port},{node.nats_port}"]
     command += [part for name in sites for part in ("--site", name)]

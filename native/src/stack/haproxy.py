@@ -25,6 +25,14 @@ _ENTRIES = """backend entries
 """
 """The backend of the entry's processes, without its servers."""
 
+_NODES = """backend nodes
+  mode tcp
+  # In turns: a node that is cut off from the others ends its connections and so has the fewest. By these all clients
+  # would come back to it.
+  balance roundrobin
+"""
+"""The backend of the broker's nodes, without its servers and how they are checked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -54,10 +62,7 @@ def render_entry_host(nodes: Sequence[Server], entries: Sequence[Server], open_f
     """haproxy.cfg of the entry in containers: callers by HTTPS, receivers by TLS. Paths as in compose.entry.yaml."""
     return f"""{_head("make campus-files", open_files)}{_RESOLVERS}
 {_receivers()}
-backend nodes
-  mode tcp
-  balance leastconn
-  default-server check check-ssl verify required ca-file /haproxy/ca.crt {CHECK} {LEFT_AT_ONCE} {_LATE_NAMES}
+{_NODES}  default-server check check-ssl verify required ca-file /haproxy/ca.crt {CHECK} {LEFT_AT_ONCE} {_LATE_NAMES}
 {_listed(nodes)}
 
 # X-Forwarded-For is what this one has seen, whatever a caller has sent.
@@ -85,10 +90,7 @@ frontend mqtt
   bind :1883
   default_backend nodes
 
-backend nodes
-  mode tcp
-  balance leastconn
-  default-server check ssl verify required ca-file /broker/ca.crt {CHECK} {LEFT_AT_ONCE} {_LATE_NAMES}
+{_NODES}  default-server check ssl verify required ca-file /broker/ca.crt {CHECK} {LEFT_AT_ONCE} {_LATE_NAMES}
 {_listed(nodes)}
 
 # For the flows, which watch the end of the nodes' certificate.
@@ -182,13 +184,8 @@ frontend mqtts
   tcp-request content reject
   default_backend nodes
 
-backend nodes
-  mode tcp
-  # In turns: a node that is cut off from the others ends its connections and so has the fewest. By these all clients
-  # would come back to it.
-  balance roundrobin
-  # A handshake, since the kernel takes connections for a node that is frozen; its sessions are then ended, so that they
-  # come again at another one.
+{_NODES}  # A handshake, since the kernel takes connections for a node that is frozen; its sessions are then ended,
+  # so that they come again at another one.
   default-server check check-ssl verify required ca-file {_quoted(authority)} {CHECK} {LEFT_AT_ONCE}
 {servers}
 """
