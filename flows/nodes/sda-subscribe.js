@@ -2,6 +2,7 @@
 
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
+const { followRetained } = require('../lib/intake/retained');
 const { createTopicFilter } = require('../lib/intake/topic-filter');
 
 module.exports = function register(RED) {
@@ -36,7 +37,9 @@ module.exports = function register(RED) {
         rate.add(1);
         take(topic, payload, packet);
       } });
+    const follow = options.qos === 0 ? followRetained(broker, filter) : { look() {}, end() {} };
     const hide = showBadge(this, (nowMs) => {
+      follow.look();
       const text = `${rate.perSecond(nowMs)} msg/s`;
       return broker.connected ? { fill: 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: 'no broker' };
     });
@@ -45,6 +48,7 @@ module.exports = function register(RED) {
       broker.unsubscribe(filter, this.id, removed);
       sendGathered(); // a node that goes on takes them
       hide();
+      follow.end();
       broker.deregister(this, done, removed);
     });
   }

@@ -82,10 +82,12 @@ def test_every_kind_of_lookup_is_logged(stack: RunningStack, path: str, subjects
         window: dict[str, str | int] = {"start": now_s - 2 * HOUR_S, "end": now_s - HOUR_S, **asked}
         answer = caller.get(path.replace("{id}", "0"), params=window)
         assert answer.status_code == 200, answer.text
-    (entry,) = _entries(stack, who=name)
-    assert entry["route"] == path.replace("{id}", "{staff_id}")
-    assert entry["subjects"] == (["0"] if subjects == "one" else "*")
-    assert (entry["from_ms"], entry["to_ms"]) == ((now_s - 2 * HOUR_S) * 1000, (now_s - HOUR_S) * 1000)
+    entries = _entries(stack, who=name)
+    assert entries
+    for entry in entries:  # more than one where a 503 was asked again, which is logged as well
+        assert entry["route"] == path.replace("{id}", "{staff_id}")
+        assert entry["subjects"] == (["0"] if subjects == "one" else "*")
+        assert (entry["from_ms"], entry["to_ms"]) == ((now_s - 2 * HOUR_S) * 1000, (now_s - HOUR_S) * 1000)
 
 
 def test_lookups_of_several_and_all_people_are_logged(stack: RunningStack) -> None:

@@ -57,7 +57,8 @@ NOT_WITH_SYSTEM = (
     "system/test_lab.py",
 )
 WITH_SETUP_PAGE = ("test_alerts.py", "test_two_stores.py")
-NOT_WITH_FAULTS = ("test_chaos.py", *WITH_SETUP_PAGE)
+WITH_DASHBOARD = "test_dropped_by_broker.py"
+NOT_WITH_FAULTS = ("test_chaos.py", WITH_DASHBOARD, *WITH_SETUP_PAGE)
 """Parts of `tests` that do not run together with the rest, so that all lanes take about as long."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
@@ -112,6 +113,7 @@ def test(arguments: list[str]) -> int:
     lanes: list[list[tuple[str, list[str]]]] = [
         [
             ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"]),
+            ("a full queue of the flows", [pytest, "-q", f"tests/faults/{WITH_DASHBOARD}"]),
         ],
         [
             ("system", [pytest, "-q", "tests", *(f"--ignore=tests/{part}" for part in NOT_WITH_SYSTEM)]),
