@@ -112,12 +112,13 @@ class Server(ThreadingHTTPServer):
         super().__init__(address, Handler)
         self.queue, self.messages, self.token = queue, messages, token
         self.receipts = Receipts()
-        self.faults = lambda: {"messages": "", "writes": ""}
-        """Why nothing goes on in a queue at present; empty: it does."""
+        self.parts: dict[str, tuple[Shipper | BrokerReader, ...]] = {"messages": (), "writes": ()}
+        """What works on each queue, and knows why nothing goes on."""
 
     def status(self) -> dict[str, object]:
         """What the flows read: both queues together, and what waits in each; `fault` is why InfluxDB takes nothing."""
-        queues, faults = {"messages": self.messages.status(), "writes": self.queue.status()}, self.faults()
+        queues = {"messages": self.messages.status(), "writes": self.queue.status()}
+        faults = {name: next((one.fault for one in parts if one.fault), "") for name, parts in self.parts.items()}
         both = queues.values()
         oldest = [one["oldest_ms"] for one in both if one["oldest_ms"] is not None]
         return {
@@ -217,7 +218,7 @@ def main() -> None:
     handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", most_bytes=MOST_BYTES,
                       longest_pause_s=TELEGRAF_PAUSE_S)  # fmt: skip
     reading = BrokerReader(account, TOPICS, messages, stopped, log)
-    server.faults = lambda: {"messages": handing.fault or reading.fault, "writes": shipping.fault}
+    server.parts = {"messages": (handing, reading), "writes": (shipping,)}
     works = [shipping.run, handing.run, reading.run]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
