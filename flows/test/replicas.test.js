@@ -66,6 +66,24 @@ test('a question goes to one database, and at once to the other when that one is
   assert.equal(await rig.read(), 1);
 });
 
+test('an answer that was asked for before a failure does not call it up again', async (t) => {
+  const rig = await pair(t);
+  let answer;
+  rig.first.mood = (response, request) => {
+    if (answer) return gone(response);
+    answer = () => response.end(rows([[NOW + 5000]]));
+    return request.resume();
+  };
+  const looked = rig.look();
+  while (!answer) await new Promise(setImmediate);
+  assert.equal(await rig.read(), 2);
+  answer();
+  await looked;
+  assert.equal(rig.replicas.part().status, 'degraded');
+  rig.first.mood = null;
+  await rig.until(() => rig.replicas.part().status === 'up');
+});
+
 test('with both gone a question fails as with one database', async (t) => {
   const rig = await pair(t);
   rig.first.mood = rig.second.mood = gone;

@@ -32,6 +32,8 @@ function createReplicas(members, { clock, stateFile, log }) {
   const choice = createChoice(Array.isArray(saved?.lacking) ? saved.lacking.map(Number) : [0, 0]);
   /** Being asked for its heartbeat. @type {[Promise<void>|null, Promise<void>|null]} */
   const asked = [null, null];
+  /** How often each has failed. @type {[number, number]} */
+  const failures = [0, 0];
   let comparedMs = -Infinity;
   let comparing = false;
   let logged = '';
@@ -50,6 +52,7 @@ function createReplicas(members, { clock, stateFile, log }) {
 
   /** @param {number} index @param {unknown} error that it has failed with @returns {number|null} whom to ask now */
   function failed(index, error) {
+    failures[/** @type {0|1} */ (index)] += 1;
     choice.failed(index, error instanceof Error ? error.message : String(error));
     comparedMs = -Infinity; // it may come back without its disk
     note();
@@ -87,8 +90,11 @@ function createReplicas(members, { clock, stateFile, log }) {
 
   /** @param {number} index @param {number} fromMs */
   async function ask(index, fromMs) {
+    const before = failures[index];
     try {
-      choice.answered(index, await member(index).newestHeartbeat(fromMs));
+      const heartbeatMs = await member(index).newestHeartbeat(fromMs);
+      if (failures[index] !== before) return; // it was asked before it failed, and may be gone
+      choice.answered(index, heartbeatMs);
       note();
     } catch (error) {
       failed(index, error);
