@@ -40,10 +40,7 @@ def test_what_comes_without_influxdb_is_on_disk_and_survives_kills(stack: Runnin
         sender.seconds_pass(1)
         stack.start("spool")
         sender.seconds_pass(1)
-    eventually(lambda: waiting_lines(stack) >= sender.messages - 2 * RATE, within_s=60, what="all messages on disk")
-    stack.kill("spool")
-    stack.start("spool")
-    assert waiting_lines(stack) >= sender.messages - 2 * RATE
+    all_is_on_disk_over_a_kill(stack, sender)
     stack.thaw("influxd")
     sender.all_arrive()
 
@@ -54,10 +51,7 @@ def test_what_comes_without_telegraf_is_on_disk_and_survives_kills(stack: Runnin
         sender.seconds_pass(1)
         stack.freeze("telegraf")
         sender.seconds_pass(4)
-    eventually(lambda: waiting_lines(stack) >= sender.messages - 2 * RATE, within_s=60, what="all messages on disk")
-    stack.kill("spool")
-    stack.start("spool")
-    assert waiting_lines(stack) >= sender.messages - 2 * RATE
+    all_is_on_disk_over_a_kill(stack, sender)
     stack.kill("telegraf")
     stack.start("telegraf")
     sender.all_arrive()
@@ -71,6 +65,14 @@ def test_every_reading_is_stored_after_a_kill_of_telegraf(stack: RunningStack, s
         stack.start("telegraf")
         sender.seconds_pass(2)
     sender.all_arrive()
+
+
+def all_is_on_disk_over_a_kill(stack: RunningStack, sender: SteadySender) -> None:
+    """All but what was under way when the outage began waits in the spool, and still does after a kill of it."""
+    eventually(lambda: waiting_lines(stack) >= sender.messages - 2 * RATE, within_s=60, what="all messages on disk")
+    stack.kill("spool")
+    stack.start("spool")
+    assert waiting_lines(stack) >= sender.messages - 2 * RATE
 
 
 def waiting_lines(stack: RunningStack) -> int:

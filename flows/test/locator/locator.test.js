@@ -220,10 +220,10 @@ describe('rooms', () => {
       standWithTag(scene, 'G-b', 60, createEther(house()), 'gw-G-a');
       return [scene.where('1'), scene.locator.trace('1')?.rooms];
     };
-    const told = createScene();
-    const spared = createScene();
-    told.locator.setGateway('gw-G-a', false, told.now());
-    assert.deepEqual(walk(told), walk(spared), 'its silence means what it did');
+    const withWill = createScene();
+    const withoutWill = createScene();
+    withWill.locator.setGateway('gw-G-a', false, withWill.now());
+    assert.deepEqual(walk(withWill), walk(withoutWill), 'its silence means what it did');
     const gone = createScene();
     standWithTag(gone, 'G-a', 20);
     gone.locator.setGateway('gw-G-a', false, gone.now());

@@ -13,7 +13,7 @@ from statistics import median
 import pytest
 from generator_process import plan_of, started
 from http_server import serving
-from simulator.lab.plan import Load, in_time
+from simulator.lab.plan import Load, Plan, in_time
 from simulator.lab.target import Target
 
 STAFF = json.dumps([{"id": str(number), "name": f"Somebody {number}", "presence": None} for number in range(2500)])
@@ -44,15 +44,20 @@ def url() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
 
 
-def test_who_does_not_think_is_not_late(url: str, tmp_path: Path) -> None:
-    plan = plan_of(Load("users", count=20, think_s=(0, 0), mix={"staff": 1}), seconds=1.0)
-    config = {"role": "local", "plan": plan.to_json(), "target": Target(url).to_json(), "folder": str(tmp_path),
+def rows_of(plan: Plan, url: str, folder: Path) -> list[dict[str, str]]:
+    """What one generator process made of a plan: a row for each answer to `staff`."""
+    config = {"role": "local", "plan": plan.to_json(), "target": Target(url).to_json(), "folder": str(folder),
               "page_port": 0}  # fmt: skip
     with ExitStack() as opened:
-        generator = started(opened, config, tmp_path / "log")
-        assert generator.wait(60) == 0, (tmp_path / "log").read_text()
-    with (tmp_path / "raw" / "staff.csv").open(newline="") as lines:
-        rows = list(csv.DictReader(lines))
+        generator = started(opened, config, folder / "log")
+        assert generator.wait(60) == 0, (folder / "log").read_text()
+    with (folder / "raw" / "staff.csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_who_does_not_think_is_not_late(url: str, tmp_path: Path) -> None:
+    plan = plan_of(Load("users", count=20, think_s=(0, 0), mix={"staff": 1}), seconds=1.0)
+    rows = rows_of(plan, url, tmp_path)
     assert {row["fault"] for row in rows} == {""}
     assert len(rows) > 20
     assert median(float(row["late_ms"]) for row in rows) < LATE_MS
@@ -63,11 +68,5 @@ def test_users_of_a_larger_step_do_not_act_in_the_next(url: str, tmp_path: Path)
     many, few = (Load("users", count=count, think_s=(think_s, think_s), mix={"staff": 1}) for count in (150, 2))
     steps = in_time([("many", seconds, (many,), ""), ("few", seconds, (few,), "")], 1)
     plan = replace(plan_of(many, seconds), steps=steps)
-    config = {"role": "local", "plan": plan.to_json(), "target": Target(url).to_json(), "folder": str(tmp_path),
-              "page_port": 0}  # fmt: skip
-    with ExitStack() as opened:
-        generator = started(opened, config, tmp_path / "log")
-        assert generator.wait(60) == 0, (tmp_path / "log").read_text()
-    with (tmp_path / "raw" / "staff.csv").open(newline="") as lines:
-        steps_of_rows = [row["step"] for row in csv.DictReader(lines)]
+    steps_of_rows = [row["step"] for row in rows_of(plan, url, tmp_path)]
     assert 2 <= steps_of_rows.count("1") <= 2 * (seconds / think_s + 1)
