@@ -79,7 +79,7 @@ class BrokerReader:
             with _unchecked_tls().wrap_socket(plain) if url.scheme == "ssl" else plain as connection:
                 self._begin(connection)
                 self._read(connection)
-                connection.sendall(mqtt.DISCONNECT)
+                connection.sendall(mqtt.end_chain(mqtt.DISCONNECT))
 
     def _begin(self, connection: socket.socket) -> None:
         """Continue the session. The broker may send publications between the answers."""
@@ -108,7 +108,7 @@ class BrokerReader:
             if self._waits_for and now_s - began_s > ANSWER_WITHIN_S:
                 raise mqtt.ProtocolError("the broker does not answer")
             if now_s - sent_s >= KEEPALIVE_S / 2:
-                connection.sendall(mqtt.PINGREQ)
+                connection.sendall(mqtt.continue_chain())
                 sent_s = now_s
             if now_s - heard_s > KEEPALIVE_S * 1.5:
                 raise ConnectionError("nothing is heard from the broker")
@@ -120,7 +120,8 @@ class BrokerReader:
         reader = self._reader
         if reader.lines:
             self._queue.append(MESSAGES, b"".join(reader.lines))
-        connection.sendall(mqtt.acknowledge(reader.acknowledgements))
+        if reader.acknowledgements:
+            connection.sendall(mqtt.continue_chain(mqtt.acknowledge(reader.acknowledgements)))
         reader.forget()
 
     def _answers(self, connection: socket.socket, packets: list[tuple[int, bytes]]) -> None:
@@ -132,7 +133,7 @@ class BrokerReader:
             if first == mqtt.CONNACK:
                 if body[1:] != b"\0":
                     raise mqtt.ProtocolError(f"the broker refuses the account {self._account.user}")
-                connection.sendall(mqtt.subscribe(self._topics))
+                connection.sendall(mqtt.begin_chain(mqtt.subscribe(self._topics)))
             elif any(code & 0x80 for code in body[2:]):
                 raise mqtt.ProtocolError(f"the broker refuses a subscription of {self._account.user}")
             else:
