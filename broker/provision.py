@@ -41,8 +41,8 @@ LEAST_OPEN_FILES = 256
 UNLIMITED_OPEN_FILES = 1_048_576
 # Share of the open files for receivers, idle or not. The rest is for the services, even if the TLS port is full.
 RECEIVERS_PART = 0.4
-# Two spools, and their old connections where the network has lost them.
-SPOOL_CONNECTIONS = 16
+# The flows, two spools, and their old connections where the network has lost them.
+READERS_CONNECTIONS = 16
 
 
 def service_passwords(environment: Mapping[str, str], simulator: bool, second_telegraf: bool) -> dict[str, str]:
@@ -71,21 +71,21 @@ def services_outside(environment: Mapping[str, str]) -> bool:
 
 
 def render_listeners(
-    port: int, bind: str, tls_port: int, tls_bind: str, user: str, open_files: int, spool_port: int = 0
+    port: int, bind: str, tls_port: int, tls_bind: str, user: str, open_files: int, readers_port: int = 0
 ) -> str:
-    """Mosquitto's configuration of the listeners. A port 0 leaves receivers' (``tls_port``) or the spool's out.
+    """Mosquitto's configuration of the listeners. A port 0 leaves out that of receivers (``tls_port``) or that of readers (``readers_port``).
 
     Without free open files Mosquitto refuses every connection, on any listener. So the listeners' limits together
     stay below ``open_files``.
     """
     receivers = int(open_files * RECEIVERS_PART) if tls_port else 0
-    spools = SPOOL_CONNECTIONS if spool_port else 0
+    readers = READERS_CONNECTIONS if readers_port else 0
     lines = [
         "# Written by provision.py; changes here are lost.",
         f"user {user}",
         "# For the services on this machine; never for the outside network.",
         f"listener {port} {bind}".rstrip(),
-        f"max_connections {open_files - OWN_FILES - receivers - spools}",
+        f"max_connections {open_files - OWN_FILES - receivers - readers}",
     ]
     if tls_port:
         lines += [
@@ -97,12 +97,12 @@ def render_listeners(
             "keyfile tls/server.key",
             "use_username_as_clientid true",
         ]
-    if spool_port:
+    if readers_port:
         lines += [
-            "# For the spool. Of a plain connection Mosquitto reads one packet before it turns to all others,",
+            "# For the spool and the flows, which read all readings. Of a plain connection Mosquitto reads one packet before it turns to all others,",
             "# of TLS all packets of a record: so a thousand acknowledgements are one turn, not a thousand.",
-            f"listener {spool_port} {bind}".rstrip(),
-            f"max_connections {spools}",
+            f"listener {readers_port} {bind}".rstrip(),
+            f"max_connections {readers}",
             "certfile tls/server.crt",
             "keyfile tls/server.key",
         ]
@@ -114,7 +114,7 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
     store = Store(options.data, options.owner)
     passwords = service_passwords(environment, not options.no_simulator, bool(options.telegraf))
     where = (options.port, options.bind, options.tls_port, options.tls_bind)
-    listeners = render_listeners(*where, options.user, options.open_files, options.spool_port)
+    listeners = render_listeners(*where, options.user, options.open_files, options.readers_port)
     done = []
     with store.locked():
         accounts, hashes = store.accounts(), store.hashes()
@@ -243,7 +243,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--bind", default="127.0.0.1", help="its address (default %(default)s; 0.0.0.0 only inside a container)")
     add("--tls-port", type=int, default=8883, help="port with TLS, for receivers; 0: none (default %(default)s)")
     add("--tls-bind", default="", help="its address (default: all)")
-    add("--spool-port", type=int, default=0, help="port with TLS at --bind, for the spool; 0: none (default)")
+    add("--readers-port", type=int, default=0, help="port with TLS at --bind, for the spool and the flows; 0: none (default)")
     add(
         "--name",
         action="append",

@@ -27,6 +27,7 @@ function orRefuse(work) {
 const GUESSABLE = 20;
 
 const config = orRefuse(() => readConfig(process.env));
+process.env.MQTT_URL = config.mqttUrl; // flows.json reads it
 const trusted = orRefuse(() => createTrust(config));
 const clients = orRefuse(() => createClients(config));
 const versions = path.join(config.userDir, 'building-versions');

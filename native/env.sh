@@ -56,7 +56,7 @@ set_default NATS_PORT 4222
 set_default MQTT_PORT 1883
 set_default MQTT_BIND 127.0.0.1
 set_default MQTT_SERVICES_OUTSIDE ''
-set_default MQTT_SPOOL_PORT 8884
+set_default MQTT_READERS_PORT 8884
 set_default MQTTS_PORT 8883
 set_default MQTTS_BIND 0.0.0.0
 set_default MQTTS_NAMES ''

@@ -7,6 +7,7 @@ const { isLoopback } = require('./access');
 /**
  * Everything that is configured from outside. `settings.js` makes it from process.env.
  * @typedef {object} Config
+ * @property {string} mqttUrl of the listener that the flows read from; without MQTT_URL the plain one
  * @property {string} httpHost listen address
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
@@ -50,6 +51,9 @@ class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
+
+/** @param {string} host @param {number} port */
+const mqttUrl = (host, port) => `mqtt://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
  * Read and check the environment; every fault is reported at once.
@@ -117,13 +121,14 @@ function readConfig(env) {
     return listed;
   };
 
-  text('MQTT_HOST'); // these three are read by flows.json and flows_cred.json themselves
-  port('MQTT_PORT');
-  text('MQTT_NODERED_PASSWORD');
+  const mqttHost = text('MQTT_HOST');
+  const mqttPort = port('MQTT_PORT');
+  text('MQTT_NODERED_PASSWORD'); // read by flows_cred.json itself
   const httpHost = text('HTTP_HOST', '127.0.0.1');
   const secure = (env.HTTPS_PORT ?? '').trim() !== '';
   const nets = text('SDA_TRUSTED_NETS', LOOPBACK);
   const config = {
+    mqttUrl: text('MQTT_URL', mqttUrl(mqttHost, mqttPort)),
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),
     httpBind: text('HTTP_BIND', httpHost),

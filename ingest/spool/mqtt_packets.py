@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterable
 
-CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK = 0x10, 0x20, 0x30, 0x40, 0x82, 0x90
+CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK, PINGREQ = 0x10, 0x20, 0x30, 0x40, 0x82, 0x90, 0xC0
 DISCONNECT = b"\xe0\x00"
-_PING_BEGIN, _PING_END = b"\xc0", b"\x00"
-"""PINGREQ in two halves."""
+_PING_BEGIN, _PING_END = bytes([PINGREQ]), b"\x00"
 _LEVEL_AND_FLAGS = b"\x00\x04MQTT\x04\xc0"
 """Protocol level 4; a user name, a password, no clean session, no last will."""
 _QOS_FLAGS = 0x06

@@ -106,7 +106,7 @@ def test_a_link_with_a_proxy_is_reached_through_it_and_others_are_not(tmp_path: 
     assert environments["node-red"]["INFLUX_URL"] == "http://127.0.0.1:21001"
     assert environments["spool"]["INFLUX_URL"] == settings.influx_url
     assert environments["telegraf"]["MQTT_URL"] == "tcp://127.0.0.1:21002"
-    assert environments["node-red"]["MQTT_PORT"] == settings["MQTT_PORT"]
+    assert environments["node-red"]["MQTT_URL"] == f"ssl://127.0.0.1:{settings['MQTT_READERS_PORT']}"
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ def test_all_listeners_together_stay_below_the_open_files_of_the_broker(stack: R
     bounds = [int(bound) for bound in re.findall(r"^max_connections (\d+)$", listeners, re.MULTILINE)]
     assert len(bounds) == len(re.findall(r"^listener ", listeners, re.MULTILINE)) == 3
     assert sum(bounds) < limit
-    services, receivers, spools = bounds
-    assert min(services, receivers) >= 0.4 * limit - spools
+    services, receivers, readers = bounds
+    assert min(services, receivers) >= 0.4 * limit - readers
 
 
 def test_the_spool_reads_over_its_own_listener(stack: RunningStack) -> None:
     """Over the plain one its acknowledgements would starve where a thousand receivers publish at once."""
     ports = {one.raddr.port for one in psutil.Process(stack.pid("spool")).net_connections("tcp") if one.raddr}
-    assert stack.settings.port("MQTT_SPOOL_PORT") in ports
+    assert stack.settings.port("MQTT_READERS_PORT") in ports
     assert stack.ports.mqtt not in ports

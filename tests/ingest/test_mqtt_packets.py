@@ -69,3 +69,20 @@ def test_connecting_continues_the_session_of_the_account() -> None:
         0x10, b"\0\4MQTT\4\xc0\0\x3c\0\x11telegraf/readings\0\x11telegraf-readings\0\6secret"
     )
     assert mqtt.subscribe(["a/+", "b"]) == packet(0x82, b"\0\1\0\3a/+\1\0\1b\1")
+
+
+def test_a_chain_ends_within_a_packet_until_its_end_and_nothing_is_missing() -> None:
+    acknowledged = [number.to_bytes(2) for number in range(1, 5001)]
+    pieces = [
+        mqtt.begin_chain(mqtt.subscribe(["a"])),
+        *(mqtt.continue_chain(mqtt.acknowledge(acknowledged[at : at + 1000])) for at in range(0, 5000, 1000)),
+        mqtt.continue_chain(),
+        mqtt.end_chain(mqtt.DISCONNECT),
+    ]
+    broker, read, read_after = mqtt.PacketReader(), [], []
+    for piece in pieces:
+        read += broker.feed(piece)
+        read_after.append(len(read))
+    assert read_after == [1, 1002, 2003, 3004, 4005, 5006, 5007, 5009], "the last packet of a piece is read with the next"
+    assert [body for first, body in read if first == mqtt.PUBACK] == acknowledged
+    assert [first for first, _ in read[1:] if first not in {mqtt.PUBACK, mqtt.PINGREQ}] == [0xE0]

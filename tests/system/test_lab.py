@@ -67,7 +67,7 @@ HELD_BACK_S, TOO_LONG_S = 0.3, 4.5
 @pytest.fixture(scope="module")
 def links_and_stack() -> Iterator[tuple[Links, RunningStack]]:
     """A stack with a proxy on each way between its parts."""
-    ports = dict(zip(("INFLUX_PORT", "MQTT_PORT"), map(str, unused_ports(2)), strict=True))
+    ports = dict(zip(("INFLUX_PORT", "MQTT_PORT", "MQTT_READERS_PORT"), map(str, unused_ports(3)), strict=True))
     with linked(ports) as (settings, links), running_stack(environment=settings) as running:
         yield links, running
 

@@ -1,10 +1,12 @@
 // @ts-check
 'use strict';
 
+const { chainWrites } = require('./chain-writes');
+
 /**
  * What is written to a socket within one turn of the event loop goes out together, in one system call instead of one for each
  * message and each acknowledgement. Nothing waits for a timer, and not for the broker's kernel to acknowledge what went before
- * (Nagle's algorithm, which delays a message after a PUBACK by up to 40 ms).
+ * (Nagle's algorithm, which delays a message after a PUBACK by up to 40 ms). Over TLS the writes are chained (`chain-writes.js`).
  */
 
 /** @type {WeakSet<import('node:stream').Writable>} */
@@ -17,6 +19,7 @@ const gathered = new WeakSet();
 function gatherWrites(stream) {
   if (gathered.has(stream)) return;
   gathered.add(stream);
+  chainWrites(stream);
   stream.setNoDelay?.(true); // a WebSocket's stream has none
   const write = stream.write.bind(stream);
   let open = false;

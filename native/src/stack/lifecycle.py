@@ -162,7 +162,7 @@ def provision_broker(settings: Settings) -> None:
                "--tls-port", 0 if settings.on_cluster else settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
                "--open-files", open_files()]  # fmt: skip
     if not settings.on_nats and not settings.on_cluster:
-        command += ["--spool-port", settings["MQTT_SPOOL_PORT"]]
+        command += ["--readers-port", settings["MQTT_READERS_PORT"]]
     if settings.on_nats:
         command += ["--nats-port", settings["NATS_PORT"]]
     if settings.on_cluster:

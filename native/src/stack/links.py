@@ -12,13 +12,13 @@ from . import health
 from .layout import toxiproxy_program
 from .wait import wait_for
 
-LINKS = (
-    ("node-red", "influxd"),
-    ("node-red", "mosquitto"),
-    ("spool", "influxd"),
-    ("telegraf", "mosquitto"),
-)
-"""Who connects to what."""
+LINKS = {
+    ("node-red", "influxd"): "INFLUX_PORT",
+    ("node-red", "mosquitto"): "MQTT_READERS_PORT",
+    ("spool", "influxd"): "INFLUX_PORT",
+    ("telegraf", "mosquitto"): "MQTT_PORT",
+}
+"""Who connects to what, and the setting of the port there."""
 SETTING = "LINK_PORTS"
 """`node-red-influxd=21000,…`: the port of the proxy on the way; without it parts connect directly."""
 READY_WITHIN_S = 20.0

@@ -136,7 +136,7 @@ def _mosquitto(settings: Settings) -> Process:
         directory=data,  # every path in mosquitto.conf is relative to it
         environment={},
         healthy=admits(settings),
-        ports=("MQTT_PORT", "MQTTS_PORT", "MQTT_SPOOL_PORT"),
+        ports=("MQTT_PORT", "MQTTS_PORT", "MQTT_READERS_PORT"),
         configuration=digest([start, configuration, data / "listeners.d" / "listeners.conf", data / "sessions.json"]),
     )
 
@@ -179,7 +179,7 @@ def _spool(settings: Settings, store: Store) -> Process:
         environment={
             "INFLUX_URL": settings.influx_url_from("spool", store),
             "INFLUX_WRITE_TOKEN": settings[store.key("INFLUX_WRITE_TOKEN")],
-            "MQTT_URL": settings.mqtt_spool_url,
+            "MQTT_URL": settings.mqtt_readers_url_from("spool"),
             "MQTT_TELEGRAF_PASSWORD": settings["MQTT_TELEGRAF_PASSWORD"],
             "TELEGRAF_NAME": store.name("telegraf"),
             "TELEGRAF_READINGS_URL": f"{settings.url_of('READINGS_PORT', store)}/readings",
@@ -266,8 +266,9 @@ def _node_red(settings: Settings) -> Process:
             "HTTPS_HOST": settings["HTTPS_BIND"],
             "HTTPS_CERT": str(certificate),
             "HTTPS_KEY": str(key),
+            "MQTT_URL": settings.mqtt_readers_url_from("node-red"),
             "MQTT_HOST": settings.mqtt_host,
-            "MQTT_PORT": str(settings.port_from("node-red", "mosquitto", "MQTT_PORT")),
+            "MQTT_PORT": settings["MQTT_PORT"],
             "MQTTS_HOST": reachable(settings["MQTTS_BIND"]),
             "MQTTS_PORT": settings["MQTTS_PORT"],
             "INFLUX_URL": settings.influx_url_from("node-red"),

@@ -48,12 +48,12 @@ def main(arguments: Sequence[str]) -> int:
 def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
     """Proxies between the parts of a stack; yields `own` with the settings that make the stack use them."""
     install(delay_parts())
-    own_port, influx, mqtt, *listening = _free_ports(3 + len(LINKS))
-    chosen = {"INFLUX_PORT": str(influx), "MQTT_PORT": str(mqtt), **own}
-    keys = {"influxd": "INFLUX_PORT", "mosquitto": "MQTT_PORT"}
+    own_port, *free = _free_ports(1 + 2 * len(LINKS))
+    keys = dict.fromkeys(LINKS.values())
+    chosen = {**dict(zip(keys, map(str, free), strict=False)), **own}
     ways = {
-        f"{part}-{other}": (port, int(chosen[keys[other]]))
-        for (part, other), port in zip(LINKS, listening, strict=True)
+        f"{part}-{other}": (port, int(chosen[key]))
+        for ((part, other), key), port in zip(LINKS.items(), free[len(LINKS) :], strict=True)
     }
     with proxies(ways, own_port) as links:
         yield {**chosen, SETTING: ",".join(f"{name}={port}" for name, (port, _) in ways.items())}, links

@@ -16,7 +16,7 @@ from .stores import FIRST, SECOND, SECOND_PORT_KEYS, Store
 PORT_KEYS = (
     "MQTT_PORT",
     "MQTTS_PORT",
-    "MQTT_SPOOL_PORT",
+    "MQTT_READERS_PORT",
     "INFLUX_PORT",
     "HTTP_PORT",
     "TELEGRAF_PORT",
@@ -95,12 +95,11 @@ class Settings:
         """The plain listener as `part` reaches it."""
         return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
 
-    @property
-    def mqtt_spool_url(self) -> str:
-        """The spool's listener; of NATS, which has none for it, the plain one."""
+    def mqtt_readers_url_from(self, part: str) -> str:
+        """The listener for who reads all readings, as `part` reaches it; of NATS, which has none, the plain one."""
         if self.on_nats or self.on_cluster:
-            return self.mqtt_url_from("spool")
-        return f"ssl://{_bracketed(self.mqtt_host)}:{self['MQTT_SPOOL_PORT']}"
+            return self.mqtt_url_from(part)
+        return f"ssl://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_READERS_PORT')}"
 
     def influx_url_from(self, part: str, store: Store = FIRST) -> str:
         """A database as `part` reaches it."""
