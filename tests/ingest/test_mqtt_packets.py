@@ -83,6 +83,8 @@ def test_a_chain_ends_within_a_packet_until_its_end_and_nothing_is_missing() -> 
     for piece in pieces:
         read += broker.feed(piece)
         read_after.append(len(read))
-    assert read_after == [1, 1002, 2003, 3004, 4005, 5006, 5007, 5009], "the last packet of a piece is read with the next"
+    assert read_after == [1, 1002, 2003, 3004, 4005, 5006, 5007, 5009], (
+        "the last packet of a piece is read with the next"
+    )
     assert [body for first, body in read if first == mqtt.PUBACK] == acknowledged
     assert [first for first, _ in read[1:] if first not in {mqtt.PUBACK, mqtt.PINGREQ}] == [0xE0]

@@ -114,6 +114,8 @@ def test_a_run_counts_everything_and_says_that_it_is_void(stack: RunningStack, t
     assert first["readings"] + second["readings"] == summary["counts"]["stored"]
     assert first["requests"] + second["requests"] == summary["requests"]
     assert summary["wrong"] == 0
+    assert all(one["p50_ms"] <= one["p99_ms"] <= one["worst_p99_ms"] for one in summary["live"])
+    assert json.loads((folder / "live-lag.json").read_text())
     calls = {call for step in summary["steps"] for call in step["calls"]}
     assert calls - {"change", "unchanged"} == {"message", "insert", "hacs", "staff", "monitoring", "page"}
     (opened,) = [step["calls"]["page"] for step in summary["steps"] if "page" in step["calls"]]

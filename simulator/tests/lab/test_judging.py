@@ -6,8 +6,9 @@ from typing import Any
 from simulator.lab.accuracy import Accuracy, judge
 from simulator.lab.calls import Moment, Place, Site, hacs, history, monitoring, site_of
 from simulator.lab.catalogue import CALLS, LARGE_BYTES
+from simulator.lab.plan import Plan, Step
 from simulator.lab.samples import Sample
-from simulator.lab.summary import expected
+from simulator.lab.summary import expected, live
 
 PLACES = (Place("A0", "L1", "a", "Room A"), Place("B0", "L2", "b", "Room B"))
 SITE = Site(PLACES, past_end_s=9_000, run="x")
@@ -87,3 +88,12 @@ def test_rooms_are_judged_second_by_second_between_start_and_end() -> None:
     course = [(0, "L1", "a"), (60_000, "L2", "b"), (100_000, "", "")]
     said = [(10, "L2", "b"), (50, "L1", "a"), (59, "L1", "b"), (70, "L2", "b"), (99, "L1", "a")]
     assert judge({"7": course}, {"7": said}) == Accuracy(people=1, seconds=68, located=3, right=2, level_right=3)
+
+
+def test_the_live_view_of_a_step_is_judged_by_what_was_said_within_it() -> None:
+    plan = Plan("s", "S", "", "short", (Step("calm", 0, 0, 20, ()),))
+    said = [{"ms": 100_000 + at, "p50_ms": p50, "p99_ms": p50 + 500} for at, p50 in
+            ((-2000, 1), (3000, 2), (8000, 600), (13_000, 500), (18_000, 5500), (23_000, 3))]  # fmt: skip
+    run = {"step": 0, "begun_ms": 100_000, "seconds": 20}
+    assert live(plan, run, said) == {"step": 0, "name": "calm", "p50_ms": 600, "p99_ms": 1100, "worst_p99_ms": 6000}
+    assert live(plan, run, said[:2]) is None

@@ -150,6 +150,8 @@ def _section(run: Mapping[str, Any], picture: str | None) -> list[Block]:
         blocks.append(pages)
     if run["behind"]:
         blocks.append(tables.delays(run))
+    if (live := tables.live(run)) is not None:
+        blocks += [Paragraph(tables.LIVE), live]
     if run["accuracy"]:
         blocks.append(tables.accuracies(run))
     if (messages := tables.by_message(run)) is not None:

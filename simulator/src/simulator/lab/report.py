@@ -64,6 +64,8 @@ def _blocks(summary: Mapping[str, Any], drawn: Mapping[str, str]) -> list[Block]
     if summary["behind"]:
         blocks += [Heading("Monitoring delay"), tables.delays(summary)]
         blocks += [Picture("delay", drawn["delay"])] if "delay" in drawn else []
+    if (live := tables.live(summary)) is not None:
+        blocks += [Heading("Live view"), Paragraph(tables.LIVE), live]
     blocks += [Heading("Everything counted"), *_counts(summary)]
     if (workers := tables.by_worker(summary)) is not None:
         blocks += [Heading("What each worker did"), workers]

@@ -30,6 +30,7 @@ NEXT_WORKER_S = 2.0
 BUILDING_TIMEOUT_S = 10
 
 
+LIVE_LAG = "live-lag.json"
 DEMO_BUILDING = "Harbour House"
 
 
@@ -107,9 +108,12 @@ def recount(
         counts = json.loads(_read(folder, "summary.json"))["counts"]
     else:
         counts = _count(found, target, environment, json.loads((folder / "people.json").read_text()), log, still_s)
+        _keep_live_lag(folder, target, environment)
         _judge_people(folder, target, plan)
     environment["accuracy"] = json.loads(path.read_text()) if (path := folder / "accuracy.json").exists() else []
-    made = summary.summarise(plan, found, generator, resources.read(folder / "resources.csv"), counts, environment)
+    live_lag = json.loads(path.read_text()) if (path := folder / LIVE_LAG).exists() else []
+    made = summary.summarise(plan, found, generator, resources.read(folder / "resources.csv"), counts, environment,
+                             live_lag)  # fmt: skip
     (folder / "summary.json").write_text(json.dumps(made, indent=1))
     return made
 
@@ -152,6 +156,12 @@ def _count(
         {"receiver": one.receiver, "sent": one.sent, "unknown": one.unknown, "stored": one.stored} for one in differ
     ]
     return {**none, "counted": True, "stored": sum(there.values()), "differences": shown, "after_s": round(after_s, 1)}
+
+
+def _keep_live_lag(folder: Path, target: Target, environment: Mapping[str, Any]) -> None:
+    if target.influx_token and target.influx_url:
+        found = stored.live_lag(target, environment["started_ms"], environment["ended_ms"])
+        (folder / LIVE_LAG).write_text(json.dumps(found))
 
 
 def _judge_people(folder: Path, target: Target, plan: Plan) -> None:

@@ -1,4 +1,6 @@
-"""Counts what the platform stored. The only module that knows how readings lie in InfluxDB: as points or as batches."""
+"""Counts what the platform stored, and reads what it says of itself.
+
+The only module that knows how readings lie in InfluxDB: as points or as batches."""
 
 import time
 from collections import defaultdict
@@ -40,6 +42,28 @@ WINDOW |> filter(fn: (r) => r._measurement == "batch" and r._field == "readings"
   |> group(columns: ["receiver"]) |> sum()
 """
 """A point for each batch, its readings in one text: `<beacon> <rssi>,<beacon> <rssi>`."""
+
+
+LIVE_LAG = {"live_lag_p50_ms": "p50_ms", "live_lag_p99_ms": "p99_ms"}
+
+
+def live_lag(target: Target, start_ms: int, stop_ms: int) -> list[dict[str, float]]:
+    """How far the live view was behind, every 5 s: `ms` (epoch) with the median and the 99th percentile of these 5 s.
+
+    From the beginning of the second that a location is about to its publication: up to a second of it is that second.
+    """
+    wanted = " or ".join(f'r._field == "{field}"' for field in LIVE_LAG)
+    query = f"""
+    from(bucket: "health") |> range(start: {_time(start_ms)}, stop: {_time(stop_ms)})
+      |> filter(fn: (r) => r._measurement == "flows_health" and ({wanted}))
+    """
+    found: dict[float, dict[str, float]] = defaultdict(dict)
+    with _client(target.influx_url, target.influx_token) as client:
+        for table in client.query_api().query(query):
+            for record in table.records:
+                ms = round(record.get_time().timestamp() * 1000)
+                found[ms] |= {"ms": ms, LIVE_LAG[record.get_field()]: float(record.get_value())}
+    return [one for _, one in sorted(found.items()) if len(one) == 1 + len(LIVE_LAG)]
 
 
 def settled(

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from statistics import mean
+from statistics import mean, median
 from typing import Any
 
 from simulator.lab import statistics, verdict
@@ -13,6 +13,8 @@ from simulator.lab.resources import MACHINE, Use
 from simulator.lab.samples import Sample
 from simulator.lab.statistics import Figures
 
+LIVE_EVERY_MS = 5000
+"""The flows say so often how far the live view is behind: the first time in a step is about before, too."""
 PROMISES = ("insert", "message", "batch")
 """Calls whose right answers promise stored readings."""
 
@@ -38,6 +40,7 @@ def summarise(
     uses: Sequence[Use],
     counts: Mapping[str, Any],
     environment: Mapping[str, Any],
+    live_lag: Sequence[Mapping[str, float]] = (),
 ) -> dict[str, Any]:
     """Everything that the report shows, but for courses over time.
 
@@ -48,6 +51,7 @@ def summarise(
         uses: of `resources.csv`.
         counts: `{"counted", "expected", "stored", "differences", "after_s"}`.
         environment: machine, versions, target.
+        live_lag: of the whole run, `{"ms", "p50_ms", "p99_ms"}` each.
     """
     grouped = statistics.by_step_and_call(samples)
     steps = [_step(plan.steps[one["step"]], one, grouped[one["step"]], uses) for one in generator["steps"]]
@@ -86,6 +90,7 @@ def summarise(
         "others_cores": _others(steps), "took_s": round(took_s, 2), "planned_s": round(planned_s, 2),
         "shares": shares(samples, generator) if generator["workers"] > 1 else [],
         "steps": steps, "wanted": wanted, "counts": dict(counts), "behind": _behind(plan, samples, generator),
+        "live": [found for run in generator["steps"] if (found := live(plan, run, live_lag))],
         "saturation": _saturation(plan, steps, environment),
     }  # fmt: skip
 
@@ -187,6 +192,18 @@ def _behind(plan: Plan, samples: Sequence[Sample], generator: Mapping[str, Any])
                  "grows": statistics.grows(points)}
             )  # fmt: skip
     return found
+
+
+def live(plan: Plan, run: Mapping[str, Any], lag: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
+    """How far the live view was behind in a step; None: it did not say so within it."""
+    end_ms = run["begun_ms"] + run["seconds"] * 1000
+    inside = [one for one in lag if run["begun_ms"] + LIVE_EVERY_MS <= one["ms"] <= end_ms]
+    if not inside:
+        return None
+    return {
+        "step": run["step"], "name": plan.steps[run["step"]].name, "p50_ms": median(one["p50_ms"] for one in inside),
+        "p99_ms": median(one["p99_ms"] for one in inside), "worst_p99_ms": max(one["p99_ms"] for one in inside),
+    }  # fmt: skip
 
 
 def _saturation(

@@ -216,6 +216,23 @@ def delays(summary: Mapping[str, Any]) -> Table:
     return Table(["step", "looks", "monitoring delay p50 ms", "most ms", "grows"], rows, note(summary))
 
 
+LIVE = (
+    "How far the live view is behind, from the beginning of the second that a location is about to its publication: up "
+    "to a second of it is that second. Of intervals of 5 s, as the flows say it of themselves."
+)
+
+
+def live(summary: Mapping[str, Any]) -> Table | None:
+    """How far the live view was behind; None: nobody was located."""
+    rows = [
+        [one["name"], *(ms(one[key]) for key in ("p50_ms", "p99_ms", "worst_p99_ms"))]
+        for one in summary.get("live", [])
+    ]
+    return (
+        Table(["step", "live view behind p50 ms", "p99", "p99 of the worst 5 s"], rows, note(summary)) if rows else None
+    )
+
+
 def accuracies(summary: Mapping[str, Any]) -> Table:
     """How often the platform said the right room of simulated people."""
     rows = []
