@@ -73,7 +73,9 @@ def services_outside(environment: Mapping[str, str]) -> bool:
 def render_listeners(
     port: int, bind: str, tls_port: int, tls_bind: str, user: str, open_files: int, readers_port: int = 0
 ) -> str:
-    """Mosquitto's configuration of the listeners. A port 0 leaves out that of receivers (``tls_port``) or that of readers (``readers_port``).
+    """Mosquitto's configuration of the listeners.
+
+    A port 0 leaves out that of receivers (``tls_port``) or that of readers (``readers_port``).
 
     Without free open files Mosquitto refuses every connection, on any listener. So the listeners' limits together
     stay below ``open_files``.
@@ -99,8 +101,8 @@ def render_listeners(
         ]
     if readers_port:
         lines += [
-            "# For the spool and the flows, which read all readings. Of a plain connection Mosquitto reads one packet before it turns to all others,",
-            "# of TLS all packets of a record: so a thousand acknowledgements are one turn, not a thousand.",
+            "# For the spool and the flows, which read all readings. Of a plain connection Mosquitto reads one packet",
+            "# before it turns to all others, of TLS all packets of a record: a thousand acknowledgements are one turn.",
             f"listener {readers_port} {bind}".rstrip(),
             f"max_connections {readers}",
             "certfile tls/server.crt",
@@ -243,7 +245,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--bind", default="127.0.0.1", help="its address (default %(default)s; 0.0.0.0 only inside a container)")
     add("--tls-port", type=int, default=8883, help="port with TLS, for receivers; 0: none (default %(default)s)")
     add("--tls-bind", default="", help="its address (default: all)")
-    add("--readers-port", type=int, default=0, help="port with TLS at --bind, for the spool and the flows; 0: none (default)")
+    add("--readers-port", type=int, default=0, help="port with TLS at --bind, for spool and flows; 0: none (default)")
     add(
         "--name",
         action="append",
