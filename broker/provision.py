@@ -102,7 +102,7 @@ def render_listeners(
     if readers_port:
         lines += [
             "# For the spool and the flows, which read all readings. Of a plain connection Mosquitto reads one packet",
-            "# before it turns to all others, of TLS all packets of a record: a thousand acknowledgements are one turn.",
+            "# before it turns to all others, of TLS all of a record: so a thousand acknowledgements take one turn.",
             f"listener {readers_port} {bind}".rstrip(),
             f"max_connections {readers}",
             "certfile tls/server.crt",
