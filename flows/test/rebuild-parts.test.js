@@ -128,16 +128,19 @@ test('what comes in of a time that is read, and was not heard there, is late', (
   incoming.reading(T - 100_000);
   hear(-130); // is heard below
   hear(-120); // is not
-  hear(-60); // will be read
+  hear(-60); // will be read, and not heard: what proved that it is stored has overtaken it
+  hear(-40); // will be read
   incoming.replayed(batch(-130));
+  incoming.replayed(batch(-150));
   hear(-130); // again
   incoming.reading(T - 80_000);
   hear(-110); // of a time that is through
   hear(-90); // is being read, and not heard
   assert.deepEqual(late, [-200, -300, -120, -110]);
+  for (const s of [-50, -40]) incoming.replayed(batch(s));
   incoming.end();
   incoming.end();
-  assert.deepEqual(late.slice(4), [-90], 'once');
+  assert.deepEqual(late.slice(4), [-90, -60], 'once');
 });
 
 test('of a time that is being read no more is kept than a bound', () => {

@@ -6,7 +6,8 @@ const { createRecentBatches } = require('../intake/recent-batches');
 /**
  * What arrives while the time before a start is located. At a moment that `probe.js` chooses, the database has all that arrived before;
  * what arrives from then on is kept here, so that both together are everything. And what arrives of a time that is read already, and
- * was not heard there, is late. Pure.
+ * was not heard there, is late. So is what arrived before that moment and was not heard: NATS keeps no order after a kill, and a probe
+ * may overtake readings on their way to the database. Pure.
  * @typedef {import('../intake/readings').Batch} Batch
  */
 
@@ -33,12 +34,16 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   let readingMs = startedMs;
   /** @type {Set<Batch>} of a time that is being read: it may be heard there yet */
   let open = new Set();
+  /** @type {Set<Batch>} of a time that will be read */
+  let awaited = new Set();
 
   /** @param {Batch} batch @param {number} nowMs @param {boolean} stored whether one of its beacons is registered */
   function hear(batch, nowMs, stored) {
     if (stored) {
-      if (batch.ts >= readMs && batch.ts < readingMs && open.size < bound) open.add(batch);
-      else if (batch.ts < readingMs) lateUnlessHeard(batch);
+      const isOver = batch.ts < readingMs;
+      const waiting = isOver ? open : awaited;
+      if (batch.ts >= readMs && waiting.size < bound) waiting.add(batch);
+      else if (isOver) lateUnlessHeard(batch);
     }
     if (kept) {
       if (kept.length >= bound) {
@@ -64,17 +69,15 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
     begin(ms) {
       recentBatches = createRecentBatches();
       beganMs = readMs = readingMs = ms;
-      for (const batch of open) if (batch.ts < ms) onLate(batch); // the others will be read
+      awaited = new Set([...open, ...awaited]);
       open = new Set();
+      for (const batch of awaited) if (batch.ts < ms && awaited.delete(batch)) onLate(batch);
     },
     /** What is read next ends here, and all before is read. @param {number} ms */
     reading(ms) {
       [readMs, readingMs] = [readingMs, Math.max(readingMs, ms)];
-      for (const batch of open) {
-        if (batch.ts >= readMs) continue;
-        open.delete(batch);
-        lateUnlessHeard(batch);
-      }
+      for (const batch of awaited) if (batch.ts < readingMs && awaited.delete(batch)) open.add(batch);
+      for (const batch of open) if (batch.ts < readMs && open.delete(batch)) lateUnlessHeard(batch);
     },
     /** One out of the past. @param {Batch} batch */
     replayed(batch) { if (batch.ts >= beganMs) recentBatches.isRepeated(batch); },
@@ -82,8 +85,8 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
     wasReplayed: (batch) => recentBatches.knows(batch),
     /** The past is through. */
     end() {
-      open.forEach(lateUnlessHeard);
-      open = new Set();
+      for (const waiting of [open, awaited]) waiting.forEach(lateUnlessHeard);
+      [open, awaited] = [new Set(), new Set()];
     },
     /** Keep everything from now on. */
     keep() {
