@@ -2,8 +2,11 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
+const { Readable } = require('node:stream');
+const express = require('express');
 const { createBuilding } = require('../lib/building');
 const { createSessions } = require('../lib/access/sessions');
+const { errorAnswer } = require('../lib/http/plumbing');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
@@ -126,4 +129,14 @@ test('the body of a stranger is not read', async (t) => {
   const { call } = await hacs(t, { trusted: () => false });
   const broken = await call('/newbeacondetect', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"staff_id":' });
   assert.equal(broken.status, 401, 'else it would be 400');
+});
+
+test('a caller that is gone before its body was read is no fault of ours, and not logged', async () => {
+  const request = Object.assign(Readable.from(['{}']), { method: 'POST', baseUrl: '', path: '/extractbeacon', url: '/extractbeacon',
+    headers: { 'content-type': 'application/json', 'content-length': '2' } });
+  request.destroy();
+  const error = await new Promise((resolve) => { express.json()(request, {}, resolve); });
+  const logged = [];
+  const { status, body } = errorAnswer(error, request, (text) => logged.push(text));
+  assert.deepEqual([status, body, logged], [400, { error: 'the request ended before its body was read', location: [] }, []]);
 });

@@ -27,7 +27,13 @@ function bodyOf(request) {
   return sent ? request.body : undefined;
 }
 
-const PARSING = { 'entity.parse.failed': () => 'the body is not valid JSON', 'entity.too.large': (/** @type {any} */ error) => `the body is larger than ${error.limit} bytes` };
+/** The caller ended the connection before its body was read. */
+const GONE = 'stream.not.readable';
+const PARSING = {
+  [GONE]: () => 'the request ended before its body was read',
+  'entity.parse.failed': () => 'the body is not valid JSON',
+  'entity.too.large': (/** @type {any} */ error) => `the body is larger than ${error.limit} bytes`,
+};
 /** Errors of this route carry an empty list beside the message. */
 const WITH_LIST = '/extractbeacon';
 
@@ -47,7 +53,7 @@ function queryOf({ originalUrl }) {
  */
 function errorAnswer(error, request, log, extra = {}) {
   const path = request.baseUrl + request.path;
-  const status = error.status >= 400 && error.status < 600 ? error.status : 500;
+  const status = error.type === GONE ? 400 : error.status >= 400 && error.status < 600 ? error.status : 500;
   let message = error.message;
   if (!(error instanceof ApiError)) {
     message = status < 500 ? /** @type {any} */ (PARSING)[error.type]?.(error) ?? message : 'something went wrong inside; the log says what';
