@@ -24,17 +24,22 @@ for (const [ts, rssi, kind, receiver, beacon] of rows) {
 const inOrder = [...batches.values()].sort((a, b) => a.ts - b.ts || (a.receiver < b.receiver ? -1 : 1));
 const locator = createLocator(loadBuilding(process.argv[2]));
 const outcome = emptyOutcome();
-let now = inOrder[0]?.ts ?? 0;
+let tickedMs = Math.floor((inOrder[0]?.ts ?? 0) / TICK_MS) * TICK_MS;
+/** What happens at a time happens after all ticks before it. */
+function passTo(ms) {
+  for (; tickedMs + TICK_MS <= ms; locator.tick(tickedMs, outcome)) tickedMs += TICK_MS;
+}
 for (const batch of inOrder) {
   while (states[0]?.[0] <= batch.ts) {
     const [ms, up, , gateway] = states.shift();
+    passTo(ms);
     locator.setGateway(gateway, up, ms);
   }
   batch.readings.sort((a, b) => (a.beacon < b.beacon ? -1 : 1));
-  for (; now + TICK_MS <= batch.ts; now += TICK_MS) locator.tick(now, outcome);
+  passTo(batch.ts);
   locator.hear(batch, batch.ts, outcome);
 }
-for (const endMs = Number(process.argv[3] ?? 0); now + TICK_MS <= endMs; now += TICK_MS) locator.tick(now, outcome);
+passTo(Number(process.argv[3] ?? 0));
 /** A later record of the same moment replaces an earlier one. */
 const newest = (records) => [...new Map(records.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()];
 process.stdout.write(JSON.stringify({ locations: newest(outcome.locations), stays: newest(outcome.stays) }));
