@@ -2,6 +2,7 @@
 
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
+const { createKeepAlive } = require('../lib/intake/keep-alive');
 const { followRetained } = require('../lib/intake/retained');
 const { createTopicFilter } = require('../lib/intake/topic-filter');
 
@@ -18,11 +19,13 @@ module.exports = function register(RED) {
     const options = { qos: Number(definition.qos) };
     const isOurs = createTopicFilter(filter);
     const rate = new Rate(Date.now());
+    const keepAlive = createKeepAlive(broker);
     let gathered = [];
 
     const sendGathered = () => {
       const payload = gathered;
       gathered = [];
+      keepAlive();
       if (payload.length > 0) this.send({ topic: 'messages', payload });
     };
     const gather = (topic, payload) => {

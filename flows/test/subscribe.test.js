@@ -5,7 +5,9 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { after: afterAll, before, test } = require('node:test');
+const { MqttClient } = require('mqtt');
 const helper = require('node-red-node-test-helper');
+const { createKeepAlive } = require('../lib/intake/keep-alive');
 const { createTopicFilter } = require('../lib/intake/topic-filter');
 const { partsOf } = require('../lib/intake/input');
 const { Broker, until } = require('./support/stack');
@@ -51,6 +53,16 @@ test('a gathered message is done with its last part, and an empty one at once', 
   assert.equal(calls.at(-1), 'empty');
   const alone = { topic: 'sda/v1/phone/1/readings', payload: [] };
   assert.equal(partsOf(alone, assert.fail)[0].message, alone);
+});
+
+test('messages that arrive prove that the connection is alive, once a second is enough', () => {
+  assert.equal(typeof MqttClient.prototype.reschedulePing, 'function', 'MQTT.js has it');
+  const calls = [];
+  let nowMs = 0;
+  const heard = createKeepAlive({ client: { reschedulePing: (force) => calls.push([nowMs, force]) } }, () => nowMs);
+  for (; nowMs < 2500; nowMs += 100) heard();
+  assert.deepEqual(calls, [[0, true], [1000, true], [2000, true]]);
+  createKeepAlive({})();
 });
 
 test('messages come in order, one by one or together, each once, also after the broker was away', async () => {
