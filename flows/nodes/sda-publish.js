@@ -1,7 +1,7 @@
 'use strict';
 
 const { carryOver, forget } = require('../lib/outbox/carry-over');
-const { gatherWrites } = require('../lib/outbox/gather-writes');
+const { createLine } = require('../lib/outbox/line');
 const { isKind } = require('../lib/outbox/messages');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
@@ -13,19 +13,14 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     const { site: { outbox, results }, knownTime, exchange } = configNode(RED, definition.site, 'site');
     const rate = new Rate(Date.now());
-    const connected = () => {
-      const { client, connected: isUp } = RED.nodes.getNode(definition.broker) ?? {};
-      if (isUp && client) gatherWrites(client.stream); // another one after each reconnect; a broker that is played has none
-      return isUp === true;
-    };
+    const line = createLine(() => RED.nodes.getNode(definition.broker));
     const connect = () => this.send({ action: 'connect', sda_id: 0 }); // acknowledged like messages, whose ids begin at 1
     const stopWaiting = knownTime && waitForClock(knownTime, this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 
     outbox.attach({
       send: (message) => this.send({ ...message, qos: 1 }),
-      connected,
-      connection: () => RED.nodes.getNode(definition.broker)?.client?.stream,
+      ...line,
     });
     carryOver(this.id, outbox, Date.now());
     exchange?.opened();
@@ -33,7 +28,7 @@ module.exports = function register(RED) {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
       const kept = waiting + inFlight;
       const text = `${rate.perSecond(nowMs)} items/s${kept > 0 ? `, ${kept} waiting` : ''}${dropped > 0 ? `, ${dropped} lost` : ''}`;
-      return connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
+      return line.connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
     });
 
     this.on('input', ({ topic, payload, sda_id: id }, _send, done) => {

@@ -7,12 +7,17 @@ const { probeMessage } = require('../intake/probe');
  * Readings that the broker dropped because too many waited for the flows: they are stored, and not located. The broker counts what it
  * drops, but not whose it was. So the flows send a probe every few seconds, which waits in the queue in which readings wait. While each
  * comes back soon that queue is short, and what was dropped was somebody else's. Where none does (a *stall*) and something was dropped,
- * everybody's time is to be located, from the last probe that came back soon to the next one that does. Pure.
+ * everybody's time is to be located, from the last probe that came back soon to the next one that does. What waits meanwhile is located
+ * then anyway, and makes the present old: while a queue is long after a loss, the broker is to forget it. Pure.
  * @typedef {ReturnType<typeof createBrokerDrops>} BrokerDrops
  * @typedef {{fromMs: number, toMs: number}} Stall toMs: Infinity while it lasts
  */
 
 const PROBE_MS = 4000;
+/** After a loss. */
+const PROBE_LOST_MS = 1000;
+/** After a loss a queue is forgotten when no probe came back soon for so long. */
+const FORGET_MS = 5000;
 /** To read what the broker keeps for the flows at most, 210,000 messages, takes longer. */
 const SOON_MS = 3000;
 /** Without a probe that came back soon for so long the queue may have been full. */
@@ -28,8 +33,9 @@ const BEFORE_MS = 60_000;
  * @param {() => boolean} means.connected to the broker
  * @param {(ms: number) => void} means.sendProbe
  * @param {(fromMs: number, toMs: number) => void} means.lost readings of that time were not received; it grows
+ * @param {(ms: number) => void} means.forgetQueue
  */
-function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
+function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue }) {
   /** What the broker said last; reports: how often it said something new. */
   const broker = { uptimeS: -1, reports: 0, dropped: /** @type {number|null} */ (null) };
   let sentMs = -Infinity;
@@ -45,6 +51,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
   let stall = null;
   /** Since when readings are lost; null: none are. @type {number|null} */
   let lossMs = null;
+  let forgottenMs = -Infinity;
 
   const isStalled = () => stall?.toMs === Infinity;
 
@@ -67,6 +74,14 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
     if (lossMs === null || !stall) return;
     lost(lossMs - BEFORE_MS, Math.min(stall.toMs, nowMs));
     if (nowMs - stall.toMs > REPORTED_MS) lossMs = null;
+  }
+
+  /** What is forgotten is lost, too: the stall lasts until a probe comes back soon. @param {number} nowMs */
+  function forget(nowMs) {
+    if (lossMs === null || !stall || !isConnected || nowMs - Math.max(shortMs, forgottenMs) < FORGET_MS) return;
+    stall.toMs = Infinity;
+    forgottenMs = nowMs;
+    forgetQueue(nowMs);
   }
 
   /** The broker dropped something, or lost its queues. @param {number} nowMs */
@@ -114,10 +129,12 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
     },
     /** To be called every two seconds or more often. @param {number} nowMs */
     look(nowMs) {
-      if (nowMs < sentMs) [sentMs, shortMs] = [-Infinity, Math.min(shortMs, nowMs)]; // the clock was set back
+      if (nowMs < sentMs) [sentMs, shortMs, forgottenMs] = [-Infinity, Math.min(shortMs, nowMs), -Infinity]; // the clock was set back
       judge(nowMs);
       lookAtConnection();
-      if (isConnected && broker.reports > 0 && nowMs - sentMs >= PROBE_MS) sendProbe(sentMs = nowMs);
+      const everyMs = lossMs === null ? PROBE_MS : PROBE_LOST_MS;
+      if (isConnected && broker.reports > 0 && nowMs - sentMs >= everyMs) sendProbe(sentMs = nowMs);
+      forget(nowMs);
       report(nowMs);
     },
     /** That readings are being lost, and that it is not over yet, for /health; '': none are. */
@@ -132,7 +149,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost }) {
  */
 function watchDrops(site, parts, coverage) {
   const drops = createBrokerDrops({ startedMs: site.startedMs, connected: site.outbox.connected, lost: coverage.lost,
-    sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms) });
+    sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue: site.outbox.forgetQueue });
   site.onProbe(drops.probed);
   parts.onReport(drops);
   return drops;

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { createConnection } = require('./connection');
 const { createReplay } = require('./replay');
 
 /**
@@ -13,6 +14,7 @@ const { createReplay } = require('./replay');
  * @property {(message: Message & {sda_id: number}) => void} send
  * @property {() => boolean} connected
  * @property {() => unknown} [connection] another value for each connection, so that a short break is noticed as well
+ * @property {() => void} [forgetQueue] lets the broker forget what it keeps for the flows; the connection breaks for a moment
  */
 
 const BOUNDS = Object.freeze({
@@ -24,7 +26,6 @@ const BOUNDS = Object.freeze({
   resendMs: 30_000, // a message handed over in the moment the connection broke is never acknowledged: send it again
 });
 
-const BROKEN = {}; // stands for no connection
 
 class BrokerAway extends Error {
   name = 'BrokerAway';
@@ -45,7 +46,7 @@ function createOutbox(overrides = {}) {
   const counters = { sent: 0, acknowledged: 0, dropped: 0, resent: 0, replayed: 0 };
   let nextId = 1;
   let bytes = 0;
-  let lastConnection = /** @type {unknown} */ (null); // null: there was none yet
+  const connection = createConnection();
   /** Since when there is a new connection through which nothing has got into the database yet; null: it is proven. @type {number|null} */
   let unprovenMs = null;
   let onReconnect = (/** @type {number} */ _nowMs) => {};
@@ -108,19 +109,12 @@ function createOutbox(overrides = {}) {
 
   /** Whether there is a connection; what a new one takes is put into line. @param {number} nowMs */
   function noticeConnection(nowMs) {
-    if (!line?.connected()) {
-      if (lastConnection !== null) lastConnection = BROKEN;
-      return false;
-    }
-    const connection = line.connection?.() ?? line;
-    if (connection === lastConnection) return true;
-    const first = lastConnection === null;
-    lastConnection = connection;
-    if (!first) {
+    const state = connection.look(line, nowMs);
+    if (state === 'another') {
       unprovenMs = nowMs;
       sendAgain(nowMs);
     }
-    return true;
+    return state !== 'none';
   }
 
   /** What the broker may have forgotten goes first, then what was on its way to it: the newest is said last. @param {number} nowMs */
@@ -199,6 +193,15 @@ function createOutbox(overrides = {}) {
       unprovenMs = null;
       sendAgain(nowMs);
       pump(nowMs);
+    },
+    /**
+     * What the broker keeps for the flows is of no use any more. What was published counts all the same: its time is located again.
+     * @param {number} nowMs
+     */
+    forgetQueue(nowMs) {
+      if (!line?.forgetQueue) return;
+      connection.willGoOn(nowMs);
+      line.forgetQueue();
     },
     /** @param {typeof onReconnect} listener publishes again what is retained and stays as it is */
     onReconnect: (listener) => { onReconnect = listener; },

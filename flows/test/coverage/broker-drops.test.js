@@ -17,15 +17,24 @@ const BREAK_MS = 15_000;
 class Played {
   constructor() {
     Object.assign(this, { now: T, queue: [], waiting: 0, startedMs: T - 3_600_000, dropped: 0, reports: [], missed: [] });
-    Object.assign(this, { lost: createIntervals(), isConnected: true, calls: 0 });
+    Object.assign(this, { lost: createIntervals(), isConnected: true, calls: 0, forgotten: 0, subscribedMs: T });
     this.drops = createBrokerDrops({ startedMs: T, connected: () => this.isConnected,
       sendProbe: (ms) => this.put({ probe: ms, count: 0, ms }),
-      lost: (fromMs, toMs) => { this.calls += 1; this.lost.mark(fromMs, toMs, WAITING); } });
+      forgetQueue: () => this.forget(), lost: (fromMs, toMs) => { this.calls += 1; this.lost.mark(fromMs, toMs, WAITING); } });
     this.report();
   }
 
+  /** The flows' session begins anew; they subscribe again a second later. */
+  forget() {
+    this.forgotten += 1;
+    this.missed.push(...this.queue.filter(({ probe }) => probe === undefined).map(({ ms }) => ms));
+    Object.assign(this, { queue: [], waiting: 0, subscribedMs: this.now + 1000 });
+  }
+
   put(message) {
-    if (this.waiting + message.count > BOUND) {
+    if (this.now < this.subscribedMs) {
+      if (message.probe === undefined) this.missed.push(message.ms);
+    } else if (this.waiting + message.count > BOUND) {
       this.dropped += Math.max(message.count, 0.001);
       if (message.probe === undefined) this.missed.push(message.ms);
     } else {
@@ -120,14 +129,30 @@ test('a queue that is full for minutes is one time that grows, and is over when 
   assert.ok(played.missed.length > 500, `${played.missed.length}`);
   assert.match(played.drops.reason(), /dropped messages .* since 2023-11-14T22:14/);
   const [[fromS, toS], ...others] = played.intervals();
-  assert.ok(fromS < 60 && fromS >= 60 - BEFORE_MS / 1000 && toS > 655, `${fromS} ${toS}`);
+  assert.ok(fromS < 60 && fromS >= 60 - BEFORE_MS / 1000 && toS > 645, `${fromS} ${toS}`);
   assert.deepEqual(others, []);
   played.play(QUIET);
   const [[sameS, endS], ...more] = played.intervals();
   assert.deepEqual([sameS, more, played.drops.reason()], [fromS, [], '']);
-  assert.ok(endS > 660 && endS < 690, `${endS}`);
+  assert.ok(endS > 650 && endS < 690, `${endS}`);
   const { calls } = played;
   assert.equal(played.play({ seconds: 60, foreign: true }).calls, calls, 'what is over does not grow');
+});
+
+test('a queue that is long after a loss is forgotten, so that the present is located; one that is long without a loss is read', () => {
+  const played = new Played().play(steady).play({ seconds: 12, offered: 20, isPaused: true }).play({ seconds: 60 });
+  assert.equal(played.forgotten, 0);
+  const ages = [];
+  const probed = played.drops.probed;
+  played.drops.probed = (ms, nowMs) => { ages.push(nowMs - ms); probed(ms, nowMs); };
+  played.play({ seconds: 60, offered: 30 });
+  ages.length = 0;
+  played.play({ seconds: 600, offered: 30 });
+  assert.ok(ages.length > 60 && Math.max(...ages) < 10_000, `${ages.length} ${Math.max(...ages)}`);
+  const { forgotten } = played;
+  assert.ok(forgotten > 10, `${forgotten}`);
+  assert.equal(played.play(QUIET).forgotten, forgotten);
+  assert.deepEqual([played.intervals().length, played.drops.reason()], [1, '']);
 });
 
 test('a process that stood still asks what was dropped meanwhile', () => {
@@ -164,7 +189,8 @@ test('what was dropped before the start is no loss; what is dropped by the first
 
 test('where no probe ever comes back nothing is said: the flows do not subscribe', () => {
   const lost = [];
-  const drops = createBrokerDrops({ startedMs: T, connected: () => true, sendProbe() {}, lost: (...time) => lost.push(time) });
+  const drops = createBrokerDrops({ startedMs: T, connected: () => true, sendProbe() {}, forgetQueue() {},
+    lost: (...time) => lost.push(time) });
   for (let ms = T; ms < T + 600_000; ms += 2000) {
     drops.look(ms);
     drops.uptime((ms - T) / 1000, ms);
@@ -178,7 +204,7 @@ test('where no probe ever comes back nothing is said: the flows do not subscribe
 test('a clock that is set back neither stops the probes nor is a stall', () => {
   const sent = [];
   const drops = createBrokerDrops({ startedMs: T, connected: () => true, sendProbe: (ms) => { sent.push(ms); drops.probed(ms, ms); },
-    lost: () => assert.fail('lost') });
+    forgetQueue() {}, lost: () => assert.fail('lost') });
   const run = (fromMs) => {
     for (let ms = fromMs; ms < fromMs + 2 * STALL_MS + REPORTED_MS; ms += 2000) {
       drops.uptime(ms, ms);

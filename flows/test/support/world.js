@@ -97,7 +97,7 @@ class World {
     const checkpoints = createCheckpoints(this.files(), log);
     const logger = { log, warn: log };
     const drops = createBrokerDrops({ startedMs: this.now, connected: () => true, lost: coverage.lost,
-      sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms) });
+      sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue() {} });
     site.onProbe(drops.probed);
     const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, drops, clock: () => this.now, logger, sleep });
     site.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
