@@ -8,6 +8,7 @@ const { isLoopback } = require('./access');
  * Everything that is configured from outside. `settings.js` makes it from process.env.
  * @typedef {object} Config
  * @property {string} mqttUrl of the listener that the flows read from; without MQTT_URL the plain one
+ * @property {boolean} brokerKeepsOrder Mosquitto does; NATS delivers out of order after a kill (BROKER=nats, cluster)
  * @property {string} httpHost listen address
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
@@ -128,6 +129,7 @@ function readConfig(env) {
   const secure = (env.HTTPS_PORT ?? '').trim() !== '';
   const nets = text('SDA_TRUSTED_NETS', LOOPBACK);
   const config = {
+    brokerKeepsOrder: !['nats', 'cluster'].includes(env.BROKER ?? ''),
     mqttUrl: text('MQTT_URL', mqttUrl(mqttHost, mqttPort)),
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),

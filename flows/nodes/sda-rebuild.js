@@ -13,12 +13,12 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     const { site, store, coverage, parts } = RED.nodes.getNode(definition.site);
     const logger = { log: (text) => this.log(text), warn: (text) => this.warn(text) };
-    const { userDir } = RED.settings.sda.config;
+    const { userDir, brokerKeepsOrder: keepsOrder } = RED.settings.sda.config;
     const drops = watchDrops(site, parts, coverage);
     this.rebuild = createRebuild({
       site, store, coverage, clock: Date.now, checkpoints: createCheckpoints(path.join(userDir, 'checkpoints'), logger.warn),
       versions: async () => RED.nodes.getNode(definition.building)?.editor.versions() ?? null,
-      drops, logger,
+      drops, keepsOrder, logger,
     });
     this.rebuild.start();
     const timer = setInterval(() => {

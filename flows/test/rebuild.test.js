@@ -750,3 +750,14 @@ test('one late batch and a restart: history of all others is there, the batch is
   await world.until(() => world.now >= END);
   assert.deepEqual(compared(world), compared(await undisturbed(sent)));
 });
+
+test('after a start with a broker that keeps no order the last seconds are located once more, and once', async () => {
+  for (const keepsOrder of [true, false]) {
+    const world = Object.assign(new World(walks(5, { people: 2, fromMs: T, toMs: T + 6 * MIN }), T), { keepsOrder }).start();
+    const firstMs = world.coverage.repeats.firstMs(T - MIN, T + MIN, null);
+    assert.equal(firstMs, keepsOrder ? Infinity : world.startedMs - 15_000);
+    await world.until(() => world.now >= T + 5 * MIN);
+    await world.idle();
+    assert.equal(world.coverage.repeats.count(), 0);
+  }
+});

@@ -40,10 +40,11 @@ const BREAK_MS = 15_000; // what was on its way when the connection to the broke
  * @param {Parameters<typeof createBuildingChanges>[0]['versions']} [means.versions] of the building
  * @param {import('../checkpoints').Checkpoints} [means.checkpoints]
  * @param {Pick<import('../coverage/broker-drops').BrokerDrops, 'reason'>} [means.drops]
+ * @param {boolean} [means.keepsOrder] whether the broker delivers in order after a kill, too, so that a probe proves what it says
  * @param {(ms: number) => Promise<void>} [means.sleep]
  */
 function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, checkpoints = NO_CHECKPOINTS,
-  drops = { reason: () => '' }, sleep = (ms) => wait(ms) }) {
+  drops = { reason: () => '' }, keepsOrder = true, sleep = (ms) => wait(ms) }) {
   const jobs = createJobs();
   /** @type {Job|null} */
   let current = null;
@@ -162,7 +163,9 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
       site.onSkipped(locateLater);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
       // After a break receivers come back one after the other, and the order of readings of a moment is another one.
-      site.onReconnect((nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }));
+      const repeat = (/** @type {number} */ nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null });
+      site.onReconnect(repeat);
+      if (!keepsOrder) repeat(clock()); // what was on its way may reach the database after the probe that is to prove it
       const { fromMs, known } = coverage.beforeStart();
       if (known) incoming.begin(fromMs);
       work();

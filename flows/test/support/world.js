@@ -99,7 +99,8 @@ class World {
     const drops = createBrokerDrops({ startedMs: this.now, connected: () => true, lost: coverage.lost,
       sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue() {} });
     site.onProbe(drops.probed);
-    const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, drops, clock: () => this.now, logger, sleep });
+    const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, drops, keepsOrder: this.keepsOrder,
+      clock: () => this.now, logger, sleep });
     site.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
       this.take(message);
       this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));

@@ -266,6 +266,7 @@ def _node_red(settings: Settings) -> Process:
             "HTTPS_HOST": settings["HTTPS_BIND"],
             "HTTPS_CERT": str(certificate),
             "HTTPS_KEY": str(key),
+            "BROKER": settings["BROKER"],
             "MQTT_URL": settings.mqtt_readers_url_from("node-red"),
             "MQTT_HOST": settings.mqtt_host,
             "MQTT_PORT": settings["MQTT_PORT"],
