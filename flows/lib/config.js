@@ -53,6 +53,9 @@ class ConfigError extends Error {
   }
 }
 
+/** @param {Record<string, string|undefined>} env */
+const keepsOrder = ({ BROKER = '' }) => !['nats', 'cluster'].includes(BROKER);
+
 /** @param {string} host @param {number} port */
 const mqttUrl = (host, port) => `mqtt://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
@@ -129,7 +132,7 @@ function readConfig(env) {
   const secure = (env.HTTPS_PORT ?? '').trim() !== '';
   const nets = text('SDA_TRUSTED_NETS', LOOPBACK);
   const config = {
-    brokerKeepsOrder: !['nats', 'cluster'].includes(env.BROKER ?? ''),
+    brokerKeepsOrder: keepsOrder(env),
     mqttUrl: text('MQTT_URL', mqttUrl(mqttHost, mqttPort)),
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),

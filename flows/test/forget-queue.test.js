@@ -9,6 +9,7 @@ const { test } = require('node:test');
 const mqtt = require('mqtt');
 const { createConnection } = require('../lib/outbox/connection');
 const { forgetQueue } = require('../lib/outbox/forget-queue');
+const { createOutbox } = require('../lib/outbox');
 const { Broker, until } = require('./support/stack');
 
 test('a connection that breaks to forget a queue counts as the same, one that breaks by itself does not', () => {
@@ -28,6 +29,28 @@ test('a connection that breaks to forget a queue counts as the same, one that br
   connection.willGoOn(30_100);
   isUp = true;
   assert.equal(look(30_200), 'another', 'it was broken before');
+});
+
+test('nothing is in flight when the queue is forgotten, and nothing is sent until the connection is broken', () => {
+  const outbox = createOutbox();
+  const [sent, forgotten] = [[], []];
+  outbox.attach({ send: ({ topic, sda_id: id }) => sent.push([topic, id]), connected: () => true, connection: () => outbox,
+    forgetQueue: () => forgotten.push(sent.length) });
+  for (const topic of ['a', 'b']) outbox.put({ topic, payload: '' }, 1000);
+  outbox.forgetQueue(1000);
+  outbox.put({ topic: 'c', payload: '' }, 1100);
+  outbox.acknowledge(sent[0][1], 1200);
+  assert.deepEqual(forgotten, []);
+  outbox.acknowledge(sent[1][1], 1300);
+  outbox.pump(1400);
+  assert.deepEqual([forgotten, sent.map(([topic]) => topic)], [[2], ['a', 'b']]);
+  outbox.pump(3400);
+  assert.deepEqual(sent.map(([topic]) => topic), ['a', 'b', 'c']);
+  outbox.forgetQueue(4000);
+  outbox.pump(8999);
+  assert.equal(forgotten.length, 1);
+  outbox.pump(9000);
+  assert.equal(forgotten.length, 2, 'an acknowledgement that does not come is not waited for longer');
 });
 
 test('a real broker forgets what it keeps for the flows; their client comes back, subscribes again and receives what comes', async (t) => {

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { ASIDE_MS } = require('./divergence');
 const { createIntervals, EVERYBODY, RUNNING, WAITING } = require('./intervals');
 const { createUnderway } = require('./underway');
 
@@ -12,6 +13,7 @@ const { createUnderway } = require('./underway');
  * @typedef {import('./intervals').Gap} Gap
  */
 
+const BREAK_MS = 15_000; // what was on its way when the connection to the broker broke
 const LONGEST_MS = 10 * 60_000; // who is late all the time is located once more in pieces of that length
 
 /**
@@ -23,9 +25,13 @@ function createRepeats(kept, onChange) {
   const underway = createUnderway();
   const idsOf = (/** @type {Part} */ { staff }) => staff ?? [EVERYBODY];
 
+  /** @param {Part} part */
+  const add = (part) => { if (intervals.mark(part.fromMs, part.toMs, WAITING, idsOf(part))) onChange(); };
+
   return {
-    /** @param {Part} part */
-    add(part) { if (intervals.mark(part.fromMs, part.toMs, WAITING, idsOf(part))) onChange(); },
+    add,
+    /** Of everybody, around a break of the connection. @param {number} nowMs */
+    addBreak: (nowMs) => add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }),
     /** Somebody's time that is located once more with a part of `late`. @param {string} id @param {number} fromMs @param {number} toMs */
     hold(id, fromMs, toMs) { if (intervals.mark(fromMs, toMs, RUNNING, [id])) onChange(); },
     /** What is over; it is given once. @param {number} overMs what is newer is not over @returns {Part[]} */

@@ -2,6 +2,7 @@
 'use strict';
 
 const { createConnection } = require('./connection');
+const { createForgetting } = require('./forgetting');
 const { createReplay } = require('./replay');
 
 /**
@@ -47,6 +48,7 @@ function createOutbox(overrides = {}) {
   let nextId = 1;
   let bytes = 0;
   const connection = createConnection();
+  const forgetting = createForgetting(connection, () => inFlight.size, () => line?.forgetQueue?.());
   /** Since when there is a new connection through which nothing has got into the database yet; null: it is proven. @type {number|null} */
   let unprovenMs = null;
   let onReconnect = (/** @type {number} */ _nowMs) => {};
@@ -86,7 +88,7 @@ function createOutbox(overrides = {}) {
 
   /** Send what may be sent; also to be called about once a second. @param {number} nowMs */
   function pump(nowMs) {
-    if (!noticeConnection(nowMs)) return;
+    if (!noticeConnection(nowMs) || forgetting.holds(nowMs)) return;
     if (unprovenMs === null) replay.trim(nowMs);
     for (const entry of inFlight.values()) {
       if (nowMs - entry.sentMs < bounds.resendMs) break; // in the order of sending
@@ -199,9 +201,8 @@ function createOutbox(overrides = {}) {
      * @param {number} nowMs
      */
     forgetQueue(nowMs) {
-      if (!line?.forgetQueue) return;
-      connection.willGoOn(nowMs);
-      line.forgetQueue();
+      forgetting.request(nowMs);
+      pump(nowMs);
     },
     /** @param {typeof onReconnect} listener publishes again what is retained and stays as it is */
     onReconnect: (listener) => { onReconnect = listener; },

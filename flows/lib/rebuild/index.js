@@ -3,7 +3,7 @@
 
 const { setTimeout: wait } = require('node:timers/promises');
 const { NO_CHECKPOINTS } = require('../checkpoints');
-const { ASIDE_MS, RETENTION_MS } = require('../coverage');
+const { RETENTION_MS } = require('../coverage');
 const { createBackground, givingWay, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
 const { takeDue } = require('./due');
@@ -28,7 +28,6 @@ const { gapStart, recover } = require('./recover');
 const WAITING_JOBS = 8;
 const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
-const BREAK_MS = 15_000; // what was on its way when the connection to the broker broke
 
 /**
  * @param {object} means
@@ -163,9 +162,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
       site.onSkipped(locateLater);
       site.onLate((id, ts) => coverage.late(id, ts, clock()));
       // After a break receivers come back one after the other, and the order of readings of a moment is another one.
-      const repeat = (/** @type {number} */ nowMs) => coverage.repeats.add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null });
-      site.onReconnect(repeat);
-      if (!keepsOrder) repeat(clock()); // what was on its way may reach the database after the probe that is to prove it
+      site.onReconnect(coverage.repeats.addBreak);
+      if (!keepsOrder) coverage.repeats.addBreak(clock()); // what was on its way may reach the database after the probe that is to prove it
       const { fromMs, known } = coverage.beforeStart();
       if (known) incoming.begin(fromMs);
       work();
