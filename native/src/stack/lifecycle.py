@@ -70,13 +70,14 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
 
 
 def _end_second_sessions(settings: Settings, supervisor: Supervisor) -> None:
-    """Back from two InfluxDBs to one: end the second Telegraf's sessions, for which the broker would keep messages."""
+    """Back from two InfluxDBs to one: end the sessions of the second Telegraf and of its spool, for which the broker
+    would keep messages."""
     passwords, prefix = settings.data_dir / "broker" / "passwords", f"{SECOND.name('telegraf')}-"
     if len(settings.stores) > 1 or not passwords.exists() or not supervisor.running:
         return
     users = [line.partition(":")[0] for line in passwords.read_text().splitlines() if line.startswith(prefix)]
-    if users:
-        supervisor.stop(SECOND.name("telegraf"))
+    for part in ("telegraf", "spool") if users else ():
+        supervisor.stop(SECOND.name(part))
     for user in users:  # a clean session takes the place of the one that was kept
         reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
         client_id = user.replace(prefix, f"{SECOND.name('telegraf')}/")
