@@ -9,7 +9,7 @@ from typing import Any
 import paho.mqtt.client as mqtt
 
 from .running import RunningStack
-from .stack_client import connect, eventually
+from .stack_client import connect, end, eventually
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,4 @@ def listening(
         eventually(lambda: granted, what=f"the broker's answer to a subscription of {topics}")
         yield heard
     finally:
-        client.disconnect()
-        client.loop_stop()
+        end(client)

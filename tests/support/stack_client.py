@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import httpx
@@ -50,6 +51,13 @@ def connect(stack: RunningStack, username: str = "simulator", password: str | No
     return client
 
 
+def end(client: mqtt.Client) -> None:
+    """Disconnect, and end the client's network loop."""
+    client.disconnect()
+    with suppress(AttributeError):  # paho's thread may end between the look for it and its join
+        client.loop_stop()
+
+
 def forget_session(stack: RunningStack, client_id: str) -> None:
     """Delete the broker session with this id, of Telegraf or Node-RED, while it is not connected."""
     service = client_id.split("/")[0]
@@ -59,8 +67,7 @@ def forget_session(stack: RunningStack, client_id: str) -> None:
     client.connect("127.0.0.1", stack.ports.mqtt)
     client.loop_start()
     eventually(client.is_connected, what="MQTT connection")
-    client.disconnect()
-    client.loop_stop()
+    end(client)
 
 
 def publish(stack: RunningStack, *messages: tuple[str, Any], username: str = "simulator") -> None:
@@ -75,8 +82,7 @@ def publish(stack: RunningStack, *messages: tuple[str, Any], username: str = "si
             message.wait_for_publish(30)
             assert message.is_published(), "the broker has acknowledged nothing for 30 s"
     finally:
-        client.disconnect()
-        client.loop_stop()
+        end(client)
 
 
 def batch(*readings: tuple[str, int], ts: int | None = None) -> dict[str, Any]:
