@@ -20,7 +20,7 @@ from stack.install import print_line
 from support.browser import chromium, session_of
 from support.building import Building, Placed
 from support.running import DEMO_BUILDING, RunningStack, running_stack
-from support.stack_client import batch, connect, get
+from support.stack_client import batch, connect, end, get
 
 LEVEL = "L1"
 PROBE = "probe"
@@ -84,8 +84,7 @@ class Crowd:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
-        self._client.disconnect()
-        self._client.loop_stop()
+        end(self._client)
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ from stack import hosts
 from stack.campus_files import OPERATOR, campus_files
 from stack.layout import ROOT
 from support import web
-from support.stack_client import eventually
+from support.stack_client import end, eventually
 from unused_ports import unused_ports
 
 from .daemon import Engine
@@ -102,8 +102,7 @@ class ContainerCampus:
             sent = client.publish(f"sda/v1/phone/{account}/readings", json.dumps(payload), qos=1)
             eventually(sent.is_published, what="an acknowledgement")
         finally:
-            client.disconnect()
-            client.loop_stop()
+            end(client)
 
     def remove(self) -> None:
         """Containers, volumes, networks and images of it."""

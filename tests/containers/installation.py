@@ -20,7 +20,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
 from stack.settings import PORT_KEYS
 from support import web
-from support.stack_client import eventually
+from support.stack_client import end, eventually
 from support.stored import unfolded
 from unused_ports import unused_ports
 
@@ -120,8 +120,7 @@ class Installation:
                 message.wait_for_publish(30)
                 assert message.is_published()
         finally:
-            client.disconnect()
-            client.loop_stop()
+            end(client)
 
     def stored(self, account: str) -> int:
         """Number of this receiver's readings in InfluxDB."""

@@ -7,7 +7,7 @@ from stack.layout import ROOT
 from support.building import Building
 from support.keys import admin, asking, named_key
 from support.running import RunningStack
-from support.stack_client import batch, connect, eventually, forget_session, get, now_ms, publish
+from support.stack_client import batch, connect, end, eventually, forget_session, get, now_ms, publish
 
 WITHIN_S = 45.0
 
@@ -32,8 +32,7 @@ def retain_status(stack: RunningStack, gateway: str, state: str) -> None:
     client = connect(stack)
     body = json.dumps({"state": state, "ts": now_ms(), "version": "1.2.3"})
     client.publish(f"sda/v1/gateway/{gateway}/status", body, qos=1, retain=True).wait_for_publish(10)
-    client.disconnect()
-    client.loop_stop()
+    end(client)
 
 
 def test_a_gateway_alert_is_acknowledged_over_a_restart_and_ends(stack: RunningStack, demo: Building) -> None:
@@ -63,8 +62,7 @@ def test_a_gateway_alert_is_acknowledged_over_a_restart_and_ends(stack: RunningS
         return alert(stack, id_) is None
 
     eventually(works_again, within_s=180, what="its end, which somebody has seen already")
-    client.disconnect()
-    client.loop_stop()
+    end(client)
 
 
 def test_alerts_for_battery_crowd_and_refused_messages(stack: RunningStack, demo: Building) -> None:

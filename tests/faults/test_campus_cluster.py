@@ -12,7 +12,7 @@ from support import web
 from support.building import Building
 from support.campus import RunningCampus, Sender, running_campus
 from support.running import RunningStack
-from support.stack_client import eventually
+from support.stack_client import end, eventually
 from support.stored import stored_readings
 
 ANNEX = ROOT / "flows" / "building" / "annex.json"
@@ -78,8 +78,7 @@ def test_receivers_use_tls_and_their_own_client_id_through_haproxy(campus: Runni
             client.loop_start()
             return eventually(lambda: answers, what="an answer to CONNECT")[0]
         finally:
-            client.disconnect()
-            client.loop_stop()
+            end(client)
             client.on_connect = client.on_disconnect = None
 
     assert answer("gw-a1-store", tls=True) == "Success"

@@ -10,7 +10,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from support import web
 from support.building import Building
 from support.running import RunningStack, running_stack
-from support.stack_client import batch, connect, eventually, now_ms
+from support.stack_client import batch, connect, end, eventually, now_ms
 from support.stored import stored_readings
 from support.walks import LENGTH_S, walk
 
@@ -41,8 +41,7 @@ def test_what_was_acknowledged_is_stored_over_a_kill_of_the_broker(stack: Runnin
         body = json.dumps(batch((beacon, -60), ts=first + number))
         sent.append(client.publish("sda/v1/phone/killed/readings", body, qos=1))
     eventually(lambda: all(one.is_published() for one in sent), what="all acknowledged")
-    client.disconnect()
-    client.loop_stop()
+    end(client)
     eventually(lambda: len(stored_readings(stack, "receiver = 'killed'")) == MESSAGES, what="all stored")
     stack.wait_until_healthy()
 
@@ -62,8 +61,7 @@ def test_an_account_is_added_and_removed_without_a_restart(stack: RunningStack) 
         stack.command("account", "remove", "pi-9")
         eventually(lambda: "Not authorized" in answers, what="no way back")
     finally:
-        client.disconnect()
-        client.loop_stop()
+        end(client)
     assert stack.pid("nats") == pid
 
 

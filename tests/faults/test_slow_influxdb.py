@@ -12,7 +12,7 @@ from support.building import Building
 from support.callers import Answer, Caller, calling
 from support.influx_writer import Stored, store_locations
 from support.running import RunningStack
-from support.stack_client import batch, connect, eventually, get, history
+from support.stack_client import batch, connect, end, eventually, get, history
 
 PHONES = [f"slow-db-{number}" for number in range(20)]
 IN_TIME_S = 1.0
@@ -40,8 +40,7 @@ def _moving(stack: RunningStack, demo: Building) -> Iterator[None]:
     pulse = Caller(stack, "/health", parameters, 1.0)
     with calling(pulse):
         yield
-    client.disconnect()
-    client.loop_stop()
+    end(client)
 
 
 def _recent() -> dict[str, Any]:

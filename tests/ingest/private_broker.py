@@ -13,7 +13,7 @@ from typing import Any
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT, nats_program
-from support.stack_client import eventually
+from support.stack_client import end, eventually
 from unused_ports import unused_ports
 
 PASSWORDS = {"telegraf": "t-secret", "nodered": "n-secret", "simulator": "s-secret"}
@@ -74,8 +74,7 @@ class Session:
         return {topic for topic, body in self.received if body == payload}
 
     def close(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
+        end(self.client)
         # Nothing refers back to this session, so the client ends at once and closes its sockets.
         self.client.on_connect = self.client.on_disconnect = self.client.on_message = self.client.on_subscribe = None
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from support.running import RunningStack
-from support.stack_client import eventually, now_ms
+from support.stack_client import end, eventually, now_ms
 from support.stored import stored_readings
 
 
@@ -45,8 +45,7 @@ class SteadySender:
             self._stopped.set()
             thread.join()
         eventually(lambda: self._acknowledged == self.messages, within_s=60, what="all messages acknowledged")
-        self._client.disconnect()
-        self._client.loop_stop()
+        end(self._client)
 
     def seconds_pass(self, seconds: float) -> None:
         """Wait until the messages of that many seconds have been sent."""

@@ -12,7 +12,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from support.building import Building
 from support.running import RunningStack
-from support.stack_client import connect, eventually, influx, now_ms
+from support.stack_client import connect, end, eventually, influx, now_ms
 from support.stored import stored_with_measurements
 
 from ingest.case import Case, load, names, names_with_refusals
@@ -123,8 +123,7 @@ def client_of(stack: RunningStack, account: str) -> Iterator[mqtt.Client]:
     try:
         yield client
     finally:
-        client.disconnect()
-        client.loop_stop()
+        end(client)
 
 
 def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:

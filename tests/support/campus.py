@@ -26,7 +26,7 @@ from stack.topology import Topology
 from unused_ports import unused_ports
 
 from .running import RunningStack
-from .stack_client import batch, connect, eventually
+from .stack_client import batch, connect, end, eventually
 
 PORTS = 60
 """Of a campus with three sites at most, from its first one on."""
@@ -201,8 +201,7 @@ class Sender:
             self._ended.set()
             thread.join()
             eventually(lambda: len(self.acked) >= len(self.sent), within_s=120, what="all batches acknowledged")
-            client.disconnect()
-            client.loop_stop()
+            end(client)
 
 
 def idle_cpu(campus: RunningCampus, seconds: float) -> dict[str, float]:

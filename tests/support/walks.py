@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from .building import Building, Placed
 from .running import RunningStack
-from .stack_client import batch, connect, eventually, get, influx, now_ms, publish
+from .stack_client import batch, connect, end, eventually, get, influx, now_ms, publish
 
 LENGTH_S = 180
 TURN_S = 90
@@ -84,8 +84,7 @@ def keep_present(stack: RunningStack, walks: Walks) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        client.disconnect()
-        client.loop_stop()
+        end(client)
 
 
 def _is_present(stack: RunningStack, who: str) -> bool:

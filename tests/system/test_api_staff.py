@@ -105,6 +105,7 @@ def test_pages_neither_lose_nor_repeat_records_during_writes(
         stack, *[("phone/walk-cat/readings", batch((beacon.id, -45), ts=walks.start_ms + n * 1000)) for n in range(60)]
     )
     ask = {"staff_id": "walk-cat", "start": walks.start_ms / 1000, "end": start_ms / 1000 + 600, "limit": 20}
+    eventually(lambda: _is_heard(api, "walk-cat"), what="walk-cat is heard")  # until then the answer is 404
     eventually(lambda: _seconds(api, ask) >= 58, within_s=60, what="the first minute")
     first = api.get("listLocations", **ask)
     publish(
@@ -120,6 +121,10 @@ def test_pages_neither_lose_nor_repeat_records_during_writes(
     assert times == sorted(set(times))
     later = api.pages("listLocations", "locations", **ask | {"limit": 1000})  # the last second may have come since
     assert found == later[: len(found)]
+
+
+def _is_heard(api: Api, staff_id: str) -> bool:
+    return any(one["staff_id"] == staff_id for one in api.pages("listStaff", "staff"))
 
 
 def _seconds(api: Api, ask: dict[str, Any]) -> int:
