@@ -15,7 +15,8 @@ SESSIONS: Mapping[str, str] = {
         for telegraf in ("telegraf", SECOND_TELEGRAF)
         for name in TELEGRAF_INPUTS
     },
-    "nodered": "nodered/flows",
+    "nodered": "nodered/flows",  # subscribes
+    "nodered-publisher": "nodered/publisher",
     "nodered-operator": "nodered/operator",  # commands on this machine
     # Checks whether the broker accepts connections; has no rights. Its client id was once Node-RED's: it ends that old
     # session.

@@ -2,6 +2,7 @@
 'use strict';
 
 const { buildingOfNode } = require('./building/of-node');
+const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { eventOf } = require('./outbox/messages');
@@ -30,6 +31,7 @@ function createSite(building, startedMs, clock = Date.now) {
   const recentStays = createRecentStays();
   const recentEvents = createRecentEvents(startedMs);
   const outbox = createOutbox();
+  const subscriber = createSubscriber();
   const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0,
     located_later: 0 };
   const beacons = createBeacons();
@@ -152,6 +154,9 @@ function createSite(building, startedMs, clock = Date.now) {
     recentStays,
     recentEvents,
     outbox,
+    subscriber,
+    /** Both connections to the broker, that which publishes and that which subscribes. */
+    connected: () => outbox.connected() && subscriber.connected(),
     results,
     building: () => building,
     setBuilding,

@@ -12,6 +12,7 @@ module.exports = function register(RED) {
     const publisher = createGatewayConfigPublisher({
       building: site.building,
       outbox: site.outbox,
+      connected: site.connected,
       clock: Date.now,
       onConfigs: ({ payloads, beacons, falsePositiveRate }) => {
         const text = `${payloads.size} gateways are to report ${beacons} beacons`;

@@ -1,34 +1,36 @@
 'use strict';
 
+const { createPublisher } = require('../lib/broker/publisher');
 const { carryOver, forget } = require('../lib/outbox/carry-over');
-const { createLine } = require('../lib/outbox/line');
 const { isKind } = require('../lib/outbox/messages');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
 const { waitForClock } = require('../lib/intake/wait-for-clock');
 
 module.exports = function register(RED) {
-  /** Keeps what is to be published until the broker has acknowledged it; connects with the broker. */
+  /** Keeps what is to be published until the broker has acknowledged it; connects with the broker, also what subscribes. */
   function SdaPublish(definition) {
     RED.nodes.createNode(this, definition);
-    const { site: { outbox, results }, knownTime, exchange } = configNode(RED, definition.site, 'site');
+    const { site: { outbox, results, subscriber }, knownTime, exchange } = configNode(RED, definition.site, 'site');
     const rate = new Rate(Date.now());
-    const line = createLine(() => RED.nodes.getNode(definition.broker));
-    const connect = () => this.send({ action: 'connect', sda_id: 0 }); // acknowledged like messages, whose ids begin at 1
+    const [publishing, subscribing] = [definition.broker, definition.subscriber].map((id) => () => RED.nodes.getNode(id));
+    const publisher = createPublisher(publishing);
+    const connect = () => [publishing(), subscribing()].forEach((broker) => broker?.connect());
     const stopWaiting = knownTime && waitForClock(knownTime, this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 
     outbox.attach({
       send: (message) => this.send({ ...message, qos: 1 }),
-      ...line,
+      ...publisher,
     });
+    subscriber.attach(definition.subscriber ? subscribing : null);
     carryOver(this.id, outbox, Date.now());
     exchange?.opened();
     const hide = showBadge(this, (nowMs) => {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
       const kept = waiting + inFlight;
       const text = `${rate.perSecond(nowMs)} items/s${kept > 0 ? `, ${kept} waiting` : ''}${dropped > 0 ? `, ${dropped} lost` : ''}`;
-      return line.connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
+      return publisher.connected() ? { fill: dropped > 0 ? 'yellow' : 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: `no broker, ${text}` };
     });
 
     this.on('input', ({ topic, payload, sda_id: id }, _send, done) => {
@@ -45,6 +47,7 @@ module.exports = function register(RED) {
       stopWaiting?.();
       RED.events.off('flows:started', connect);
       outbox.attach(null);
+      subscriber.attach(null);
       exchange?.closed();
       hide();
       done();

@@ -32,7 +32,7 @@ module.exports = function register(RED) {
     const { store, guard: storeGuard, each: [first, opened], replicas, close } = openStores(config, { clock: Date.now, warn, log });
     [this.store, this.replicas, this.figures] = [store, replicas, createFigures()];
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
-    this.parts = createParts({ ...first, connected: this.site.outbox.connected, clock: Date.now });
+    this.parts = createParts({ ...first, connected: this.site.connected, clock: Date.now });
     this.spool = createSpool({ url: config.spoolUrl, clock: Date.now });
     this.second = replicas && createSecondStore({ replicas, opened, url: config.secondStore.spoolUrl, clock: Date.now });
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });

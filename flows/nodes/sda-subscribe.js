@@ -1,16 +1,16 @@
 'use strict';
 
+const { gatherWrites } = require('../lib/broker/gather-writes');
+const { createKeepAlive } = require('../lib/broker/keep-alive');
+const { followRetained } = require('../lib/broker/retained');
+const { createTopicFilter } = require('../lib/broker/topic-filter');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
-const { createKeepAlive } = require('../lib/intake/keep-alive');
-const { followRetained } = require('../lib/intake/retained');
-const { createTopicFilter } = require('../lib/intake/topic-filter');
 
 module.exports = function register(RED) {
   /**
    * Messages of a topic, over the broker's config node, which subscribes. `mqtt in` makes a regular expression for each message and each
-   * subscription; here there is one for each subscription. Where it is wanted, messages that come in one turn of the event loop
-   * are sent as one.
+   * subscription; here there is one for each subscription. With `together`, messages of one turn of the event loop are sent as one.
    */
   function SdaSubscribe(definition) {
     RED.nodes.createNode(this, definition);
@@ -20,16 +20,17 @@ module.exports = function register(RED) {
     const isOurs = createTopicFilter(filter);
     const rate = new Rate(Date.now());
     const keepAlive = createKeepAlive(broker);
-    let gathered = [];
+    const gathered = [];
 
     const sendGathered = () => {
-      const payload = gathered;
-      gathered = [];
+      if (gathered.length === 0) return;
       keepAlive();
-      if (payload.length > 0) this.send({ topic: 'messages', payload });
+      this.send({ topic: 'messages', payload: gathered.splice(0) });
     };
     const gather = (topic, payload) => {
-      if (gathered.push({ topic, payload }) === 1) setImmediate(sendGathered);
+      if (gathered.push({ topic, payload }) > 1) return;
+      if (broker.client) gatherWrites(broker.client.stream); // a broker that is played has none
+      setImmediate(sendGathered);
     };
     const take = together ? gather : (topic, payload, { qos, retain }) => this.send({ topic, payload, qos, retain });
 
@@ -43,15 +44,13 @@ module.exports = function register(RED) {
     const follow = options.qos === 0 ? followRetained(broker, filter) : { look() {}, end() {} };
     const hide = showBadge(this, (nowMs) => {
       follow.look();
-      const text = `${rate.perSecond(nowMs)} msg/s`;
-      return broker.connected ? { fill: 'green', shape: 'dot', text } : { fill: 'red', shape: 'ring', text: 'no broker' };
+      return broker.connected ? { fill: 'green', shape: 'dot', text: `${rate.perSecond(nowMs)} msg/s` }
+        : { fill: 'red', shape: 'ring', text: 'no broker' };
     });
 
     this.on('close', (removed, done) => {
       broker.unsubscribe(filter, this.id, removed);
-      sendGathered(); // a node that goes on takes them
-      hide();
-      follow.end();
+      [sendGathered, hide, follow.end].forEach((each) => each()); // a node that goes on takes what was gathered
       broker.deregister(this, done, removed);
     });
   }

@@ -5,7 +5,7 @@ const { setImmediate: turn } = require('node:timers/promises');
 const { test } = require('node:test');
 const { Writable } = require('node:stream');
 const { parser, generate } = require('mqtt-packet');
-const { gatherWrites } = require('../lib/outbox/gather-writes');
+const { gatherWrites } = require('../lib/broker/gather-writes');
 
 const acknowledgement = (messageId) => generate({ cmd: 'puback', messageId });
 

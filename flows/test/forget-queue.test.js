@@ -7,51 +7,8 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const mqtt = require('mqtt');
-const { createConnection } = require('../lib/outbox/connection');
-const { forgetQueue } = require('../lib/outbox/forget-queue');
-const { createOutbox } = require('../lib/outbox');
+const { createSubscriber } = require('../lib/broker/subscriber');
 const { Broker, until } = require('./support/stack');
-
-test('a connection that breaks to forget a queue counts as the same, one that breaks by itself does not', () => {
-  const connection = createConnection();
-  let [stream, isUp] = ['first', true];
-  const look = (nowMs) => connection.look({ connected: () => isUp, connection: () => stream, send() {} }, nowMs);
-  assert.deepEqual([connection.look(null, 0), look(0), look(1)], ['none', 'same', 'same']);
-  connection.willGoOn(100);
-  isUp = false;
-  assert.equal(look(200), 'none');
-  [stream, isUp] = ['second', true];
-  assert.deepEqual([look(1200), look(1300)], ['same', 'same']);
-  stream = 'third';
-  assert.equal(look(20_000), 'another', 'a short break is noticed');
-  isUp = false;
-  assert.equal(look(30_000), 'none');
-  connection.willGoOn(30_100);
-  isUp = true;
-  assert.equal(look(30_200), 'another', 'it was broken before');
-});
-
-test('nothing is in flight when the queue is forgotten, and nothing is sent until the connection is broken', () => {
-  const outbox = createOutbox();
-  const [sent, forgotten] = [[], []];
-  outbox.attach({ send: ({ topic, sda_id: id }) => sent.push([topic, id]), connected: () => true, connection: () => outbox,
-    forgetQueue: () => forgotten.push(sent.length) });
-  for (const topic of ['a', 'b']) outbox.put({ topic, payload: '' }, 1000);
-  outbox.forgetQueue(1000);
-  outbox.put({ topic: 'c', payload: '' }, 1100);
-  outbox.acknowledge(sent[0][1], 1200);
-  assert.deepEqual(forgotten, []);
-  outbox.acknowledge(sent[1][1], 1300);
-  outbox.pump(1400);
-  assert.deepEqual([forgotten, sent.map(([topic]) => topic)], [[2], ['a', 'b']]);
-  outbox.pump(3400);
-  assert.deepEqual(sent.map(([topic]) => topic), ['a', 'b', 'c']);
-  outbox.forgetQueue(4000);
-  outbox.pump(8999);
-  assert.equal(forgotten.length, 1);
-  outbox.pump(9000);
-  assert.equal(forgotten.length, 2, 'an acknowledgement that does not come is not waited for longer');
-});
 
 test('a real broker forgets what it keeps for the flows; their client comes back, subscribes again and receives what comes', async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'forget-queue-'));
@@ -75,7 +32,12 @@ test('a real broker forgets what it keeps for the flows; their client comes back
   t.after(() => flows.endAsync(true));
   flows.on('connect', () => flows.subscribe('sda/v1/#', { qos: 1 }));
   flows.on('message', (topic) => seen.push(topic));
-  forgetQueue(node);
+  const subscriber = createSubscriber();
+  subscriber.forgetQueue();
+  assert.equal(subscriber.connected(), true, 'there is no connection of its own');
+  subscriber.attach(() => node);
+  assert.equal(subscriber.connected(), false);
+  subscriber.forgetQueue();
   await until('its session is taken over', () => broker.program.output.match(/ as flows /g)?.length === 2);
   flows.connect();
   const news = () => tester.publish('sda/v1/new', 'x', { qos: 1 });

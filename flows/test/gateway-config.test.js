@@ -105,7 +105,8 @@ function rig(bounds) {
     if (r.acknowledges) queueMicrotask(() => r.outbox.acknowledge(message.sda_id, r.nowMs));
   } });
   r.restart = () => {
-    r.publisher = createGatewayConfigPublisher({ building: () => r.building, outbox: r.outbox, clock: () => r.nowMs });
+    r.publisher = createGatewayConfigPublisher({ building: () => r.building, outbox: r.outbox,
+      connected: r.outbox.connected, clock: () => r.nowMs });
     r.tellsHeld();
   };
   r.tellsHeld = () => {

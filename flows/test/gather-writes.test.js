@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { setImmediate: turn } = require('node:timers/promises');
 const { test } = require('node:test');
 const { Writable } = require('node:stream');
-const { gatherWrites } = require('../lib/outbox/gather-writes');
+const { gatherWrites } = require('../lib/broker/gather-writes');
 
 test('what is written in one turn goes out at its end, together and in order; nothing is kept for later', async () => {
   const out = [];

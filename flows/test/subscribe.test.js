@@ -7,8 +7,8 @@ const path = require('node:path');
 const { after: afterAll, before, test } = require('node:test');
 const { MqttClient } = require('mqtt');
 const helper = require('node-red-node-test-helper');
-const { createKeepAlive } = require('../lib/intake/keep-alive');
-const { createTopicFilter } = require('../lib/intake/topic-filter');
+const { createKeepAlive } = require('../lib/broker/keep-alive');
+const { createTopicFilter } = require('../lib/broker/topic-filter');
 const { partsOf } = require('../lib/intake/input');
 const { Broker, until } = require('./support/stack');
 

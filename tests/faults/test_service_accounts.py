@@ -13,6 +13,7 @@ from support.stored import stored_readings
 MESSAGES = 50
 OUTSIDE = [
     ("nodered", "nodered/flows"),
+    ("nodered-publisher", "nodered/publisher"),
     ("telegraf-readings", "telegraf/readings"),
     ("nodered-operator", "nodered/operator"),
     ("nodered-probe", "nodered"),

@@ -23,6 +23,7 @@ INPUTS = ("readings", "gateway_status", "gateway_health", "locations", "events",
 SERVICES = {
     **{f"telegraf-{name}": ("t-secret", f"telegraf/{name}") for name in INPUTS},
     "nodered": ("n-secret", "nodered/flows"),
+    "nodered-publisher": ("n-secret", "nodered/publisher"),
     "nodered-operator": ("n-secret", "nodered/operator"),
     "nodered-probe": ("n-secret", "nodered"),
     "simulator": ("s-secret", ""),

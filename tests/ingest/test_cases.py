@@ -66,7 +66,7 @@ def played(session_stack: RunningStack, demo: Building) -> Played:
         "sda/v1/events": {"ts": sent_ms, "type": "enter", "subject": last, "room": "x"},
         "sda/v1/phone/{}/readings": "refused",
     }
-    with client_of(session_stack, "simulator") as receivers, client_of(session_stack, "nodered") as flows:
+    with client_of(session_stack, "simulator") as receivers, client_of(session_stack, "nodered-publisher") as flows:
         for case in cases.values():
             send(session_stack, flows if case.topic.endswith(FROM_FLOWS) else receivers, case)
         for topic, payload in ends.items():

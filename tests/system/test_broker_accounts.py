@@ -118,7 +118,8 @@ def test_a_changed_password_changes_only_its_own_line(tmp_path: Path) -> None:
     before = (tmp_path / "passwords").read_text().splitlines()
     broker.provision(environment=ENVIRONMENT | {"MQTT_NODERED_PASSWORD": "another"})
     after = (tmp_path / "passwords").read_text().splitlines()
-    assert {line.split(":")[0] for line in set(after) - set(before)} == {"nodered", "nodered-operator", "nodered-probe"}
+    changed = {line.split(":")[0] for line in set(after) - set(before)}
+    assert changed == {"nodered", "nodered-publisher", "nodered-operator", "nodered-probe"}
 
 
 def test_no_simulator_account_unless_enabled(broker: PrivateBroker) -> None:

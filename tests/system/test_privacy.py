@@ -35,7 +35,7 @@ def _stored(stack: RunningStack, person: str, tag: str) -> dict[str, int]:
 def _retained(stack: RunningStack) -> set[str]:
     """Staff with a retained location: retained messages arrive before a later message of our own."""
     with listening(stack, "staff/+/location") as heard:
-        publish(stack, ("staff/end-of-list/location", "{}"), username="nodered")
+        publish(stack, ("staff/end-of-list/location", "{}"), username="nodered-publisher")
         eventually(
             lambda: any(one.topic == "staff/end-of-list/location" for one in heard), what="the end of what is retained"
         )

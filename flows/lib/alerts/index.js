@@ -43,7 +43,7 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
 
   /** Raises and ends alerts and saves them; called every second or two. @param {number} nowMs @returns {Promise<void>} */
   function evaluate(nowMs) {
-    const connected = site.outbox.connected();
+    const connected = site.connected();
     if (!connected) watchedMs = nowMs;
     const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({

@@ -33,7 +33,7 @@ const BEFORE_MS = 60_000;
  * @param {() => boolean} means.connected to the broker
  * @param {(ms: number) => void} means.sendProbe
  * @param {(fromMs: number, toMs: number) => void} means.lost readings of that time were not received; it grows
- * @param {(ms: number) => void} means.forgetQueue
+ * @param {() => void} means.forgetQueue
  */
 function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue }) {
   /** What the broker said last; reports: how often it said something new. */
@@ -81,7 +81,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue 
     if (lossMs === null || !stall || !isConnected || nowMs - Math.max(shortMs, forgottenMs) < FORGET_MS) return;
     stall.toMs = Infinity;
     forgottenMs = nowMs;
-    forgetQueue(nowMs);
+    forgetQueue();
   }
 
   /** The broker dropped something, or lost its queues. @param {number} nowMs */
@@ -148,8 +148,8 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue 
  * @returns {BrokerDrops}
  */
 function watchDrops(site, parts, coverage) {
-  const drops = createBrokerDrops({ startedMs: site.startedMs, connected: site.outbox.connected, lost: coverage.lost,
-    sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue: site.outbox.forgetQueue });
+  const drops = createBrokerDrops({ startedMs: site.startedMs, connected: site.connected, lost: coverage.lost,
+    sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue: site.subscriber.forgetQueue });
   site.onProbe(drops.probed);
   parts.onReport(drops);
   return drops;

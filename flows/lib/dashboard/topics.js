@@ -61,7 +61,7 @@ function createTopics(context) {
     /** @param {string} topic */
     everyMs: (topic) => find(topic)[0].everyMs,
     /** The data of a topic is unchanged while its stamp is. @param {string} _topic */
-    stamp: (_topic) => `${site.version()} ${site.counters().messages} ${site.outbox.connected()}`,
+    stamp: (_topic) => `${site.version()} ${site.counters().messages} ${site.connected()}`,
     /**
      * @param {string} topic
      * @param {number} nowMs

@@ -21,11 +21,12 @@ const OTHER = '?'; // a retained config that is not the wanted one; its content 
 /**
  * @param {object} options
  * @param {() => Building} options.building in use
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'|'connected'>} options.outbox
+ * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} options.outbox
+ * @param {() => boolean} options.connected to the broker, to publish and to receive
  * @param {() => number} options.clock epoch ms
  * @param {(made: ReturnType<typeof gatewayConfigs>) => void} [options.onConfigs] called for each building that is put in use
  */
-function createGatewayConfigPublisher({ building, outbox, clock, onConfigs = () => {} }) {
+function createGatewayConfigPublisher({ building, outbox, connected, clock, onConfigs = () => {} }) {
   let madeFrom = building();
   let wanted = configsOf();
   /** @type {Map<string, string>} by gateway id */
@@ -63,7 +64,7 @@ function createGatewayConfigPublisher({ building, outbox, clock, onConfigs = () 
       wanted = configsOf();
       changed = true;
     }
-    if (!outbox.connected()) {
+    if (!connected()) {
       retained.clear();
       pending = [];
       readyMs = Infinity;

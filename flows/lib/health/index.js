@@ -23,7 +23,7 @@ function createHealth({ site, probe, rebuild, version }) {
   function broker() {
     const { waiting, in_flight: inFlight } = site.outbox.counters();
     const part = { waiting: waiting + inFlight };
-    return site.outbox.connected() ? { status: 'up', ...part } : {
+    return site.connected() ? { status: 'up', ...part } : {
       status: 'degraded', ...part, reason: 'there is no connection to the broker', remedy: 'look at `make status` and at the log of mosquitto',
     };
   }

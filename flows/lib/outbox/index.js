@@ -2,7 +2,6 @@
 'use strict';
 
 const { createConnection } = require('./connection');
-const { createForgetting } = require('./forgetting');
 const { createReplay } = require('./replay');
 
 /**
@@ -15,7 +14,6 @@ const { createReplay } = require('./replay');
  * @property {(message: Message & {sda_id: number}) => void} send
  * @property {() => boolean} connected
  * @property {() => unknown} [connection] another value for each connection, so that a short break is noticed as well
- * @property {() => void} [forgetQueue] lets the broker forget what it keeps for the flows; the connection breaks for a moment
  */
 
 const BOUNDS = Object.freeze({
@@ -48,7 +46,6 @@ function createOutbox(overrides = {}) {
   let nextId = 1;
   let bytes = 0;
   const connection = createConnection();
-  const forgetting = createForgetting(connection, () => inFlight.size, () => line?.forgetQueue?.());
   /** Since when there is a new connection through which nothing has got into the database yet; null: it is proven. @type {number|null} */
   let unprovenMs = null;
   let onReconnect = (/** @type {number} */ _nowMs) => {};
@@ -88,7 +85,7 @@ function createOutbox(overrides = {}) {
 
   /** Send what may be sent; also to be called about once a second. @param {number} nowMs */
   function pump(nowMs) {
-    if (!noticeConnection(nowMs) || forgetting.holds(nowMs)) return;
+    if (!noticeConnection(nowMs)) return;
     if (unprovenMs === null) replay.trim(nowMs);
     for (const entry of inFlight.values()) {
       if (nowMs - entry.sentMs < bounds.resendMs) break; // in the order of sending
@@ -111,7 +108,7 @@ function createOutbox(overrides = {}) {
 
   /** Whether there is a connection; what a new one takes is put into line. @param {number} nowMs */
   function noticeConnection(nowMs) {
-    const state = connection.look(line, nowMs);
+    const state = connection.look(line);
     if (state === 'another') {
       unprovenMs = nowMs;
       sendAgain(nowMs);
@@ -194,14 +191,6 @@ function createOutbox(overrides = {}) {
       if (unprovenMs === null || ms <= unprovenMs) return;
       unprovenMs = null;
       sendAgain(nowMs);
-      pump(nowMs);
-    },
-    /**
-     * What the broker keeps for the flows is of no use any more. What was published counts all the same: its time is located again.
-     * @param {number} nowMs
-     */
-    forgetQueue(nowMs) {
-      forgetting.request(nowMs);
       pump(nowMs);
     },
     /** @param {typeof onReconnect} listener publishes again what is retained and stays as it is */

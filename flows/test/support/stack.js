@@ -58,14 +58,14 @@ class Program {
   }
 }
 
-/** Mosquitto with two accounts and a data folder that survives its restarts. */
+/** Mosquitto with the accounts of the flows and a tester's, and a data folder that survives its restarts. */
 class Broker {
   static async create(folder) {
     const broker = new Broker();
     broker.port = await freePort();
     broker.file = path.join(folder, 'mosquitto.conf');
     const passwords = path.join(folder, 'passwords');
-    for (const [i, user] of ['nodered', 'tester'].entries()) {
+    for (const [i, user] of ['nodered', 'nodered-publisher', 'tester'].entries()) {
       execFileSync('mosquitto_passwd', [...(i === 0 ? ['-c'] : []), '-b', passwords, user, 'word'], { ...SBIN, stdio: 'ignore' });
     }
     fs.writeFileSync(broker.file, [`user ${os.userInfo().username}`, `listener ${broker.port} 127.0.0.1`, 'allow_anonymous false',
