@@ -761,3 +761,23 @@ test('after a start with a broker that keeps no order the last seconds are locat
     assert.equal(world.coverage.repeats.count(), 0);
   }
 });
+
+test('a broker that keeps no order delivers what was corrected again, in its old form: in the end what is right is stored', async () => {
+  const all = taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] });
+  const isLate = ({ ms, receiver }) => receiver === 'gw-U-b' && ms > T + 3 * MIN && ms < T + 4 * MIN;
+  const sent = all.map((one) => (isLate(one) ? { ...one, atMs: T + 4 * MIN + 1000 } : one)).sort((a, b) => a.atMs - b.atMs);
+  const right = compared(await undisturbed(all, END, houseFile()));
+  const isJobDone = ({ rebuild }) => rebuild.jobs().at(-1).why === 'late' && rebuild.jobs().at(-1).state === 'done';
+  for (const keepsOrder of [true, false]) {
+    const world = Object.assign(new World(sent, T, houseFile()), { keepsOrder }).start();
+    const [earlier, take] = [[], world.take.bind(world)];
+    world.take = (message) => { earlier.push(message); take(message); };
+    await world.until(() => world.now >= T + 4 * MIN);
+    delete world.take;
+    await world.until(() => world.now > T + 4 * MIN + 2000 && isJobDone(world));
+    earlier.filter(({ topic }) => topic === 'sda/v1/locations').forEach(take);
+    await world.until(() => world.now >= END);
+    if (keepsOrder) assert.notDeepEqual(compared(world), right, 'the correction is overwritten');
+    else assert.deepEqual(compared(world), right);
+  }
+});

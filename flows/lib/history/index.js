@@ -44,6 +44,7 @@ function createHistory(startedMs, overrides = {}) {
   let latestFloorMs = 0;
   let left = 0;
   let sweptMs = 0;
+  let onCorrected = (/** @type {Location} */ _location, /** @type {number} */ _nowMs) => {};
 
   /**
    * @param {Location} location one at the same millisecond replaces the earlier
@@ -89,8 +90,9 @@ function createHistory(startedMs, overrides = {}) {
    * @param {number} nowMs
    */
   function correct(location, nowMs) {
-    const track = people.get(location.staff_id);
-    if ((track && track.indexOf(location.ts) >= 0) || location.ts >= nowMs - bounds.keptMs) add(location, nowMs);
+    const [before] = between(location.staff_id, location.ts, location.ts);
+    if (before && !isSame(before, location)) onCorrected(location, nowMs);
+    if (before || location.ts >= nowMs - bounds.keptMs) add(location, nowMs);
   }
 
   /** From when on the memory holds everything about this person, epoch ms. @param {string} staffId @param {number} nowMs */
@@ -186,6 +188,8 @@ function createHistory(startedMs, overrides = {}) {
   return {
     add,
     correct,
+    /** @param {typeof onCorrected} listener gets locations that replace another one; there is one */
+    onCorrected: (listener) => { onCorrected = listener; },
     completeFrom,
     locations,
     between,
@@ -200,6 +204,9 @@ function createHistory(startedMs, overrides = {}) {
     counters: () => ({ people: people.size, pages: pages.taken(), left_out: left }),
   };
 }
+
+/** @param {Location} a @param {Location} b of one person and time */
+const isSame = (a, b) => a.room === b.room && a.level === b.level && a.beacon === b.beacon && a.rssi === b.rssi;
 
 /** Sweeping visits everybody; the bounds hold without it. */
 const SWEEP_MS = 60_000;

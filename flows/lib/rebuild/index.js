@@ -64,7 +64,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   });
   const publishing = createPublishing(site, store, background, clock, (locations, stays) => {
     if (current) Object.assign(current, { locations: current.locations + locations, stays: current.stays + stays });
-  });
+  }, keepsOrder);
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
   const saving = createSaving({ site, coverage, checkpoints, clock });
   const means = { site, store, background, feed, publishing, changes, coverage, checkpoints, saving, clock, hinder, log: logger.log,
@@ -79,8 +79,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
 
   /** @param {Job} job @param {() => Promise<void>} toDo */
   async function run(job, toDo) {
-    current = job;
-    job.state = 'running';
+    current = Object.assign(job, { state: 'running' });
     const beganMs = clock();
     logger.log(`${titleOf(job)}: begins`);
     await toDo();
@@ -155,6 +154,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
       if (site.queue.isBehind() || drops.reason() !== '') return; // what lacks is located in one go when that is over
       for (const task of takeDue(coverage, clock, carriesTags(site))) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
       saving.present();
+      publishing.confirm();
     },
     /** To be called once, before the first reading comes. */
     start() {

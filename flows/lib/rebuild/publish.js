@@ -2,6 +2,7 @@
 'use strict';
 
 const { eventOf, locationMessages, messagesOf } = require('../outbox/messages');
+const { createConfirmation } = require('./confirmation');
 const { reconciled, stayOf } = require('./stays');
 
 /**
@@ -25,8 +26,19 @@ const DAY_MS = 24 * 3_600_000;
  * @param {import('./background').Background} background
  * @param {() => number} clock
  * @param {(locations: number, stays: number) => void} onPublished
+ * @param {boolean} keepsOrder whether the broker does
  */
-function createPublishing(site, store, background, clock, onPublished) {
+function createPublishing(site, store, background, clock, onPublished, keepsOrder) {
+  const confirmation = createConfirmation();
+  if (!keepsOrder) site.history.onCorrected(confirmation.location);
+
+  /** @param {Stay[]} changes @param {Stay[]} before of the same person */
+  function noteStays(changes, before) {
+    site.recentStays.add(changes, clock());
+    if (keepsOrder) return;
+    for (const stay of changes) if (before.some((one) => isReplaced(one, stay))) confirmation.stay(stay, clock());
+  }
+
   /**
    * @param {Pick<import('./replay').Found, 'locations'|'stays'> & Partial<import('./replay').Found>} found
    * @param {boolean} [open] whether these stays go on
@@ -79,9 +91,10 @@ function createPublishing(site, store, background, clock, onPublished) {
     for (const stay of found) {
       const others = short.includes(stay) ? stored.get(stay.staff_id) ?? []
         : await store.stays(stay.enter_ms - DAY_MS, stay.leave_ms, stay.staff_id);
-      const change = reconciled(stay, site.recentStays.over(stay.staff_id, others), open);
+      const before = site.recentStays.over(stay.staff_id, others);
+      const change = reconciled(stay, before, open);
       changes.push(...change);
-      site.recentStays.add(change, clock());
+      noteStays(change, before);
     }
     return changes;
   }
@@ -95,21 +108,35 @@ function createPublishing(site, store, background, clock, onPublished) {
     const stored = await background.retry(() => storedStays(fromMs - BULK_MS, clock()));
     const changes = open.flatMap((presence) => {
       const stay = stayOf(presence);
-      return reconciled(stay, site.recentStays.over(stay.staff_id, stored.get(stay.staff_id) ?? []), true)
-        .filter(({ enter_ms: ms }) => ms !== stay.enter_ms);
+      const before = site.recentStays.over(stay.staff_id, stored.get(stay.staff_id) ?? []);
+      const change = reconciled(stay, before, true).filter(({ enter_ms: ms }) => ms !== stay.enter_ms);
+      noteStays(change, before);
+      return change;
     });
-    site.recentStays.add(changes, clock());
     await send([], changes);
     site.results.again({ locations: [], stays: changes, events: [] });
+  }
+
+  /** Publish once more, as they are now, what was corrected a minute ago; to be called every few seconds. */
+  function confirm() {
+    const { locations, stays } = confirmation.takeDue(site.connected(), clock());
+    const located = locations.map((one) => site.history.between(one.staff_id, one.ts, one.ts)[0] ?? one);
+    const stayed = stays.map((one) => site.recentStays.over(one.staff_id, [one]).find(({ enter_ms: ms }) => ms === one.enter_ms) ?? one);
+    if (locations.length + stays.length === 0) return;
+    for (const message of locationMessages({ locations: located, stays: stayed }, MESSAGE_BYTES)) site.outbox.put(message, clock());
   }
 
   return {
     publish,
     makeRoom,
+    confirm,
     /** When enough has come together. @param {{count: () => number, take: () => import('./replay').Found}} replay */
     some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };
 }
+
+/** @param {Stay} before @param {Stay} stay */
+const isReplaced = (before, stay) => before.enter_ms === stay.enter_ms && (before.leave_ms !== stay.leave_ms || before.room !== stay.room);
 
 const POINT_BYTES = 120;
 const MESSAGE_BYTES = MESSAGE_POINTS * POINT_BYTES;
