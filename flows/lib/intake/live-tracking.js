@@ -67,7 +67,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
       counters[again ? 'late_known' : 'late'] += 1;
       if (!again) onLate(staffId, ts);
     }
-    remember(nowMs);
+    remember(nowMs, batch.ts);
   }
 
   /**
@@ -86,12 +86,16 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   /** Whether the database takes it. @param {import('./readings').Batch} batch */
   const isStored = ({ readings }) => readings.some(({ beacon }) => building.isRegistered(beacon));
 
-  /** What was found goes into memory at once, so that an answer never waits for the next batch. @param {number} nowMs */
-  function remember(nowMs) {
+  /**
+   * What was found goes into memory at once, so that an answer never waits for the next batch.
+   * @param {number} nowMs @param {number} [readMs] of the batch by which it was found
+   */
+  function remember(nowMs, readMs = -Infinity) {
     for (; remembered < found.locations.length; remembered += 1) {
       const location = /** @type {Location} */ (found.locations[remembered]);
       if (!isOurs(location)) continue;
-      if (!history.knowsSecond(location.staff_id, location.ts)) fresh.push(location.ts); // what is corrected does not lag
+      const { staff_id: id, ts } = location;
+      if (!history.knowsSecond(id, ts)) fresh.push(readMs >= ts && readMs < ts + 1000 ? readMs : ts); // what is corrected does not lag
       history.add(location, nowMs);
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
@@ -242,7 +246,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     version: () => version,
     /** Time of the newest location that was published, epoch ms. */
     newestPublishedMs: () => newestPublishedMs,
-    /** Age of locations when they are published, from the beginning of their second. */
+    /** Age of locations when they are published: of the batch by which they were found, or from the beginning of their second. */
     liveLag,
   };
 }

@@ -18,7 +18,7 @@ const COUNTERS = {
   events: 'Events that were published',
 };
 
-const LAG = 'From the beginning of the second that a location is about to its publication';
+const LAG = 'From the reading by which somebody was located (where several were gathered: the beginning of their second) to the publication';
 
 /** @param {import('../../site').Site} site @param {() => number} clock @returns {Figure[]} */
 function siteFigures(site, clock) {

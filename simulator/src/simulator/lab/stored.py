@@ -50,7 +50,7 @@ LIVE_LAG = {"live_lag_p50_ms": "p50_ms", "live_lag_p99_ms": "p99_ms"}
 def live_lag(target: Target, start_ms: int, stop_ms: int) -> list[dict[str, float]]:
     """How far the live view was behind, every 5 s: `ms` (epoch) with the median and the 99th percentile of these 5 s.
 
-    From the beginning of the second that a location is about to its publication: up to a second of it is that second.
+    From the reading by which somebody was located, or from the beginning of their second where several were gathered.
     """
     wanted = " or ".join(f'r._field == "{field}"' for field in LIVE_LAG)
     query = f"""

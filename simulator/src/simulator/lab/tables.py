@@ -217,8 +217,8 @@ def delays(summary: Mapping[str, Any]) -> Table:
 
 
 LIVE = (
-    "How far the live view is behind, from the beginning of the second that a location is about to its publication: up "
-    "to a second of it is that second. Of intervals of 5 s, as the flows say it of themselves."
+    "How far the live view is behind: from the reading by which somebody was located to the publication. Of intervals "
+    "of 5 s, as the flows say it of themselves."
 )
 
 
