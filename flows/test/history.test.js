@@ -29,6 +29,23 @@ test('complete from the start, then for five minutes, then for as much as is kep
   assert.equal(history.counters().left_out, 100);
 });
 
+test('what is corrected counts as long as memory has it, and is said when it replaces another one', () => {
+  const history = createHistory(T);
+  const corrected = [];
+  history.onCorrected((one) => corrected.push(one.room));
+  for (let s = 0; s <= 305; s += 1) history.add(at(T + s * 1000), T + s * 1000);
+  const nowMs = T + 305_000;
+  const roomOf = (ms) => history.between('0', ms, ms).map(({ room }) => room);
+  for (const ms of [T + 300_000, T + 2000]) { // the second is older than five minutes, and still there
+    history.correct(at(ms, 'b'), nowMs);
+    assert.deepEqual(roomOf(ms), ['b']);
+    history.correct(at(ms, 'b'), nowMs);
+  }
+  history.correct(at(T - 60_000, 'b'), nowMs);
+  assert.deepEqual(roomOf(T - 60_000), [], 'the database has it alone');
+  assert.deepEqual(corrected, ['b', 'b']);
+});
+
 test('memory stays bounded over hours, and people gone are forgotten', () => {
   const history = createHistory(T);
   for (let s = 0; s < 7200; s += 1) history.add(at(T + s * 1000), T + s * 1000);

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createStore, createStoreGuard, StoreUnavailable } = require('../lib/store');
+const { ofBoth } = require('../lib/store/open');
 const { lackingHours } = require('../lib/store/past');
 const { createReplicas } = require('../lib/store/replicas');
 const { playInflux, piece, rows } = require('./support/influx');
@@ -144,4 +145,17 @@ test('an hour with a heartbeat or two less is whole', () => {
   assert.equal(lackingHours(new Map([[PAST[0][0], 718], [PAST[1][0], 720]]), new Map(PAST)), 0);
   assert.equal(lackingHours(new Map([[PAST[0][0], 700]]), new Map(PAST)), 2);
   assert.equal(lackingHours(new Map(PAST), new Map()), 0);
+});
+
+test('what either database has is found, once; one that is away, behind or lacks something is not asked', async () => {
+  const states = ['up', 'up'];
+  const replicas = { current: () => 0, stateOf: (index) => ({ status: states[index] }) };
+  const [a, b, c] = [1, 2, 3].map((ms) => ({ staff_id: '7', enter_ms: ms }));
+  const questions = [async () => [a, b], async () => [{ ...b }, c]];
+  assert.deepEqual(await ofBoth(replicas, questions), [a, b, c]);
+  states[1] = 'degraded';
+  assert.deepEqual(await ofBoth(replicas, [questions[0], () => assert.fail('asked')]), [a, b]);
+  states[0] = 'degraded';
+  assert.deepEqual(await ofBoth(replicas, questions), [a, b], 'the one that is read from is asked in any case');
+  await assert.rejects(ofBoth(replicas, [async () => { throw new StoreUnavailable('away'); }]), StoreUnavailable);
 });

@@ -63,7 +63,7 @@ function createHistory(startedMs, overrides = {}) {
       track.floorMs = strangersFloorMs;
     }
     track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
-    if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs) return; // the database's alone
+    if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
     const place = places.of(`${level}\n${room}`, { level, room });
     const word = beacons.of(beacon, beacon);
     if (place < 0 || word < 0 || !track.put(ts, place, rssi, word)) {

@@ -22,7 +22,11 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
     { clock, log, stateFile: createStateFile(path.join(userDir, 'stores.json'), warn) });
   return {
     guard: replicas,
-    store: { ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat },
+    store: {
+      ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat,
+      /** Of both, since what is wrong in one of them only is to be corrected as well. @type {typeof first.store.stays} */
+      stays: (...question) => ofBoth(replicas, [first, second].map(({ store }) => () => store.stays(...question))),
+    },
     each: [first, second],
     replicas,
     close() {
@@ -30,6 +34,18 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
       second.influx.close();
     },
   };
+}
+
+/**
+ * What the databases that are up have, or that which is read from.
+ * @template T
+ * @param {Pick<import('./replicas').Replicas, 'current'|'stateOf'>} replicas @param {(() => Promise<T[]>)[]} questions
+ * @returns {Promise<T[]>} what both have in the same form comes once
+ */
+async function ofBoth({ current, stateOf }, questions) {
+  const asked = questions.filter((_, index) => index === current() || stateOf(index).status === 'up');
+  const answers = await Promise.all(asked.map((ask) => ask()));
+  return [...new Map(answers.flat().map((one) => [JSON.stringify(one), one])).values()];
 }
 
 /** @param {string} url @param {string} token */
@@ -42,4 +58,4 @@ function openOne(url, token) {
 /** @param {ReturnType<typeof openOne>} one @returns {import('./replicas').Member} */
 const memberOf = ({ guard, store }) => ({ guard, newestHeartbeat: store.newestHeartbeat });
 
-module.exports = { openStores };
+module.exports = { openStores, ofBoth };
