@@ -111,7 +111,7 @@ class Subscriber:
 def publish_config(port: int, gateway: str, config: dict[str, Any] | None) -> None:
     """Retain a `config` message for a gateway, as the flows do; None clears it."""
     client = mqtt.Client(CallbackAPIVersion.VERSION2)
-    client.username_pw_set("nodered", PASSWORDS["nodered"])
+    client.username_pw_set("nodered-publisher", PASSWORDS["nodered"])
     client.connect("127.0.0.1", port)
     client.loop_start()
     payload = json.dumps(config) if config is not None else ""
