@@ -23,7 +23,7 @@ test('the packed nodes, installed into an empty Node-RED: the example locates re
   t.after(() => red.stop('SIGKILL'));
   const ask = (where, options) => fetch(`http://127.0.0.1:${port}${where}`, { signal: AbortSignal.timeout(10_000), ...options });
   const json = async (where) => (await ask(where, { headers: { accept: 'application/json' } })).json();
-  await until('Node-RED has started', () => /Started flows/.test(red.output), 20_000).catch((error) => { throw new Error(`${error.message}\n${red.output}`); });
+  await until('Node-RED has started', () => /Started flows/.test(red.output)).catch((error) => { throw new Error(`${error.message}\n${red.output}`); });
 
   const nodes = (await json('/nodes')).filter(({ module }) => module === 'node-red-contrib-sda-locator');
   assert.deepEqual(nodes.map(({ types, err }) => [types, err]).sort(), ['check', 'locate', 'publish', 'site'].map((name) => [[`sda-${name}`], undefined]));
@@ -33,7 +33,7 @@ test('the packed nodes, installed into an empty Node-RED: the example locates re
   const flow = example.map((node) => (node.type === 'debug' ? { ...node, console: true, complete: 'true', targetType: 'full' } : node));
   const deployed = await ask('/flows', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(flow) });
   assert.equal(deployed.status, 204);
-  await until('locations, presence and events come out', () => /topic: 'locations'/.test(red.output) && /topic: 'presence'/.test(red.output) && /topic: 'events'/.test(red.output), 20_000)
+  await until('locations, presence and events come out', () => /topic: 'locations'/.test(red.output) && /topic: 'presence'/.test(red.output) && /topic: 'events'/.test(red.output))
     .catch((error) => { throw new Error(`${error.message}\n${red.output}`); });
   assert.match(red.output, /staff_id: '0',\s+level: 'L1',\s+room: 'a',\s+beacon: 'C2A628384B08'/);
   assert.doesNotMatch(red.output, /\[error\]/);

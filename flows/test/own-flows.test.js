@@ -138,6 +138,6 @@ test('the own tab and its wire survive a restart; our file is as it was shipped'
 test('a full deploy is like a start: what came meanwhile is located', async () => {
   await deploy('full', (flows) => flows.filter(({ id }) => id !== 'own-post'));
   await walk('54', 5);
-  await until('it is history', async () => (await history('54')).length >= 5, 30_000);
+  await until('it is history', async () => (await history('54')).length >= 5);
   assert.doesNotMatch(red.output, /TypeError|unhandled/i);
 });

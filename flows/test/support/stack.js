@@ -1,6 +1,7 @@
 'use strict';
 
 const { spawn, execFileSync } = require('node:child_process');
+const { randomInt } = require('node:crypto');
 const { once } = require('node:events');
 const fs = require('node:fs');
 const http = require('node:http');
@@ -13,10 +14,12 @@ const { smallBuilding } = require('./building');
 const { piece } = require('./influx');
 
 const FLOWS = path.join(__dirname, '..', '..');
+/** As long as a program may take on a machine that other tests keep busy. */
+const BUSY_MS = 60_000;
 const SBIN = { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } }; // where Debian puts mosquitto
 
 /** Wait until `look` gives something true, at most `limitMs`; its last error is in the message. */
-async function until(what, look, limitMs = 10_000) {
+async function until(what, look, limitMs = BUSY_MS) {
   const end = Date.now() + limitMs;
   let last;
   while (Date.now() < end) {
@@ -31,9 +34,19 @@ async function until(what, look, limitMs = 10_000) {
   throw new Error(`${what}: not within ${limitMs} ms${last ? ` (${last.message})` : ''}`);
 }
 
+/** Below the ports of outgoing connections, one of which could take it before the program listens. Parallel test runs use a range each. */
+const [FIRST_PORT, PORT_AFTER] = (process.env.SDA_TEST_PORTS ?? '20000-32000').split('-').map(Number);
+
+/** A TCP port that is unused at this moment. */
 async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = net.createServer();
+  try {
+    server.listen(randomInt(FIRST_PORT, PORT_AFTER), '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if (error.code !== 'EADDRINUSE') throw error;
+    return freePort();
+  }
   const { port } = server.address();
   server.close();
   await once(server, 'close');
@@ -147,7 +160,7 @@ function nodeRed(env) {
   const program = new Program(process.execPath,
     [path.join(FLOWS, 'node_modules/node-red/red.js'), '--settings', path.join(FLOWS, 'settings.js')], { env, cwd: env.SDA_USER_DIR });
   program.url = `http://127.0.0.1:${env.HTTP_PORT}`;
-  program.ready = () => until('Node-RED answers', async () => (await fetch(`${program.url}/health`)).ok, 20_000)
+  program.ready = () => until('Node-RED answers', async () => (await fetch(`${program.url}/health`)).ok)
     .catch((error) => { throw new Error(`${error.message}\n${program.output}`); });
   return program;
 }
