@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const { createStateFile } = require('../shared/state-file');
-const { createInflux } = require('./influx');
+const { createInflux, StoreUnavailable } = require('./influx');
 const { createReplicas } = require('./replicas');
 const { createStore } = require('./index');
 const { createStoreGuard } = require('./store-guard');
@@ -26,6 +26,12 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
       ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat,
       /** Of both, since what is wrong in one of them only is to be corrected as well. @type {typeof first.store.stays} */
       stays: (...question) => ofBoth(replicas, [first, second].map(({ store }) => () => store.stays(...question))),
+      /** Of both, since the other may be read from next; none of them may be away then, or lack anything. */
+      async staffIds() {
+        const reason = [0, 1].map((index) => replicas.stateOf(index).reason).find((one) => one !== undefined);
+        if (reason !== undefined) throw new StoreUnavailable(`one of the two databases ${reason}`);
+        return ofBoth(replicas, [first, second].map(({ store }) => () => store.staffIds()));
+      },
     },
     each: [first, second],
     replicas,
