@@ -25,7 +25,7 @@ const createUndecided = ({ gaps, repeats, taken, following, firstGap }) => {
     /** Whether what is stored is all that there is. @param {number} nowMs */
     isSettled: (nowMs) => firstGap(-Infinity, Infinity, [], nowMs) === null && ofEverybody().length === 0,
     /** Of whom something is to be located, or once more. @returns {string[]} */
-    pending: () => [gaps, repeats].flatMap((some) => Object.keys(some.toJSON())).filter((id) => id !== EVERYBODY),
+    pending: () => [...new Set([gaps, repeats].flatMap((some) => Object.keys(some.toJSON())))].filter((id) => id !== EVERYBODY),
   };
 };
 
