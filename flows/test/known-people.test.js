@@ -143,8 +143,8 @@ for (let seed = 1; seed <= 6; seed += 1) {
       for (const id of [...published.keys(), ...history.staffIds(), ...remembered]) assert.ok(answer.staff.includes(id), `${id} at ${world.now - T}`);
     };
     begin();
-    const kills = Array.from({ length: 3 }, (_, i) => ({ atMs: T + (2 + i * 3) * MIN + Math.floor(next() * MIN), awayMs: 2000 + next() * 50_000,
-      session: next() < 0.5 }));
+    const kills = Array.from({ length: 3 }, (_, i) => ({ atMs: T + (2 + i * 3) * MIN + Math.floor(next() * MIN),
+      awayMs: 2000 + next() * 50_000, session: next() < 0.5 }));
     while (world.now < T + 14 * MIN) {
       const [kill] = kills;
       if (kill && world.now >= kill.atMs) {
