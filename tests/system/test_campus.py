@@ -178,7 +178,9 @@ def test_stays_events_and_rooms_are_those_of_both_sites(campus: Campus, demo: Bu
 
 def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, browser: Browser) -> None:
     now_s = int(time.time())
-    poll = f"/extractbeacon?staff_id=walker&start_time={now_s - 60}&end_time={now_s}"
+    publish(campus.south, ("phone/there/readings", batch((Building(ANNEX).beacons[0].id, -50))))
+    eventually(lambda: campus.history("there", now_s - 60))
+    poll = f"/extractbeacon?staff_id=there&start_time={now_s - 60}&end_time={now_s}"
     window = f"start={now_s - 60}&end={now_s}"
     asked = (poll, "/api/v1/staff", f"/api/v1/stays?{window}", f"/api/v1/events?{window}", "/api/v1/rooms")
     assert [campus.get(path).status_code for path in asked] == [200] * len(asked)
@@ -200,6 +202,8 @@ def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, bro
             assert campus.get("/api/v1/rooms?site=north").status_code == 200, "what one site answers needs no other"
             eventually(lambda: _states(campus)["south"] == "away")
             assert _states(campus)["north"] != "away"
+            never_there = poll.replace("=there", "=nobody")
+            assert campus.get(never_there, retry_503=False).status_code == 503, "it cannot say that it has nothing"
             page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # sooner than by itself
             expect(south).to_contain_text("No answer", timeout=60_000)
             expect(south).to_contain_text("does not answer within 1000 ms")
@@ -213,8 +217,8 @@ def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, bro
 
 
 def test_the_callers_name_is_in_the_audit_log_of_each_site_that_is_asked(campus: Campus, demo: Building) -> None:
-    for site, building in ((campus.north, demo), (campus.south, Building(ANNEX))):
-        publish(site, ("phone/audited/readings", batch((building.beacons[0].id, -50))))
+    for site, building, ago_ms in ((campus.north, demo, 2000), (campus.south, Building(ANNEX), 0)):
+        publish(site, ("phone/audited/readings", batch((building.beacons[0].id, -50), ts=now_ms() - ago_ms)))
     eventually(lambda: len({one["site"] for one in campus.history("audited", int(time.time()) - 60)}) == 2)
     made = key_command(campus.folder, ["add", "hacs", "--right", "history"])
     key = made.stdout.strip()
