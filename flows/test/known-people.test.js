@@ -16,6 +16,7 @@ const { piece, playInflux } = require('./support/influx');
 // Who has a past here: nobody is in an answer who is not among them, and who follows them knows all of them.
 const T = 1_700_000_000_000;
 const MIN = 60_000;
+const DAY = 24 * 60 * MIN;
 
 const step = fc.oneof(
   fc.record({ note: fc.integer({ min: 0, max: 30 }).map(String) }),
@@ -24,12 +25,12 @@ const step = fc.oneof(
 
 test('who follows them knows all of them, and nobody is taken out but with another epoch', () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-    let epochs = 0;
+    let [epochs, days] = [0, 0];
     const people = createKnownPeople(() => String(epochs += 1));
     const followers = [0, 1, 2].map(() => ({ version: undefined, staff: new Set() }));
     for (const { note, seed, follow } of steps) {
       if (note !== undefined) people.note(note);
-      if (seed) people.seed(seed);
+      if (seed) people.seed(seed, days += DAY / 2);
       if (follow === undefined) continue;
       const one = followers[follow];
       const { version, whole, staff } = people.since(one.version);
@@ -45,13 +46,13 @@ test('who is stored no more is forgotten a day or two after they were noted last
   let epochs = 0;
   const people = createKnownPeople(() => String(epochs += 1));
   people.note('new');
-  people.seed(['old', 'gone']);
+  people.seed(['old', 'gone'], T);
   people.note('back');
   const at = () => [people.since().version, people.since().staff.sort().join()];
   assert.deepEqual(at(), ['1.4', 'back,gone,new,old']);
-  people.seed(['old', 'gone']);
-  assert.deepEqual(at(), ['1.4', 'back,gone,new,old'], 'noted since the seed before: it may be on its way into the database');
-  people.seed(['old', 'back']);
+  for (const ms of [1000, 2000, DAY]) people.seed(['old', 'gone'], T + ms); // as after deploys
+  assert.deepEqual(at(), ['1.4', 'back,gone,new,old'], 'noted within a day: it may be on its way into the database');
+  people.seed(['old', 'back'], T + 2 * DAY);
   assert.deepEqual(at(), ['2.2', 'back,old']);
 });
 
@@ -73,12 +74,12 @@ test('each way in notes them first: located, corrected, a stay, published by a f
     onPerson: site.knownPeople.note });
   const location = (id, ts) => ({ ts, staff_id: id, level: 'L1', room: 'a', beacon: 'B', rssi: -50 });
   site.history.add(location('located', T), T);
-  site.history.correct(location('corrected', T - 24 * 60 * MIN), T);
+  site.history.correct(location('corrected', T - DAY), T);
   site.recentStays.add([{ ts: T, staff_id: 'stay', level: 'L1', room: 'a', enter_ms: T, leave_ms: T, duration_s: 0 }], T);
   site.results.publish('locations', [location('of a flow', T)], T);
   site.results.publish('events', [{ type: 'enter', ts: T, staff_id: 'event' }], T);
   coverage.late('late', T - MIN, T);
-  coverage.late('too late', T - 8 * 24 * 60 * MIN, T);
+  coverage.late('too late', T - 8 * DAY, T);
   assert.deepEqual(site.knownPeople.since().staff, ['located', 'corrected', 'stay', 'of a flow', 'late']);
   assert.deepEqual(coverage.pending(), ['late']);
 });

@@ -12,6 +12,8 @@ const { randomBytes } = require('node:crypto');
  */
 
 const EPOCH_BYTES = 8;
+/** Who was noted within this time may not be stored yet. */
+const NOTED_MS = 86_400_000;
 
 /** @param {() => string} [newEpoch] a name that was never used before */
 function createKnownPeople(newEpoch = () => randomBytes(EPOCH_BYTES).toString('hex')) {
@@ -19,10 +21,11 @@ function createKnownPeople(newEpoch = () => randomBytes(EPOCH_BYTES).toString('h
   let all = new Set();
   let epoch = newEpoch();
   let isSeeded = false;
-  /** Who was noted since the last `seed`, and since the one before until then. @type {Set<string>} */
+  /** Who was noted since some time, and in the time before it. @type {Set<string>} */
   let noted = new Set();
   /** @type {Set<string>} */
   let notedBefore = new Set();
+  let notedSinceMs = -Infinity;
   /** Those who wait for somebody new. @type {Set<() => void>} */
   const waiting = new Set();
 
@@ -45,12 +48,12 @@ function createKnownPeople(newEpoch = () => randomBytes(EPOCH_BYTES).toString('h
       wake();
     },
     /**
-     * Those of whom something is stored. Who is stored no more, and was not noted since the `seed` before the last one, is known no more.
-     * @param {Iterable<string>} stored
+     * Those of whom something is stored. Who is stored no more, and was not noted within a day, is known no more.
+     * @param {Iterable<string>} stored @param {number} nowMs
      */
-    seed(stored) {
+    seed(stored, nowMs) {
       const next = new Set([...stored, ...notedBefore, ...noted]);
-      [noted, notedBefore] = [new Set(), noted];
+      if (nowMs - notedSinceMs >= NOTED_MS) [noted, notedBefore, notedSinceMs] = [new Set(), noted, nowMs];
       if ([...all].some((id) => !next.has(id))) [all, epoch] = [next, newEpoch()];
       else next.forEach((id) => all.add(id));
       isSeeded = true;
@@ -61,7 +64,7 @@ function createKnownPeople(newEpoch = () => randomBytes(EPOCH_BYTES).toString('h
     /** @param {string} [version] what the caller knows @returns {Since} */
     since(version = '') {
       const count = countOf(version);
-      return { version: versionOf(), whole: count === null, staff: [...all].slice(count ?? 0) };
+      return { version: versionOf(), whole: count === null, staff: count === all.size ? [] : [...all].slice(count ?? 0) };
     },
     /** @param {string} version @param {number} waitMs @returns {Promise<void>} when there is something newer, else after that time */
     newer(version, waitMs) {

@@ -39,7 +39,7 @@ function createKnownSeed({ people, store, coverage, clock }) {
       if (isReading || nowMs < dueMs || !coverage.isSettled(nowMs)) return;
       isReading = true;
       try {
-        people.seed([...await store.staffIds(), ...coverage.pending()]);
+        people.seed([...await store.staffIds(), ...coverage.pending()], nowMs);
         dueMs = nowMs + AGAIN_MS;
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);

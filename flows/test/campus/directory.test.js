@@ -60,7 +60,7 @@ test('whatever happens: an answer is that of all sites, each as it was two secon
       if (exchange) world.exchange(one);
       if (kill) Object.assign(one, { people: createKnownPeople(world.newEpoch), isSaying: false }); // an answer may be on its way
       if (seed) {
-        one.people.seed(one.came.keys());
+        one.people.seed(one.came.keys(), world.nowMs);
         one.isSaying = true;
       }
       if (lose !== undefined) one.isLost = lose;
@@ -74,7 +74,7 @@ test('whatever happens: an answer is that of all sites, each as it was two secon
       }
     }
     for (const one of world.sites.filter(({ isLost }) => !isLost)) { // an exchange that begins after all of it leaves nothing out
-      one.people.seed(one.came.keys());
+      one.people.seed(one.came.keys(), world.nowMs);
       Object.assign(one, { asked: null, said: null, isSaying: true });
       for (let i = 0; i < 3; i += 1) world.exchange(one);
       for (const id of PEOPLE) assert.equal(world.isAsked(one, [id]), one.came.has(id), 'exactly those who have something');
@@ -100,7 +100,7 @@ test('what is no answer, or goes on from one that was never heard, is not taken'
 /** What a site says: who has a past there, as its real list does; `people` is that list. */
 function knowing(...ids) {
   const people = createKnownPeople();
-  people.seed(ids);
+  people.seed(ids, 0);
   const answer = async (response, { search }) => {
     const query = new URLSearchParams(search);
     const after = query.get('after') ?? undefined;
