@@ -9,6 +9,7 @@ const { eventOf } = require('./outbox/messages');
 const { createAdmission } = require('./intake/admission');
 const { createNewestFirst } = require('./intake/newest-first');
 const { createHistory } = require('./history');
+const { createKnownPeople } = require('./history/known-people');
 const { createRecentEvents } = require('./history/recent-events');
 const { createRecentStays } = require('./history/recent-stays');
 const { createLocator, emptyOutcome } = require('./locator');
@@ -27,8 +28,9 @@ const { createLiveTracking } = require('./intake/live-tracking');
  * @param {() => number} [clock] of what waits in the queue
  */
 function createSite(building, startedMs, clock = Date.now) {
-  const history = createHistory(startedMs);
-  const recentStays = createRecentStays();
+  const knownPeople = createKnownPeople();
+  const history = createHistory(startedMs, {}, knownPeople.note);
+  const recentStays = createRecentStays(knownPeople.note);
   const recentEvents = createRecentEvents(startedMs);
   const outbox = createOutbox();
   const subscriber = createSubscriber();
@@ -36,7 +38,7 @@ function createSite(building, startedMs, clock = Date.now) {
     located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
-  const results = createResults(outbox, recentEvents);
+  const results = createResults(outbox, recentEvents, knownPeople.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
   const admission = createAdmission(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
@@ -151,6 +153,7 @@ function createSite(building, startedMs, clock = Date.now) {
     newLocator: async (its) => createLocator(its, {}, await live.prepare(its), offsetVersions),
     emptyOutcome,
     history,
+    knownPeople,
     recentStays,
     recentEvents,
     outbox,

@@ -3,6 +3,7 @@
 const { createAccess, createGuards } = require('../lib/access');
 const { createBefore } = require('../lib/http/before');
 const { createFront } = require('../lib/http/front');
+const { createKnownSeed } = require('../lib/history/known-seed');
 const { createHacs } = require('../lib/http/hacs');
 const { createRouter } = require('../lib/http/router');
 const { attachRecordings } = require('../lib/recordings/attach');
@@ -27,12 +28,13 @@ module.exports = function register(RED) {
 
     const { guards, ...access } = createGuards(config, { site, figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
-    const timer = setInterval(access.tick, TICK_MS);
+    const knownSeed = createKnownSeed({ people: site.knownPeople, store, coverage, clock: Date.now });
+    const timers = [access.tick, knownSeed.look].map((work) => setInterval(work, TICK_MS));
     const recordings = attachRecordings(site, config, guards.audit, (text) => this.warn(text));
     const context = {
       refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
       completeUntil: coverage.completeUntil, ...guards, ...config,
-      site, store, rebuild, recordings, editor, pictures, alerts, sessions, trusted, version,
+      site, store, rebuild, knownSeed, recordings, editor, pictures, alerts, sessions, trusted, version,
       telemetry: createTelemetry(store, Date.now),
       reload: reloader.checkNow,
       clientOf: clients.clientOf,
@@ -45,7 +47,7 @@ module.exports = function register(RED) {
     front.serve({ before: createBefore(context), router: createRouter(context, this.access), log: context.log });
 
     this.on('close', (_removed, done) => {
-      clearInterval(timer);
+      timers.forEach(clearInterval);
       front.end();
       Promise.all([access.close(), recordings.close()]).then(() => done(), done);
     });

@@ -43,7 +43,7 @@ module.exports = function register(RED) {
       this.spool.figures, this.second?.figures ?? [], this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
-      newestPublished: this.site.newestPublishedMs, record: createRecord(config.userDir, warn) });
+      newestPublished: this.site.newestPublishedMs, onPerson: this.site.knownPeople.note, record: createRecord(config.userDir, warn) });
     this.exchange = createExchange({ lost: this.coverage.lost, clock: Date.now });
     const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(offsets.save, SAVE_MS),
       setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS)];

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createStore, createStoreGuard, StoreUnavailable } = require('../lib/store');
-const { ofBoth } = require('../lib/store/open');
+const { ofBoth, ofBothWhole } = require('../lib/store/open');
 const { lackingHours } = require('../lib/store/past');
 const { createReplicas } = require('../lib/store/replicas');
 const { playInflux, piece, rows } = require('./support/influx');
@@ -158,4 +158,13 @@ test('what either database has is found, once; one that is away, behind or lacks
   states[0] = 'degraded';
   assert.deepEqual(await ofBoth(replicas, questions), [a, b], 'the one that is read from is asked in any case');
   await assert.rejects(ofBoth(replicas, [async () => { throw new StoreUnavailable('away'); }]), StoreUnavailable);
+});
+
+test('who is stored at all is read from both, and from none while one is away or lacks something', async () => {
+  const states = ['up', 'up'];
+  const replicas = { current: () => 0, stateOf: (index) => ({ status: states[index], reason: 'lacks 3 hours' }) };
+  const questions = [async () => ['0', '1'], async () => ['1', '2']];
+  assert.deepEqual(await ofBothWhole(replicas, questions), ['0', '1', '2']);
+  states[1] = 'degraded';
+  await assert.rejects(ofBothWhole(replicas, questions), new StoreUnavailable('store 2: lacks 3 hours'));
 });

@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 from support import web
 from support.building import Building
+from support.influx_writer import Stored, store_locations
 from support.keys import admin
 from support.running import RunningStack
 from support.stack_client import batch, eventually, forget_session, get, influx, now_ms, publish, rebuild_by_hand
 
+DAY_MS = 86_400_000
+
 
 def test_who_vanished_while_node_red_was_away_is_lost(stack: RunningStack) -> None:
     beacon = json.loads(Path(stack.building).read_text())["beacons"][0]["id"]
+    store_locations(stack, [Stored("of-last-week", now_ms() - 7 * DAY_MS, "L1", "nowhere")])
     stack.kill("node-red")
     ago_ms = now_ms() - 75_000
     publish(stack, ("phone/vanished-1/readings", batch((beacon, -50), ts=ago_ms)))
@@ -24,6 +28,9 @@ def test_who_vanished_while_node_red_was_away_is_lost(stack: RunningStack) -> No
     question = "SELECT enter_ms, leave_ms FROM stay WHERE staff_id = 'vanished-1'"
     stays = eventually(lambda: influx(stack, "locations", question), what="the end of the stay")
     assert [(one["enter_ms"], one["leave_ms"]) for one in stays] == [(ago_ms, ago_ms + 4000)]
+    known = f"{stack.http_url}/api/v1/people/known"
+    answer = eventually(lambda: web.get(known, retry_503=False).json().get("staff"), what="who has a past here")
+    assert {"vanished-1", "of-last-week"} <= set(answer)
 
 
 def test_backlog_that_comes_while_node_red_is_away_is_located(stack: RunningStack, demo: Building) -> None:

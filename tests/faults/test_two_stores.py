@@ -70,7 +70,9 @@ def test_both_are_filled_with_the_same(stack: RunningStack, walks: Walks) -> Non
             return len(first) > 0 and first == second
 
         eventually(same, what=f"the same {measurement} in both")
-    assert walks
+    known = f"{stack.http_url}/api/v1/people/known"
+    staff = eventually(lambda: web.get(known, retry_503=False).json().get("staff"), what="who has a past, of both")
+    assert {walks.ann, walks.ben} <= set(staff)
 
 
 def test_metrics_of_the_operations_page_exist(stack: RunningStack) -> None:

@@ -9,7 +9,7 @@ from support.api import Api
 from support.building import Building
 from support.keys import asking, named_key
 from support.running import RunningStack
-from support.stack_client import batch, eventually, publish
+from support.stack_client import batch, eventually, now_ms, publish
 from support.walks import LATER_S, LENGTH_S, SLACK_S, TURN_S, Walks
 
 pytestmark = pytest.mark.usefixtures("stack")
@@ -31,6 +31,34 @@ def test_one_listed_staff_member_with_name_and_tags(api: Api, demo: Building) ->
     assert found["listed"]
     assert tag in found["tags"]
     assert found["name"] == next(one["name"] for one in demo.raw["staff"] if one["id"] == person)
+
+
+def test_who_has_a_past_is_followed(api: Api, walks: Walks, stack: RunningStack, demo: Building) -> None:
+    """Everybody once, then who is new, as soon as they are located; 503 while a start locates what was before."""
+    first = eventually(lambda: _known(api), within_s=60, what="the past of before the start")
+    assert first["whole"]
+    assert {walks.ann, walks.ben} <= set(first["staff"])
+    assert walks.start_ms < first["known_until_ms"] <= now_ms() + 1000
+    publish(stack, ("phone/known-later/readings", batch((demo.beacons[0].id, -50))))
+
+    def newer() -> list[str]:
+        answer = api.get("listKnownPeople", after=first["version"], wait_ms=1000)
+        assert not answer["whole"]
+        return [one for one in answer["staff"] if one == "known-later"]
+
+    eventually(newer)
+    other = api.get("listKnownPeople", after="0.1")
+    assert other["whole"], "of another epoch"
+    assert {*first["staff"], "known-later"} <= set(other["staff"])
+    assert "wait_ms must be" in api.ask("listKnownPeople", 400, wait_ms=1001).json()["error"]
+    assert "after is not" in api.ask("listKnownPeople", 400, after="x").json()["error"]
+
+
+def _known(api: Api) -> dict[str, Any]:
+    """Who has a past, once it is known."""
+    answer = api.http.get(api.operations["listKnownPeople"][1])
+    found: dict[str, Any] = answer.json() if answer.status_code == 200 else {}
+    return found
 
 
 @pytest.mark.parametrize("operation", ["getStaff", "getTrace", "listLocations", "listStays", "listContacts"])

@@ -20,6 +20,7 @@ from support.api import Api
 from support.browser import serious_faults, whole
 from support.building import Building
 from support.keys import admin
+from support.metrics import figures, samples
 from support.running import RunningStack, running_stack
 from support.stack_client import batch, eventually, now_ms, publish
 from unused_ports import unused_ports
@@ -97,6 +98,24 @@ def test_who_walks_over_is_in_one_place_at_a_time(campus: Campus, demo: Building
     assert [one["location"] for one in past] == [Building(ANNEX).room_name(here.room), demo.room_name(there.room)]
 
 
+def test_who_is_at_one_site_costs_the_other_no_question(campus: Campus, demo: Building) -> None:
+    """Whoever walks over is asked for there as well from then on."""
+    began_ms = now_ms()
+    publish(campus.north, ("phone/local/readings", batch((demo.beacons[0].id, -50), ts=began_ms - 2000)))
+    eventually(lambda: _follows(campus, "north") and _follows(campus, "south"), within_s=60, what="both sites followed")
+    eventually(lambda: campus.history("local", began_ms // 1000 - 10))
+
+    def is_spared() -> bool:
+        before = _polls(campus.south)
+        for _ in range(3):
+            assert [one["site"] for one in campus.history("local", began_ms // 1000 - 10)] == ["north"]
+        return _polls(campus.south) == before
+
+    eventually(is_spared, what="three polls that did not go to the other site")
+    publish(campus.south, ("phone/local/readings", batch((Building(ANNEX).beacons[0].id, -50), ts=began_ms)))
+    eventually(lambda: [one["site"] for one in campus.history("local", began_ms // 1000 - 10)] == ["south", "north"])
+
+
 def test_the_predecessors_requests(campus: Campus) -> None:
     began_s = int(time.time())
     beacon = Building(ANNEX).beacons[1]
@@ -159,7 +178,9 @@ def test_stays_events_and_rooms_are_those_of_both_sites(campus: Campus, demo: Bu
 
 def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, browser: Browser) -> None:
     now_s = int(time.time())
-    poll = f"/extractbeacon?staff_id=walker&start_time={now_s - 60}&end_time={now_s}"
+    publish(campus.south, ("phone/there/readings", batch((Building(ANNEX).beacons[0].id, -50))))
+    eventually(lambda: campus.history("there", now_s - 60))
+    poll = f"/extractbeacon?staff_id=there&start_time={now_s - 60}&end_time={now_s}"
     window = f"start={now_s - 60}&end={now_s}"
     asked = (poll, "/api/v1/staff", f"/api/v1/stays?{window}", f"/api/v1/events?{window}", "/api/v1/rooms")
     assert [campus.get(path).status_code for path in asked] == [200] * len(asked)
@@ -181,6 +202,8 @@ def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, bro
             assert campus.get("/api/v1/rooms?site=north").status_code == 200, "what one site answers needs no other"
             eventually(lambda: _states(campus)["south"] == "away")
             assert _states(campus)["north"] != "away"
+            never_there = poll.replace("=there", "=nobody")
+            assert campus.get(never_there, retry_503=False).status_code == 503, "it cannot say that it has nothing"
             page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # sooner than by itself
             expect(south).to_contain_text("No answer", timeout=60_000)
             expect(south).to_contain_text("does not answer within 1000 ms")
@@ -193,7 +216,10 @@ def test_a_site_that_is_away_is_503_and_never_half_an_answer(campus: Campus, bro
         expect(south).not_to_contain_text("No answer", timeout=60_000)
 
 
-def test_the_callers_name_is_in_the_audit_log_of_each_site(campus: Campus) -> None:
+def test_the_callers_name_is_in_the_audit_log_of_each_site_that_is_asked(campus: Campus, demo: Building) -> None:
+    for site, building, ago_ms in ((campus.north, demo, 2000), (campus.south, Building(ANNEX), 0)):
+        publish(site, ("phone/audited/readings", batch((building.beacons[0].id, -50), ts=now_ms() - ago_ms)))
+    eventually(lambda: len({one["site"] for one in campus.history("audited", int(time.time()) - 60)}) == 2)
     made = key_command(campus.folder, ["add", "hacs", "--right", "history"])
     key = made.stdout.strip()
     now_s = int(time.time())
@@ -206,6 +232,16 @@ def test_the_callers_name_is_in_the_audit_log_of_each_site(campus: Campus) -> No
             entry, *_ = caller.get("/api/v1/audit", params=asked).json()["entries"]
         assert (entry["route"], entry["subjects"]) == ("/extractbeacon", ["audited"])
     assert campus.get(poll, key="sda_00000000_" + 43 * "x").status_code == 401
+
+
+def _follows(campus: Campus, site: str) -> bool:
+    """Whether the entry knows who has a past at a site."""
+    return samples(campus.get("/metrics").text)[f'sda_campus_site_followed{{site="{site}"}}'] == 1
+
+
+def _polls(site: RunningStack) -> float:
+    """How many histories a site was asked for."""
+    return figures(site).get('sda_http_requests_total{route="/extractbeacon"}', 0)
 
 
 def _sites(campus: Campus, staff_id: str) -> set[str]:

@@ -2,7 +2,7 @@
 'use strict';
 
 const { badRequest } = require('../http/errors');
-const { pageById } = require('../http/v1/ask');
+const { pageById, several } = require('../http/v1/ask');
 const { contactsOf } = require('./contacts');
 const { listPage } = require('./lists');
 const { locationsPage } = require('./pages');
@@ -29,7 +29,7 @@ const pathOf = (id) => `${STAFF}/${encodeURIComponent(id)}`;
 
 /** What answers about the past begin with. @param {Ask} ask @param {{completeMs: number}[]} parts */
 const past = ({ window: { fromMs, toMs } }, parts) => ({
-  start_ms: fromMs, end_ms: toMs, complete_until_ms: Math.min(toMs, ...parts.map(({ completeMs }) => completeMs)),
+  start_ms: fromMs, end_ms: toMs, complete_until_ms: Math.min(toMs, ...parts.map(({ completeMs }) => Math.max(fromMs, completeMs))),
 });
 
 /** @type {Record<string, (work: Work) => Promise<object>>} */
@@ -53,7 +53,7 @@ const ANSWERS = {
     const query = new URLSearchParams({ ...spanOf({ fromMs: after?.ts ?? window.fromMs, toMs: window.toMs }), limit: String(limit) });
     const parts = await answersOf(work, `${pathOf(id)}/locations?${query}`,
       ({ locations = [], next = null, complete_until_ms: completeMs = Infinity }) =>
-        ({ items: locations, isWhole: next === null, completeMs }));
+        ({ items: locations, isWhole: next === null, completeMs }), [id]);
     mustBeKnown(parts, `staff member ${id}`);
     const { items, nextMs } = locationsPage(parts, limit);
     const isEnd = nextMs === null || nextMs >= window.toMs;
@@ -63,14 +63,15 @@ const ANSWERS = {
   async listStays(work) {
     const { ask } = work;
     const { staff_id: id } = ask.params;
-    const page = await listPage(work, { path: `${pathOf(id)}/stays`, items: 'stays', order: OF_STAYS, mayBeUnknown: true });
+    const page = await listPage(work, { path: `${pathOf(id)}/stays`, items: 'stays', order: OF_STAYS, mayBeUnknown: true, about: [id] });
     if (!ask.after) mustBeKnown(page.lists, `staff member ${id}`);
     return { staff_id: id, ...past(ask, [page]), stays: page.items, next: page.next };
   },
 
   async searchStays(work) {
     const { ask } = work;
-    const page = await listPage(work, { path: '/api/v1/stays', items: 'stays', order: OF_STAYS, query: given(ask.params, 'staff_id', 'level') });
+    const page = await listPage(work, { path: '/api/v1/stays', items: 'stays', order: OF_STAYS, query: given(ask.params, 'staff_id', 'level'),
+      about: ask.params.staff_id === undefined ? undefined : several(ask.params.staff_id) });
     return { ...past(ask, [page]), stays: page.items, next: page.next };
   },
 
@@ -91,7 +92,7 @@ const ANSWERS = {
           throw badRequest(`more than ${MOST_CONTACTS} contacts lie in this time at site ${site}: ask for it in parts`);
         }
         return { items: contacts, completeMs };
-      });
+      }, [id]);
     mustBeKnown(parts, `staff member ${id}`);
     const all = contactsOf(parts, leastS);
     return { staff_id: id, ...past(ask, parts), count: all.length, contacts: all.slice(0, limit) };

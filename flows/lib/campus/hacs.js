@@ -21,7 +21,20 @@ const { asApiError } = require('./sites');
  */
 
 /**
- * `/extractbeacon`: one history of all sites, taken through while they send theirs.
+ * Whom to ask for a history, and up to when the sites that are not asked are known to have nothing of it. Of people whom nobody knows the
+ * first site is asked: each look-up is in the audit log of a site.
+ * @param {Sites} sites @param {unknown} staff the checked parameter @returns {{asked: string[], untilMs: number}}
+ */
+function whomToAsk(sites, staff) {
+  if (staff === '*') return { asked: sites.names, untilMs: Infinity };
+  const { asked, spared } = sites.about(String(staff).split(','));
+  const [first] = asked.length === 0 ? spared.splice(0, 1) : [];
+  sites.count(spared);
+  return { asked: first ? [first.site] : asked, untilMs: Math.min(...spared.map(({ untilMs }) => untilMs)) };
+}
+
+/**
+ * `/extractbeacon`: one history of the sites where somebody was, taken through while they send theirs.
  * @param {Context} context @param {Record<string, any>} params checked @param {Way} way
  * @returns {Promise<PiecedJson>}
  */
@@ -29,8 +42,11 @@ async function extractBeacon({ sites, same }, params, { caller, signal }) {
   const { start_time: start, end_time: end } = params;
   if (start > end) throw badRequest('start_time is after end_time');
   const question = { staff_id: params.staff_id, start_time: start, end_time: end };
-  const answers = await sites.each((ask) => ask({ method: 'POST', path: '/extractbeacon', body: question, caller }), { signal });
+  const { asked, untilMs } = whomToAsk(sites, params.staff_id);
+  const answers = await sites.each((ask) => ask({ method: 'POST', path: '/extractbeacon', body: question, caller }), { only: asked, signal });
   const until = answers.map(({ headers }) => Number(headers[COMPLETE_UNTIL.toLowerCase()] ?? NaN));
+  const isPast = untilMs >= (Math.floor(end) + 1) * 1000;
+  if (!isPast) until.push(Math.max(Math.ceil(start) * 1000, untilMs)); // a time within that which was asked for, as a site's is
   /** @type {Record<string, string>} */
   const headers = until.every(Number.isFinite) ? { [COMPLETE_UNTIL]: String(Math.min(...until)) } : {};
   const sources = answers.map(({ site, pieces }) => ({ site, records: recordsOf(site, pieces) }));

@@ -21,8 +21,8 @@ const { addPage } = require('./page');
 const { createSites } = require('./sites');
 
 /**
- * The campus entry: checks who asks as a site does, asks the sites and merges what they answer. It keeps nothing, so any number of them
- * may run side by side with the same campus.toml and keys.
+ * The campus entry: checks who asks as a site does, asks the sites and merges what they answer. It keeps nothing but who has a past at
+ * which site, as the sites say all the time, so any number of them may run side by side with the same campus.toml and keys.
  * @typedef {{info: (text: string) => void, warn: (text: string) => void, error: (text: string) => void}} Log
  */
 
@@ -103,6 +103,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
     serve: (server) => secure?.serve(server, log.info),
     /** Begin to look after keys and sites. @returns {Promise<unknown>} when each site was asked once */
     start() {
+      sites.follow();
       timers = [setInterval(keys.follow, KEYS_MS), setInterval(sites.look, LOOK_MS), setInterval(figures.roll, ROLL_MS)];
       return sites.look();
     },

@@ -29,12 +29,12 @@ function restOf({ fromMs, toMs }, after, newestFirst) {
 
 /**
  * @param {Work} work
- * @param {{path: string, items: string, order: Order, most?: number, query?: Record<string, string>, mayBeUnknown?: boolean}} list items:
- *   its name in an answer of a site; most, mayBeUnknown: as `listsOf` has them
+ * @param {{path: string, items: string, order: Order, most?: number, query?: Record<string, string>, mayBeUnknown?: boolean,
+ *   about?: import('./questions').About}} list items: its name in an answer of a site; most, mayBeUnknown, about: as `listsOf` has them
  * @returns {Promise<{items: any[], next: string|null, completeMs: number, lists: import('./questions').List[]}>} items with their `site`;
  *   completeMs: up to when nothing is missing in the pages so far
  */
-async function listPage(work, { path, items: name, order, most, query = {}, mayBeUnknown }) {
+async function listPage(work, { path, items: name, order, most, query = {}, mayBeUnknown, about }) {
   const { ask } = work;
   const { newestFirst } = order;
   const after = read(ask.after);
@@ -42,7 +42,7 @@ async function listPage(work, { path, items: name, order, most, query = {}, mayB
   /** @param {any} item @param {string} site @returns {Place} */
   const placeOf = (item, site) => ({ ts: order.ts(item), id: order.id(item), site });
   const lists = await listsOf(work, path, name, {
-    query: { ...query, ...spanOf(part) }, most, first: ask.limit + 1 + (after?.same ?? 0), enough: ask.limit + 1, mayBeUnknown,
+    query: { ...query, ...spanOf(part) }, most, first: ask.limit + 1 + (after?.same ?? 0), enough: ask.limit + 1, mayBeUnknown, about,
     keep: (item, site) => after === null || compare(placeOf(item, site), after, newestFirst) > 0,
   });
   const found = lists.flatMap(({ site, items }) => items.map((item) => ({ item, place: placeOf(item, site) })))

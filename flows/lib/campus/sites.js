@@ -4,16 +4,20 @@
 const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
 const { ApiError, unavailable } = require('../http/errors');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
+const { siteFigures } = require('./figures');
+const { follow } = require('./follow');
+const { createKnowledge } = require('./knowledge');
 const { createSite, SiteAway } = require('./site');
 const { messageIn, stateOf } = require('./state');
 
 /**
  * All sites of a campus. A question goes to every one of them at the same time, and has an answer when all of them answer: what a part
- * of them knows is never given for the whole.
+ * of them knows is never given for the whole. One about people goes only to those that may know something of them.
  * @typedef {import('./site').Question} Question
  * @typedef {import('./site').Answer & {site: string, json: () => Promise<any>}} SiteAnswer json: throws SiteAway where it is none
- * @typedef {{accept?: readonly number[], signal: AbortSignal, only?: string}} Options accept: statuses that are answers; signal: ends all
- *   of it; only: the one site that is asked
+ * @typedef {{accept?: readonly number[], signal: AbortSignal, only?: readonly string[]}} Options accept: statuses that are answers; signal:
+ *   ends all of it; only: names of the sites that are asked, in place of all
+ * @typedef {{site: string, untilMs: number}} Spared a site that knows nobody of them; untilMs: up to when, epoch ms
  * @typedef {ReturnType<typeof createMember>} Member
  * @typedef {ReturnType<typeof createSites>} Sites
  */
@@ -34,7 +38,8 @@ const createMember = (config, times, nowMs) => ({
   site: createSite({ ...config, ...times }),
   breaker: circuitBreaker(handleWhen((error) => error instanceof SiteAway && !error.ended),
     { halfOpenAfter: REST_MS, breaker: new ConsecutiveBreaker(FAILURES) }),
-  counters: { asked: 0, failed: 0 },
+  counters: { asked: 0, failed: 0, spared: 0 },
+  knowledge: createKnowledge(),
   latency: createIntervalHistogram(),
   /** Why it did not answer last. */
   reason: 'does not answer',
@@ -78,6 +83,13 @@ function parsed(site, text) {
 }
 
 /**
+ * Whether it is sure that a site has nothing of these people: it answers, and has said so just now.
+ * @param {Member} member @param {readonly string[]} ids @param {number} nowMs by a clock that only goes on
+ */
+const isWithout = ({ state, breaker, knowledge }, ids, nowMs) => state.status !== 'away' && breaker.state === CircuitState.Closed
+  && knowledge.isFresh(nowMs) && !knowledge.hasAnyOf(ids);
+
+/**
  * @param {Member} member @param {Question} question @param {Options} options
  * @returns {Promise<SiteAnswer>}
  * @throws {ApiError|SiteAway}
@@ -105,14 +117,9 @@ function refusalOf({ site, status, headers }, message) {
  */
 function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now }) {
   const members = configs.map((config) => createMember(config, { timeoutMs, pauseMs }, clock()));
+  const ended = new AbortController();
   /** @type {Promise<unknown>|null} */
   let looking = null;
-
-  /** @param {(member: Member) => number|null} read @returns {Record<string, number>} by name of the site */
-  const each = (read) => Object.fromEntries(members.flatMap((member) => {
-    const value = read(member);
-    return value === null ? [] : [[member.site.name, value]];
-  }));
 
   /** @param {Member} member */
   async function lookAt(member) {
@@ -135,9 +142,29 @@ function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now
      * @throws {ApiError} 503 where one of them is away or says 503; what is wrong with the question
      */
     each: (work, options) =>
-      Promise.all(members.filter(({ site }) => (options.only ?? site.name) === site.name)
+      Promise.all(members.filter(({ site }) => options.only?.includes(site.name) ?? true)
         .map((member) => work((question) => askOne(member, question, options), member.site.name)))
         .catch((error) => { throw asApiError(error); }),
+
+    /**
+     * Whom to ask about some people: the sites that know one of them, and each of which that is not known just now.
+     * @param {readonly string[]} ids
+     * @returns {{asked: string[], spared: Spared[]}} in the order of campus.toml
+     */
+    about(ids) {
+      const nowMs = performance.now();
+      const spared = members.filter((member) => isWithout(member, ids, nowMs));
+      return { asked: members.filter((member) => !spared.includes(member)).map(({ site }) => site.name),
+        spared: spared.map(({ site, knowledge }) => ({ site: site.name, untilMs: knowledge.untilMs() })) };
+    },
+    /** These were not asked, since they know nobody of those a question was about. @param {readonly Spared[]} spared */
+    count(spared) {
+      for (const { site, counters } of members) if (spared.some((one) => one.site === site.name)) counters.spared += 1;
+    },
+    /** Follow who has a past at each site, until `close`. */
+    follow() {
+      for (const member of members) void follow(member, { timeoutMs, signal: ended.signal });
+    },
 
     /** Ask each site how it is; about every two seconds. @returns {Promise<unknown>} */
     look: () => (looking ??= Promise.all(members.map(lookAt)).finally(() => { looking = null; })),
@@ -150,18 +177,11 @@ function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now
     /** In the order of campus.toml. */
     names: members.map(({ site }) => site.name),
     roll: () => { for (const { latency } of members) latency.roll(); },
-    /** @type {import('../health/metrics/figures').Figure[]} */
-    figures: [
-      { name: 'campus_site_up', kind: 'gauge', label: 'site', help: '1: the site answers, 0: it is away; /health says why',
-        read: () => each(({ state }) => Number(state.status !== 'away')) },
-      { name: 'campus_site_questions', kind: 'counter', label: 'site', help: 'Questions to a site',
-        read: () => each(({ counters }) => counters.asked) },
-      { name: 'campus_site_failures', kind: 'counter', label: 'site', help: 'Questions that a site did not answer',
-        read: () => each(({ counters }) => counters.failed) },
-      { name: 'campus_site_p99_ms', kind: 'gauge', label: 'site', help: 'Until an answer of a site began, 99th percentile of the last interval',
-        read: () => each(({ latency }) => latency.read().p99_ms) },
-    ],
-    close: () => { for (const { site } of members) site.close(); },
+    figures: siteFigures(members),
+    close() {
+      ended.abort();
+      for (const { site } of members) site.close();
+    },
   };
 }
 

@@ -9,6 +9,7 @@ const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
 const { createRepeats } = require('./repeats');
 const { createStored } = require('./stored');
+const { createUndecided } = require('./undecided');
 const { createUnderway, ARRIVED_MS } = require('./underway');
 
 /**
@@ -36,9 +37,10 @@ const AGAIN_MS = 5 * 60_000; // what failed is tried again after that
  * @param {(fromMs: number) => Promise<number|null>} means.newestStored time of the newest location that is stored since then
  * @param {() => number} means.newestPublished time of the newest location that was published, epoch ms
  * @param {import('./record').CoverageRecord} [means.record]
+ * @param {(staffId: string) => void} [means.onPerson] is called for who will be located later, before that
  * @param {(ms: number) => Promise<unknown>} [means.sleep]
  */
-function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}),
+function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}), onPerson = () => {},
   sleep = (ms) => wait(ms) }) {
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
@@ -50,7 +52,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
   gaps.mark(liveMs, startedMs, WAITING);
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
-  const late = createLateTimes(gaps, startedMs);
+  const late = createLateTimes(gaps, startedMs, onPerson);
   const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(),
     missed: divergence.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
@@ -63,10 +65,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
   let startKnown = known;
   /** When the time before the start was located; from then on the live path says how far everything is. */
   let caughtUpMs = Infinity;
-  let following = false;
-  let tries = kept.tries;
-  let progressMs = startedMs;
-  let savedMs = startedMs;
+  let [following, tries] = [false, kept.tries];
+  let [progressMs, savedMs] = [startedMs, startedMs];
 
   /** @param {number} nowMs */
   function prune(nowMs) {
@@ -114,6 +114,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
 
   return {
     ...divergence.asked, refuseIncomplete,
+    ...createUndecided({ gaps, repeats, taken, following: () => following, firstGap }),
     /** For stays: what ended in a time that lacks may have begun in the window, long before. @type {RefuseIncomplete} */
     refuseIncompleteStays: (fromMs, toMs, who, nowMs) =>
       refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),

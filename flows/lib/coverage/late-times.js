@@ -15,8 +15,11 @@ const QUIET_MS = 15_000; // a backlog is through, and stored …
 const LONGEST_MS = 5 * 60_000; // … and who sends one that never ends is not waited for
 const APART_MS = 10 * 60_000; // nearer ones are one: what it takes to get into the state of then is read once
 
-/** @param {import('./intervals').Intervals} gaps @param {number} startedMs */
-function createLateTimes(gaps, startedMs) {
+/**
+ * @param {import('./intervals').Intervals} gaps @param {number} startedMs
+ * @param {(staffId: string) => void} [onPerson] is called for who will be located later, before that
+ */
+function createLateTimes(gaps, startedMs, onPerson = () => {}) {
   /** Our clock at the first and the last of a person's late readings. @type {Map<string, {sinceMs: number, lastMs: number}>} */
   const heard = new Map(gaps.named().map(({ id }) => [id, { sinceMs: startedMs, lastMs: startedMs }]));
 
@@ -29,6 +32,7 @@ function createLateTimes(gaps, startedMs) {
   return {
     /** @param {string} id @param {number} ts @param {number} nowMs @returns {boolean} whether that is new */
     add(id, ts, nowMs) {
+      onPerson(id);
       const fromMs = Math.floor(ts / GRID_MS) * GRID_MS;
       heard.set(id, { sinceMs: heard.get(id)?.sinceMs ?? nowMs, lastMs: nowMs });
       return gaps.mark(fromMs, fromMs + GRID_MS, WAITING, [id]);

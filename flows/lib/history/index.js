@@ -29,8 +29,9 @@ const LATEST_MS = 15 * 60_000;
 /**
  * @param {number} startedMs from when on every location passes through here
  * @param {Partial<typeof BOUNDS>} [overrides]
+ * @param {(staffId: string) => void} [onPerson] is called before anything of that person is remembered, or published
  */
-function createHistory(startedMs, overrides = {}) {
+function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   const bounds = { ...BOUNDS, ...overrides };
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
@@ -51,6 +52,7 @@ function createHistory(startedMs, overrides = {}) {
    * @param {number} nowMs
    */
   function add({ ts, staff_id: staffId, level, room, beacon, rssi }, nowMs) {
+    onPerson(staffId);
     let track = people.get(staffId);
     if (!track) {
       if (people.size >= bounds.people) {
@@ -90,6 +92,7 @@ function createHistory(startedMs, overrides = {}) {
    * @param {number} nowMs
    */
   function correct(location, nowMs) {
+    onPerson(location.staff_id);
     const [before] = between(location.staff_id, location.ts, location.ts);
     if (before && !isSame(before, location)) onCorrected(location, nowMs);
     if (before || location.ts >= nowMs - bounds.keptMs) add(location, nowMs);

@@ -11,7 +11,8 @@
 const KEPT_MS = 5 * 60_000; // far longer than ingest takes, unless it is behind
 const MOST = 16; // of a person
 
-function createRecentStays() {
+/** @param {(staffId: string) => void} [onPerson] is called before a stay of that person is remembered */
+function createRecentStays(onPerson = () => {}) {
   /** By person and beginning, in the order of publication. @type {Map<string, Map<number, {stay: Stay, atMs: number}>>} */
   const kept = new Map();
   let prunedMs = -Infinity;
@@ -29,6 +30,7 @@ function createRecentStays() {
     /** @param {Iterable<Stay>} stays @param {number} nowMs */
     add(stays, nowMs) {
       for (const stay of stays) {
+        onPerson(stay.staff_id);
         let mine = kept.get(stay.staff_id);
         if (!mine) kept.set(stay.staff_id, mine = new Map());
         mine.delete(stay.enter_ms);

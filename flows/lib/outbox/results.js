@@ -13,8 +13,9 @@ const { eventOf, messagesOf } = require('./messages');
  * @typedef {ReturnType<typeof createResults>} Results
  * @param {Pick<ReturnType<typeof import('./index').createOutbox>, 'put'>} outbox
  * @param {Pick<import('../history/recent-events').RecentEvents, 'add'>} [recentEvents] gets the events that are published
+ * @param {(staffId: string) => void} [onPerson] is called before a location or stay of that person is published: a flow may add some
  */
-function createResults(outbox, recentEvents) {
+function createResults(outbox, recentEvents, onPerson = () => {}) {
   /** @type {Batches} */
   let gathered = {};
   /** @type {Carrier|null} */
@@ -28,8 +29,9 @@ function createResults(outbox, recentEvents) {
    */
   function publish(kind, items, nowMs) {
     const messages = messagesOf(kind, items);
-    for (const message of messages) outbox.put(message, nowMs);
     const published = /** @type {any[]} */ (items);
+    if (kind === 'locations' || kind === 'stays') for (const { staff_id: id } of published) onPerson(id);
+    for (const message of messages) outbox.put(message, nowMs);
     if (kind === 'events') recentEvents?.add(published.map(eventOf), nowMs);
     return published.length;
   }

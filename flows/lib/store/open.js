@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const { createStateFile } = require('../shared/state-file');
-const { createInflux } = require('./influx');
+const { createInflux, StoreUnavailable } = require('./influx');
 const { createReplicas } = require('./replicas');
 const { createStore } = require('./index');
 const { createStoreGuard } = require('./store-guard');
@@ -26,6 +26,8 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
       ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat,
       /** Of both, since what is wrong in one of them only is to be corrected as well. @type {typeof first.store.stays} */
       stays: (...question) => ofBoth(replicas, [first, second].map(({ store }) => () => store.stays(...question))),
+      /** Of both, since the other may be read from next. @type {typeof first.store.staffIds} */
+      staffIds: () => ofBothWhole(replicas, [first, second].map(({ store }) => store.staffIds)),
     },
     each: [first, second],
     replicas,
@@ -48,6 +50,17 @@ async function ofBoth({ current, stateOf }, questions) {
   return [...new Map(answers.flat().map((one) => [JSON.stringify(one), one])).values()];
 }
 
+/**
+ * What both databases have, where none of them is away or lacks anything.
+ * @type {typeof ofBoth}
+ * @throws {StoreUnavailable}
+ */
+async function ofBothWhole(replicas, questions) {
+  const index = [0, 1].find((one) => replicas.stateOf(one).status !== 'up');
+  if (index !== undefined) throw new StoreUnavailable(`store ${index + 1}: ${replicas.stateOf(index).reason}`);
+  return ofBoth(replicas, questions);
+}
+
 /** @param {string} url @param {string} token */
 function openOne(url, token) {
   const influx = createInflux({ url, token });
@@ -58,4 +71,4 @@ function openOne(url, token) {
 /** @param {ReturnType<typeof openOne>} one @returns {import('./replicas').Member} */
 const memberOf = ({ guard, store }) => ({ guard, newestHeartbeat: store.newestHeartbeat });
 
-module.exports = { openStores, ofBoth };
+module.exports = { openStores, ofBoth, ofBothWhole };

@@ -12,8 +12,11 @@ const { createCampus } = require('../../lib/campus');
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const SITE_KEY = 'key-of-the-entry';
 
+/** What a site of an earlier version says, which does not tell who has a past there. */
+const NO_ROUTE = { status: 404, body: { error: 'there is no /api/v1/people/known' } };
 /** What a site that is well says of itself. */
-const WELL = { '/health': { body: { status: 'up', parts: {} } }, '/api/v1/me': { body: { rights: ['history', 'presence', 'forward'] } } };
+const WELL = { '/health': { body: { status: 'up', parts: {} } }, '/api/v1/me': { body: { rights: ['history', 'presence', 'forward'] } },
+  '/api/v1/people/known': NO_ROUTE };
 
 /** A site: answers by path; a function gets the request and its body, and answers itself. */
 async function site(t, name, answers = {}) {

@@ -93,7 +93,7 @@ class World {
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
     const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
-      record, sleep });
+      onPerson: site.knownPeople.note, record, sleep });
     const checkpoints = createCheckpoints(this.files(), log);
     const logger = { log, warn: log };
     const drops = createBrokerDrops({ startedMs: this.now, connected: () => true, lost: coverage.lost,

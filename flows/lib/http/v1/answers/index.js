@@ -21,6 +21,7 @@ const { createVisitAnswers } = require('./visits');
  * @property {import('../../../store').Store} store
  * @property {ReturnType<typeof import('../../../devices/telemetry').createTelemetry>} telemetry
  * @property {import('../../../rebuild').Rebuild} rebuild
+ * @property {import('../../../history/known-seed').KnownSeed} knownSeed
  * @property {import('../../../access/keys').Keys} keys
  * @property {Pick<import('../../../access/audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings

@@ -14,7 +14,7 @@ const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
 function createStaffAnswers(context) {
-  const { site, store, clock, everybody, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
+  const { site, store, clock, everybody, knownSeed, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
   const past = createPast(context);
 
   /**
@@ -128,7 +128,10 @@ function createStaffAnswers(context) {
       ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
   }
 
-  return { listStaff, getStaff, getTrace, listLocations, listStays, searchStays, listContacts };
+  /** @param {Ask} ask */
+  const listKnownPeople = ({ params: { after, wait_ms: waitMs } }) => stored(() => knownSeed.since(after, waitMs));
+
+  return { listKnownPeople, listStaff, getStaff, getTrace, listLocations, listStays, searchStays, listContacts };
 }
 
 /** @param {number} [db] @returns {number|null} to a tenth */

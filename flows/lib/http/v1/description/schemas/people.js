@@ -23,6 +23,12 @@ module.exports = {
     level_db: levelDb,
     level_sd_db: levelSdDb,
   }),
+  KnownPeople: object({
+    version: { ...text, description: 'The next `after`.' },
+    whole: { ...yes, description: 'Whether `staff` is all of them; else who came since `after`.' },
+    staff: { ...list(id), description: 'In no order.' },
+    known_until_ms: { ...ms, description: 'Up to here there is nothing of anybody who is not among them.' },
+  }),
   StaffList: object({ staff: list(ref('Staff')), next }),
   Trace: object({
     staff_id: id,
