@@ -120,7 +120,7 @@ function cut(list, fromMs, toMs) {
 }
 
 /**
- * In order, and merged where they touch.
+ * In order, and merged where they touch; one without an end is where the live path is, and touches none.
  * @param {Interval[]} list @param {number} apartMs merged when not farther apart @param {boolean} [all] those of two states, too
  * @returns {Interval[]}
  */
@@ -129,7 +129,8 @@ function joined(list, apartMs, all = false) {
   const found = [];
   for (const one of list.toSorted((a, b) => a.fromMs - b.fromMs)) {
     const last = found.at(-1);
-    const near = last && (one.fromMs < last.toMs || ((all || one.state === last.state) && one.fromMs - last.toMs <= apartMs));
+    const touches = last && Number.isFinite(one.toMs) && (all || one.state === last.state) && one.fromMs - last.toMs <= apartMs;
+    const near = last && (one.fromMs < last.toMs || touches);
     if (near) {
       const state = one.state === last.state ? one.state : WAITING;
       found[found.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, one.toMs), state };

@@ -49,6 +49,34 @@ test('as long as heartbeats come back all is complete up to now', async () => {
   }
 });
 
+test('a lost time that reaches up to the present is incomplete until it is located again, over a kill, too', async () => {
+  let kept;
+  const record = { load: () => kept ?? createRecord(null, () => {}).load(), save: async (next) => { kept = structuredClone(next); } };
+  const { now, coverage, refused } = rig({ record });
+  for (let s = 5; s <= 60; s += 5) {
+    now.published = now.stored = T + s * 1000;
+    await coverage.look(T + s * 1000 - 300, T + s * 1000);
+  }
+  const lostMs = T + 30_000;
+  coverage.lost(lostMs, T + 55_000);
+  const [part] = coverage.takeDue(T + 60_500, () => false);
+  assert.deepEqual(part, { fromMs: lostMs, toMs: T + 55_000, staff: null });
+  for (let s = 65; s <= 300; s += 5) {
+    now.published = now.stored = T + s * 1000;
+    await coverage.look(T + s * 1000 - 300, T + s * 1000);
+    assert.equal(coverage.completeUntil(T, T + s * 1000, [], T + s * 1000), lostMs, 'while it is being located');
+    assert.match(refused(T, T + s * 1000, [], T + s * 1000) ?? 'complete', /from 2023-11-14T22:13:50.000Z .*being located again/);
+  }
+  await coverage.settle();
+  const killedMs = T + 310_000;
+  const next = rig({ startedMs: killedMs, record, caughtUp: false }).coverage;
+  assert.equal(next.completeUntil(T, killedMs, [], killedMs), lostMs, 'it is to be located after a kill');
+
+  coverage.published(part, T + 301_000);
+  await coverage.look(T + 309_700, killedMs);
+  assert.equal(coverage.completeUntil(T, killedMs, [], killedMs), killedMs);
+});
+
 test('after an interruption a time is complete when what was published by then is stored', async () => {
   const { now, coverage, refused } = rig();
   for (const s of [10, 20]) await coverage.look(T + s * 1000, T + s * 1000 + 500);
