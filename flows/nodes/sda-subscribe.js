@@ -2,6 +2,7 @@
 
 const { gatherWrites } = require('../lib/broker/gather-writes');
 const { createKeepAlive } = require('../lib/broker/keep-alive');
+const { readInBeats } = require('../lib/broker/read-in-beats');
 const { followRetained } = require('../lib/broker/retained');
 const { createTopicFilter } = require('../lib/broker/topic-filter');
 const { Rate, showBadge } = require('../lib/shared/badge');
@@ -18,8 +19,7 @@ module.exports = function register(RED) {
     const { topic: filter, together } = definition;
     const options = { qos: Number(definition.qos) };
     const isOurs = createTopicFilter(filter);
-    const rate = new Rate(Date.now());
-    const keepAlive = createKeepAlive(broker);
+    const [rate, keepAlive] = [new Rate(Date.now()), createKeepAlive(broker)];
     const gathered = [];
 
     const sendGathered = () => {
@@ -34,6 +34,7 @@ module.exports = function register(RED) {
     };
     const take = together ? gather : (topic, payload, { qos, retain }) => this.send({ topic, payload, qos, retain });
 
+    if (together) readInBeats(broker);
     broker.register(this);
     broker.subscribe({ topic: filter, qos: options.qos, options, ref: this.id, brokerId: broker.id, callback: take,
       handler(topic, payload, packet) { // in the place of the config node's own

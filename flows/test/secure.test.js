@@ -1,7 +1,6 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
 const { once } = require('node:events');
 const fs = require('node:fs');
 const http = require('node:http');
@@ -12,6 +11,7 @@ const path = require('node:path');
 const tls = require('node:tls');
 const { after, before, test } = require('node:test');
 const { createSecure } = require('../lib/http/secure');
+const { makeCertificate } = require('./support/certificate');
 const { freePort, until } = require('./support/stack');
 
 let folder;
@@ -20,9 +20,7 @@ after(() => fs.rmSync(folder, { recursive: true }));
 
 /** A pair of PEM texts. */
 function pair(days = 90) {
-  const [cert, key] = ['cert', 'key'].map((name) => path.join(folder, `made.${name}`));
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key, '-out', cert,
-    '-days', String(days), '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'], { stdio: 'ignore' });
+  const { cert, key } = makeCertificate(folder, { days });
   return { cert: fs.readFileSync(cert, 'utf8'), key: fs.readFileSync(key, 'utf8') };
 }
 

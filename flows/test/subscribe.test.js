@@ -10,17 +10,20 @@ const helper = require('node-red-node-test-helper');
 const { createKeepAlive } = require('../lib/broker/keep-alive');
 const { createTopicFilter } = require('../lib/broker/topic-filter');
 const { partsOf } = require('../lib/intake/input');
-const { Broker, until } = require('./support/stack');
+const { makeCertificate } = require('./support/certificate');
+const { Broker, freePort, until } = require('./support/stack');
 
 // The node with Node-RED's own nodes for MQTT and a real Mosquitto.
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'subscribe-'));
 const NODES = [require('@node-red/nodes/core/network/10-mqtt.js'), require('../nodes/sda-subscribe')];
-let broker; let client;
+let broker; let client; let readersPort;
 
 before(async () => {
   helper.init(require.resolve('node-red'), { mqttReconnectTime: 100 });
   await new Promise((resolve) => { helper.startServer(resolve); });
-  broker = await Broker.create(folder);
+  const { cert, key } = makeCertificate(folder);
+  readersPort = await freePort();
+  broker = await Broker.create(folder, [`listener ${readersPort} 127.0.0.1`, `certfile ${cert}`, `keyfile ${key}`]);
   client = await broker.connect();
 });
 afterAll(async () => {
@@ -65,14 +68,15 @@ test('messages that arrive prove that the connection is alive, once a second is 
   createKeepAlive({})();
 });
 
-test('messages come in order, one by one or together, each once, also after the broker was away', async () => {
-  const config = { id: 'broker', type: 'mqtt-broker', broker: '127.0.0.1', port: String(broker.port), clientid: 'subscriber', cleansession: false,
+for (const secured of [false, true]) test(`messages come in order, one by one or together, each once, also after the broker was away; over TLS: ${secured}`, async (t) => {
+  const config = { id: 'broker', type: 'mqtt-broker', broker: secured ? `ssl://127.0.0.1:${readersPort}` : '127.0.0.1', port: String(broker.port), clientid: `subscriber-${secured}`, cleansession: false,
     autoConnect: true, protocolVersion: '4', keepalive: '15' };
   const flow = [config,
     { id: 'together', type: 'sda-subscribe', topic: 't/+', qos: '1', together: true, broker: 'broker', wires: [['gathered']] },
     { id: 'single', type: 'sda-subscribe', topic: 'u/#', qos: '0', together: false, broker: 'broker', wires: [['one']] },
     { id: 'gathered', type: 'helper' }, { id: 'one', type: 'helper' }];
   await helper.load(NODES, flow, { broker: { user: 'nodered', password: 'word' } });
+  t.after(() => helper.unload());
   const [gathered, single] = [[], []];
   helper.getNode('gathered').on('input', (message) => gathered.push(message));
   helper.getNode('one').on('input', (message) => single.push(message));

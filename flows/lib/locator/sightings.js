@@ -27,9 +27,9 @@ const nothingHeard = (kind) => ({ kind, sources: [], rssis: [], tag: '' });
 function addReading(heard, source, rssi) {
   let at = heard.sources.indexOf(source);
   if (at >= 0 && heard.rssis[at] >= rssi) return;
-  if (at < 0) {
-    at = heard.sources.length;
-    heard.sources = heard.sources.concat(source); // push would take room for sixteen more, and thousands of these wait
+  if (at < 0) at = heard.sources.length;
+  if (at === heard.sources.length && heard.kind === 'gateway') { // else there would be room for sixteen more, and thousands of these wait
+    heard.sources = heard.sources.concat(source);
     heard.rssis = heard.rssis.concat(rssi);
   }
   const { sources, rssis } = heard;

@@ -8,6 +8,7 @@ const https = require('node:https');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
+const { makeCertificate } = require('../support/certificate');
 const { freePort } = require('../support/stack');
 
 // The entry as a process, over TLS on both sides.
@@ -43,9 +44,7 @@ const ask = (port, route, ca) => new Promise((resolve, reject) => {
 
 test('over TLS to the site and from the caller; what is asked before a stop is answered', async (t) => {
   const folder = folderOf(t);
-  const [cert, key] = ['tls.crt', 'tls.key'].map((name) => path.join(folder, name));
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key, '-out', cert,
-    '-days', '9', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { stdio: 'ignore' });
+  const { cert, key } = makeCertificate(folder, { name: 'tls', days: 9 });
   const ca = fs.readFileSync(cert);
   const held = [];
   const site = https.createServer({ cert: ca, key: fs.readFileSync(key) }, (request, response) => {

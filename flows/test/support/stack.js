@@ -73,7 +73,8 @@ class Program {
 
 /** Mosquitto with the accounts of the flows and a tester's, and a data folder that survives its restarts. */
 class Broker {
-  static async create(folder) {
+  /** @param {string[]} more lines of its configuration */
+  static async create(folder, more = []) {
     const broker = new Broker();
     broker.port = await freePort();
     broker.file = path.join(folder, 'mosquitto.conf');
@@ -82,7 +83,7 @@ class Broker {
       execFileSync('mosquitto_passwd', [...(i === 0 ? ['-c'] : []), '-b', passwords, user, 'word'], { ...SBIN, stdio: 'ignore' });
     }
     fs.writeFileSync(broker.file, [`user ${os.userInfo().username}`, `listener ${broker.port} 127.0.0.1`, 'allow_anonymous false',
-      `password_file ${passwords}`, 'persistence true', `persistence_location ${folder}/`, 'set_tcp_nodelay true'].join('\n'));
+      `password_file ${passwords}`, 'persistence true', `persistence_location ${folder}/`, 'set_tcp_nodelay true', ...more].join('\n'));
     await broker.start();
     return broker;
   }
