@@ -781,3 +781,20 @@ test('a broker that keeps no order delivers what was corrected again, in its old
     else assert.deepEqual(compared(world), right);
   }
 });
+
+test('the same of what the live view corrected some seconds later', async () => {
+  const all = taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] });
+  const right = compared(await undisturbed(all, END, houseFile()));
+  for (const keepsOrder of [true, false]) {
+    const world = Object.assign(new World(all, T, houseFile()), { keepsOrder }).start();
+    const [earlier, take] = [[], world.take.bind(world)];
+    world.take = (message) => { earlier.push(message); take(message); };
+    await world.until(() => world.now >= T + 4 * MIN);
+    delete world.take;
+    await world.until(() => world.now >= T + 4 * MIN + 20_000);
+    earlier.filter(({ topic }) => topic === 'sda/v1/locations').slice(-60).forEach(take);
+    await world.until(() => world.now >= END);
+    if (keepsOrder) assert.notDeepEqual(compared(world), right, 'the correction is overwritten');
+    else assert.deepEqual(compared(world), right);
+  }
+});

@@ -95,8 +95,11 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
       const location = /** @type {Location} */ (found.locations[remembered]);
       if (!isOurs(location)) continue;
       const { staff_id: id, ts } = location;
-      if (!history.knowsSecond(id, ts)) fresh.push(readMs >= ts && readMs < ts + 1000 ? readMs : ts); // what is corrected does not lag
-      history.add(location, nowMs);
+      if (history.knowsSecond(id, ts)) history.correct(location, nowMs);
+      else {
+        fresh.push(readMs >= ts && readMs < ts + 1000 ? readMs : ts); // what is corrected does not lag
+        history.add(location, nowMs);
+      }
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
     results.add('presence', found.presences.splice(0));
