@@ -146,6 +146,13 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     return track !== undefined && index < track.count && track.msAt(index) < secondMs + 1000;
   }
 
+  /** @param {Location} location @param {number} nowMs @returns {boolean} whether it is the first of its second */
+  function addOrCorrect(location, nowMs) {
+    const isFirst = !knowsSecond(location.staff_id, location.ts);
+    (isFirst ? add : correct)(location, nowMs);
+    return isFirst;
+  }
+
   /** Everybody's latest location since a time. @param {number} fromMs @returns {Location[]} */
   function latestSince(fromMs) {
     /** @type {Location[]} */
@@ -191,6 +198,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   return {
     add,
     correct,
+    addOrCorrect,
     /** @param {typeof onCorrected} listener gets locations that replace another one; there is one */
     onCorrected: (listener) => { onCorrected = listener; },
     completeFrom,

@@ -94,12 +94,9 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     for (; remembered < found.locations.length; remembered += 1) {
       const location = /** @type {Location} */ (found.locations[remembered]);
       if (!isOurs(location)) continue;
-      const { staff_id: id, ts } = location;
-      if (history.knowsSecond(id, ts)) history.correct(location, nowMs);
-      else {
-        fresh.push(readMs >= ts && readMs < ts + 1000 ? readMs : ts); // what is corrected does not lag
-        history.add(location, nowMs);
-      }
+      const { ts } = location;
+      const isFirst = history.addOrCorrect(location, nowMs);
+      if (isFirst) fresh.push(readMs >= ts && readMs < ts + 1000 ? readMs : ts); // what is corrected does not lag
     }
     if (found.presences.length > 0 || found.events.length > 0) version += 1;
     results.add('presence', found.presences.splice(0));
