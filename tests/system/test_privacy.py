@@ -50,8 +50,9 @@ def test_one_person_is_deleted_and_nobody_else(stack: RunningStack, demo: Buildi
         body["readings"][0] |= {"battery_mv": 2950}
         publish(stack, (f"phone/{person}/readings", body), (f"phone/{person}/readings", "no json"))
     gateway = demo.gateways[0].id
-    publish(stack, (f"gateway/{gateway}/readings", batch((tag, -50), (beacon, -61))))
-    publish(stack, (f"gateway/{gateway}/readings", batch((beacon, -63), (tag, -50))))
+    ts = now_ms()  # of two batches of one millisecond one reading of a beacon counts
+    publish(stack, (f"gateway/{gateway}/readings", batch((tag, -50), (beacon, -61), ts=ts - 1)))
+    publish(stack, (f"gateway/{gateway}/readings", batch((beacon, -63), (tag, -50), ts=ts)))
     before = eventually(
         lambda: all((found := _stored(stack, "leaver", tag)).values()) and found, 30, "all of the person is stored"
     )
