@@ -762,39 +762,36 @@ test('after a start with a broker that keeps no order the last seconds are locat
   }
 });
 
-test('a broker that keeps no order delivers what was corrected again, in its old form: in the end what is right is stored', async () => {
-  const all = taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] });
-  const isLate = ({ ms, receiver }) => receiver === 'gw-U-b' && ms > T + 3 * MIN && ms < T + 4 * MIN;
-  const sent = all.map((one) => (isLate(one) ? { ...one, atMs: T + 4 * MIN + 1000 } : one)).sort((a, b) => a.atMs - b.atMs);
+/**
+ * A broker delivers the locations of the first four minutes once more, in their old form, after they were corrected.
+ * @param {object[]} all readings in time @param {object[]} sent the same as they come @param {(world: World) => boolean} isCorrected
+ * @param {number} [most] of the messages, the newest
+ */
+async function deliverAgain(all, sent, isCorrected, most = Infinity) {
   const right = compared(await undisturbed(all, END, houseFile()));
-  const isJobDone = ({ rebuild }) => rebuild.jobs().at(-1).why === 'late' && rebuild.jobs().at(-1).state === 'done';
   for (const keepsOrder of [true, false]) {
     const world = Object.assign(new World(sent, T, houseFile()), { keepsOrder }).start();
     const [earlier, take] = [[], world.take.bind(world)];
     world.take = (message) => { earlier.push(message); take(message); };
     await world.until(() => world.now >= T + 4 * MIN);
     delete world.take;
-    await world.until(() => world.now > T + 4 * MIN + 2000 && isJobDone(world));
-    earlier.filter(({ topic }) => topic === 'sda/v1/locations').forEach(take);
+    await world.until(() => isCorrected(world));
+    earlier.filter(({ topic }) => topic === 'sda/v1/locations').slice(-most).forEach(take);
     await world.until(() => world.now >= END);
     if (keepsOrder) assert.notDeepEqual(compared(world), right, 'the correction is overwritten');
     else assert.deepEqual(compared(world), right);
   }
+}
+
+test('a broker that keeps no order delivers what was corrected again, in its old form: in the end what is right is stored', async () => {
+  const all = taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] });
+  const isLate = ({ ms, receiver }) => receiver === 'gw-U-b' && ms > T + 3 * MIN && ms < T + 4 * MIN;
+  const sent = all.map((one) => (isLate(one) ? { ...one, atMs: T + 4 * MIN + 1000 } : one)).sort((a, b) => a.atMs - b.atMs);
+  const isJobDone = ({ rebuild }) => rebuild.jobs().at(-1).why === 'late' && rebuild.jobs().at(-1).state === 'done';
+  await deliverAgain(all, sent, (world) => world.now > T + 4 * MIN + 2000 && isJobDone(world));
 });
 
 test('the same of what the live view corrected some seconds later', async () => {
   const all = taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] });
-  const right = compared(await undisturbed(all, END, houseFile()));
-  for (const keepsOrder of [true, false]) {
-    const world = Object.assign(new World(all, T, houseFile()), { keepsOrder }).start();
-    const [earlier, take] = [[], world.take.bind(world)];
-    world.take = (message) => { earlier.push(message); take(message); };
-    await world.until(() => world.now >= T + 4 * MIN);
-    delete world.take;
-    await world.until(() => world.now >= T + 4 * MIN + 20_000);
-    earlier.filter(({ topic }) => topic === 'sda/v1/locations').slice(-60).forEach(take);
-    await world.until(() => world.now >= END);
-    if (keepsOrder) assert.notDeepEqual(compared(world), right, 'the correction is overwritten');
-    else assert.deepEqual(compared(world), right);
-  }
+  await deliverAgain(all, all, (world) => world.now >= T + 4 * MIN + 20_000, 60);
 });

@@ -20,8 +20,8 @@ TO_BE_LOOKED_AT = "To be looked at"
 ENDED = "Ended, and not seen by anybody"
 STRANGER = "ABCDEF012345"
 MANY = 21
-RECEIVED_S = 900
 """From 20 on a group says what to do about so many."""
+RECEIVED_S = 900
 
 
 @pytest.fixture

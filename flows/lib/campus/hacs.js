@@ -25,7 +25,7 @@ const { asApiError } = require('./sites');
  * first site is asked: each look-up is in the audit log of a site.
  * @param {Sites} sites @param {unknown} staff the checked parameter @returns {{asked: string[], untilMs: number}}
  */
-function whomToAsk(sites, staff) {
+function sitesToAsk(sites, staff) {
   if (staff === '*') return { asked: sites.names, untilMs: Infinity };
   const { asked, spared } = sites.about(String(staff).split(','));
   const [first] = asked.length === 0 ? spared.splice(0, 1) : [];
@@ -42,7 +42,7 @@ async function extractBeacon({ sites, same }, params, { caller, signal }) {
   const { start_time: start, end_time: end } = params;
   if (start > end) throw badRequest('start_time is after end_time');
   const question = { staff_id: params.staff_id, start_time: start, end_time: end };
-  const { asked, untilMs } = whomToAsk(sites, params.staff_id);
+  const { asked, untilMs } = sitesToAsk(sites, params.staff_id);
   const answers = await sites.each((ask) => ask({ method: 'POST', path: '/extractbeacon', body: question, caller }), { only: asked, signal });
   const until = answers.map(({ headers }) => Number(headers[COMPLETE_UNTIL.toLowerCase()] ?? NaN));
   const isPast = untilMs >= (Math.floor(end) + 1) * 1000;

@@ -114,7 +114,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
 
   return {
     ...divergence.asked, refuseIncomplete,
-    ...createUndecided({ gaps, repeats, taken, following: () => following, firstGap }),
+    ...createUndecided({ gaps, repeats, following: () => following, firstGap }),
     /** For stays: what ended in a time that lacks may have begun in the window, long before. @type {RefuseIncomplete} */
     refuseIncompleteStays: (fromMs, toMs, who, nowMs) =>
       refuseIncomplete(fromMs, fromMs < toMs ? toMs + LONGEST_STAY_MS : toMs, who, nowMs),
