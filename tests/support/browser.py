@@ -46,14 +46,31 @@ def chromium_beside(browser: Browser, *flags: str) -> Iterator[Browser]:
         other.close()
 
 
+NETWORK_CHANGED = "ERR_NETWORK_CHANGED"
+"""Chromium ends what it loads when the machine's network changes, as a container engine beside changes it."""
+
+
 def open_page(page: Page, url: str) -> None:
-    """Open a page; once more where the machine's network changed meanwhile, as a container engine beside changes it."""
+    """Open a page; once more where the machine's network changed meanwhile."""
     try:
         page.goto(url)
     except Error as error:
-        if "ERR_NETWORK_CHANGED" not in str(error):
+        if NETWORK_CHANGED not in str(error):
             raise
         page.goto(url)
+
+
+def watch_loading(page: Page) -> Callable[[], None]:
+    """Call before a page is opened; the returned function loads it again where the network changed meanwhile."""
+    failures: list[str] = []
+    page.on("requestfailed", lambda request: failures.append(request.failure or ""))
+
+    def load_again() -> None:
+        page.wait_for_load_state()
+        if any(NETWORK_CHANGED in failure for failure in failures):
+            page.reload()
+
+    return load_again
 
 
 def watch_frames(page: Page) -> Callable[[], str]:
