@@ -21,8 +21,8 @@ const { asApiError } = require('./sites');
  */
 
 /**
- * Which sites to ask for a history, and up to when the sites that are not asked are known to have nothing of it. Of people whom nobody knows the
- * first site is asked: each look-up is in the audit log of a site.
+ * Which sites to ask for a history, and up to when the others are known to have nothing of it. Of people whom nobody knows the first
+ * site is asked: each look-up is in the audit log of a site.
  * @param {Sites} sites @param {unknown} staff the checked parameter @returns {{asked: string[], untilMs: number}}
  */
 function sitesToAsk(sites, staff) {
