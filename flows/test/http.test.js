@@ -182,14 +182,16 @@ test('/retrieveformonitoring: the latest of each, newest first, room by name', a
     { staff_id: '7', level: 'L9', location: 'torn-down', timestamp: S - 600, rssi: -70, mac: 'B' }] });
 });
 
-test('/retrieveformonitoring asks the database about the time before the start alone, once for all, and not again for some seconds', async (t) => {
+test('/retrieveformonitoring asks the database about the time before the start alone, once for all, and seldom again once it is located', async (t) => {
   const startedMs = (S - 30) * 1000;
   let sleeps = false;
   const old = () => {
     if (sleeps) throw new StoreUnavailable('InfluxDB sleeps');
     return [{ ts: (S - 600) * 1000, staff_id: '7', level: 'L1', room: 'a', beacon: 'B', rssi: -70 }];
   };
-  const rig = await api(t, { startedMs, store: { latest: old } });
+  let locatedMs = startedMs - 1;
+  const completeUntil = (_fromMs, toMs) => Math.min(toMs, locatedMs);
+  const rig = await api(t, { startedMs, store: { latest: old }, completeUntil });
   const people = async () => (await rig.call('/retrieveformonitoring')).body.data.map(({ staff_id: id }) => id);
   assert.deepEqual(await Promise.all([people(), people(), people()]), [['7'], ['7'], ['7']]);
   assert.deepEqual(rig.asked, [['latest', (S - 900) * 1000, startedMs]]);
@@ -200,6 +202,16 @@ test('/retrieveformonitoring asks the database about the time before the start a
   sleeps = true;
   assert.deepEqual([await people(), await people()], [['7'], ['7']], 'who was there before the start is known by now');
   assert.equal(rig.asked.length, 2);
+  [sleeps, locatedMs] = [false, startedMs];
+  rig.now += 6000;
+  await people();
+  assert.equal(rig.asked.length, 3);
+  rig.now += 50_000;
+  await people();
+  assert.equal(rig.asked.length, 3, 'all of it was located when it was asked');
+  rig.now += 11_000;
+  await people();
+  assert.equal(rig.asked.length, 4, 'late readings may have changed it');
   rig.now += 300_000;
   assert.deepEqual(await people(), [], 'a quarter of an hour ago by now');
 });

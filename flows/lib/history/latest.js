@@ -3,24 +3,28 @@
 
 const { isTaskCancelledError, timeout, TimeoutStrategy } = require('cockatiel');
 const { StoreBusy } = require('../store');
+const { toNow } = require('../coverage');
 const { LATEST_MS } = require('./index');
 
 /**
  * Everybody's latest location of the last quarter of an hour: from memory, and from the database for those it does not know. That
- * is asked about the time before memory alone, once for all who call, and not again for some seconds: what was before a start
- * changes only while the past is located again.
+ * is asked about the time before memory alone, once for all who call. It is asked again after some seconds while that time is being
+ * located, and after a minute from then on: only late readings change it.
  * @typedef {import('../locator').Location} Location
- * @typedef {{locations: Location[], completeMs: number}} Before completeMs: up to when everybody is among them, epoch ms
+ * @typedef {{locations: Location[], completeMs: number, keptMs: number}} Before completeMs: up to when everybody is among them, epoch ms;
+ *   keptMs: so long it is not asked again
  */
 
 const KEPT_MS = 5000;
+const SETTLED_KEPT_MS = 60_000;
 /** So long a caller waits for the first answer; who comes later finds it. */
 const patience = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
- * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number}} means
+ * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number,
+ *   completeUntil?: import('../coverage').Coverage['completeUntil']}} means
  */
-function createLatest({ site, store, clock }) {
+function createLatest({ site, store, clock, completeUntil = toNow }) {
   /** @type {Before|null} */
   let before = null;
   /** @type {Promise<Before>|null} */
@@ -30,7 +34,8 @@ function createLatest({ site, store, clock }) {
   /** @param {number} fromMs @param {number} completeMs */
   function ask(fromMs, completeMs) {
     askedMs = clock();
-    asking = store.latest(fromMs, completeMs).then((locations) => (before = { locations, completeMs }));
+    const keptMs = completeUntil(fromMs, completeMs, null, askedMs) < completeMs ? KEPT_MS : SETTLED_KEPT_MS;
+    asking = store.latest(fromMs, completeMs).then((locations) => (before = { locations, completeMs, keptMs }));
     asking.catch(() => {}).finally(() => { asking = null; });
     return asking;
   }
@@ -39,7 +44,7 @@ function createLatest({ site, store, clock }) {
   async function lookBefore(fromMs) {
     const completeMs = site.history.latestCompleteFrom();
     if (before && before.completeMs >= completeMs) {
-      if (!asking && clock() - askedMs >= KEPT_MS) ask(fromMs, completeMs);
+      if (!asking && clock() - askedMs >= before.keptMs) ask(fromMs, completeMs);
       return before;
     }
     return patience.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
