@@ -61,10 +61,11 @@ def test_every_lasting_service_restarts_is_bounded_and_proves_its_health(service
 
 
 def test_what_works_for_later_yields_to_what_answers_now(services: dict[str, Any], settings: Settings) -> None:
-    yielding = {name for name, service in services.items() if 0 < service.get("cpu_shares", 1024) < 1024}
-    assert yielding == {"influxdb"}
-    natively = {one.name for one in processes(settings) if one.command[0] == "nice"}
-    assert {NATIVE_NAME.get(name, name) for name in yielding} == natively
+    shares = {NATIVE_NAME.get(name, name): service.get("cpu_shares", 0) or 1024 for name, service in services.items()}
+    natively = {one.name: int(one.command[2]) if one.command[0] == "nice" else 0 for one in processes(settings)}
+    assert {name for name, nice in natively.items() if nice} == {"influxd", "telegraf"}
+    for name, nice in natively.items():
+        assert shares[name] == pytest.approx(1024 / 1.25**nice, rel=0.1), name  # so the kernel weighs a step of nice
 
 
 def test_listeners_are_bounded_by_the_open_files_that_the_broker_has(services: dict[str, dict[str, Any]]) -> None:

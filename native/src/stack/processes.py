@@ -15,6 +15,8 @@ from .stores import FIRST, Store
 
 LOW_PRIORITY = ("nice", "-n", "19")
 """Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
+REDUCED_PRIORITY = ("nice", "-n", "10")
+"""Command prefix of what readies readings for the store: what it has not taken yet is on the spool's disk."""
 
 CALLOUTS = (1, 2)
 """Two, since nobody can connect to NATS without one."""
@@ -196,7 +198,7 @@ def _telegraf(settings: Settings, store: Store) -> Process:
     return Process(
         name=store.name("telegraf"),
         version=VERSIONS["TELEGRAF_VERSION"],
-        command=(str(ingest / "start"), str(telegraf_program()),
+        command=(*REDUCED_PRIORITY, str(ingest / "start"), str(telegraf_program()),
                  "--config", str(ingest / "telegraf.conf"), "--config-directory", str(ingest / "telegraf.d"),
                  "--config", str(registry / "registry.conf"), "--watch-config", "notify"),
         directory=registry,
