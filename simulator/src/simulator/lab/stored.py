@@ -15,7 +15,8 @@ TIMEOUT_MS = 120_000
 LOOK_S = 1.0
 STILL_S = 15.0
 """Nothing more comes when the count has not changed for so long."""
-LONGEST_S = 300.0
+LONGEST_S = 1800.0
+"""What ten minutes of an overload left behind is stored within five."""
 
 
 def readings_by_receiver(target: Target, start_ms: int, stop_ms: int) -> dict[str, int]:
@@ -38,10 +39,12 @@ WINDOW |> filter(fn: (r) => r._measurement == "reading" and r._field == "rssi")
 BATCHES = """
 import "strings"
 WINDOW |> filter(fn: (r) => r._measurement == "batch" and r._field == "readings")
+  |> group(columns: ["receiver"])
   |> map(fn: (r) => ({receiver: r.receiver, _value: strings.countStr(v: r._value, substr: ",") + 1}))
-  |> group(columns: ["receiver"]) |> sum()
+  |> sum()
 """
-"""A point for each batch, its readings in one text: `<beacon> <rssi>,<beacon> <rssi>`."""
+"""A point for each batch, its readings in one text: `<beacon> <rssi>,<beacon> <rssi>`. Grouped before they are counted,
+they pass through InfluxDB one receiver after the other; grouped afterwards all lie in its memory."""
 
 
 LIVE_LAG = {"live_lag_p50_ms": "p50_ms", "live_lag_p99_ms": "p99_ms"}
