@@ -33,7 +33,7 @@ module.exports = function register(RED) {
     const recordings = attachRecordings(site, config, guards.audit, (text) => this.warn(text));
     const context = {
       refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,
-      completeUntil: coverage.completeUntil, ...guards, ...config,
+      completeUntil: coverage.completeUntil, settledMs: coverage.settledMs, ...guards, ...config,
       site, store, rebuild, knownSeed, recordings, editor, pictures, alerts, sessions, trusted, version,
       telemetry: createTelemetry(store, Date.now),
       reload: reloader.checkNow,

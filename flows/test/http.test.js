@@ -189,9 +189,8 @@ test('/retrieveformonitoring asks the database about the time before the start a
     if (sleeps) throw new StoreUnavailable('InfluxDB sleeps');
     return [{ ts: (S - 600) * 1000, staff_id: '7', level: 'L1', room: 'a', beacon: 'B', rssi: -70 }];
   };
-  let locatedMs = startedMs - 1;
-  const completeUntil = (_fromMs, toMs) => Math.min(toMs, locatedMs);
-  const rig = await api(t, { startedMs, store: { latest: old }, completeUntil });
+  let settledMs = startedMs - 1;
+  const rig = await api(t, { startedMs, store: { latest: old }, settledMs: () => settledMs });
   const people = async () => (await rig.call('/retrieveformonitoring')).body.data.map(({ staff_id: id }) => id);
   assert.deepEqual(await Promise.all([people(), people(), people()]), [['7'], ['7'], ['7']]);
   assert.deepEqual(rig.asked, [['latest', (S - 900) * 1000, startedMs]]);
@@ -202,7 +201,7 @@ test('/retrieveformonitoring asks the database about the time before the start a
   sleeps = true;
   assert.deepEqual([await people(), await people()], [['7'], ['7']], 'who was there before the start is known by now');
   assert.equal(rig.asked.length, 2);
-  [sleeps, locatedMs] = [false, startedMs];
+  [sleeps, settledMs] = [false, startedMs];
   rig.now += 6000;
   await people();
   assert.equal(rig.asked.length, 3);

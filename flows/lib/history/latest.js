@@ -3,13 +3,12 @@
 
 const { isTaskCancelledError, timeout, TimeoutStrategy } = require('cockatiel');
 const { StoreBusy } = require('../store');
-const { toNow } = require('../coverage');
 const { LATEST_MS } = require('./index');
 
 /**
  * Everybody's latest location of the last quarter of an hour: from memory, and from the database for those it does not know. That
  * is asked about the time before memory alone, once for all who call. It is asked again after some seconds while that time is being
- * located, and after a minute from then on: only late readings change it.
+ * located, and after a minute from then on: only late readings change it then, and what is located once more is in memory.
  * @typedef {import('../locator').Location} Location
  * @typedef {{locations: Location[], completeMs: number, keptMs: number}} Before completeMs: up to when everybody is among them, epoch ms;
  *   keptMs: so long it is not asked again
@@ -22,9 +21,9 @@ const patience = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number,
- *   completeUntil?: import('../coverage').Coverage['completeUntil']}} means
+ *   settledMs?: import('../coverage').Coverage['settledMs']}} means
  */
-function createLatest({ site, store, clock, completeUntil = toNow }) {
+function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
   /** @type {Before|null} */
   let before = null;
   /** @type {Promise<Before>|null} */
@@ -34,7 +33,7 @@ function createLatest({ site, store, clock, completeUntil = toNow }) {
   /** @param {number} fromMs @param {number} completeMs */
   function ask(fromMs, completeMs) {
     askedMs = clock();
-    const keptMs = completeUntil(fromMs, completeMs, null, askedMs) < completeMs ? KEPT_MS : SETTLED_KEPT_MS;
+    const keptMs = settledMs(askedMs) < completeMs ? KEPT_MS : SETTLED_KEPT_MS;
     asking = store.latest(fromMs, completeMs).then((locations) => (before = { locations, completeMs, keptMs }));
     asking.catch(() => {}).finally(() => { asking = null; });
     return asking;

@@ -20,6 +20,7 @@ const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
  * @typedef {import('../locator').Location} Location
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
  *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
+ *   settledMs?: import('../coverage').Coverage['settledMs'],
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
