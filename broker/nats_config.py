@@ -137,8 +137,8 @@ mqtt {{
   stream_replicas: {storage.replicas}
   # In flight to one subscription; those of a session may be 65,535 together, and the flows have ten.
   max_ack_pending: 4000
-  # What was in flight to a subscriber when the server was killed comes again after this time; Telegraf acknowledges
-  # within a second.
+  # What was in flight to a subscriber when the server was killed comes again after this time; the spool and Telegraf
+  # acknowledge within a second.
   ack_wait: "10s"
   # After a week an abandoned session has only readings past their retention; until then it holds messages back.
   consumer_inactive_threshold: "168h"

@@ -22,7 +22,7 @@ const { isLoopback } = require('./access');
  * @property {number} mqttsPort
  * @property {string} influxUrl
  * @property {string} influxToken read-only
- * @property {string} spoolUrl queue between Telegraf and InfluxDB
+ * @property {string} spoolUrl of the queue on disk before Telegraf and InfluxDB
  * @property {{influxUrl: string, influxToken: string, spoolUrl: string}|null} secondStore null: there is one InfluxDB
  * @property {string} apiKey
  * @property {string} adminUser

@@ -10,7 +10,7 @@ from support.stack_client import batch, eventually, influx, now_ms, publish
 from support.stored import stored_readings
 
 UNREGISTERED = 10_000
-BAD = 5_000  # five times Telegraf's messages in flight: leaked slots would block it
+BAD = 5_000
 
 
 def series(stack: RunningStack) -> int:

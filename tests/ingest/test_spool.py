@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import segments
@@ -24,8 +25,8 @@ def opened() -> Iterator[Opened]:
     """Opens queues; those that the test leaves open, as a kill does, are closed after it."""
     queues: list[DiskQueue] = []
 
-    def open_one(folder: Path, most_bytes: int = 0) -> DiskQueue:
-        queues.append(DiskQueue(folder, NO_RESERVE, most_bytes))
+    def open_one(folder: Path, most_bytes: int = 0, reserve_bytes: int = NO_RESERVE) -> DiskQueue:
+        queues.append(DiskQueue(folder, reserve_bytes, most_bytes))
         return queues[-1]
 
     yield open_one
@@ -66,11 +67,21 @@ def test_a_write_that_a_kill_cut_short_is_not_passed_on(opened: Opened, tmp_path
     assert bodies(again) == [b"whole", b"next"]
 
 
+@pytest.mark.parametrize("bound", ["of the queue", "of the disk"])
 def test_the_oldest_goes_first_where_space_ends_and_is_counted(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr("disk_queue.SEGMENT_BYTES", 200)
-    queue = opened(tmp_path, most_bytes=1000)
+    if bound == "of the queue":
+        queue = opened(tmp_path, most_bytes=1000)
+    else:
+        free = serve.RESERVE_BYTES + 1000
+
+        def disk_usage(folder: Path) -> SimpleNamespace:
+            return SimpleNamespace(free=free - sum(file.stat().st_size for file in folder.glob("*.log")))
+
+        monkeypatch.setattr("shutil.disk_usage", disk_usage)
+        queue = opened(tmp_path, reserve_bytes=serve.RESERVE_BYTES)
     wanted = [b"one\n" + b"%090d" % number for number in range(20)]
     for body in wanted:
         queue.append("readings", body)
