@@ -38,7 +38,7 @@ SITE_TIMEOUT_MS = 3000
 KEY_NAME = "campus"
 """Name of the entry's key at each site."""
 RIGHTS = ("history", "presence", "forward")
-YOUNG_MIB = "--max-semi-space-size=16"
+NODE_SEMI_SPACE_OPTION = "--max-semi-space-size=16"
 """Bounds the room that Node.js gives to short-lived objects, as the service in docs/campus.md does."""
 
 
@@ -229,7 +229,7 @@ def entry_process(number: int, file: Path, port: int) -> Process:
     return Process(
         name=f"entry-{number}",
         version="entry",
-        command=(str(node_folder() / "node"), YOUNG_MIB, str(flows / "campus.js"), str(file)),
+        command=(str(node_folder() / "node"), NODE_SEMI_SPACE_OPTION, str(flows / "campus.js"), str(file)),
         directory=file.parent,
         environment={"NODE_COMPILE_CACHE": str(cache_dir() / "node-compile-cache")},
         healthy=partial(health.http, f"http://127.0.0.1:{port}/health"),
