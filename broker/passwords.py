@@ -10,7 +10,7 @@ import secrets
 # passwords.
 ITERATIONS = 101
 # An upper limit, so that a damaged number cannot block us.
-MOST_ITERATIONS = 1_000_000
+MAX_ITERATIONS = 1_000_000
 # As in Mosquitto 2.0.
 SALT_BYTES = 12
 PASSWORD_BYTES = 24
@@ -31,7 +31,7 @@ def matches(password: str, hashed: str) -> bool:
     """Whether ``hashed`` was made from ``password``; False also for anything that is not a hash."""
     try:
         empty, kind, iterations, salt, _ = hashed.split("$")
-        if not 1 <= int(iterations) <= MOST_ITERATIONS:
+        if not 1 <= int(iterations) <= MAX_ITERATIONS:
             return False
         wanted = _encode(password, base64.b64decode(salt, validate=True), int(iterations))
     except (ValueError, binascii.Error):

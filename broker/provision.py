@@ -36,7 +36,7 @@ REQUIRED = {
 SIMULATOR = {"MQTT_SIMULATOR_PASSWORD": ("simulator",)}
 # Open files that Mosquitto needs besides connections: log, snapshot, listening sockets (about 20).
 OWN_FILES = 64
-LEAST_OPEN_FILES = 256
+MIN_OPEN_FILES = 256
 # Used for "unlimited": Linux's own limit (fs.nr_open).
 UNLIMITED_OPEN_FILES = 1_048_576
 # Share of the open files for receivers, idle or not. The rest is for the services, even if the TLS port is full.
@@ -276,10 +276,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--telegraf", choices=[SECOND_TELEGRAF], help=more)
     add("--no-simulator", action="store_true", help="no simulator account, even with its password in the environment")
     options = parser.parse_args(arguments)
-    if options.open_files < LEAST_OPEN_FILES:
-        parser.error(
-            f"--open-files {options.open_files}: Mosquitto needs {LEAST_OPEN_FILES} at least; raise `ulimit -n`"
-        )
+    if options.open_files < MIN_OPEN_FILES:
+        parser.error(f"--open-files {options.open_files}: Mosquitto needs {MIN_OPEN_FILES} at least; raise `ulimit -n`")
     options.data = options.data.absolute()
     options.site = options.site or ["site"]
     if options.nats_port and not options.tls_port:

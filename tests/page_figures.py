@@ -163,8 +163,8 @@ def _heap(stack: RunningStack, browser: Browser, minutes: float) -> list[str]:
             used.append(session.send("Runtime.getHeapUsage")["usedSize"] / 2**20)
             print_line(f"{minute + 1} min: {used[-1]:.1f} MiB, {_counts(session)}")
     base = used[min(4, len(used) - 1)]
-    most = max(used[4:] or used) - base
-    text = f"{base:.1f} MiB after five minutes, {used[-1]:.1f} MiB at the end, {most:+.1f} MiB at most"
+    growth_mib = max(used[4:] or used) - base
+    text = f"{base:.1f} MiB after five minutes, {used[-1]:.1f} MiB at the end, {growth_mib:+.1f} MiB at most"
     return [f"Heap of the floor page with 200 SDAs over {len(used)} min: {text}."]
 
 

@@ -12,7 +12,7 @@ from ingest.private_broker import PrivateBroker, private_broker, run_tool
 from stack.layout import ROOT, compose_program
 from stack.processes import processes
 from stack.settings import Settings, load
-from stack.supervisor import MOST_OPEN_FILES
+from stack.supervisor import MAX_OPEN_FILES
 
 ONCE = {"accounts", "influx-apply", "registry"}
 PUBLISHED = {"mosquitto": {1883, 8883}, "influxdb": {8086}, "node-red": {1880}}
@@ -72,7 +72,7 @@ def test_listeners_are_bounded_by_the_open_files_that_the_broker_has(services: d
     (reported,) = re.findall(r"--open-files (\d+)", " ".join(services["accounts"]["command"]))
     limit = services["mosquitto"]["ulimits"]["nofile"]
     assert limit in (int(reported), {"soft": int(reported), "hard": int(reported)})
-    assert int(reported) == MOST_OPEN_FILES
+    assert int(reported) == MAX_OPEN_FILES
 
 
 def test_a_broker_that_has_not_read_its_files_is_found_by_its_pid_file(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from . import queue
 
 WITHIN_S = 1.0
-MOST_CONNECTIONS = 20_000
+MAX_CONNECTIONS = 20_000
 log = logging.getLogger(__name__)
 
 
@@ -46,7 +46,7 @@ class System:
 
     async def users(self, site: str) -> set[str]:
         """User names of a site's MQTT connections."""
-        answers = await self.ask("CONNZ", acc=site, auth=True, limit=MOST_CONNECTIONS)
+        answers = await self.ask("CONNZ", acc=site, auth=True, limit=MAX_CONNECTIONS)
         connections = [one for answer in answers for one in answer["data"].get("connections") or ()]
         return {one["authorized_user"] for one in connections if one.get("mqtt_client") and "authorized_user" in one}
 

@@ -10,7 +10,7 @@ from gateway_agent.settings import Rule, Settings, rules
 from gateway_agent.validation import ConfigError
 from running_agent import write_toml
 
-LEAST: dict[str, Any] = {"id": "gw-1", "broker": {"host": "broker.example"}}
+MINIMAL: dict[str, Any] = {"id": "gw-1", "broker": {"host": "broker.example"}}
 
 
 def load(folder: Path, sections: dict[str, Any], **environment: str) -> Settings:
@@ -21,7 +21,7 @@ def load(folder: Path, sections: dict[str, Any], **environment: str) -> Settings
 
 
 def test_minimal_configuration(tmp_path: Path) -> None:
-    settings = load(tmp_path, LEAST)
+    settings = load(tmp_path, MINIMAL)
     assert (settings.id, settings.broker.host, settings.broker.port, settings.broker.tls) == (
         "gw-1",
         "broker.example",
@@ -35,7 +35,7 @@ def test_minimal_configuration(tmp_path: Path) -> None:
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
-        {**LEAST, "scan": {"min_rssi": -90}},
+        {**MINIMAL, "scan": {"min_rssi": -90}},
         SDA_GATEWAY_ID="gw-2",
         SDA_GATEWAY_BROKER_PORT="1884",
         SDA_GATEWAY_BROKER_TLS="false",
@@ -58,22 +58,25 @@ def test_the_environment_alone_is_enough(tmp_path: Path) -> None:
     [
         ({"broker": {"host": "b"}}, "id is missing"),
         ({"id": "gw-1"}, "broker.host is missing"),
-        ({**LEAST, "windows": 1}, "windows is no key"),
-        ({**LEAST, "scan": {"min_rsi": -90}}, "scan.min_rsi is no key"),
-        ({**LEAST, "scan": 3}, r"a section \[scan\] is needed"),
-        ({**LEAST, "id": "with space"}, "id is 'with space'"),
-        ({**LEAST, "id": 7}, "id is 7; text in quotes is needed"),
-        ({**LEAST, "scan": {"window_ms": 10}}, "scan.window_ms is 10; it must lie between 100 and 60000"),
-        ({**LEAST, "scan": {"window_ms": 1000.5}}, "scan.window_ms is 1000.5; an integer is needed"),
-        ({**LEAST, "scan": {"window_ms": True}}, "scan.window_ms is True; an integer is needed"),
-        ({**LEAST, "scan": {"allow": ["nonsense"]}}, "scan.allow: 'nonsense' is not a beacon id"),
-        ({**LEAST, "scan": {"allow": "C2A628384B08"}}, "a list of beacon ids is needed"),
-        ({**LEAST, "scan": {"unregistered": "maybe"}}, "scan.unregistered is 'maybe'; it must be one of drop, publish"),
-        ({**LEAST, "scan": {"adapter": "eth0"}}, "scan.adapter is 'eth0'"),
-        ({**LEAST, "scan": {"adapter": "B8:27:EB:00:00"}}, "scan.adapter is 'B8:27:EB:00:00'"),
-        ({**LEAST, "scan": {"restart_after_s": 200}}, "scan.reset_after_s must be longer"),
-        ({**LEAST, "state_dir": ""}, "state_dir is ''"),
-        ({**LEAST, "clock": {"source": "sundial"}}, "clock.source is 'sundial'"),
+        ({**MINIMAL, "windows": 1}, "windows is no key"),
+        ({**MINIMAL, "scan": {"min_rsi": -90}}, "scan.min_rsi is no key"),
+        ({**MINIMAL, "scan": 3}, r"a section \[scan\] is needed"),
+        ({**MINIMAL, "id": "with space"}, "id is 'with space'"),
+        ({**MINIMAL, "id": 7}, "id is 7; text in quotes is needed"),
+        ({**MINIMAL, "scan": {"window_ms": 10}}, "scan.window_ms is 10; it must lie between 100 and 60000"),
+        ({**MINIMAL, "scan": {"window_ms": 1000.5}}, "scan.window_ms is 1000.5; an integer is needed"),
+        ({**MINIMAL, "scan": {"window_ms": True}}, "scan.window_ms is True; an integer is needed"),
+        ({**MINIMAL, "scan": {"allow": ["nonsense"]}}, "scan.allow: 'nonsense' is not a beacon id"),
+        ({**MINIMAL, "scan": {"allow": "C2A628384B08"}}, "a list of beacon ids is needed"),
+        (
+            {**MINIMAL, "scan": {"unregistered": "maybe"}},
+            "scan.unregistered is 'maybe'; it must be one of drop, publish",
+        ),
+        ({**MINIMAL, "scan": {"adapter": "eth0"}}, "scan.adapter is 'eth0'"),
+        ({**MINIMAL, "scan": {"adapter": "B8:27:EB:00:00"}}, "scan.adapter is 'B8:27:EB:00:00'"),
+        ({**MINIMAL, "scan": {"restart_after_s": 200}}, "scan.reset_after_s must be longer"),
+        ({**MINIMAL, "state_dir": ""}, "state_dir is ''"),
+        ({**MINIMAL, "clock": {"source": "sundial"}}, "clock.source is 'sundial'"),
         ({"id": "g", "broker": {"host": "b", "tls": "yes"}}, "broker.tls is 'yes'; true or false is needed"),
         ({"id": "g", "broker": {"host": "b", "password": "x", "password_file": "y"}}, "both given"),
         ({"id": "g", "broker": {"host": "b", "client_cert": "x"}}, "belong together"),
@@ -96,7 +99,7 @@ def test_errors_name_the_key(tmp_path: Path, sections: dict[str, Any], says: str
 )
 def test_errors_name_the_variable(tmp_path: Path, variable: str, text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        load(tmp_path, LEAST, **{variable: text})
+        load(tmp_path, MINIMAL, **{variable: text})
 
 
 def test_a_password_is_never_shown(tmp_path: Path) -> None:
@@ -168,4 +171,4 @@ def test_every_default_passes_its_own_rule(tmp_path: Path) -> None:
             continue
         section, _, key = name.rpartition(".")
         value = {section: {key: rule.default}} if section else {key: rule.default}
-        load(tmp_path, {**LEAST, **value, "broker": {**LEAST["broker"], **value.get("broker", {})}})
+        load(tmp_path, {**MINIMAL, **value, "broker": {**MINIMAL["broker"], **value.get("broker", {})}})

@@ -54,11 +54,11 @@ def test_offset_then_minimum() -> None:
 
 
 @given(st.integers(-126, 20), st.integers(-50, 50), st.integers(-127, 20))
-def test_the_minimum_applies_to_the_sent_rssi(level: int, offset: int, least: int) -> None:
-    window = Window(ScanSettings(min_rssi=least, rssi_offset=offset, allow=LISTED.allow))
+def test_the_minimum_applies_to_the_sent_rssi(level: int, offset: int, min_rssi: int) -> None:
+    window = Window(ScanSettings(min_rssi=min_rssi, rssi_offset=offset, allow=LISTED.allow))
     window.add(MAC, level, sighting(), 0)
     sent = max(-126, min(20, level + offset))
-    assert [reading.rssi for reading in window.close(1)] == ([sent] if sent >= least else [])
+    assert [reading.rssi for reading in window.close(1)] == ([sent] if sent >= min_rssi else [])
 
 
 def test_an_rssi_stays_in_the_contracts_range() -> None:

@@ -38,12 +38,12 @@ class DiskQueue:
     Args:
         folder: created when missing.
         reserve_bytes: disk space to leave free: below it the oldest segments go, counted as `dropped`.
-        most_bytes: size of the queue beyond which they go as well; 0: only the disk bounds it.
+        max_bytes: size of the queue beyond which they go as well; 0: only the disk bounds it.
     """
 
-    def __init__(self, folder: Path, reserve_bytes: int, most_bytes: int = 0) -> None:
+    def __init__(self, folder: Path, reserve_bytes: int, max_bytes: int = 0) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder, self._reserve, self._most = folder, reserve_bytes, most_bytes
+        self._folder, self._reserve_bytes, self._max_bytes = folder, reserve_bytes, max_bytes
         self._changed = threading.Condition()
         self._segments, damaged = open_segments(folder)
         kept = _read_state(folder / "state.json")
@@ -91,11 +91,11 @@ class DiskQueue:
         with self._changed:
             return self._changed.wait_for(lambda: not self._is_empty(), timeout_s)
 
-    def peek(self, most_bytes: int) -> tuple[list[Record], Position]:
+    def peek(self, max_bytes: int) -> tuple[list[Record], Position]:
         """The oldest records, all of one bucket, and the position behind them.
 
         Args:
-            most_bytes: of all together; the first comes whatever its size.
+            max_bytes: of all together; the first comes whatever its size.
         """
         with self._changed:
             position, files = self._read, list(self._segments)
@@ -113,7 +113,7 @@ class DiskQueue:
                 file.seek(offset)
                 while offset < segment.size and (record := read_record(file)) is not None:
                     size += len(record.body)
-                    if found and (record.bucket != found[0].bucket or size > most_bytes):
+                    if found and (record.bucket != found[0].bucket or size > max_bytes):
                         return found, position
                     found.append(record)
                     offset = file.tell()
@@ -204,7 +204,7 @@ class DiskQueue:
         while len(self._segments) > 1:
             free = shutil.disk_usage(self._folder).free
             size = sum(one.size for one in self._segments)
-            if free - wanted >= self._reserve and (not self._most or size + wanted <= self._most):
+            if free - wanted >= self._reserve_bytes and (not self._max_bytes or size + wanted <= self._max_bytes):
                 return
             self._drop_oldest()
 

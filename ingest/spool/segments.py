@@ -15,7 +15,7 @@ from typing import BinaryIO
 HEADER = struct.Struct(">4sIIIQ16s")
 """Mark, checksum of the body, its bytes, its lines, epoch ms of its arrival, bucket."""
 MARK = b"SDA1"
-MOST_BODY_BYTES = 64 * 2**20
+MAX_BODY_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def read_record(file: BinaryIO) -> Record | None:
     if len(header) < HEADER.size:
         return None
     mark, checksum, length, lines, arrived_ms, bucket = HEADER.unpack(header)
-    if mark != MARK or length > MOST_BODY_BYTES:
+    if mark != MARK or length > MAX_BODY_BYTES:
         return None
     body = file.read(length)
     if len(body) < length or zlib.crc32(body) != checksum:

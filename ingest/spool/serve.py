@@ -25,9 +25,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from broker_reader import Account, BrokerReader
 from disk_queue import DiskQueue, QueueFullError
-from segments import MOST_BODY_BYTES
+from segments import MAX_BODY_BYTES
 from shipper import InfluxWriter, Shipper
-from telegraf import MOST_BYTES, Receipts, TelegrafWriter
+from telegraf import MAX_REQUEST_BYTES, Receipts, TelegrafWriter
 
 ORGANIZATION = "sda"
 BUCKETS = ("readings", "locations", "health")
@@ -150,8 +150,8 @@ def _body(stream: BufferedIOBase, length: str | None, encoding: str | None) -> b
 
 
 def _exactly(stream: BufferedIOBase, count: int, before: int) -> bytes:
-    if count < 0 or before + count > MOST_BODY_BYTES:
-        raise BadRequestError(f"a body has at most {MOST_BODY_BYTES} bytes")
+    if count < 0 or before + count > MAX_BODY_BYTES:
+        raise BadRequestError(f"a body has at most {MAX_BODY_BYTES} bytes")
     data = stream.read(count)
     if len(data) < count:
         raise BadRequestError("the body is cut off")
@@ -209,13 +209,13 @@ def main() -> None:
     """Serve until SIGTERM."""
     os.umask(0o077)
     options, token, stopped = parse(), read_token(), threading.Event()
-    folder, most_bytes = options.data.absolute(), options.most_mib * 2**20
-    queue, messages = (DiskQueue(one, RESERVE_BYTES, most_bytes) for one in (folder, folder / "messages"))
+    folder, max_bytes = options.data.absolute(), options.most_mib * 2**20
+    queue, messages = (DiskQueue(one, RESERVE_BYTES, max_bytes) for one in (folder, folder / "messages"))
     server = Server((options.bind, options.port), queue, messages, token)
     writer = InfluxWriter(os.environ.get("INFLUX_URL", "http://127.0.0.1:8086"), token, ORGANIZATION, log)
     shipping = Shipper(queue, writer, stopped, log)
     account, telegraf = broker_account(), telegraf_writer(server.receipts)
-    handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", most_bytes=MOST_BYTES,
+    handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", max_bytes=MAX_REQUEST_BYTES,
                       longest_pause_s=TELEGRAF_PAUSE_S)  # fmt: skip
     reading = BrokerReader(account, TOPICS, messages, stopped, log)
     server.parts = {"messages": (handing, reading), "writes": (shipping,)}

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 from disk_queue import DiskQueue
 from segments import Record
 
-MOST_BYTES = 2**20
+MAX_WRITE_BYTES = 2**20
 """Of one write: some thousand points, which InfluxDB takes in a tenth of a second."""
 TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
@@ -74,7 +74,7 @@ class Shipper:
 
     Args:
         receiver: its name in log lines.
-        most_bytes: of one write.
+        max_bytes: of one write.
         longest_pause_s: between attempts while the receiver is away.
     """
 
@@ -86,11 +86,11 @@ class Shipper:
         log: Callable[[str], None],
         *,
         receiver: str = "InfluxDB",
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_WRITE_BYTES,
         longest_pause_s: float = LONGEST_PAUSE_S,
     ) -> None:
         self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
-        self._receiver, self._most_bytes, self._longest_pause_s = receiver, most_bytes, longest_pause_s
+        self._receiver, self._max_bytes, self._longest_pause_s = receiver, max_bytes, longest_pause_s
         self.fault = ""
         """Why nothing is written at present; empty: it is."""
 
@@ -116,7 +116,7 @@ class Shipper:
 
     def ship_once(self) -> bool:
         """Write the oldest records and forget them; whether there were any. Raises UnavailableError."""
-        records, position = self._queue.peek(self._most_bytes)
+        records, position = self._queue.peek(self._max_bytes)
         if not records:
             return False
         refused = self._write(records[0].bucket, _joined(records))

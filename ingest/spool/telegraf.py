@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from shipper import UnavailableError, halved
 
-MOST_BYTES = 2 * 2**20
+MAX_REQUEST_BYTES = 2 * 2**20
 """Of one request: some 6,000 messages."""
 WRITTEN_WITHIN_S = 20.0
 """After that the messages are handed over again: Telegraf may have lost them in a reload."""

@@ -267,5 +267,5 @@ def test_what_a_gateway_leaves_out_is_what_the_locator_would_not_use(
     gateways = {name: type(gateway)(gateway.id, gateway.room, gateway.x_m, gateway.y_m, **changed)}
     building = Building("B", demo.levels, demo.rooms, demo.beacons, gateways, demo.staff, demo.tags)
     (played,) = play.gateways(building, People(50)).gateways.values()
-    least = played.settings.min_rssi
-    assert all((rssi >= least) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in range(-126, 21))
+    lowest = played.settings.min_rssi
+    assert all((rssi >= lowest) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in range(-126, 21))

@@ -16,8 +16,8 @@ from simulator.radio import (
     BODY_DB,
     CEILING_ABOVE_PHONE_M,
     FADING_DB,
+    MAX_FLOORS,
     MISSED_SHARE,
-    MOST_FLOORS,
     NEAREST_M,
     PATH_LOSS_EXPONENT,
     SENSITIVITY_DBM,
@@ -139,7 +139,7 @@ def _bursts(times_s: Floats, every_s: float, lasting_s: float, rng: np.random.Ge
 
 def _floor_loss(floors: int) -> float:
     """Loss of a number of floors, dB; infinite for too many."""
-    return floor_loss_db(floors) if floors <= MOST_FLOORS else float("inf")
+    return floor_loss_db(floors) if floors <= MAX_FLOORS else float("inf")
 
 
 class _Field:

@@ -78,7 +78,7 @@ def _beacon(gateway: dict[str, object], beacon: str) -> dict[str, object]:
 def strongest_only(recording: Recording, rng: random.Random) -> Recording:
     """A phone that publishes the strongest beacons of each window only; gateways become beacons for it."""
     phone = recording if recording.mode == "phone" else roles_swapped(recording, rng)
-    return replace(phone, most_readings=STRONGEST)
+    return replace(phone, max_readings=STRONGEST)
 
 
 def room_without_device(recording: Recording, rng: random.Random) -> Recording:

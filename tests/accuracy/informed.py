@@ -12,7 +12,7 @@ from accuracy.drawn_radio import Adverts, Floats, Radio
 
 GRID_M = 0.7
 FEWEST = 4  # adverts: of fewer no mean is taken
-LEAST = 1e-4  # no observation is impossible
+MIN_PROBABILITY = 1e-4  # no observation is impossible
 BODY_SHARE = 0.35  # of the body's loss: its standard deviation over all directions, 1 / √8
 
 
@@ -51,7 +51,7 @@ def _log_p(adverts: Adverts, expected: Floats, radio: Radio) -> Floats:
         levels = adverts.rssi[adverts.device == device]
         if len(levels) < FEWEST:
             above = (expected[:, device] - radio.sensitivity_dbm) / np.sqrt(variance)
-            log_p += np.log(1 / (1 + np.exp(1.702 * above)) + LEAST)
+            log_p += np.log(1 / (1 + np.exp(1.702 * above)) + MIN_PROBABILITY)
             continue
         mean = levels.mean()
         if len(levels) < 0.7 * sent:  # only the stronger part of them is received

@@ -56,7 +56,7 @@ class Recording:
     """Number of adverts of other tags, of unknown devices, and without a valid level."""
     window_ms: int = WINDOW_MS
     """How long a receiver gathers adverts for one batch."""
-    most_readings: int | None = None
+    max_readings: int | None = None
     """A batch has so many strongest readings at most; None: all."""
 
     @property

@@ -114,8 +114,8 @@ def _moved(lines: list[float], rng: random.Random) -> dict[float, float]:
     found = {}
     for number, wall in enumerate(walls):
         inner = 0 < number < len(walls) - 1
-        most_m = min(MOVED_M, MOVED_SHARE * min(room[number - 1], room[number])) if inner else 0.0
-        by_m = rng.uniform(-most_m, most_m)
+        max_m = min(MOVED_M, MOVED_SHARE * min(room[number - 1], room[number])) if inner else 0.0
+        by_m = rng.uniform(-max_m, max_m)
         found.update({line: round(line + by_m, 3) for line in wall})
     return found
 

@@ -67,7 +67,7 @@ def test_buildings_are_of_the_sizes_wanted(sets: list[tuple[dict[str, Any], Fact
 
 
 def test_what_is_drawn_is_spread(sets: list[tuple[dict[str, Any], Facts]]) -> None:
-    def least_and_most(fact: str) -> tuple[float, float]:
+    def min_and_max(fact: str) -> tuple[float, float]:
         drawn = [float(facts[fact]) for _, facts in sets]
         return min(drawn), max(drawn)
 
@@ -84,9 +84,9 @@ def test_what_is_drawn_is_spread(sets: list[tuple[dict[str, Any], Facts]]) -> No
         ("devices_a_room", 0.5, 1.5),
         ("area_m2", 150.0, 600.0),
     ):
-        least, most = least_and_most(fact)
-        assert least < low, fact
-        assert most > high, fact
+        lowest, highest = min_and_max(fact)
+        assert lowest < low, fact
+        assert highest > high, fact
     assert {facts["plan"] for _, facts in sets} == {"corridor", "open", "flat", "hall"}
     assert {facts["levels"] for _, facts in sets} == {1, 2}
     assert {facts["positions_missing"] for _, facts in sets} == {False, True}

@@ -24,15 +24,15 @@ def batches(recording: Recording, phases: int) -> list[Sent]:
     sent = []
     for (end_ms, receiver), levels in sorted(heard.items()):
         readings = tuple(Reading(beacon, window_rssi(values)) for beacon, values in sorted(levels.items()))
-        if recording.most_readings:
-            readings = tuple(sorted(readings, key=lambda one: -one.rssi)[: recording.most_readings])
+        if recording.max_readings:
+            readings = tuple(sorted(readings, key=lambda one: -one.rssi)[: recording.max_readings])
         sent.append(Sent(end_ms + rng.uniform(*LATENCY_MS), recording.mode, receiver, end_ms, readings))
     return sorted(sent, key=lambda one: one.now_ms)
 
 
 def published(recording: Recording) -> Recording:
     """The recording with what is published of it, at the ends of windows, where that is much less than was heard."""
-    if recording.window_ms == WINDOW_MS and recording.most_readings is None:
+    if recording.window_ms == WINDOW_MS and recording.max_readings is None:
         return recording
     found = [
         Advert(one.ts, one.receiver, reading.beacon, reading.rssi)

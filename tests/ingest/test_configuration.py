@@ -12,7 +12,7 @@ from gateway_agent.outbox_view import Depth
 from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import IGNORED
 from stack.layout import ROOT
-from telegraf import MOST_BYTES
+from telegraf import MAX_REQUEST_BYTES
 
 INGEST = ROOT / "ingest"
 FILES = sorted((INGEST / "telegraf.d").glob("*.conf"))
@@ -68,7 +68,7 @@ def test_what_is_under_way_fits_into_the_buffer() -> None:
     """Overflow would lose. No reading that makes a point of its own is shorter."""
     shortest = len('{"beacon":"1","rssi":-1,"battery_mv":1},')
     agent = read(INGEST / "telegraf.conf")["agent"]
-    points = MOST_BYTES // shortest
+    points = MAX_REQUEST_BYTES // shortest
     assert 2 * points <= agent["metric_buffer_limit"], "a request and one that was handed over again"
 
 

@@ -25,8 +25,8 @@ def opened() -> Iterator[Opened]:
     """Opens queues; those that the test leaves open, as a kill does, are closed after it."""
     queues: list[DiskQueue] = []
 
-    def open_one(folder: Path, most_bytes: int = 0, reserve_bytes: int = NO_RESERVE) -> DiskQueue:
-        queues.append(DiskQueue(folder, reserve_bytes, most_bytes))
+    def open_one(folder: Path, max_bytes: int = 0, reserve_bytes: int = NO_RESERVE) -> DiskQueue:
+        queues.append(DiskQueue(folder, reserve_bytes, max_bytes))
         return queues[-1]
 
     yield open_one
@@ -38,7 +38,7 @@ def bodies(queue: DiskQueue) -> list[bytes]:
     """All that waits, taken as the shipper takes it."""
     found = []
     while queue.wait(0):
-        records, position = queue.peek(most_bytes=1)
+        records, position = queue.peek(max_bytes=1)
         found += [record.body for record in records]
         queue.advance(records, position)
     return found
@@ -49,7 +49,7 @@ def test_what_was_appended_comes_out_in_order_after_a_kill(opened: Opened, tmp_p
     wanted = [b"batch value=%d" % number for number in range(50)]
     for body in wanted:
         killed.append("readings", body)
-    killed.advance(*killed.peek(most_bytes=100))  # its position is perhaps not saved yet
+    killed.advance(*killed.peek(max_bytes=100))  # its position is perhaps not saved yet
     found = bodies(opened(tmp_path))
     assert found == wanted[len(wanted) - len(found) :]
     assert len(found) >= 40
@@ -73,7 +73,7 @@ def test_the_oldest_goes_first_where_space_ends_and_is_counted(
 ) -> None:
     monkeypatch.setattr("disk_queue.SEGMENT_BYTES", 200)
     if bound == "of the queue":
-        queue = opened(tmp_path, most_bytes=1000)
+        queue = opened(tmp_path, max_bytes=1000)
     else:
         free = serve.RESERVE_BYTES + 1000
 

@@ -47,8 +47,8 @@ def parse(value: object) -> Bloom:
     return Bloom(bits, _whole(value, "k", 1, MAX_K), _whole(value, "ids", 0, MAX_IDS))
 
 
-def _whole(value: dict[str, object], key: str, least: int, most: int) -> int:
+def _whole(value: dict[str, object], key: str, minimum: int, maximum: int) -> int:
     number = value.get(key)
-    if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
-        raise ValueError(f"{key} is {number!r}; a whole number from {least} to {most} is needed")
+    if not isinstance(number, int) or isinstance(number, bool) or not minimum <= number <= maximum:
+        raise ValueError(f"{key} is {number!r}; a whole number from {minimum} to {maximum} is needed")
     return number

@@ -20,7 +20,7 @@ from .install import flows_parts, install, nats_libraries
 from .layout import ROOT
 from .lifecycle import check_building, provision_broker, run_tool
 from .settings import Settings, keep, load
-from .supervisor import MOST_OPEN_FILES
+from .supervisor import MAX_OPEN_FILES
 
 FOLDER = ROOT / ".campus-files"
 OPERATOR = "operator"
@@ -84,7 +84,7 @@ def _provision(campus: Hosts, folder: Path, sites: Mapping[str, Settings]) -> No
     """Keys, certificates, the nodes' configurations and accounts."""
     operator, entry = folder / OPERATOR, campus.entry
     command: list[object] = [sys.executable, ROOT / "broker" / "hosts.py", "--data", operator / "broker",
-                             "--folder", folder, "--open-files", MOST_OPEN_FILES, *campus.queue.options]  # fmt: skip
+                             "--folder", folder, "--open-files", MAX_OPEN_FILES, *campus.queue.options]  # fmt: skip
     for node in campus.nodes:
         command += ["--node", f"{node.name}={node.host}:{node.route_port}"]
     for name in _unique(entry.host, *entry.names):
@@ -132,7 +132,7 @@ def _site(campus: Hosts, operator: Path, site: SiteHost, settings: Settings) -> 
     https = operator / "broker" / "https" / site.name
     nodes = [Server(node.name, node.host, node.mqtts_port) for node in campus.nodes]
     broker = {
-        "files/broker/haproxy.cfg": haproxy.render_site_host(nodes, MOST_OPEN_FILES).encode(),
+        "files/broker/haproxy.cfg": haproxy.render_site_host(nodes, MAX_OPEN_FILES).encode(),
         "files/broker/ca.crt": (operator / "broker" / "tls" / "ca.crt").read_bytes(),
     }
     files |= {
@@ -164,7 +164,7 @@ def _entry(campus: Hosts, operator: Path, keys: Mapping[str, bytes]) -> Files:
     entries = [Server(name, name, ENTRY_PORT) for name in ENTRIES]
     pair = [(broker / "https" / "entry" / name).read_bytes() for name in ("server.crt", "server.key")]
     before = {
-        "files/haproxy/haproxy.cfg": haproxy.render_entry_host(nodes, entries, MOST_OPEN_FILES).encode(),
+        "files/haproxy/haproxy.cfg": haproxy.render_entry_host(nodes, entries, MAX_OPEN_FILES).encode(),
         "files/haproxy/ca.crt": (broker / "tls" / "ca.crt").read_bytes(),
         "files/haproxy/entry.pem": b"".join(pair),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from .tables import (
     HIGHEST_PORT,
-    MOST_SITES,
+    MAX_SITES,
     NODES,
     Queue,
     Table,
@@ -82,7 +82,7 @@ def _hosts(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Hosts:
     Table(data, "the file", faults).only("entry", "broker", "nodes", "sites")
     entry = _entry(Table(data.get("entry", {}), "entry", faults))
     nodes = tuple(_node(table, number) for number, table in enumerate(tables(data, "nodes", faults, max(NODES)), 1))
-    sites = tuple(_site(table, folder) for table in tables(data, "sites", faults, MOST_SITES))
+    sites = tuple(_site(table, folder) for table in tables(data, "sites", faults, MAX_SITES))
     if wrong := wrong_number_of_nodes(len(nodes)):
         faults.append(f"nodes: {wrong}")
     no_name_twice((site.name for site in sites), faults)

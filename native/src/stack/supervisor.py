@@ -22,7 +22,7 @@ from .wait import wait_for
 
 INHERITED = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE")
 """The only variables of the operator's environment that processes get; each has only its own secrets."""
-MOST_OPEN_FILES = 20_000
+MAX_OPEN_FILES = 20_000
 """Per process: enough for 8,000 receivers at the broker and more simulated ones."""
 BAD_NAME, NOT_RUNNING, ALREADY_STARTED, SPAWN_ERROR = 10, 70, 60, 50
 """Fault codes of supervisord's XML-RPC interface."""
@@ -155,7 +155,7 @@ class Supervisor:
 def open_files() -> int:
     """Limit of open files, connections included, for each process; a shell's usual 1,024 is too low."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
+    return MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
 
 
 def _escaped(value: object, what: str = "a path") -> str:

@@ -11,7 +11,7 @@ from .errors import StackError
 
 T = TypeVar("T")
 HIGHEST_PORT = 65_535
-MOST_SITES = 20
+MAX_SITES = 20
 NODES = (1, 3, 5)
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _RESERVED = ("entry", "cluster")
@@ -128,11 +128,11 @@ class Table:
     def flag(self, key: str) -> bool:
         return self._value(key, False, lambda value: isinstance(value, bool), "true or false")
 
-    def number(self, key: str, default: int, least: int, most: int) -> int:
+    def number(self, key: str, default: int, minimum: int, maximum: int) -> int:
         def good(value: object) -> bool:
-            return type(value) is int and least <= value <= most
+            return type(value) is int and minimum <= value <= maximum
 
-        return self._value(key, default, good, f"a number from {least} to {most}")
+        return self._value(key, default, good, f"a number from {minimum} to {maximum}")
 
     def _value(self, key: str, default: T, good: Callable[[Any], bool], what: str) -> T:
         value: T = self._data.get(key, default)
@@ -142,11 +142,11 @@ class Table:
         return default
 
 
-def tables(data: Mapping[str, Any], key: str, faults: list[str], most: int) -> list[Table]:
-    """The tables [[key]], of which there are 1 to `most`."""
+def tables(data: Mapping[str, Any], key: str, faults: list[str], max_count: int) -> list[Table]:
+    """The tables [[key]], of which there are 1 to `max_count`."""
     listed = data.get(key, [])
-    if not isinstance(listed, list) or not 1 <= len(listed) <= most:
-        faults.append(f"{key}: give 1 to {most} tables [[{key}]]")
+    if not isinstance(listed, list) or not 1 <= len(listed) <= max_count:
+        faults.append(f"{key}: give 1 to {max_count} tables [[{key}]]")
         return []
     return [Table(one, f"{key}[{number}]", faults) for number, one in enumerate(listed)]
 

@@ -10,7 +10,7 @@ from typing import Any
 from .layout import ROOT
 from .tables import (
     HIGHEST_PORT,
-    MOST_SITES,
+    MAX_SITES,
     NODES,
     Queue,
     Table,
@@ -22,7 +22,7 @@ from .tables import (
 
 SHIPPED = ROOT / "native" / "campus.toml"
 FIRST_PORT = 18_800
-MOST_ENTRIES = 6
+MAX_ENTRIES = 6
 BROKER_FROM, ENTRIES_FROM, NODES_FROM, SITES_FROM = 1, 3, 10, 30
 """Ports after that of the entry: HAProxy's for the broker, the entry's processes, the nodes, the sites."""
 NODE_PORTS, SITE_PORTS = 3, 16
@@ -117,11 +117,11 @@ def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topol
     Table(data, "the file", faults).only("entry", "broker", "sites")
     entry = Table(data.get("entry", {}), "entry", faults)
     entry.only("port", "processes")
-    port = entry.number("port", FIRST_PORT, 1024, HIGHEST_PORT - SITES_FROM - MOST_SITES * SITE_PORTS)
-    processes = entry.number("processes", 2, 1, MOST_ENTRIES)
+    port = entry.number("port", FIRST_PORT, 1024, HIGHEST_PORT - SITES_FROM - MAX_SITES * SITE_PORTS)
+    processes = entry.number("processes", 2, 1, MAX_ENTRIES)
     sites: list[Site] = []
     elsewhere: list[Elsewhere] = []
-    for number, table in enumerate(tables(data, "sites", faults, MOST_SITES)):
+    for number, table in enumerate(tables(data, "sites", faults, MAX_SITES)):
         if "url" in table:
             elsewhere.append(_elsewhere(table, folder))
         else:

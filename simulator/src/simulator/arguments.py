@@ -19,7 +19,7 @@ class _Help(TypedDict):
     allow_abbrev: bool
 
 
-MOST_PHONES = 1_000_000  # guards against a typing error; the limit of open files is much lower
+MAX_PHONES = 1_000_000  # guards against a typing error; the limit of open files is much lower
 ENVIRONMENT = """
 environment (or .env in the working folder; the environment wins):
   MQTT_HOST (localhost), MQTT_PORT (1883), MQTT_SIMULATOR_PASSWORD   the broker, account 'simulator'
@@ -206,8 +206,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_people(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-n", dest="count", metavar="N", type=_whole(1, MOST_PHONES), default=50, help="how many SDAs (50)")
-    add("--first", metavar="K", type=_whole(0, MOST_PHONES), default=0, help="leave out the first K SDAs (0)")
+    add("-n", dest="count", metavar="N", type=_whole(1, MAX_PHONES), default=50, help="how many SDAs (50)")
+    add("--first", metavar="K", type=_whole(0, MAX_PHONES), default=0, help="leave out the first K SDAs (0)")
     add("--duration", metavar="S", type=_real(0.001, math.inf), help="stop after S seconds (no end)")
     add("--seed", type=_whole(0, 2**63), default=1, help="another seed gives other walks (1)")
     add(
@@ -360,23 +360,23 @@ def _add_sending(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="the summary as JSON on standard output")
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
+def _whole(minimum: int, maximum: int) -> Callable[[str], int]:
     def whole(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,19}", text) or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
+        if not re.fullmatch(r"[0-9]{1,19}", text) or not minimum <= int(text) <= maximum:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {minimum} to {maximum}")
         return int(text)
 
     return whole
 
 
-def _real(least: float, most: float) -> Callable[[str], float]:
+def _real(minimum: float, maximum: float) -> Callable[[str], float]:
     def real(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not least <= value <= most or math.isinf(value):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least:g} to {most:g}")
+        if not minimum <= value <= maximum or math.isinf(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {minimum:g} to {maximum:g}")
         return value
 
     return real

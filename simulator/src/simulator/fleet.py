@@ -44,7 +44,7 @@ BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill
 SHUT_DOWN_S = 2.0
-LEAST_HELD = 10  # batches of a receiver: fewer are no replay window worth its memory
+MIN_HELD_BATCHES = 10  # batches of a receiver: fewer are no replay window worth its memory
 CPU_C = 45.0  # of a Raspberry Pi that does little
 VERSION = f"simulator/{version('sda-simulator')}"
 
@@ -393,7 +393,7 @@ class Fleet:
 def _limits(options: RunOptions, receivers: int) -> Limits:
     """Each receiver's limits; where only a few batches of each could be held, none are."""
     held = options.held // max(1, receivers)
-    return Limits(options.max_age_s, options.replay_s if held >= LEAST_HELD else 0.0, held)
+    return Limits(options.max_age_s, options.replay_s if held >= MIN_HELD_BATCHES else 0.0, held)
 
 
 def _now_ms() -> int:

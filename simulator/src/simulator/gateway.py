@@ -75,8 +75,8 @@ def gateways_of(building: Building, sensors: dict[str, Sensors]) -> list[PlayedG
 
 
 def _settings(gateway: Gateway, allow: Iterable[str]) -> ScanSettings:
-    least = MIN_RSSI[0] if gateway.min_rssi is None else _weakest(gateway.min_rssi, gateway.rssi_offset)
-    return ScanSettings(gateway.window_ms, least, 0, frozenset(allow))
+    min_rssi = MIN_RSSI[0] if gateway.min_rssi is None else _weakest(gateway.min_rssi, gateway.rssi_offset)
+    return ScanSettings(gateway.window_ms, min_rssi, 0, frozenset(allow))
 
 
 def _weakest(min_rssi: int, rssi_offset: float) -> int:

@@ -24,7 +24,7 @@ FLOOR_DB, FLOOR_BEND = 18.3, 0.46
 STOREY_M, CEILING_ABOVE_PHONE_M = 4.0, 1.5  # beacons hang at the ceiling, phones are carried at 1.2 m
 NEAREST_M = 0.5
 NEAREST2_M2 = NEAREST_M**2
-MOST_FLOORS = 2  # beacons further up or down are below SENSITIVITY_DBM everywhere
+MAX_FLOORS = 2  # beacons further up or down are below SENSITIVITY_DBM everywhere
 # Slow shadowing by furniture differs from place to place, here from room to room: an assumption within the 3 to 6 dB
 # that indoor measurements leave around such models. Fast fading: BLE advertisements vary by 3.5 to 5.9 dB at one place
 # (Strzoda et al., "Variability of BLE Advertisement Packets…", MSWiM 2022); a window's median of several varies less.
@@ -98,13 +98,13 @@ class TagRadio:
         return [(gateway, min(20, round(rssi))) for rssi, gateway in received]
 
 
-def _fading(lost_share: float, most: int) -> list[float]:
-    """Fading of many adverts in dB, -inf of those that are lost; `most`: of how many at a time one is asked.
+def _fading(lost_share: float, max_taken: int) -> list[float]:
+    """Fading of many adverts in dB, -inf of those that are lost; `max_taken`: of how many at a time one is asked.
 
     Drawing each one anew would cost more than all the rest of a message."""
     rng = random.Random("fading")  # noqa: S311 - play, not secrets
     values = [-math.inf if rng.random() < lost_share else rng.gauss(0.0, FADING_DB) for _ in range(FADINGS)]
-    return values + values[:most]
+    return values + values[:max_taken]
 
 
 def _receive(audible: Sequence[_Audible], spot: Spot, fading: Sequence[float], rng: Chance) -> list[tuple[float, str]]:
@@ -141,7 +141,7 @@ def _audible(plan: Plan, room: Room, seed: int, devices: Iterable[_Device]) -> l
     audible = []
     for device in devices:
         floors = abs(rooms[device.room].level - room.level)
-        if floors > MOST_FLOORS:
+        if floors > MAX_FLOORS:
             continue
         loss = floor_loss_db(floors) if floors else WALL_DB * walls.get(device.room, max(walls.values()))
         shadowing = random.Random(f"{seed}/{room.id}/{device.id}").gauss(0.0, SHADOWING_DB)  # noqa: S311 - no secret

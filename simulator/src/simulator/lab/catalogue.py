@@ -18,7 +18,7 @@ BEFORE_S = 5.0
 MONTH_MIN, SIX_HOURS_MIN = 31 * 1440, 360
 LARGE_BYTES = 16_384
 """Smaller answers are parsed each time."""
-MOST_VERIFIED = 16
+MAX_VERIFIED_ANSWERS = 16
 _verified: dict[str, bytes] = {}
 """The last right answer of a path."""
 
@@ -89,7 +89,7 @@ def _known(path: str, body: bytes, whole: Callable[[], str]) -> str:
     if not fault and len(body) >= LARGE_BYTES:
         _verified.pop(path, None)
         _verified[path] = body
-        if len(_verified) > MOST_VERIFIED:
+        if len(_verified) > MAX_VERIFIED_ANSWERS:
             del _verified[next(iter(_verified))]
     return fault
 
@@ -112,12 +112,12 @@ def _events(end: int) -> Ask:
     return Ask(f"/api/v1/events?limit={PAGE}&start={end - 86_400}&end={end}", "events", judge)
 
 
-def _listing(path: str, key: str, least: int) -> Callable[[Moment], Ask]:
+def _listing(path: str, key: str, min_count: int) -> Callable[[Moment], Ask]:
     def ask(_: Moment) -> Ask:
         def judge(body: bytes) -> tuple[str, float]:
             def whole() -> str:
                 count = len(json.loads(body)[key])
-                return "" if count >= least else f"{count} of {key} instead of {least}"
+                return "" if count >= min_count else f"{count} of {key} instead of {min_count}"
 
             return _known(path, body, whole), -1.0
 

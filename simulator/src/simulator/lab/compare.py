@@ -10,11 +10,11 @@ from typing import Any
 
 WORSE = 0.10
 """A change below this share is no regression, however quiet the runs are."""
-LEAST_MS = 0.5
+MIN_CHANGE_MS = 0.5
 """Nor is one below this time."""
 SPREADS = 2.0
 """A change must be so many times as large as what runs of one side differ from their median."""
-LEAST_VALUES = 3
+MIN_VALUES = 3
 """Of a figure on each side, to know its noise."""
 FIGURES = (("per_s", -1), ("p50", 1), ("p95", 1))
 """Compared figures, and whether more of it is worse (1) or better (-1)."""
@@ -56,8 +56,8 @@ def changes(before: Mapping[Key, Sequence[float]], after: Mapping[Key, Sequence[
         old, new = median(before[key]), median(after[key])
         noise = max(_spread(before[key]), _spread(after[key]))
         worse = (new - old) * direction[key[2]]
-        least = max(WORSE * abs(old), LEAST_MS if key[2] != "per_s" else 0.0, SPREADS * noise)
-        found.append(Change(key, old, new, noise, worse > least))
+        min_change = max(WORSE * abs(old), MIN_CHANGE_MS if key[2] != "per_s" else 0.0, SPREADS * noise)
+        found.append(Change(key, old, new, noise, worse > min_change))
     return found
 
 
@@ -88,9 +88,7 @@ def of_folders(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, int]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     regressions = sum(one.regression for one in found)
-    if min(len(some) for side in valid for some in values(side).values()) < LEAST_VALUES:
-        notes.append(
-            f"fewer than {LEAST_VALUES} runs or repeats of a step: its noise is not known, verdicts are guesses"
-        )
+    if min(len(some) for side in valid for some in values(side).values()) < MIN_VALUES:
+        notes.append(f"fewer than {MIN_VALUES} runs or repeats of a step: its noise is not known, verdicts are guesses")
     runs = f"{len(valid[0])} runs of before, {len(valid[1])} of after"
     return "\n".join([*notes, *lines, f"{runs}: {regressions} regressions"]), regressions

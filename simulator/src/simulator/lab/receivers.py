@@ -25,7 +25,7 @@ from simulator.outbox import Batch, Limits
 CONNECT_WITHIN_S = 30.0
 CONNECTS_PER_S = 500.0
 BACKOFF_S = (0.2, 5.0)
-MOST_REFUSALS, MOST_CONNECTIONS = 5, 5
+MAX_REFUSALS, MAX_CONNECTIONS = 5, 5
 """Before the run. Who is refused or cut off so often has a wrong password, or shares its account."""
 REFUSED = "the broker refuses the account {user!r}: {reason} (it is missing there, or has another password)"
 CUT_OFF = "the broker ended the connection; does another client use the same account, of a run that goes on?"
@@ -96,7 +96,7 @@ class Device:
     @property
     def is_hopeless(self) -> bool:
         """Whether it is no use to wait for the connection; `problem` says why."""
-        return self.refusals >= MOST_REFUSALS or self._link.connections > MOST_CONNECTIONS
+        return self.refusals >= MAX_REFUSALS or self._link.connections > MAX_CONNECTIONS
 
     @property
     def pending(self) -> Iterator[Sent]:

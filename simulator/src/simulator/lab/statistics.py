@@ -101,7 +101,7 @@ def iterations(samples: Iterable[Sample]) -> list[tuple[str, int, int, float, fl
     return [(*key, sum(values) / len(values), max(values)) for key, values in sorted(grouped.items())]
 
 
-def grows(points: Sequence[tuple[float, float]], least_ms_per_s: float = 5.0) -> bool:
+def grows(points: Sequence[tuple[float, float]], min_ms_per_s: float = 5.0) -> bool:
     """Whether a delay (second, ms) grows steadily: a line through it rises, and the last third is above the first."""
     if len(points) < 6:
         return False
@@ -111,4 +111,4 @@ def grows(points: Sequence[tuple[float, float]], least_ms_per_s: float = 5.0) ->
     slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
     third = len(points) // 3
     first, last = (sorted(y for _, y in part)[third // 2] for part in (points[:third], points[-third:]))
-    return slope > least_ms_per_s and last > 1.5 * first + 500
+    return slope > min_ms_per_s and last > 1.5 * first + 500

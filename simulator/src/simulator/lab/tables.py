@@ -149,7 +149,7 @@ BY_MESSAGE = (
     "All that went on in the step is in it, polls and pages too."
 )
 MESSAGES = ("message", "batch", "insert")
-LEAST_MESSAGES_PER_S = 20
+MIN_MESSAGES_PER_S = 20
 """With fewer, what parts use at rest would stand for messages."""
 
 
@@ -162,7 +162,7 @@ def by_message(summary: Mapping[str, Any]) -> Table | None:
     rows = []
     for name, step in steps.items():
         sent = sum(one["requests"] - one["faults"] for call, one in step["calls"].items() if call in MESSAGES)
-        if parts and sent >= LEAST_MESSAGES_PER_S * step["seconds"]:
+        if parts and sent >= MIN_MESSAGES_PER_S * step["seconds"]:
             used = (step["seconds"] * (step["busy"].get(part) or 0) / sent * 1e6 for part in parts)
             rows.append([name, f"{sent:,.0f}", *(f"{us:,.0f}" for us in used)])
     return Table(["step", "messages", *parts], rows, note(summary)) if rows else None

@@ -26,13 +26,13 @@ from simulator.lab.target import Target
 from simulator.link import Subscription
 from simulator.message import Reading, Receiver
 
-MOST_IN_FLIGHT = 5000
+MAX_IN_FLIGHT = 5000
 """Open requests of one worker; a further one that is due is recorded as a fault, not sent."""
 METRONOME_S = 0.02
 YIELD_EVERY = 32
 """Due requests, while they are late."""
 STRONG_DBM, WEAK_DBM = -45, -92
-NOT_SENT = f"not sent: {MOST_IN_FLIGHT} requests are open"
+NOT_SENT = f"not sent: {MAX_IN_FLIGHT} requests are open"
 NOT_ACKNOWLEDGED = "not acknowledged"
 CONNECT_WITHIN_S = 120.0
 PAGES_PER_S = 50.0
@@ -194,7 +194,7 @@ class Work:
                     yield schedule.Due(due_s, iteration * load.count + device, number)
 
     def _due_call(self, index: int, load: Load, due: schedule.Due, begin_s: float, due_ms: float) -> None:
-        if self.in_flight >= MOST_IN_FLIGHT:
+        if self.in_flight >= MAX_IN_FLIGHT:
             late_ms = (time.monotonic() - begin_s - due.due_s) * 1000
             self._record(Sample(due_ms, index, load.call, "", -1, late_ms, 0, 0, NOT_SENT, 0, 0, 0, -1, self._worker))
             return
