@@ -24,7 +24,7 @@ from erasures import APPLIED, ASKED, Erasure, Folder, Owed, after, check, is_due
 
 ORGANISATION = "sda"
 STORES = ("1", "2")
-LOOK_S = 2.0
+POLL_S = 2.0
 WAIT_S = 5.0
 QUERY_TIMEOUT_S = 600.0
 SPOOL_TIMEOUT_S = 5.0
@@ -149,7 +149,7 @@ def serve(folder: Folder) -> None:
             if fault not in logged:
                 log(f"{fault}; it is tried again")
         logged = faults
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def ask(folder: Folder, person: str, tags: Sequence[str], wait_s: float) -> list[str]:

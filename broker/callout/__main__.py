@@ -29,12 +29,12 @@ from .directory import Directory
 from .server import System, bound_queue
 from .subjects import Rights
 
-LOOK_EVERY_S = 0.3
+POLL_S = 0.3
 STOP_WITHIN_S = 2.0
 RECONNECT_AFTER_S = 0.05
 """Whoever connects to a restarted nats-server before its callouts waits in vain for 5 s."""
 CUT_AGAIN = 5
-"""Looks after a change: somebody who was admitted just before it is not among the connections at once."""
+"""Polls after a change: somebody who was admitted just before it is not among the connections at once."""
 log = logging.getLogger("callout")
 
 
@@ -96,26 +96,26 @@ class Revocation:
         self._certificate_ns = certificate.stat().st_mtime_ns
         self._pending: dict[tuple[str, str], tuple[float | None, int]] = {}
 
-    async def look_at_connections(self) -> None:
-        """Look who is connected once, at the start: accounts may have been removed while no callout ran."""
+    async def check_connections(self) -> None:
+        """Check who is connected once, at the start: accounts may have been removed while no callout ran."""
         for site, directory in self._sites.items():
             accounts = directory.accounts()
             for user in await self._system.users(site):
                 if user not in accounts.hashes and not is_figures_user(user):
                     self._pending[site, user] = (None, CUT_AGAIN)
 
-    async def look(self) -> None:
-        """Look at the files once."""
+    async def poll(self) -> None:
+        """Check the files once."""
         for site, directory in self._sites.items():
             for user, before in directory.take_changes().items():
                 self._pending[site, user] = (before, CUT_AGAIN)
         if not self._system.connected:
             return
-        for (site, user), (before, looks) in list(self._pending.items()):
+        for (site, user), (before, cuts_left) in list(self._pending.items()):
             if cut := await self._system.cut_off(site, user, before):
                 log.info("%s: %d connections of %s are cut off: its account was changed", site, cut, user)
-            self._pending[site, user] = (before, looks - 1)
-            if looks <= 1:
+            self._pending[site, user] = (before, cuts_left - 1)
+            if cuts_left <= 1:
                 del self._pending[site, user]
         if (seen := self._certificate.stat().st_mtime_ns) != self._certificate_ns:
             self._certificate_ns = seen
@@ -227,9 +227,9 @@ async def serve(options: argparse.Namespace) -> None:
         published = Figures(system, sites, options.mqtt_port, keys.figures_password, options.queue_bytes)
         stack.callback(published.close)
         revocation = Revocation(system, callout.sites, options.data / "tls" / "server.crt")
-        await revocation.look_at_connections()
+        await revocation.check_connections()
         work = [
-            asyncio.create_task(every(LOOK_EVERY_S, revocation.look)),
+            asyncio.create_task(every(POLL_S, revocation.poll)),
             asyncio.create_task(every(figures.EVERY_S, published.publish)),
             asyncio.create_task(every(queue.EVERY_S, published.bound_queues)),
         ]

@@ -7,7 +7,7 @@ from http.server import HTTPServer
 from typing import TypeVar
 
 Server = TypeVar("Server", bound=HTTPServer)
-LOOK_EVERY_S = 0.01
+POLL_S = 0.01
 """How soon a server ends after the block; the default is half a second."""
 
 
@@ -15,7 +15,7 @@ LOOK_EVERY_S = 0.01
 def serving(server: Server) -> Iterator[Server]:
     """The server answers in a thread; it is closed at the end of the block."""
     with server:
-        thread = threading.Thread(target=server.serve_forever, args=(LOOK_EVERY_S,))
+        thread = threading.Thread(target=server.serve_forever, args=(POLL_S,))
         thread.start()
         try:
             yield server

@@ -1,4 +1,4 @@
-"""Asks about the past all the while, keeps every answer, and looks up to when everything is complete."""
+"""Asks about the past all the while, keeps every answer, and polls how far everything is complete."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ AGO_S = (16.0, 200.0)
 """Windows end so long ago; a location is decided and published within 15 s."""
 LONG_S = (5.0, 240.0)
 EVERYBODYS_S = 20.0
-ASK_EVERY_S, LOOK_EVERY_S = 0.25, 0.5
+ASK_EVERY_S, POLL_S = 0.25, 0.5
 TIMEOUT_S = 10.0
 BY_NAME = ("extractbeacon", "locations", "stays")
 """Routes that are about the named people alone."""
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Poll:
     """/health and everybody's coverage at one moment; `until_ms`: complete up to there, None: refused."""
 
     at_ms: int
@@ -69,7 +69,7 @@ class Asker:
     """Threads that ask until `stop`; `alone`: nobody else is located, so that questions may be about everybody."""
 
     def __init__(self, stack: RunningStack, seed: int, since_ms: int, folder: Path, *, alone: bool) -> None:
-        self.looks: list[Look] = []
+        self.polls: list[Poll] = []
         self.kept = folder / "answers.jsonl.gz"
         self.counts: dict[tuple[str, int], int] = {}
         self._stack, self._since_ms = stack, since_ms
@@ -79,7 +79,7 @@ class Asker:
         self._staff: list[str] = []
         self._rooms = _rooms(stack.building)
         self._stopped = threading.Event()
-        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._ask_on, self._look_on)]
+        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._ask_on, self._poll_health)]
 
     def start(self, staff: Sequence[str]) -> None:
         self._staff = list(staff)
@@ -111,10 +111,10 @@ class Asker:
                 if asked.status == httpx.codes.OK:
                     file.write(json.dumps(asdict(asked)) + "\n")
 
-    def _look_on(self) -> None:
+    def _poll_health(self) -> None:
         with self._client() as client:
-            while not self._stopped.wait(LOOK_EVERY_S):
-                self.looks.append(self._look(client))
+            while not self._stopped.wait(POLL_S):
+                self.polls.append(self._poll(client))
 
     def _client(self) -> web.Client:
         return web.Client(base_url=self._stack.http_url, timeout=TIMEOUT_S, retry_503=False)
@@ -132,15 +132,15 @@ class Asker:
         staff = tuple(rng.sample(self._staff, min(people, len(self._staff))))
         return question_of(route, staff, rng.choice(self._rooms), from_ms, to_ms)
 
-    def _look(self, client: web.Client) -> Look:
-        looked_ms = now_ms()
-        params = {"start": self._since_ms / 1000, "end": looked_ms / 1000, "limit": 1}
+    def _poll(self, client: web.Client) -> Poll:
+        polled_ms = now_ms()
+        params = {"start": self._since_ms / 1000, "end": polled_ms / 1000, "limit": 1}
         stays = get(client, "/api/v1/stays", params)
         health = get(client, "/health", {})
         parts: dict[str, Any] = health[1].get("parts", {})
         unwell = {name: str(part.get("reason")) for name, part in parts.items() if part.get("status") != "up"}
         until_ms = int(stays[1]["complete_until_ms"]) if stays[0] == httpx.codes.OK else None
-        return Look(looked_ms, until_ms, str(stays[1].get("error", "")), str(health[1].get("status", "")),
+        return Poll(polled_ms, until_ms, str(stays[1].get("error", "")), str(health[1].get("status", "")),
                     str(parts.get("rebuild", {}).get("state", "")), unwell)  # fmt: skip
 
 

@@ -80,8 +80,8 @@ def run(stack: RunningStack, scenario: Scenario, folder: Path, report: Callable[
     asker.stop()
     compare_history(stored, expected, sure, result)
     _compare_answers(stack, asker, Known(readings, acked, _owners(stack.building)), result)
-    _check_health(asker.looks, result)
-    _add_recovery(injector.done, asker.looks, result)
+    _check_health(asker.polls, result)
+    _add_recovery(injector.done, asker.polls, result)
     _add_figures(scenario, summary, acked, readings, expected, asker, injector.done, result)
     _write(folder, scenario, asker, injector.done, result, stack)
     return result
@@ -94,7 +94,7 @@ def _owners(building: Path) -> dict[str, str]:
 
 
 def _is_complete(asker: asking.Asker, ended_ms: int) -> bool:
-    last = asker.looks[-1] if asker.looks else None
+    last = asker.polls[-1] if asker.polls else None
     return last is not None and last.until_ms is not None and last.until_ms >= ended_ms and last.health == "up"
 
 
@@ -128,33 +128,33 @@ def _compare_answers(
     result.figures["answers with 200 that were compared"] = f"{compared:,}"
 
 
-def _check_health(looks: list[asking.Look], result: Result) -> None:
+def _check_health(polls: list[asking.Poll], result: Result) -> None:
     """How long /health was up while the past was not complete, without a break."""
     found: list[str] = []
     longest_s = 0.0
     since: dict[str, int] = {}
-    for look in looks:
-        lacks = look.until_ms is None or look.until_ms < look.at_ms - LACKS_MS
-        kind = next((one for one in OVERDUE_S if one and one in look.reason), "")
-        if not lacks or look.health != "up" or kind not in since:
+    for poll in polls:
+        lacks = poll.until_ms is None or poll.until_ms < poll.at_ms - LACKS_MS
+        kind = next((one for one in OVERDUE_S if one and one in poll.reason), "")
+        if not lacks or poll.health != "up" or kind not in since:
             since.clear()
-        if lacks and look.health == "up":
-            up_s = (look.at_ms - since.setdefault(kind, look.at_ms)) / 1000
+        if lacks and poll.health == "up":
+            up_s = (poll.at_ms - since.setdefault(kind, poll.at_ms)) / 1000
             longest_s = max(longest_s, up_s)
             if up_s > OVERDUE_S[kind]:
-                found.append(f"at {look.at_ms}: up for {up_s:.0f} s, although: {look.reason or 'it is not complete'}")
+                found.append(f"at {poll.at_ms}: up for {up_s:.0f} s, although: {poll.reason or 'it is not complete'}")
     result.blame("/health was up while something was unfinished beyond its bound", found[:SHOWN], "node-red")
     result.figures["longest time that /health was up while coverage lacked something"] = f"{longest_s:.1f} s"
 
 
-def _add_recovery(done: list[Done], looks: list[asking.Look], result: Result) -> None:
+def _add_recovery(done: list[Done], polls: list[asking.Poll], result: Result) -> None:
     """When everything up to the end of each fault was complete."""
     for one in done:
         if one.back_ms is None:
             continue
         back_ms = one.back_ms
-        whole = (look for look in looks if look.until_ms is not None and look.until_ms >= back_ms)
-        one.complete_ms = next((look.at_ms for look in whole), None)
+        whole = (poll for poll in polls if poll.until_ms is not None and poll.until_ms >= back_ms)
+        one.complete_ms = next((poll.at_ms for poll in whole), None)
     for service in SERVICES:
         took = [
             (one.complete_ms - one.at_ms) / 1000 for one in done if one.fault.service == service and one.complete_ms
@@ -216,13 +216,13 @@ def _write(
         {"what": str(one.fault), "at_ms": one.at_ms, "back_ms": one.back_ms, "complete_ms": one.complete_ms}
         for one in done
     ]
-    looks = [
+    polls = [
         {"at_ms": one.at_ms, "until_ms": one.until_ms, "reason": one.reason, "health": one.health,
          "rebuild": one.rebuild, "unwell": one.unwell}
-        for one in asker.looks
+        for one in asker.polls
     ]  # fmt: skip
     (folder / "faults.json").write_text(json.dumps(faults, indent=1))
-    (folder / "coverage.jsonl").write_text("".join(json.dumps(one) + "\n" for one in looks))
+    (folder / "coverage.jsonl").write_text("".join(json.dumps(one) + "\n" for one in polls))
     (folder / "problems.json").write_text(json.dumps(result.problems, indent=1))
     (folder / "figures.json").write_text(json.dumps({"seed": scenario.seed} | result.figures, indent=1))
     shutil.copytree(stack.data_dir / "logs", folder / "logs", dirs_exist_ok=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-_LOOK_EVERY_S = 0.02
+_POLL_S = 0.02
 
 
 def eventually(condition: Callable[[], T], within_s: float, otherwise: Callable[[], str] | str = "") -> T:
@@ -15,5 +15,5 @@ def eventually(condition: Callable[[], T], within_s: float, otherwise: Callable[
         if time.monotonic() > deadline:
             said = otherwise if isinstance(otherwise, str) else otherwise()
             raise AssertionError(f"not within {within_s} s: {said or condition}")
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_S)
     return value

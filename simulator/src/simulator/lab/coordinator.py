@@ -17,7 +17,7 @@ from simulator.lab.statistics import percentile
 PROGRESS_S = 5.0
 DRAIN_S = 15.0
 STOPPED_DRAIN_S = 3.0
-PHASE_LOOK_S = 0.2
+PHASE_POLL_S = 0.2
 
 
 class Collector:
@@ -147,7 +147,7 @@ class Lead:
                 self._log(f"  {answered:,} answered: {self.users} workers")
             if answered >= load.count * load.requests:
                 return
-            gevent.sleep(PHASE_LOOK_S)
+            gevent.sleep(PHASE_POLL_S)
 
     def _wait(self, seconds: float) -> None:
         deadline_s = time.monotonic() + seconds

@@ -97,7 +97,7 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
 
 
 def recount(
-    folder: Path, target: Target | None, log: Callable[[str], None], still_s: float = stored.STILL_S
+    folder: Path, target: Target | None, log: Callable[[str], None], settled_after_s: float = stored.SETTLED_AFTER_S
 ) -> dict[str, Any]:
     """Count what the platform stored of a run, and write its summary (again). Without a target the old count stays."""
     plan = from_json(json.loads(_read(folder, "plan.json")))
@@ -107,7 +107,9 @@ def recount(
     if target is None:
         counts = json.loads(_read(folder, "summary.json"))["counts"]
     else:
-        counts = _count(found, target, environment, json.loads((folder / "people.json").read_text()), log, still_s)
+        counts = _count(
+            found, target, environment, json.loads((folder / "people.json").read_text()), log, settled_after_s
+        )
         _keep_live_lag(folder, target, environment)
         _judge_people(folder, target, plan)
     environment["accuracy"] = json.loads(path.read_text()) if (path := folder / "accuracy.json").exists() else []
@@ -131,7 +133,7 @@ def _count(
     environment: Mapping[str, Any],
     people: list[dict[str, Any]],
     log: Callable[[str], None],
-    still_s: float,
+    settled_after_s: float,
 ) -> dict[str, Any]:
     sent, unknown = summary.expected(found)
     if played := [one for one in people if "readings" in one]:
@@ -150,7 +152,7 @@ def _count(
     if not target.influx_token or not target.influx_url:
         return {**none, "why": "no influx_url and INFLUX_READ_TOKEN of the target"}
     start_ms, stop_ms = environment["started_ms"], environment["ended_ms"] + SLACK_MS
-    there, after_s = stored.settled(count, sent, log, still_s)
+    there, after_s = stored.settled(count, sent, log, settled_after_s)
     differ = verdicts.differences(sent, unknown, there)
     shown = [
         {"receiver": one.receiver, "sent": one.sent, "unknown": one.unknown, "stored": one.stored} for one in differ

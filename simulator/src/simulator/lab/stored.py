@@ -15,10 +15,10 @@ ORGANISATION = "sda"
 TIMEOUT_MS = 120_000
 PIECE_MS = 60_000
 """Counted at a time: ten minutes at 16,000 messages a second are more than InfluxDB gives a query's memory."""
-LOOK_S = 1.0
-STILL_S = 15.0
+POLL_S = 1.0
+SETTLED_AFTER_S = 15.0
 """Nothing more comes when the count has not changed for so long."""
-LONGEST_S = 1800.0
+DEADLINE_S = 1800.0
 """What ten minutes of an overload left behind is stored within five."""
 
 
@@ -76,23 +76,23 @@ def settled(
     count: Callable[[], Mapping[str, int]],
     expected: Mapping[str, int],
     log: Callable[[str], None],
-    still_s: float = STILL_S,
+    settled_after_s: float = SETTLED_AFTER_S,
 ) -> tuple[dict[str, int], float]:
     """Count again and again until all that is expected is stored, or nothing more comes. Returns the counts and how
-    many seconds after the first look the last reading was there."""
+    many seconds after the first count the last reading was there."""
     began_s = time.monotonic()
     stored = dict(count())
     started_s = changed_s = time.monotonic()
-    look_s = started_s - began_s  # of millions of readings it takes longer than `still_s`
+    count_s = started_s - began_s  # of millions of readings it takes longer than `settled_after_s`
     total, wanted = sum(stored.values()), sum(expected.values())
     while any(stored.get(receiver, 0) < number for receiver, number in expected.items()):
         now_s = time.monotonic()
-        if now_s - changed_s > still_s + look_s or now_s - started_s > LONGEST_S:
+        if now_s - changed_s > settled_after_s + count_s or now_s - started_s > DEADLINE_S:
             break
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
         began_s = time.monotonic()
         stored = dict(count())
-        look_s = time.monotonic() - began_s
+        count_s = time.monotonic() - began_s
         if sum(stored.values()) != total:
             total, changed_s = sum(stored.values()), time.monotonic()
             log(f"  {total:,} of {wanted:,} readings are stored")
