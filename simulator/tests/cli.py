@@ -14,7 +14,7 @@ DEMO_FILE = Path(__file__).resolve().parents[2] / "flows" / "building" / "demo.j
 ENOUGH_S = 90  # longer than any command in these tests
 
 
-def chance(seed: int) -> random.Random:
+def seeded_rng(seed: int) -> random.Random:
     """A seeded random generator."""
     return random.Random(seed)  # noqa: S311 - play, not secrets
 

@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from cli import chance
+from cli import seeded_rng
 from hypothesis import given
 from hypothesis import strategies as st
 from simulator.geometry import (
@@ -56,7 +56,7 @@ def test_covers(columns: list[float], x: float, y: float) -> None:
 @given(heights, seeds)
 def test_some_point_is_inside_and_off_the_walls(columns: list[float], seed: int) -> None:
     room = skyline(columns)
-    point = random_point(room, chance(seed))
+    point = random_point(room, seeded_rng(seed))
     assert covers(room, point)
     assert clearance(room, point) >= 0.5
 
@@ -65,7 +65,7 @@ def test_some_point_is_inside_and_off_the_walls(columns: list[float], seed: int)
 def test_paths_stay_inside_and_are_no_longer_than_along_the_floor(
     columns: list[float], seed: int, clockwise: bool
 ) -> None:
-    rng = chance(seed)
+    rng = seeded_rng(seed)
     room = skyline(columns)[:: -1 if clockwise else 1]
     a, b = random_point(room, rng), random_point(room, rng)
     way = path_inside(room, a, b)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from cli import chance
+from cli import seeded_rng
 from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building
@@ -36,11 +36,11 @@ def test_losses_match_the_model() -> None:
 
 @given(st.data(), seeds)
 def test_a_batch_is_whole(plan: Plan, radio: Radio, data: st.DataObject, seed: int) -> None:
-    rng = chance(seed)
+    rng = seeded_rng(seed)
     room = plan.building.rooms[data.draw(st.sampled_from(sorted(plan.building.rooms)))]
     spot = Spot(room, *random_point(room.polygon, rng), (1.0, 0.0))
-    readings = radio.scan(spot, chance(seed))
-    assert readings == radio.scan(spot, chance(seed))
+    readings = radio.scan(spot, seeded_rng(seed))
+    assert readings == radio.scan(spot, seeded_rng(seed))
     assert len(readings) <= 4
     assert len({reading.beacon for reading in readings}) == len(readings)
     assert [reading.rssi for reading in readings] == sorted((reading.rssi for reading in readings), reverse=True)
@@ -51,7 +51,7 @@ def test_a_batch_is_whole(plan: Plan, radio: Radio, data: st.DataObject, seed: i
 def test_the_seed_decides_the_shadowing(plan: Plan) -> None:
     room = plan.building.rooms["l3-canteen"]
     spot = Spot(room, 40.0, 10.0, (0.0, 1.0))
-    heard = [Radio(plan, seed, 12).scan(spot, chance(5)) for seed in (1, 1, 2)]
+    heard = [Radio(plan, seed, 12).scan(spot, seeded_rng(5)) for seed in (1, 1, 2)]
     assert heard[0] == heard[1] != heard[2]
 
 
@@ -59,8 +59,8 @@ def test_more_power_gives_a_stronger_rssi(demo: Building, plan: Plan) -> None:
     louder = Plan(replace(demo, beacons=tuple(replace(beacon, tx=beacon.tx + 10) for beacon in demo.beacons)))
     room = demo.rooms["l2-auditorium"]
     spot = Spot(room, 45.0, 10.0, (0.0, 1.0))
-    before = levels_of(Radio(plan, 1, 4).scan(spot, chance(3)))
-    after = levels_of(Radio(louder, 1, 4).scan(spot, chance(3)))
+    before = levels_of(Radio(plan, 1, 4).scan(spot, seeded_rng(3)))
+    after = levels_of(Radio(louder, 1, 4).scan(spot, seeded_rng(3)))
     assert before.keys() == after.keys()
     assert {beacon: rssi + 10 for beacon, rssi in before.items()} == after
 
@@ -71,7 +71,7 @@ def test_the_body_attenuates(plan: Plan) -> None:
     room = plan.building.rooms["l5-studio"]
     ahead, behind = (
         [
-            levels_of(Radio(plan, 1, 12).scan(Spot(room, beacon.x_m - 8, beacon.y_m, (way, 0.0)), chance(seed)))
+            levels_of(Radio(plan, 1, 12).scan(Spot(room, beacon.x_m - 8, beacon.y_m, (way, 0.0)), seeded_rng(seed)))
             for seed in range(40)
         ]
         for way in (1.0, -1.0)
@@ -84,7 +84,7 @@ def test_the_strongest_beacon_mostly_names_the_room(plan: Plan, radio: Radio) ->
     rooms = {beacon.id: beacon.room for beacon in plan.building.beacons}
     total = right = wrong_level = full = 0
     for seed in range(20):
-        walk, rng = Walk(plan, chance(seed)), chance(seed)
+        walk, rng = Walk(plan, seeded_rng(seed)), seeded_rng(seed)
         for second in range(0, 1200, 3):
             spot = walk.at(second)
             readings = radio.scan(spot, rng)

@@ -3,7 +3,7 @@
 import itertools
 import math
 
-from cli import chance
+from cli import seeded_rng
 from hypothesis import given
 from hypothesis import strategies as st
 from simulator.building import Building, Room
@@ -15,7 +15,7 @@ seeds = st.integers(0, 2**32)
 
 
 def first_legs(plan: Plan, seed: int, seconds: float) -> list[Leg]:
-    return list(itertools.takewhile(lambda leg: leg.start_s < seconds, legs(plan, chance(seed))))
+    return list(itertools.takewhile(lambda leg: leg.start_s < seconds, legs(plan, seeded_rng(seed))))
 
 
 def assert_whole(walk: list[Leg]) -> None:
@@ -73,13 +73,13 @@ def test_walks_through_any_building(building: Building, seed: int) -> None:
 
 @given(seeds, st.lists(st.floats(0, 600), min_size=1, max_size=20).map(sorted))
 def test_the_same_seed_is_the_same_walk(plan: Plan, seed: int, times_s: list[float]) -> None:
-    one, other = Walk(plan, chance(seed)), Walk(plan, chance(seed))
+    one, other = Walk(plan, seeded_rng(seed)), Walk(plan, seeded_rng(seed))
     assert [one.at(time_s) for time_s in times_s][-1] == other.at(times_s[-1])  # calls in between change nothing
 
 
 @given(seeds, st.lists(st.floats(-4, 600), min_size=1, max_size=20).map(sorted))
 def test_still_s_is_the_time_since_the_last_step(plan: Plan, seed: int, times_s: list[float]) -> None:
-    walk, whole = Walk(plan, chance(seed)), first_legs(plan, seed, 700)
+    walk, whole = Walk(plan, seeded_rng(seed)), first_legs(plan, seed, 700)
     for time_s in times_s:
         walks = [(leg.start_s, leg.end_s) for leg in whole if leg.start != leg.end and leg.start_s < time_s]
         expected = max(0.0, time_s - walks[-1][1]) if walks else math.inf
@@ -106,7 +106,9 @@ def test_patrols_visit_the_building_and_every_level(plan: Plan) -> None:
 
 @given(seeds)
 def test_breaks_are_taken_in_large_rooms_every_hour_or_so(plan: Plan, seed: int) -> None:
-    walk = list(itertools.takewhile(lambda leg: leg.start_s < 6 * 3600, legs(plan, chance(seed), chance(seed + 1))))
+    walk = list(
+        itertools.takewhile(lambda leg: leg.start_s < 6 * 3600, legs(plan, seeded_rng(seed), seeded_rng(seed + 1)))
+    )
     assert_whole(walk)
     breaks = [leg for leg in walk if leg.end_s - leg.start_s > LONGEST_STAY_S]
     assert 2 <= len(breaks) <= 8

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from simulator.chance import Chance
+from simulator.rng import Rng
 
 Point = tuple[float, float]
 Polygon = Sequence[Point]
@@ -162,7 +162,7 @@ def shared_wall(a: Polygon, b: Polygon) -> tuple[float, Point]:
     return best
 
 
-def random_point(polygon: Polygon, rng: Chance, margin_m: float = 0.5) -> Point:
+def random_point(polygon: Polygon, rng: Rng, margin_m: float = 0.5) -> Point:
     """A random point of the room, at least `margin_m` from its walls where the room is wide enough."""
     xs, ys = [x for x, _ in polygon], [y for _, y in polygon]
     left, right, low, high = min(xs), max(xs), min(ys), max(ys)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from simulator.building import DEFAULT_TX, Room
-from simulator.chance import Chance
 from simulator.message import Reading
 from simulator.plan import Plan
+from simulator.rng import Rng
 from simulator.walk import Spot
 
 # The multi-wall model of COST 231 (Final Report, 1999, section 4.7): free space (exponent 2, hence 20·log10 d) plus
@@ -70,7 +70,7 @@ class Radio:
         self._audible = {room.id: _audible(plan, room, seed, beacons)[:limit] for room in plan.building.rooms.values()}
         self._fading = _fading(MISSED_SHARE, limit)
 
-    def scan(self, spot: Spot, rng: Chance) -> tuple[Reading, ...]:
+    def scan(self, spot: Spot, rng: Rng) -> tuple[Reading, ...]:
         """The strongest beacons of one scan window, strongest first, at most `readings`."""
         received = _receive(self._audible[spot.room.id], spot, self._fading, rng)
         received.sort(reverse=True)
@@ -92,7 +92,7 @@ class TagRadio:
             self._audible[room.id] = [one for one in audible if _best_dbm(room, one) > SENSITIVITY_DBM - 2 * FADING_DB]
         self._fading = _fading(LOST_SHARE, max(map(len, self._audible.values())))
 
-    def send(self, spot: Spot, rng: Chance) -> list[tuple[str, int]]:
+    def send(self, spot: Spot, rng: Rng) -> list[tuple[str, int]]:
         """Each gateway that receives one advert, and its RSSI in dBm."""
         received = _receive(self._audible[spot.room.id], spot, self._fading, rng)
         return [(gateway, min(20, round(rssi))) for rssi, gateway in received]
@@ -107,7 +107,7 @@ def _fading(lost_share: float, max_taken: int) -> list[float]:
     return values + values[:max_taken]
 
 
-def _receive(audible: Sequence[_Audible], spot: Spot, fading: Sequence[float], rng: Chance) -> list[tuple[float, str]]:
+def _receive(audible: Sequence[_Audible], spot: Spot, fading: Sequence[float], rng: Rng) -> list[tuple[float, str]]:
     """The RSSI in dBm and the id of each device with reception between it and a person at one moment."""
     _room, x, y, (facing_x, facing_y) = spot
     first = int(rng.random() * FADINGS)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from simulator.building import Building
-from simulator.chance import SmallChance
 from simulator.message import Reading, Receiver
 from simulator.plan import Plan
 from simulator.radio import Radio
+from simulator.rng import SplitMix64
 from simulator.telemetry import Repeater, Sensors
 from simulator.walk import Leg, Walk, legs
 from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
@@ -76,17 +76,17 @@ class Phones:
 
 def legs_of(plan: Plan, seed: int, staff_id: str) -> Iterator[Leg]:
     """Somebody's legs through the building: the same with a phone and with a tag."""
-    return legs(plan, *_walk_chances(seed, staff_id))
+    return legs(plan, *_walk_rngs(seed, staff_id))
 
 
 def walk_of(plan: Plan, seed: int, staff_id: str) -> Walk:
     """Somebody's walk along these legs."""
-    return Walk(plan, *_walk_chances(seed, staff_id))
+    return Walk(plan, *_walk_rngs(seed, staff_id))
 
 
-def _walk_chances(seed: int, staff_id: str) -> tuple[SmallChance, SmallChance]:
+def _walk_rngs(seed: int, staff_id: str) -> tuple[SplitMix64, SplitMix64]:
     """Of the walk and of its breaks."""
-    return SmallChance(f"{seed}/walk/{staff_id}"), SmallChance(f"{seed}/breaks/{staff_id}")
+    return SplitMix64(f"{seed}/walk/{staff_id}"), SplitMix64(f"{seed}/breaks/{staff_id}")
 
 
 class _Phone:
@@ -97,7 +97,7 @@ class _Phone:
     def __init__(self, phones: Phones, plan: Plan, staff_id: str) -> None:
         self.walk = walk_of(plan, phones.seed, staff_id)
         self._repeater = Repeater()
-        self.rng = SmallChance(f"{phones.seed}/radio/{staff_id}")
+        self.rng = SplitMix64(f"{phones.seed}/radio/{staff_id}")
         own_s, phase = self.rng.uniform(*INTERVAL_S), self.rng.random()
         self.ends: Iterator[float]
         if phones.interval_s:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from simulator.building import Building
-from simulator.chance import SmallChance
 from simulator.gateway import PlayedGateway
 from simulator.plan import Plan
 from simulator.radio import TagRadio
+from simulator.rng import SplitMix64
 from simulator.scenario import ScheduledBatch, walk_of
 from simulator.walk import Spot
 
@@ -38,7 +38,7 @@ class Tags:
         tags = [_Tag(self, plan, staff_id, tag) for staff_id in self.staff for tag in building.tags.get(staff_id, ())]
         due = [(tag.rng.uniform(0, ADVERT_S), _ADVERT, number) for number, tag in enumerate(tags)]
         for number, gateway in enumerate(gateways):
-            phase = SmallChance(f"{self.seed}/window/{gateway.id}").random()
+            phase = SplitMix64(f"{self.seed}/window/{gateway.id}").random()
             due.append((phase * gateway.settings.window_ms / 1000, _WINDOW, number))
         heapq.heapify(due)
         while due and (self.duration_s is None or due[0][0] < self.duration_s):
@@ -63,7 +63,7 @@ class _Tag:
         self.id = tag
         self._walk = walk_of(plan, run.seed, staff_id)
         self._lies = self._walk.at(0.0) if staff_id in run.forgotten else None
-        self.rng = SmallChance(f"{run.seed}/tag/{tag}")
+        self.rng = SplitMix64(f"{run.seed}/tag/{tag}")
 
     def at(self, time_s: float) -> Spot:
         """Its position at a time."""

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from simulator.building import Room
-from simulator.chance import Chance
 from simulator.geometry import Point, path_inside, random_point
 from simulator.plan import Plan
+from simulator.rng import Rng
 
 # Comfortable walking of adults, 1.2 to 1.4 m/s (R. W. Bohannon, Age and Ageing 26, 1997), a little slower on patrol.
 SPEED_M_S, SPEED_SPREAD_M_S, SLOWEST_M_S, FASTEST_M_S = 1.25, 0.15, 0.8, 1.6
@@ -56,7 +56,7 @@ class Walk:
 
     __slots__ = ("_leg", "_legs", "_moved_s")
 
-    def __init__(self, plan: Plan, rng: Chance, breaks: Chance | None = None) -> None:
+    def __init__(self, plan: Plan, rng: Rng, breaks: Rng | None = None) -> None:
         self._legs = legs(plan, rng, breaks)
         self._leg = next(self._legs)
         self._moved_s = -math.inf  # end of the last walking leg before this one
@@ -86,7 +86,7 @@ def spot(leg: Leg, time_s: float) -> Spot:
     return Spot(leg.room, ax + (bx - ax) * share, ay + (by - ay) * share, leg.heading)
 
 
-def legs(plan: Plan, rng: Chance, breaks: Chance | None = None) -> Iterator[Leg]:
+def legs(plan: Plan, rng: Rng, breaks: Rng | None = None) -> Iterator[Leg]:
     """Endless legs without gaps, from time 0: stay in a room, go to the next one, stay …
 
     `breaks` decides when and where breaks are; None: there are none. Up to the first one it changes nothing."""
@@ -105,7 +105,7 @@ def legs(plan: Plan, rng: Chance, breaks: Chance | None = None) -> Iterator[Leg]
         yield from walker.stay(min(LONGEST_STAY_S, max(SHORTEST_STAY_S, stays_s)))
 
 
-def _destination(plan: Plan, here: Room, rng: Chance) -> str:
+def _destination(plan: Plan, here: Room, rng: Rng) -> str:
     """The next room to visit: any other reachable room; larger rooms and rooms of this level more often."""
     rooms = plan.building.rooms
     others = [room_id for room_id in plan.reachable[here.id] if room_id != here.id] or [here.id]
@@ -129,7 +129,7 @@ class _Walker:
 
     __slots__ = ("_at", "_plan", "_rng", "room", "time_s")
 
-    def __init__(self, plan: Plan, rng: Chance, room: Room) -> None:
+    def __init__(self, plan: Plan, rng: Rng, room: Room) -> None:
         self.room = room
         self._plan, self._rng = plan, rng
         self.time_s = 0.0

@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from http_server import serving
-from simulator.lab.calls import Moment, Place, Site, insert
+from simulator.lab.calls import CallContext, Place, Site, insert
 from simulator.lab.http_client import Caller, Outcome
 from simulator.lab.target import Target
 
@@ -46,7 +46,7 @@ def server() -> Iterator[Busy]:
 def ask(server: Busy, retries: int = 3) -> tuple[Outcome, list[float]]:
     waits: list[float] = []
     caller = Caller(Target(f"http://127.0.0.1:{server.server_port}"), retries)
-    found = caller.call(insert(Moment(Site((PLACE,)), 0, 1, 0, 0, 0, 0)), waits.append)
+    found = caller.call(insert(CallContext(Site((PLACE,)), 0, 1, 0, 0, 0, 0)), waits.append)
     caller.close()
     return found, waits
 
@@ -77,6 +77,6 @@ def test_a_wrong_answer_is_a_fault_although_it_is_200(server: Busy) -> None:
 
 def test_nobody_there_is_a_fault_and_no_exception() -> None:
     caller = Caller(Target("http://127.0.0.1:9"), 3)
-    found = caller.call(insert(Moment(Site((PLACE,)), 0, 1, 0, 0, 0, 0)))
+    found = caller.call(insert(CallContext(Site((PLACE,)), 0, 1, 0, 0, 0, 0)))
     assert found.status == 0
     assert "refused" in found.fault

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from simulator.lab.accuracy import Accuracy, judge
-from simulator.lab.calls import Moment, Place, Site, hacs, history, monitoring, site_of
+from simulator.lab.calls import CallContext, Place, Site, hacs, history, monitoring, site_of
 from simulator.lab.catalogue import CALLS, LARGE_BYTES
 from simulator.lab.plan import Plan, Step
 from simulator.lab.samples import Sample
@@ -14,8 +14,8 @@ PLACES = (Place("A0", "L1", "a", "Room A"), Place("B0", "L2", "b", "Room B"))
 SITE = Site(PLACES, past_end_s=9_000, run="x")
 
 
-def moment(**given: Any) -> Moment:
-    return Moment(
+def call_context(**given: Any) -> CallContext:
+    return CallContext(
         **{"site": SITE, "number": 0, "staff": 1, "first": 0, "rows": 0, "now_s": 100.0, "begun_s": 0.0, **given}
     )
 
@@ -26,19 +26,19 @@ def answer(*records: tuple[int, Place]) -> bytes:
 
 
 def test_a_history_must_have_every_record_in_its_room() -> None:
-    ask = history(moment(rows=3))
+    call = history(call_context(rows=3))
     right = [(second, SITE.past_place(second)) for second in (9_000, 8_999, 8_998)]
-    assert ask.judge(answer(*right)) == ("", -1.0)
-    assert ask.judge(answer(*right[:2]))[0] == "2 records instead of 3"
-    assert ask.judge(answer(right[1], right[0], right[2]))[0] == "record 0 is wrong"
+    assert call.judge(answer(*right)) == ("", -1.0)
+    assert call.judge(answer(*right[:2]))[0] == "2 records instead of 3"
+    assert call.judge(answer(right[1], right[0], right[2]))[0] == "record 0 is wrong"
 
 
 def test_a_poll_must_be_in_its_window_newest_first_and_in_the_right_room() -> None:
-    ask = hacs(moment())
-    assert ask.judge(answer((100, PLACES[0]), (99, PLACES[0])))[0] == ""
-    assert ask.judge(answer((99, PLACES[0]), (100, PLACES[0])))[0] == "records are not newest first"
-    assert ask.judge(answer((80, PLACES[0])))[0] == "a record outside of the window"
-    assert ask.judge(answer((100, PLACES[1])))[0] == "wrong room Room B instead of Room A"
+    call = hacs(call_context())
+    assert call.judge(answer((100, PLACES[0]), (99, PLACES[0])))[0] == ""
+    assert call.judge(answer((99, PLACES[0]), (100, PLACES[0])))[0] == "records are not newest first"
+    assert call.judge(answer((80, PLACES[0])))[0] == "a record outside of the window"
+    assert call.judge(answer((100, PLACES[1])))[0] == "wrong room Room B instead of Room A"
 
 
 def test_a_viewer_sees_how_old_the_oldest_sender_is() -> None:
@@ -49,10 +49,10 @@ def test_a_viewer_sees_how_old_the_oldest_sender_is() -> None:
         ]
         return json.dumps({"data": rows}).encode()
 
-    ask = monitoring(moment(devices=2))
-    assert ask.judge(shown(("lab-x-0", 99, PLACES[0]), ("lab-x-1", 97, PLACES[1]))) == ("", 3000.0)
-    assert ask.judge(shown(("lab-x-0", 99, PLACES[1])))[0] == "lab-x-0 is shown in Room B instead of Room A"
-    assert ask.judge(shown(("lab-y-0", 1, PLACES[1]), ("7", 1, PLACES[1]), ("lab-x-2", 1, PLACES[1]))) == ("", -1.0)
+    call = monitoring(call_context(devices=2))
+    assert call.judge(shown(("lab-x-0", 99, PLACES[0]), ("lab-x-1", 97, PLACES[1]))) == ("", 3000.0)
+    assert call.judge(shown(("lab-x-0", 99, PLACES[1])))[0] == "lab-x-0 is shown in Room B instead of Room A"
+    assert call.judge(shown(("lab-y-0", 1, PLACES[1]), ("7", 1, PLACES[1]), ("lab-x-2", 1, PLACES[1]))) == ("", -1.0)
 
 
 def test_the_truth_takes_one_beacon_of_each_room_first() -> None:
@@ -62,10 +62,10 @@ def test_the_truth_takes_one_beacon_of_each_room_first() -> None:
 
 
 def test_a_large_answer_is_read_again_as_soon_as_it_is_another_one() -> None:
-    ask = CALLS["staff"](moment())
+    call = CALLS["staff"](call_context())
     people = json.dumps({"staff": [{"id": "7"}], "padding": "x" * LARGE_BYTES}).encode()
     nobody = json.dumps({"staff": [], "padding": "x" * LARGE_BYTES}).encode()
-    assert [ask.judge(body)[0] for body in (people, people, nobody, nobody, people)] == [
+    assert [call.judge(body)[0] for body in (people, people, nobody, nobody, people)] == [
         "", "", "0 of staff instead of 1", "0 of staff instead of 1", "",
     ]  # fmt: skip
 

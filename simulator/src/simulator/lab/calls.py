@@ -52,7 +52,7 @@ class Site:
         return self.places[(second // STAY_S) * 7 % len(self.places)]
 
 
-class Ask(NamedTuple):
+class HttpCall(NamedTuple):
     """One request, and how its answer is judged: a fault (empty: right) and how old the newest of it is in ms (-1)."""
 
     path: str
@@ -69,7 +69,7 @@ class Ask(NamedTuple):
     """Asked first; its `ETag` becomes the request's `If-Match`."""
 
 
-class Moment(NamedTuple):
+class CallContext(NamedTuple):
     """What a call may depend on."""
 
     site: Site
@@ -90,25 +90,25 @@ class Moment(NamedTuple):
 RIGHT = ("", -1.0)
 
 
-def insert(at: Moment) -> Ask:
+def insert(context: CallContext) -> HttpCall:
     """A detection by hand: somebody is heard by a beacon."""
-    person = at.first + at.number % at.staff
-    place = at.site.place_of(person)
+    person = context.first + context.number % context.staff
+    place = context.site.place_of(person)
     path = f"/newbeacondetect?staff_id={_name(person)}&beacon_address={place.beacon}&rssi={RSSI}"
 
     def judge(body: bytes) -> tuple[str, float]:
         return RIGHT if body == b"New Beacon Detection Added" else (f"answer {body[:60]!r}", -1.0)
 
-    return Ask(path, _name(person), judge, readings=1)
+    return HttpCall(path, _name(person), judge, readings=1)
 
 
-def hacs(at: Moment) -> Ask:
+def hacs(context: CallContext) -> HttpCall:
     """Where somebody was in the last ten seconds."""
-    number = at.first + at.number % at.staff
-    return ten_seconds(_name(number), at.site.place_of(number), int(at.now_s), must_be_there=False)
+    number = context.first + context.number % context.staff
+    return ten_seconds(_name(number), context.site.place_of(number), int(context.now_s), must_be_there=False)
 
 
-def ten_seconds(person: str, place: Place, end: int, *, must_be_there: bool) -> Ask:
+def ten_seconds(person: str, place: Place, end: int, *, must_be_there: bool) -> HttpCall:
     """Where a person was in the ten seconds until `end`, who is at a place."""
 
     def judge(body: bytes) -> tuple[str, float]:
@@ -120,48 +120,48 @@ def ten_seconds(person: str, place: Place, end: int, *, must_be_there: bool) -> 
         wrong = [one for one in records if (one["level"], one["location"]) != (place.level, place.room_name)]
         return (f"wrong room {wrong[0]['location']} instead of {place.room_name}" if wrong else ""), -1.0
 
-    return Ask(f"/extractbeacon?staff_id={person}&start_time={end - RECENT_S}&end_time={end}", person, judge)
+    return HttpCall(f"/extractbeacon?staff_id={person}&start_time={end - RECENT_S}&end_time={end}", person, judge)
 
 
-def history(at: Moment) -> Ask:
+def history(context: CallContext) -> HttpCall:
     """The last `rows` stored records of somebody: each of them must be there, in the right room."""
-    person = f"past-{at.first + at.number % at.staff}"
-    end = at.site.past_end_s
-    start = end - at.rows + 1
-    site = at.site
+    person = f"past-{context.first + context.number % context.staff}"
+    end = context.site.past_end_s
+    start = end - context.rows + 1
+    site = context.site
 
     def judge(body: bytes) -> tuple[str, float]:
         records = json.loads(body)["location"]
-        if len(records) != at.rows:
-            return f"{len(records)} records instead of {at.rows}", -1.0
+        if len(records) != context.rows:
+            return f"{len(records)} records instead of {context.rows}", -1.0
         for index, one in enumerate(records):
             place = site.past_place(end - index)
             if (one["timestamp"], one["level"], one["location"]) != (end - index, place.level, place.room_name):
                 return f"record {index} is wrong", -1.0
         return RIGHT
 
-    return Ask(f"/extractbeacon?staff_id={person}&start_time={start}&end_time={end}", person, judge)
+    return HttpCall(f"/extractbeacon?staff_id={person}&start_time={start}&end_time={end}", person, judge)
 
 
-def monitoring(at: Moment) -> Ask:
+def monitoring(context: CallContext) -> HttpCall:
     """The latest of everybody, as the monitoring page asks for it. Senders of the run must be in their rooms."""
-    site, now_s, for_s = at.site, at.now_s, at.now_s - at.begun_s
+    site, now_s, for_s = context.site, context.now_s, context.now_s - context.begun_s
     senders = site.senders
 
     def judge(body: bytes) -> tuple[str, float]:
         behind = -1.0
         for one in json.loads(body)["data"]:
             who = one["staff_id"]
-            if not who.startswith(senders) or (number := int(who.removeprefix(senders))) >= at.devices:
+            if not who.startswith(senders) or (number := int(who.removeprefix(senders))) >= context.devices:
                 continue
             place = site.place_of(number)
             if for_s > PROMPT_S and (one["level"], one["location"]) != (place.level, place.room_name):
                 return f"{who} is shown in {one['location']} instead of {place.room_name}", behind
-            if one["timestamp"] >= at.begun_s or for_s > FIRST_S + at.interval_s:
+            if one["timestamp"] >= context.begun_s or for_s > FIRST_S + context.interval_s:
                 behind = max(behind, (now_s - one["timestamp"]) * 1000)
         return "", behind
 
-    return Ask("/retrieveformonitoring", "page", judge)
+    return HttpCall("/retrieveformonitoring", "page", judge)
 
 
 PREFIX = "lab-"

@@ -3,7 +3,18 @@
 import json
 from collections.abc import Callable
 
-from simulator.lab.calls import PREFIX, PROMPT_S, RECENT_S, Ask, Moment, hacs, history, insert, monitoring, ten_seconds
+from simulator.lab.calls import (
+    PREFIX,
+    PROMPT_S,
+    RECENT_S,
+    CallContext,
+    HttpCall,
+    hacs,
+    history,
+    insert,
+    monitoring,
+    ten_seconds,
+)
 
 BUILDING = "/api/v1/building"
 PAGE = 25
@@ -23,48 +34,50 @@ _verified: dict[str, bytes] = {}
 """The last right answer of a path."""
 
 
-def history_or_busy(at: Moment) -> Ask:
+def history_or_busy(context: CallContext) -> HttpCall:
     """History; while the database is away the right answer is 503, and soon."""
-    return history(at)._replace(right_statuses=(503,))
+    return history(context)._replace(right_statuses=(503,))
 
 
-def recent(at: Moment) -> Ask:
+def recent(context: CallContext) -> HttpCall:
     """The last ten seconds of somebody who is inserted meanwhile: memory must have them, database or not."""
-    number = at.first + at.number % at.staff
-    place, late = at.site.place_of(number), at.now_s - at.begun_s > PROMPT_S
-    return ten_seconds(f"{PREFIX}{number}", place, int(at.now_s), must_be_there=late)
+    number = context.first + context.number % context.staff
+    place, late = context.site.place_of(number), context.now_s - context.begun_s > PROMPT_S
+    return ten_seconds(f"{PREFIX}{number}", place, int(context.now_s), must_be_there=late)
 
 
-def poll(at: Moment) -> Ask:
+def poll(context: CallContext) -> HttpCall:
     """The last ten seconds of one of the step's devices: who has sent for a while must be there, in the right room."""
-    return _poll(at, int(at.now_s), must_be_there=at.now_s - at.begun_s > PROMPT_S)
+    return _poll(context, int(context.now_s), must_be_there=context.now_s - context.begun_s > PROMPT_S)
 
 
-def poll_at_rest(at: Moment) -> Ask:
+def poll_at_rest(context: CallContext) -> HttpCall:
     """The same of ten fixed seconds: the last ones of the step before, in which devices sent."""
-    return _poll(at, int(at.begun_s - BEFORE_S), must_be_there=True)
+    return _poll(context, int(context.begun_s - BEFORE_S), must_be_there=True)
 
 
-def _poll(at: Moment, end: int, *, must_be_there: bool) -> Ask:
-    number = at.first + at.number % at.staff
-    return ten_seconds(f"{at.site.senders}{number}", at.site.place_of(number), end, must_be_there=must_be_there)
+def _poll(context: CallContext, end: int, *, must_be_there: bool) -> HttpCall:
+    number = context.first + context.number % context.staff
+    return ten_seconds(
+        f"{context.site.senders}{number}", context.site.place_of(number), end, must_be_there=must_be_there
+    )
 
 
-def everybody(at: Moment) -> Ask:
+def everybody(context: CallContext) -> HttpCall:
     """Where everybody was in the last ten seconds, in one answer."""
-    end = int(at.now_s)
+    end = int(context.now_s)
 
     def judge(body: bytes) -> tuple[str, float]:
         times = [one["timestamp"] for one in json.loads(body)["location"]]
         return ("" if all(end - RECENT_S <= at <= end for at in times) else "a record outside of the window"), -1.0
 
-    return Ask(f"/extractbeacon?staff_id=*&start_time={end - RECENT_S}&end_time={end}", "everybody", judge)
+    return HttpCall(f"/extractbeacon?staff_id=*&start_time={end - RECENT_S}&end_time={end}", "everybody", judge)
 
 
-def _telemetry(minutes: int) -> Callable[[Moment], Ask]:
-    def ask(at: Moment) -> Ask:
-        beacon = at.site.places[at.number % TELEMETRY_BEACONS].beacon
-        end = at.site.past_end_s // 60 * 60
+def _telemetry(minutes: int) -> Callable[[CallContext], HttpCall]:
+    def call(context: CallContext) -> HttpCall:
+        beacon = context.site.places[context.number % TELEMETRY_BEACONS].beacon
+        end = context.site.past_end_s // 60 * 60
         window = f"start={end - minutes * 60}&end={end}"
         path = f"/api/v1/beacons/{beacon}/telemetry?every=minute&limit=50000&{window}"
 
@@ -75,9 +88,9 @@ def _telemetry(minutes: int) -> Callable[[Moment], Ask]:
 
             return _known(path, body, whole), -1.0
 
-        return Ask(path, beacon, judge)
+        return HttpCall(path, beacon, judge)
 
-    return ask
+    return call
 
 
 def _known(path: str, body: bytes, whole: Callable[[], str]) -> str:
@@ -94,26 +107,26 @@ def _known(path: str, body: bytes, whole: Callable[[], str]) -> str:
     return fault
 
 
-def events(at: Moment) -> Ask:
+def events(context: CallContext) -> HttpCall:
     """The newest page of events of the stored history."""
-    return _events(at.site.past_end_s + 1)
+    return _events(context.site.past_end_s + 1)
 
 
-def events_earlier(at: Moment) -> Ask:
+def events_earlier(context: CallContext) -> HttpCall:
     """A page of events of another time each."""
-    return _events(at.site.past_end_s + 1 - at.number % EARLIER_PAGES * EVENT_S)
+    return _events(context.site.past_end_s + 1 - context.number % EARLIER_PAGES * EVENT_S)
 
 
-def _events(end: int) -> Ask:
+def _events(end: int) -> HttpCall:
     def judge(body: bytes) -> tuple[str, float]:
         count = len(json.loads(body)["events"])
         return ("" if count == PAGE else f"{count} events instead of {PAGE}"), -1.0
 
-    return Ask(f"/api/v1/events?limit={PAGE}&start={end - 86_400}&end={end}", "events", judge)
+    return HttpCall(f"/api/v1/events?limit={PAGE}&start={end - 86_400}&end={end}", "events", judge)
 
 
-def _listing(path: str, key: str, min_count: int) -> Callable[[Moment], Ask]:
-    def ask(_: Moment) -> Ask:
+def _listing(path: str, key: str, min_count: int) -> Callable[[CallContext], HttpCall]:
+    def call(_: CallContext) -> HttpCall:
         def judge(body: bytes) -> tuple[str, float]:
             def whole() -> str:
                 count = len(json.loads(body)[key])
@@ -121,33 +134,34 @@ def _listing(path: str, key: str, min_count: int) -> Callable[[Moment], Ask]:
 
             return _known(path, body, whole), -1.0
 
-        return Ask(path, key, judge)
+        return HttpCall(path, key, judge)
 
-    return ask
+    return call
 
 
-def _ranking(of: str, count: int) -> Callable[[Moment], Ask]:
+def _ranking(of: str, count: int) -> Callable[[CallContext], HttpCall]:
     """The rooms, or the people, with the most time of the last hour."""
 
-    def ask(at: Moment) -> Ask:
-        return _listing(f"/api/v1/rankings/{of}?by=time&limit={count}&start={int(at.now_s) - 3600}", of, 0)(at)
+    def call(context: CallContext) -> HttpCall:
+        path = f"/api/v1/rankings/{of}?by=time&limit={count}&start={int(context.now_s) - 3600}"
+        return _listing(path, of, 0)(context)
 
-    return ask
+    return call
 
 
-def edit(at: Moment) -> Ask:
+def edit(context: CallContext) -> HttpCall:
     """Change the building, if nobody else did meanwhile (optimistic lock): 412 is a conflict, and counts as a fault."""
-    document = json.loads(at.site.building)
-    document["levels"][0]["rooms"][0]["limit"] = 10 + at.number % 1000
+    document = json.loads(context.site.building)
+    document["levels"][0]["rooms"][0]["limit"] = 10 + context.number % 1000
 
     def judge(body: bytes) -> tuple[str, float]:
         return ("" if json.loads(body).get("version") else "no version"), -1.0
 
     headers = {"Content-Type": "application/json"}
-    return Ask(BUILDING, "building", judge, "PUT", json.dumps(document).encode(), headers, etag_of=BUILDING)
+    return HttpCall(BUILDING, "building", judge, "PUT", json.dumps(document).encode(), headers, etag_of=BUILDING)
 
 
-CALLS: dict[str, Callable[[Moment], Ask]] = {
+CALLS: dict[str, Callable[[CallContext], HttpCall]] = {
     "insert": insert,
     "hacs": hacs,
     "recent": recent,

@@ -76,8 +76,8 @@ class Orders(NamedTuple):
     end: Callable[[], None]
 
 
-class Lead:
-    """The course of a run."""
+class Coordinator:
+    """Takes all workers of a run through its steps."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from typing import Any  # noqa: E402
 import gevent  # noqa: E402
 
 from simulator.lab import plan as plans  # noqa: E402
-from simulator.lab.coordinator import DRAIN_S, STOPPED_DRAIN_S, Collector, Lead, Orders  # noqa: E402
+from simulator.lab.coordinator import DRAIN_S, STOPPED_DRAIN_S, Collector, Coordinator, Orders  # noqa: E402
 from simulator.lab.leader import coordinate  # noqa: E402
 from simulator.lab.role import (  # noqa: E402
     FAILED,
@@ -59,8 +59,10 @@ def _local(config: Mapping[str, Any]) -> int:
     record = Recorder(environment)
     work = Work(plan, Target(**config["target"]), site_of(plan), 0, 1, record)
     Caller.work = work
-    lead = shape.lead = Lead(plan, collector, Orders(work.begin, work.widen, work.end), log, report_step)
-    stop_on_signals(lead, work.halt)
+    coordinator = shape.coordinator = Coordinator(
+        plan, collector, Orders(work.begin, work.widen, work.end), log, report_step
+    )
+    stop_on_signals(coordinator, work.halt)
     live_page(environment, config)
     if fault := work.prepare():
         log(fault)
@@ -74,15 +76,15 @@ def _local(config: Mapping[str, Any]) -> int:
     flushing = gevent.spawn(flush)
     work.lag_ms.clear()  # connecting is no part of the run
     runner.start_shape()
-    lead.run()
-    work.finish(STOPPED_DRAIN_S if lead.stopped else DRAIN_S)
+    coordinator.run()
+    work.finish(STOPPED_DRAIN_S if coordinator.stopped else DRAIN_S)
     until(lambda: runner.user_count == 0, USERS_END_WITHIN_S)
     shape.over = True
     flushing.kill()
     collector.add(record.take())
     collector.lag_ms += work.lag_ms
     collector.close()
-    lead.write(Path(config["folder"]) / "generator.json", 1, 0, [])
+    coordinator.write(Path(config["folder"]) / "generator.json", 1, 0, [])
     runner.quit()
     return OK
 

@@ -11,7 +11,7 @@ import gevent
 import gevent.ssl
 from geventhttpclient import HTTPClient
 
-from simulator.lab.calls import RIGHT, Ask
+from simulator.lab.calls import RIGHT, HttpCall
 from simulator.lab.target import Target
 
 CONNECTIONS = 256
@@ -69,44 +69,44 @@ class Caller:
 
     def check(self) -> str:
         """Why the platform cannot be called from here; empty: it can."""
-        fault = self.call(Ask("/api/v1/building", "building", lambda _: RIGHT)).fault
+        fault = self.call(HttpCall("/api/v1/building", "building", lambda _: RIGHT)).fault
         hint = " (LAB_API_KEY is missing or wrong)" if fault in ("HTTP 401", "HTTP 403") else ""
         return f"{self._url} cannot be called from here: {fault}{hint}" if fault else ""
 
-    def call(self, ask: Ask, wait: Callable[[float], object] = gevent.sleep) -> Outcome:
+    def call(self, http_call: HttpCall, wait: Callable[[float], object] = gevent.sleep) -> Outcome:
         """One request with its retries. Never raises: what went wrong is the fault."""
-        outcome = self._once(ask)
+        outcome = self._once(http_call)
         for retry in range(1, self._retries + 1):
             status, after_s = outcome[0].status, outcome[1]
             if status not in BUSY or after_s > LONGEST_WAIT_S:
                 break
             wait(after_s)
-            outcome = self._once(ask)
+            outcome = self._once(http_call)
             outcome = (outcome[0]._replace(retries=retry), outcome[1])
         return outcome[0]
 
-    def _once(self, ask: Ask) -> tuple[Outcome, float]:
+    def _once(self, http_call: HttpCall) -> tuple[Outcome, float]:
         """The outcome of one request, and how long the platform wants us to wait."""
         try:
-            own = {**self._headers, **ask.headers}
-            if ask.etag_of:
-                present = self._client.request("GET", ask.etag_of, headers=self._headers)
+            own = {**self._headers, **http_call.headers}
+            if http_call.etag_of:
+                present = self._client.request("GET", http_call.etag_of, headers=self._headers)
                 present.read()
                 own["If-Match"] = str(present.get("etag", ""))
-            answer = self._client.request(ask.method, ask.path, body=ask.body or b"", headers=own)
+            answer = self._client.request(http_call.method, http_call.path, body=http_call.body or b"", headers=own)
             body = bytes(answer.read())
         except Exception as error:  # noqa: BLE001 - whatever a connection may raise is a fault of this one request
             fault = UNANSWERED if self._closed else f"{type(error).__name__}: {error}"[:120]
             return Outcome(0, fault, 0, 0, -1.0, time.monotonic()), 0.0
         answered_s = time.monotonic()
         status = int(answer.status_code)
-        if status in ask.right_statuses:
+        if status in http_call.right_statuses:
             return Outcome(status, "", 0, len(body), -1.0, answered_s), 0.0
         if status >= 400:
             after_s = _seconds(answer.get("retry-after"))
             return Outcome(status, f"HTTP {status}", 0, len(body), -1.0, answered_s), after_s
         try:
-            fault, behind_ms = ask.judge(body)
+            fault, behind_ms = http_call.judge(body)
         except (ValueError, KeyError, TypeError, IndexError) as error:
             fault, behind_ms = f"not as described: {type(error).__name__}", -1.0
         return Outcome(status, fault, 0, len(body), behind_ms, answered_s), 0.0

@@ -11,7 +11,7 @@ from locust.exception import RPCError
 from locust.runners import STATE_MISSING, MasterRunner
 
 from simulator.lab import plan as plans
-from simulator.lab.coordinator import DRAIN_S, STOPPED_DRAIN_S, Collector, Lead, Orders
+from simulator.lab.coordinator import DRAIN_S, STOPPED_DRAIN_S, Collector, Coordinator, Orders
 from simulator.lab.role import FAILED, GONE_S, OK, log, report_step, stop_on_signals, until
 from simulator.lab.roster import Roster, clock_fault
 from simulator.lab.samples import Sample
@@ -128,20 +128,20 @@ def coordinate(config: Mapping[str, Any]) -> int:
         lambda share: team.send("widen", share=share),
         lambda: team.send("end"),
     )
-    lead = shape.lead = Lead(plan, collector, orders, log, report_step)
-    stop_on_signals(lead)
+    coordinator = shape.coordinator = Coordinator(plan, collector, orders, log, report_step)
+    stop_on_signals(coordinator)
     live_page(environment, config)
     log(f"waiting for {expected} workers at {config['bind']}, for {WORKERS_WITHIN_S:g} s at most")
-    fault = team.gather(lambda: lead.stopped)
+    fault = team.gather(lambda: coordinator.stopped)
     if not fault:
         team.send("plan", plan=config["plan"], workers=expected)
         until(
-            lambda: len(prepared) == expected or any(prepared.values()) or team.lost() or lead.stopped,
+            lambda: len(prepared) == expected or any(prepared.values()) or team.lost() or coordinator.stopped,
             PREPARED_WITHIN_S,
         )
         fault = next((one for one in prepared.values() if one), "")
         if not fault and len(prepared) < expected:
-            fault = lead.stopped or f"{expected - len(prepared)} of {expected} workers did not get ready"
+            fault = coordinator.stopped or f"{expected - len(prepared)} of {expected} workers did not get ready"
     if fault:
         log(fault)
         team.dismiss(fault)
@@ -151,14 +151,14 @@ def coordinate(config: Mapping[str, Any]) -> int:
         while True:
             gevent.sleep(1)
             if team.lost():
-                lead.stopped = lead.stopped or "a worker was lost"
+                coordinator.stopped = coordinator.stopped or "a worker was lost"
 
     watching = gevent.spawn(watch)
     runner.start_shape()
-    lead.run()
+    coordinator.run()
     watching.kill()
     until(lambda: runner.user_count == 0 or team.lost(), USERS_END_WITHIN_S)
-    team.send("finish", within_s=STOPPED_DRAIN_S if lead.stopped else DRAIN_S)
+    team.send("finish", within_s=STOPPED_DRAIN_S if coordinator.stopped else DRAIN_S)
     until(lambda: len(finished.keys() | team.lost()) == expected, DRAIN_S + 10)
     shape.over = True
     collector.close()
@@ -167,6 +167,6 @@ def coordinate(config: Mapping[str, Any]) -> int:
         for number, one in enumerate(team.roster.members)
         if one in finished
     ]
-    lead.write(Path(config["folder"]) / "generator.json", expected, expected - len(finished), machines)
+    coordinator.write(Path(config["folder"]) / "generator.json", expected, expected - len(finished), machines)
     runner.quit()
     return OK

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from simulator.lab.drawn import Drawn
+from simulator.lab.synthetic_building import SyntheticBuilding
 
 Kind = Literal["calls", "users", "devices", "batches", "switches", "sockets", "people", "outage", "delay"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -125,7 +125,7 @@ class Plan:
     retries: int = 3
     own: str = ""
     """What of the form was changed for this run, in words; empty: nothing."""
-    drawn: Drawn | None = None
+    drawn: SyntheticBuilding | None = None
     """The building of a stack of the run's own; None: the demo's."""
     building: Mapping[str, Any] = field(default_factory=dict)
     """Beacons and gateways that the loads use, filled in before the run."""
@@ -157,7 +157,7 @@ def from_json(document: Mapping[str, Any]) -> Plan:
         for step in document["steps"]
     )
     wanted = tuple(Wanted(**one) for one in document["wanted"])
-    drawn = Drawn(**document["drawn"]) if document.get("drawn") else None
+    drawn = SyntheticBuilding(**document["drawn"]) if document.get("drawn") else None
     return Plan(**{**document, "steps": steps, "wanted": wanted, "seed": Seed(**document["seed"]), "drawn": drawn})
 
 

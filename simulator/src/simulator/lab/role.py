@@ -11,7 +11,7 @@ import gevent
 import gevent.socket
 
 from simulator.lab.calls import Place, Site
-from simulator.lab.coordinator import Lead
+from simulator.lab.coordinator import Coordinator
 from simulator.lab.plan import Plan
 
 GONE_S = 10.0
@@ -27,11 +27,11 @@ def site_of(plan: Plan) -> Site:
     return Site(tuple(Place(*one) for one in facts["places"]), facts["past_end_s"], facts["building"], facts["run"])
 
 
-def stop_on_signals(lead: Lead, halt: Callable[[], None] = lambda: None) -> None:
+def stop_on_signals(coordinator: Coordinator, halt: Callable[[], None] = lambda: None) -> None:
     """The operator ends the run: SIGINT or SIGTERM."""
 
     def stop() -> None:
-        lead.stopped = lead.stopped or "stopped by the operator"
+        coordinator.stopped = coordinator.stopped or "stopped by the operator"
         halt()
 
     for number in (signal.SIGINT, signal.SIGTERM):

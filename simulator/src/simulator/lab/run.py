@@ -16,9 +16,9 @@ import requests
 
 from simulator.lab import accuracy, calls, logins, resources, samples, seeding, stored, summary
 from simulator.lab import verdict as verdicts
-from simulator.lab.beside import TRUTH, Beside
 from simulator.lab.plan import Plan, from_json, receivers_of
 from simulator.lab.scratch import Order
+from simulator.lab.side_loads import TRUTH, SideLoads
 from simulator.lab.target import Target, TargetError
 from simulator.settings import SettingsError
 
@@ -82,13 +82,13 @@ def run(plan: Plan, target: Target, options: Options, log: Callable[[str], None]
     }  # fmt: skip
     (options.folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1))
     (options.folder / "environment.json").write_text(json.dumps(environment, indent=1))
-    beside = Beside(plan, target, options.folder, options.order, log)
+    side_loads = SideLoads(plan, target, options.folder, options.order, log)
     with _generators(plan, target, options) as processes:
         pids = [one.pid for one in processes]
-        with resources.Sampler(options.folder / "resources.csv", target.parts, lambda: pids + beside.pids):
-            code = _watch(processes, beside, log)
-            beside.wait()
-    (options.folder / "people.json").write_text(json.dumps(beside.people, indent=1))
+        with resources.Sampler(options.folder / "resources.csv", target.parts, lambda: pids + side_loads.pids):
+            code = _watch(processes, side_loads, log)
+            side_loads.wait()
+    (options.folder / "people.json").write_text(json.dumps(side_loads.people, indent=1))
     if code or not (options.folder / "generator.json").exists():
         raise RunError(f"the generator ended with code {code}; the lines above say why. Its folder: {options.folder}")
     environment["ended_ms"] = time.time_ns() // 1_000_000
@@ -311,19 +311,19 @@ def run_worker(target: Target, coordinator: str, log: Callable[[str], None], *, 
             raise RunError("this worker was stopped; a run in which it was is void") from None
 
 
-def _watch(processes: list["subprocess.Popen[str]"], beside: Beside, log: Callable[[str], None]) -> int:
+def _watch(processes: list["subprocess.Popen[str]"], side_loads: SideLoads, log: Callable[[str], None]) -> int:
     """Wait for the leading process; the operator's signal goes on to it."""
     leading = processes[0]
 
     def stop(*_: object) -> None:
         log("stopping: open answers are waited for, then everything is counted")
         leading.send_signal(signal.SIGINT)
-        beside.stop()
+        side_loads.stop()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         assert leading.stdout  # noqa: S101 - of PIPE
-        beside.follow(leading.stdout)
+        side_loads.follow(leading.stdout)
         code = leading.wait()
         for one in processes[1:]:
             with _ignored(subprocess.TimeoutExpired):

@@ -8,8 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from simulator.lab.drawn import Drawn
 from simulator.lab.plan import KINDS, Load, Plan, Seed, Wanted, in_time
+from simulator.lab.synthetic_building import SyntheticBuilding
 
 SHIPPED = Path(str(files("simulator.lab") / "scenarios"))
 FORMS = ("short", "long")
@@ -119,10 +119,10 @@ def _sizes(document: Mapping[str, Any], form: str, own: Own) -> dict[str, int]:
     return found | dict(own.sizes)
 
 
-def _drawn(document: Mapping[str, Any], sizes: Mapping[str, int]) -> Drawn:
+def _drawn(document: Mapping[str, Any], sizes: Mapping[str, int]) -> SyntheticBuilding:
     """The building that the run's own stack gets; a number may be a size's name."""
     values = {key: _number(one, f"building: {key}", sizes) for key, one in document.items()}
-    made: Drawn = _record(Drawn, values, "building")
+    made: SyntheticBuilding = _record(SyntheticBuilding, values, "building")
     if not made.fits:
         raise ScenarioError("building: levels, rooms, gateways, beacons and staff are at least 1")
     return made

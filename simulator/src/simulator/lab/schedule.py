@@ -22,11 +22,11 @@ def constant(rate: float, seconds: float) -> Iterator[float]:
 
 def poisson(rate: float, seconds: float, seed: str) -> Iterator[float]:
     """Times of a Poisson process at `rate` a second."""
-    chance = random.Random(seed)  # noqa: S311 - arrivals, no secret
-    at_s = chance.expovariate(rate)
+    rng = random.Random(seed)  # noqa: S311 - arrivals, no secret
+    at_s = rng.expovariate(rate)
     while at_s < seconds:
         yield at_s
-        at_s += chance.expovariate(rate)
+        at_s += rng.expovariate(rate)
 
 
 def device_times(count: int, interval_s: float, seconds: float) -> Iterator[tuple[float, int, int]]:

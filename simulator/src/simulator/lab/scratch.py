@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from simulator.lab.drawn import Drawn
+from simulator.lab.synthetic_building import SyntheticBuilding
 from simulator.lab.target import Target, TargetError
 
 END_WITHIN_S = 90
@@ -19,7 +19,7 @@ Order = Callable[[str], None]
 
 @contextmanager
 def scratch_target(
-    log: Callable[[str], None], *, with_delays: bool, drawn: Drawn | None
+    log: Callable[[str], None], *, with_delays: bool, drawn: SyntheticBuilding | None
 ) -> Iterator[tuple[Target, Order]]:
     """Run a stack during the block; with delays its parts reach each other through proxies. Raises TargetError.
 

@@ -7,7 +7,7 @@ from typing import Any
 import gevent.event
 import gevent.lock
 
-from simulator.lab.calls import RIGHT, Ask, Site
+from simulator.lab.calls import RIGHT, HttpCall, Site
 from simulator.lab.catalogue import BUILDING
 from simulator.lab.http_client import Caller, Outcome
 
@@ -43,8 +43,8 @@ class Switches:
             self._there.clear()
             body = json.dumps(self._building).encode()
             headers = {"Content-Type": "application/json"}
-            ask = Ask(BUILDING, gateway["id"], lambda _: RIGHT, "PUT", body, headers, etag_of=BUILDING)
-            outcome = self._http.call(ask)
+            http_call = HttpCall(BUILDING, gateway["id"], lambda _: RIGHT, "PUT", body, headers, etag_of=BUILDING)
+            outcome = self._http.call(http_call)
             if not outcome.fault and not self._there.wait(WITHIN_S):
                 outcome = outcome._replace(fault=f"no settings within {WITHIN_S:g} s")
             return str(gateway["id"]), outcome._replace(answered_s=time.monotonic())

@@ -14,7 +14,7 @@ from simulator.lab.samples import Sample
 from simulator.lab.work import UserState, Work
 
 if TYPE_CHECKING:
-    from simulator.lab.coordinator import Lead
+    from simulator.lab.coordinator import Coordinator
 
 USERS_END_WITHIN_S = 10.0
 """Locust complains of users that are stopped twice."""
@@ -45,11 +45,11 @@ class Steps(LoadTestShape):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.lead: Lead | None = None
+        self.coordinator: Coordinator | None = None
         self.over = False
 
     def tick(self) -> tuple[int, float] | None:
-        users = self.lead.users if self.lead else 0
+        users = self.coordinator.users if self.coordinator else 0
         return None if self.over else (users, max(100.0, float(users)))
 
 

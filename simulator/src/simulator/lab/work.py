@@ -12,7 +12,7 @@ import gevent.pool
 
 from simulator import link
 from simulator.lab import logins, schedule
-from simulator.lab.calls import Ask, Moment, Place, Site
+from simulator.lab.calls import CallContext, HttpCall, Place, Site
 from simulator.lab.catalogue import CALLS
 from simulator.lab.dashboards import OpenPage, log_in
 from simulator.lab.gevent_loop import GeventLoop
@@ -203,8 +203,8 @@ class Work:
 
     def _call(self, index: int, load: Load, number: int, due_s: float, due_ms: float, begin_s: float) -> None:
         try:
-            ask = self._ask(load, load.call, number, begin_s)
-            self._send(index, load.call, ask, due_s, due_ms, -1)
+            http_call = self._http_call(load, load.call, number, begin_s)
+            self._send(index, load.call, http_call, due_s, due_ms, -1)
         finally:
             self.in_flight -= 1
 
@@ -234,23 +234,23 @@ class Work:
             )
         )
 
-    def _ask(self, load: Load, call: str, number: int, begin_s: float) -> Ask:
+    def _http_call(self, load: Load, call: str, number: int, begin_s: float) -> HttpCall:
         now = time.time()
         begun = now - (time.monotonic() - begin_s)
         sending = next((one for one in self._plan.steps[self._index].loads if one.kind == "devices"), None)
         return CALLS[call](
-            Moment(self._site, number, load.staff, load.first, load.window_rows, now, begun, *_senders(sending))
+            CallContext(self._site, number, load.staff, load.first, load.window_rows, now, begun, *_senders(sending))
         )
 
-    def _send(self, index: int, call: str, ask: Ask, due_s: float, due_ms: float, iteration: int) -> bool:
+    def _send(self, index: int, call: str, http_call: HttpCall, due_s: float, due_ms: float, iteration: int) -> bool:
         late_ms = (time.monotonic() - due_s) * 1000
-        got = self._http.call(ask)
+        got = self._http.call(http_call)
         self._record(
             Sample(
                 due_ms,
                 index,
                 call,
-                ask.subject,
+                http_call.subject,
                 iteration,
                 late_ms,
                 (got.answered_s - due_s) * 1000,
@@ -258,7 +258,7 @@ class Work:
                 got.fault,
                 got.retries,
                 got.bytes,
-                ask.readings if got.status == 200 else 0,
+                http_call.readings if got.status == 200 else 0,
                 got.behind_ms,
                 self._worker,
             )
@@ -406,10 +406,10 @@ class Work:
             return
         call = self._chance.choices(list(load.mix), list(load.mix.values()))[0]
         self._numbers[index] += 1
-        ask = self._ask(load, call, self._numbers[index] * self._workers + self._worker, begin_s)
+        http_call = self._http_call(load, call, self._numbers[index] * self._workers + self._worker, begin_s)
         self.in_flight += 1
         try:
-            if not self._send(index, call, ask, due_s, _epoch_ms(due_s), -1):
+            if not self._send(index, call, http_call, due_s, _epoch_ms(due_s), -1):
                 gevent.sleep(0)  # a connection that is refused at once gave nobody else a turn
         finally:
             self.in_flight -= 1
@@ -428,8 +428,8 @@ class Work:
         try:
             if load.via == "http":
                 first = slot.number * self._workers + self._worker
-                ask = CALLS["insert"](Moment(self._site, slot.done, 1, first, 0, time.time(), 0))
-                if not self._send(index, "insert", ask, due_s, _epoch_ms(due_s), slot.done):
+                http_call = CALLS["insert"](CallContext(self._site, slot.done, 1, first, 0, time.time(), 0))
+                if not self._send(index, "insert", http_call, due_s, _epoch_ms(due_s), slot.done):
                     gevent.sleep(0)
             else:
                 self._publish_and_wait(slot, load, index, due_s)

@@ -17,7 +17,7 @@ OfLevel = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SyntheticBuilding:
     """The sizes of a drawn building: `rooms` of each level, beside corridors, a lobby and a lift; the others of all."""
 
     levels: int

@@ -19,7 +19,7 @@ PEOPLE_END_WITHIN_S = 60
 TRUTH = "truth.csv"
 
 
-class Beside:
+class SideLoads:
     """Starts things when the generator says that a step has begun."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Chance that is the same for the same seed, in few bytes. Pure."""
+"""Random numbers that are the same for the same seed, from a generator of few bytes. Pure."""
 
 import itertools
 import math
@@ -11,8 +11,8 @@ Item = TypeVar("Item")
 _MASK = (1 << 64) - 1
 
 
-class Chance(Protocol):
-    """What walks and radio ask of a generator; `random.Random` is one too."""
+class Rng(Protocol):
+    """What walks and radio need of a random number generator; `random.Random` is one too."""
 
     def random(self) -> float: ...
     def uniform(self, a: float, b: float) -> float: ...
@@ -22,9 +22,9 @@ class Chance(Protocol):
     def choices(self, population: Sequence[Item], weights: Sequence[float]) -> list[Item]: ...
 
 
-class SmallChance:
-    """SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): 8 bytes of state, where `random.Random` has 2.5 KB. Play, not
-    secrets."""
+class SplitMix64:
+    """The generator of Steele, Lea and Flood (OOPSLA 2014): 8 bytes of state, where `random.Random` has 2.5 KB. For
+    play, not for secrets."""
 
     __slots__ = ("_state",)
 

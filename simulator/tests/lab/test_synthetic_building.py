@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 from simulator.building import parse
-from simulator.lab.drawn import Drawn
 from simulator.lab.scenario_file import Own, ScenarioError, find, load
+from simulator.lab.synthetic_building import SyntheticBuilding
 from simulator.plan import Plan
 from stack.layout import ROOT, node_folder
 
@@ -18,7 +18,7 @@ for (const file of JSON.parse(require('node:fs').readFileSync(0))) createBuildin
 
 @pytest.mark.parametrize(("levels", "rooms"), [(1, 1), (2, 90)])
 def test_everybody_can_walk_to_every_room(levels: int, rooms: int) -> None:
-    building = parse(Drawn(levels, rooms, 20, 30, 10).building())
+    building = parse(SyntheticBuilding(levels, rooms, 20, 30, 10).building())
     plan = Plan(building)
     assert all(len(reachable) == len(building.rooms) for reachable in plan.reachable.values())
     assert sum(room.kind == "room" for room in building.rooms.values()) == levels * rooms
@@ -41,7 +41,7 @@ def test_the_campus_is_large_and_its_devices_are_spread() -> None:
 
 
 def test_the_platform_takes_drawn_buildings() -> None:
-    files = json.dumps([Drawn(1, 1, 1, 1, 1).building(), Drawn(3, 41, 300, 300, 20).building()])
+    files = json.dumps([SyntheticBuilding(1, 1, 1, 1, 1).building(), SyntheticBuilding(3, 41, 300, 300, 20).building()])
     command = (node_folder() / "node", "-e", LOADER)
     done = subprocess.run(command, input=files, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
