@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Erases a person from two InfluxDBs, also from one that is away at the moment.
 
-    erase.py ask --data DIR PERSON [TAG …]     keep the order, wait until it is done where it can be
+    erase.py ask --data DIR PERSON [TAG …]     keep the request, wait until it is done where it can be
     erase.py list --data DIR                   what is owed to which InfluxDB
     erase.py serve --data DIR                  do what is owed, for ever
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from api import Api, ApiError
-from erasures import APPLIED, ASKED, Erasure, Folder, Owed, after, check, is_due, with_owed
+from erasures import APPLIED, ASKED, Erasure, Folder, StoreErasure, after, check, is_due, with_store
 
 ORGANISATION = "sda"
 STORES = ("1", "2")
@@ -94,7 +94,7 @@ class Target:
         return bool(result.get("series"))
 
 
-def work_off(folder: Folder, targets: Mapping[str, Erasable], now_ms: int) -> list[str]:
+def run_due(folder: Folder, targets: Mapping[str, Erasable], now_ms: int) -> list[str]:
     """Do what is due; returns why some of it could not be done, a sentence for each store."""
     faults: dict[str, str] = {}
     for file in folder.files():
@@ -117,7 +117,7 @@ def work_off(folder: Folder, targets: Mapping[str, Erasable], now_ms: int) -> li
             except ApiError as error:
                 faults[store] = f"store {store}: {error}"
                 continue
-            erasure = with_owed(erasure, store, after(owed, now_ms, is_past))
+            erasure = with_store(erasure, store, after(owed, now_ms, is_past))
             folder.save(file, erasure)
     return list(faults.values())
 
@@ -142,7 +142,7 @@ def serve(folder: Folder) -> None:
     while True:
         (folder.path / "alive").touch()
         try:
-            faults = work_off(folder, targets, time.time_ns() // 1_000_000)
+            faults = run_due(folder, targets, time.time_ns() // 1_000_000)
         except (ValueError, OSError) as error:
             faults = [str(error)]
         for fault in faults:
@@ -152,10 +152,10 @@ def serve(folder: Folder) -> None:
         time.sleep(POLL_S)
 
 
-def ask(folder: Folder, person: str, tags: Sequence[str], wait_s: float) -> list[str]:
-    """Keep an order, wait a while for its first step; a sentence for each store."""
+def request_erasure(folder: Folder, person: str, tags: Sequence[str], wait_s: float) -> list[str]:
+    """Keep a request, and wait a while for its first step. Returns a sentence for each store."""
     check(person, tuple(tags))
-    erasure = Erasure(person, tuple(tags), time.time_ns() // 1_000_000, dict.fromkeys(STORES, Owed()))
+    erasure = Erasure(person, tuple(tags), time.time_ns() // 1_000_000, dict.fromkeys(STORES, StoreErasure()))
     file = folder.add(erasure)
     deadline = time.monotonic() + wait_s
     left: Erasure | None = erasure
@@ -165,7 +165,7 @@ def ask(folder: Folder, person: str, tags: Sequence[str], wait_s: float) -> list
     return [f"store {store}: {_state(left.owed.get(store) if left else None)}" for store in STORES]
 
 
-def _state(owed: Owed | None) -> str:
+def _state(owed: StoreErasure | None) -> str:
     if owed is None:
         return "erased"
     if owed.step == ASKED:
@@ -202,7 +202,7 @@ def main() -> int:
             serve(folder)
         elif options.what == "ask":
             person, *tags = options.ids or [""]
-            sys.stdout.write("".join(f"{line}\n" for line in ask(folder, person, tags, options.wait)))
+            sys.stdout.write("".join(f"{line}\n" for line in request_erasure(folder, person, tags, options.wait)))
         else:
             lines = [
                 f"{erasure.person}, store {store}: {_state(owed)}"

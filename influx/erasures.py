@@ -18,7 +18,7 @@ ASKED, APPLIED, PASSED = "asked", "applied", "passed"
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class StoreErasure:
     """How far one InfluxDB is. `asked`: nothing was done. `applied`: erased once, but more may be on its way into it.
     `passed`: all that waited on disk is in it, and it was erased again, at ``passed_ms``."""
 
@@ -33,7 +33,7 @@ class Erasure:
     person: str
     tags: tuple[str, ...]
     requested_ms: int
-    owed: Mapping[str, Owed]
+    owed: Mapping[str, StoreErasure]
 
 
 def check(person: str, tags: tuple[str, ...]) -> None:
@@ -45,7 +45,7 @@ def check(person: str, tags: tuple[str, ...]) -> None:
             raise ValueError(f"TAGS: {tag} is no beacon id as in the building file, like C2A628384B08")
 
 
-def is_due(owed: Owed, now_ms: int, is_past: bool) -> bool:
+def is_due(owed: StoreErasure, now_ms: int, is_past: bool) -> bool:
     """Whether to erase now. ``is_past``: all that waited on disk when the erasure was asked for is in the store."""
     if owed.step == ASKED:
         return True
@@ -54,14 +54,14 @@ def is_due(owed: Owed, now_ms: int, is_past: bool) -> bool:
     return now_ms - owed.passed_ms >= SETTLE_MS
 
 
-def after(owed: Owed, now_ms: int, is_past: bool) -> Owed | None:
+def after(owed: StoreErasure, now_ms: int, is_past: bool) -> StoreErasure | None:
     """What is owed after it was erased; None: nothing."""
     if owed.step == PASSED:
         return None
-    return Owed(PASSED, now_ms) if is_past else Owed(APPLIED)
+    return StoreErasure(PASSED, now_ms) if is_past else StoreErasure(APPLIED)
 
 
-def with_owed(erasure: Erasure, store: str, owed: Owed | None) -> Erasure:
+def with_store(erasure: Erasure, store: str, owed: StoreErasure | None) -> Erasure:
     """The erasure with another state of one store."""
     others = {name: one for name, one in erasure.owed.items() if name != store}
     return replace(erasure, owed=others if owed is None else {**others, store: owed})
@@ -109,7 +109,7 @@ class Folder:
             return None
         try:
             data = json.loads(text)
-            owed = {name: Owed(one["step"], one["passed_ms"]) for name, one in data["owed"].items()}
+            owed = {name: StoreErasure(one["step"], one["passed_ms"]) for name, one in data["owed"].items()}
             return Erasure(data["person"], tuple(data["tags"]), data["requested_ms"], owed)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"{file} is damaged: ask for the erasure again, then delete the file") from error

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from api import ApiError
-from erase import work_off
-from erasures import APPLIED, ASKED, PASSED, SETTLE_MS, Erasure, Folder, Owed, check
+from erase import run_due
+from erasures import APPLIED, ASKED, PASSED, SETTLE_MS, Erasure, Folder, StoreErasure, check
 
 NOW = 1_800_000_000_000
 TAG = "C2A628384B08"
@@ -32,7 +32,7 @@ class FakeTarget:
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
     folder = Folder(tmp_path / "erasures")
-    folder.add(Erasure("7", (TAG,), NOW, {"1": Owed(), "2": Owed()}))
+    folder.add(Erasure("7", (TAG,), NOW, {"1": StoreErasure(), "2": StoreErasure()}))
     return folder
 
 
@@ -46,10 +46,10 @@ def test_one_that_is_away_keeps_what_it_is_owed(folder: Folder) -> None:
     first, second = FakeTarget(), FakeTarget()
     second.away = True
     targets = {"1": first, "2": second}
-    assert work_off(folder, targets, NOW) == ["store 2: no answer"]
+    assert run_due(folder, targets, NOW) == ["store 2: no answer"]
     assert _steps(folder) == {"1": APPLIED, "2": ASKED}
     second.away = False
-    assert work_off(folder, targets, NOW + 1) == []
+    assert run_due(folder, targets, NOW + 1) == []
     assert (first.erased, second.erased, _steps(folder)) == (1, 1, {"1": APPLIED, "2": APPLIED})
 
 
@@ -58,13 +58,13 @@ def test_it_is_erased_again_when_all_that_waited_is_stored_and_once_more_later(f
     targets = {"1": first, "2": second}
     first.past = True
     for ms in (0, 1, 2):
-        work_off(folder, targets, NOW + ms)
+        run_due(folder, targets, NOW + ms)
     assert (first.erased, second.erased, _steps(folder)) == (1, 1, {"1": PASSED, "2": APPLIED})
-    work_off(folder, targets, NOW + SETTLE_MS)
+    run_due(folder, targets, NOW + SETTLE_MS)
     assert (first.erased, _steps(folder)) == (2, {"2": APPLIED})
     second.past = True
-    work_off(folder, targets, NOW + SETTLE_MS)
-    work_off(folder, targets, NOW + 2 * SETTLE_MS)
+    run_due(folder, targets, NOW + SETTLE_MS)
+    run_due(folder, targets, NOW + 2 * SETTLE_MS)
     assert (second.erased, folder.files()) == (3, [])
 
 
@@ -72,7 +72,7 @@ def test_what_was_written_half_is_no_order_and_a_damaged_one_holds_up_no_other(f
     (folder.path / "1-aa.new").write_text("{")
     (folder.path / "1-bb.json").write_text("{")
     first, second = FakeTarget(), FakeTarget()
-    (fault,) = work_off(folder, {"1": first, "2": second}, NOW)
+    (fault,) = run_due(folder, {"1": first, "2": second}, NOW)
     assert "1-bb.json is damaged" in fault
     assert (first.erased, second.erased) == (1, 1)
 
