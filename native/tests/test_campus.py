@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from stack import haproxy, topology
-from stack.campus import Asked, campus_toml, chosen, site_settings
+from stack.campus import SiteEndpoint, campus_toml, chosen, site_settings
 from stack.errors import StackError
 from stack.layout import ROOT
 from stack.settings import PORT_KEYS
@@ -115,8 +115,8 @@ def test_the_environment_chooses_file_and_port(tmp_path: Path) -> None:
 
 def test_the_entrys_file_lists_each_site_and_holds_no_secret() -> None:
     sites = [
-        Asked("north", "http://127.0.0.1:19004", Path("north.key")),
-        Asked("east", "https://east.example.org", Path("/keys/east.key"), Path("/keys/ca.crt")),
+        SiteEndpoint("north", "http://127.0.0.1:19004", Path("north.key")),
+        SiteEndpoint("east", "https://east.example.org", Path("/keys/east.key"), Path("/keys/ca.crt")),
     ]
     assert tomllib.loads(campus_toml(19_000, sites, 3000)) == {
         "entry": {

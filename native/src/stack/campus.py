@@ -24,7 +24,7 @@ from .lifecycle import lifecycle_lock, process_lines, provision_broker, save_bro
 from .pipeline import wait_until_healthy
 from .ports import check_free
 from .processes import Process
-from .settings import PORT_KEYS, Settings, keep, load
+from .settings import PORT_KEYS, Settings, load, write_env
 from .stores import SECOND_PORT_KEYS
 from .supervisor import Supervisor
 from .topology import Cluster, Site, Topology
@@ -43,8 +43,8 @@ NODE_SEMI_SPACE_OPTION = "--max-semi-space-size=16"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A site as the entry asks it."""
+class SiteEndpoint:
+    """Where the entry reaches a site, and with which key."""
 
     name: str
     url: str
@@ -89,9 +89,9 @@ def campus_up(campus: Topology, folder: Path = FOLDER, leave_out: Collection[str
         sites[name] = up(settings, leave_out=leave_out)
         wait_until_healthy(sites[name])
         save_broker(sites[name])
-    asked = [_asked(folder / "entry", name, settings) for name, settings in sites.items()]
-    asked += [Asked(one.name, one.url, one.key_file, one.ca_file) for one in campus.elsewhere]
-    start_entries(folder / "entry", campus.entry_ports, asked)
+    endpoints = [_site_endpoint(folder / "entry", name, settings) for name, settings in sites.items()]
+    endpoints += [SiteEndpoint(one.name, one.url, one.key_file, one.ca_file) for one in campus.elsewhere]
+    start_entries(folder / "entry", campus.entry_ports, endpoints)
     wait_for(lambda: health.http(f"http://127.0.0.1:{campus.port}/health").up, UP_WITHIN_S, "HAProxy to find the entry")
     return sites
 
@@ -151,7 +151,7 @@ def site_settings(folder: Path, site: Site, cluster: Cluster | None) -> Settings
         own |= {"MQTT_PORT": str(cluster.mqtt_port), "MQTTS_PORT": str(cluster.mqtts_port), "MQTTS_BIND": cluster.bind}
     env_file = folder / site.name / ".env"
     settings = load(env_file, own)
-    keep(env_file, own)
+    write_env(env_file, own)
     return settings
 
 
@@ -164,12 +164,12 @@ def start_entry(folder: Path, port: int, sites: Mapping[str, Settings], timeout_
         sites: settings of each site by name.
         timeout_ms: so long a site may take until its answer begins.
     """
-    asked = [_asked(folder, name, settings) for name, settings in sites.items()]
-    start_entries(folder, (port,), asked, timeout_ms)
+    endpoints = [_site_endpoint(folder, name, settings) for name, settings in sites.items()]
+    start_entries(folder, (port,), endpoints, timeout_ms)
 
 
 def start_entries(
-    folder: Path, ports: Sequence[int], sites: Sequence[Asked], timeout_ms: int = SITE_TIMEOUT_MS
+    folder: Path, ports: Sequence[int], sites: Sequence[SiteEndpoint], timeout_ms: int = SITE_TIMEOUT_MS
 ) -> None:
     """Start the entry's processes, side by side with the same keys, and wait until they reach every site.
 
@@ -201,7 +201,7 @@ def start_entries(
             raise StackError(f"{error}; its last log lines:\n{supervisor.tail(process.name)}") from None
 
 
-def campus_toml(port: int, sites: Sequence[Asked], timeout_ms: int) -> str:
+def campus_toml(port: int, sites: Sequence[SiteEndpoint], timeout_ms: int) -> str:
     """campus.toml of a process of the entry, whose callers on this machine need no key."""
     lines = [
         "# Written by `make campus`. For an entry of your own copy it: docs/campus.md says what each key means.",
@@ -245,13 +245,13 @@ def key_command(user_dir: Path, arguments: Sequence[str]) -> subprocess.Complete
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def _asked(folder: Path, name: str, settings: Settings) -> Asked:
+def _site_endpoint(folder: Path, name: str, settings: Settings) -> SiteEndpoint:
     """A site of this machine with a key of the entry's, kept in the entry's folder; an existing one is used on."""
     file = folder / f"{name}.key"
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_key(settings, file)
-    return Asked(name, settings.http_url, Path(file.name))
+    return SiteEndpoint(name, settings.http_url, Path(file.name))
 
 
 def make_key(settings: Settings, file: Path) -> None:

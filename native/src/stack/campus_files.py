@@ -19,7 +19,7 @@ from .hosts import Hosts, SiteHost
 from .install import flows_parts, install, nats_libraries
 from .layout import ROOT
 from .lifecycle import check_building, provision_broker, run_tool
-from .settings import Settings, keep, load
+from .settings import Settings, load, write_env
 from .supervisor import MAX_OPEN_FILES
 
 FOLDER = ROOT / ".campus-files"
@@ -76,7 +76,7 @@ def _settings(operator: Path, site: SiteHost) -> Settings:
     own = {"DATA_DIR": str(env_file.parent), "SDA_BUILDING": str(site.building), "BROKER": "cluster", "SIM": "0",
            "MQTT_SERVICES_OUTSIDE": "yes"}  # fmt: skip
     settings = load(env_file, own)
-    keep(env_file, own)
+    write_env(env_file, own)
     return settings
 
 

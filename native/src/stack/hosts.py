@@ -11,7 +11,7 @@ from .tables import (
     NODES,
     Queue,
     Table,
-    no_name_twice,
+    check_unique_names,
     read_toml,
     tables,
     wrong_number_of_nodes,
@@ -79,26 +79,26 @@ def read(file: Path) -> Hosts:
 
 
 def _hosts(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Hosts:
-    Table(data, "the file", faults).only("entry", "broker", "nodes", "sites")
+    Table(data, "the file", faults).reject_other_keys("entry", "broker", "nodes", "sites")
     entry = _entry(Table(data.get("entry", {}), "entry", faults))
     nodes = tuple(_node(table, number) for number, table in enumerate(tables(data, "nodes", faults, max(NODES)), 1))
     sites = tuple(_site(table, folder) for table in tables(data, "sites", faults, MAX_SITES))
     if wrong := wrong_number_of_nodes(len(nodes)):
         faults.append(f"nodes: {wrong}")
-    no_name_twice((site.name for site in sites), faults)
+    check_unique_names((site.name for site in sites), faults)
     places = [(entry.host, entry.https_port), (entry.host, entry.mqtts_port)]
     places += [(node.host, port) for node in nodes for port in (node.mqtts_port, node.route_port)]
     places += [(site.host, site.https_port) for site in sites]
     twice = sorted({place for place in places if places.count(place) > 1})
     faults += [f"{host} has port {port} twice; give each part its own" for host, port in twice]
     broker = Table(data.get("broker", {}), "broker", faults)
-    broker.only("replicas", "queue_mib", "sync_interval", "memory_mib")
+    broker.reject_other_keys("replicas", "queue_mib", "sync_interval", "memory_mib")
     queue = broker.queue(len(nodes))
     return Hosts(entry, nodes, sites, queue, broker.number("memory_mib", 512, 128, 2**20))
 
 
 def _entry(table: Table) -> EntryHost:
-    table.only("host", "https_port", "mqtts_port", "names", "network")
+    table.reject_other_keys("host", "https_port", "mqtts_port", "names", "network")
     return EntryHost(
         host=table.host(),
         https_port=table.number("https_port", 443, 1, HIGHEST_PORT),
@@ -109,7 +109,7 @@ def _entry(table: Table) -> EntryHost:
 
 
 def _node(table: Table, number: int) -> NodeHost:
-    table.only("host", "mqtts_port", "route_port")
+    table.reject_other_keys("host", "mqtts_port", "route_port")
     return NodeHost(
         name=f"nats-{number}",
         host=table.host(),
@@ -119,7 +119,7 @@ def _node(table: Table, number: int) -> NodeHost:
 
 
 def _site(table: Table, folder: Path) -> SiteHost:
-    table.only("name", "host", "https_port", "building", "names")
+    table.reject_other_keys("name", "host", "https_port", "building", "names")
     building = table.building(folder)
     name = table.name()
     if name.startswith("nats-") or name == "operator":

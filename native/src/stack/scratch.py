@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         settings = stack.enter_context(scratch_stack(folder, own | ports))
         print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
         for line in sys.stdin:
-            _obey(settings, links, *line.split())
+            _run_command(settings, links, *line.split())
     return 0
 
 
@@ -59,7 +59,7 @@ def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
         yield {**chosen, SETTING: ",".join(f"{name}={port}" for name, (port, _) in ways.items())}, links
 
 
-def _obey(settings: Settings, links: Links | None, order: str, *words: str) -> None:
+def _run_command(settings: Settings, links: Links | None, order: str, *words: str) -> None:
     """`stop PART`, `start PART`: an outage that a scenario asks for. `delay PART-OTHER MS`: of a connection."""
     if order == "delay" and links is not None:
         links.delay(words[0], float(words[1]))

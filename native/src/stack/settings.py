@@ -183,10 +183,10 @@ def _port_keys(values: Mapping[str, str]) -> tuple[str, ...]:
 
 def keep_broker(settings: Settings) -> None:
     """Write a broker chosen by the environment into `.env`, so that later commands find the same one."""
-    keep(settings.env_file, {"BROKER": settings["BROKER"]})
+    write_env(settings.env_file, {"BROKER": settings["BROKER"]})
 
 
-def keep(env_file: Path, values: Mapping[str, str]) -> None:
+def write_env(env_file: Path, values: Mapping[str, str]) -> None:
     """Write values into keys that `.env` has."""
     lines = env_file.read_text().splitlines()
     kept = [f"{key}={values[key]}" if (key := line.partition("=")[0]) in values else line for line in lines]

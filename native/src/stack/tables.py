@@ -76,8 +76,8 @@ class Table:
     def fault(self, key: str, what: str) -> None:
         self._faults.append(f"{self._where}.{key}: {what}")
 
-    def only(self, *keys: str) -> None:
-        """Refuse other keys."""
+    def reject_other_keys(self, *keys: str) -> None:
+        """Add a fault for each key that is none of these."""
         self._faults += [f"{self._where} has no key {key!r}" for key in self._data if key not in keys]
 
     def name(self) -> str:
@@ -151,7 +151,7 @@ def tables(data: Mapping[str, Any], key: str, faults: list[str], max_count: int)
     return [Table(one, f"{key}[{number}]", faults) for number, one in enumerate(listed)]
 
 
-def no_name_twice(names: Iterable[str], faults: list[str]) -> None:
+def check_unique_names(names: Iterable[str], faults: list[str]) -> None:
     """Each site has a name of its own."""
     listed = list(names)
     faults += [f"sites: the name {name} is there twice" for name in sorted(set(listed)) if listed.count(name) > 1]

@@ -14,7 +14,7 @@ from .tables import (
     NODES,
     Queue,
     Table,
-    no_name_twice,
+    check_unique_names,
     read_toml,
     tables,
     wrong_number_of_nodes,
@@ -114,9 +114,9 @@ def read(file: Path, port: str = "") -> Topology:
 
 
 def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topology:
-    Table(data, "the file", faults).only("entry", "broker", "sites")
+    Table(data, "the file", faults).reject_other_keys("entry", "broker", "sites")
     entry = Table(data.get("entry", {}), "entry", faults)
-    entry.only("port", "processes")
+    entry.reject_other_keys("port", "processes")
     port = entry.number("port", FIRST_PORT, 1024, HIGHEST_PORT - SITES_FROM - MAX_SITES * SITE_PORTS)
     processes = entry.number("processes", 2, 1, MAX_ENTRIES)
     sites: list[Site] = []
@@ -126,7 +126,7 @@ def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topol
             elsewhere.append(_elsewhere(table, folder))
         else:
             sites.append(_site(table, folder, port + SITES_FROM + SITE_PORTS * number))
-    no_name_twice([*(one.name for one in sites), *(one.name for one in elsewhere)], faults)
+    check_unique_names([*(one.name for one in sites), *(one.name for one in elsewhere)], faults)
     firsts = sorted(one.first_port for one in sites)
     if any(after - before < SITE_PORTS for before, after in itertools.pairwise(firsts)):
         faults.append(f"sites: their first_port must be {SITE_PORTS} apart, since each has so many ports")
@@ -136,7 +136,7 @@ def _topology(data: Mapping[str, Any], folder: Path, faults: list[str]) -> Topol
 
 
 def _site(table: Table, folder: Path, first_port: int) -> Site:
-    table.only("name", "building", "demo", "stores", "first_port")
+    table.reject_other_keys("name", "building", "demo", "stores", "first_port")
     building = table.building(folder)
     return Site(
         name=table.name(),
@@ -148,7 +148,7 @@ def _site(table: Table, folder: Path, first_port: int) -> Site:
 
 
 def _elsewhere(table: Table, folder: Path) -> Elsewhere:
-    table.only("name", "url", "key_file", "ca_file")
+    table.reject_other_keys("name", "url", "key_file", "ca_file")
     ca_file = table.text("ca_file", "")
     key_file = table.text("key_file", "")
     if not key_file:
@@ -158,7 +158,7 @@ def _elsewhere(table: Table, folder: Path) -> Elsewhere:
 
 
 def _cluster(table: Table, port: int) -> Cluster:
-    table.only("nodes", "replicas", "queue_mib", "sync_interval", "bind", "names")
+    table.reject_other_keys("nodes", "replicas", "queue_mib", "sync_interval", "bind", "names")
     count = table.number("nodes", 3, 1, max(NODES))
     if wrong := wrong_number_of_nodes(count):
         table.fault("nodes", wrong)
