@@ -13,7 +13,7 @@ _LENGTH_BYTES = 4
 _TOPIC = re.compile(rb"sda/v1/(gateway|phone)/([A-Za-z0-9_.-]{1,64})/readings")
 _BYTE_ORDER_MARK = re.compile(rb"\xef\xbb\xbf|\xfe\xff|\xff\xfe(?:\0\0)?|\0\0\xfe\xff")
 """Skipped, as the flows do."""
-_MOST_PREFIXES = 200_000
+_MAX_PREFIXES = 200_000
 
 
 class ProtocolError(Exception):
@@ -97,7 +97,7 @@ class PacketReader:
     def _prefix(self, topic: bytes) -> bytes | None:
         """What stands before the message; None: the contract has no such receiver."""
         match = _TOPIC.fullmatch(topic)
-        if len(self._prefixes) >= _MOST_PREFIXES:
+        if len(self._prefixes) >= _MAX_PREFIXES:
             self._prefixes.clear()
         prefix = b'batch,kind=%b,receiver=%b message="' % match.groups() if match else None
         self._prefixes[topic] = prefix
