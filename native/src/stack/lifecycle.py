@@ -95,8 +95,11 @@ def restart_broker(settings: Settings, report: Callable[[str], None] = print_lin
 
 
 def save_broker(settings: Settings) -> None:
-    """Have the broker write its snapshot now: killed before the first one it forgets who subscribed, and acknowledges
-    messages that it keeps for nobody. NATS has nothing to save."""
+    """Make the broker write its snapshot now.
+
+    A broker that is killed before its first snapshot forgets its subscribers: it acknowledges messages and keeps them
+    for nobody. NATS has nothing to save.
+    """
     if settings.on_nats or settings.on_cluster:
         return
     Supervisor(settings.data_dir).signal("mosquitto", signal.SIGUSR1)
