@@ -11,7 +11,7 @@ from gateway_agent.clock import Clock
 from gateway_agent.outbox_view import peek
 from gateway_agent.settings import Settings
 
-_LEAST_MIB = 20  # with less, the next batch may fail
+_MIN_FREE_MIB = 20  # with less, the next batch may fail
 _SPARE_MIB = 100
 
 
@@ -29,7 +29,7 @@ def disk(settings: Settings, running: bool, failure: str | None = None) -> Check
         return fail("disk", f"the outbox cannot be read: {error}", "the agent replaces a damaged file when it starts")
     held = f"{found[0].waiting} readings waiting" if found else "no outbox yet"
     used_mib = found[0].used_bytes >> 20 if found else 0
-    if free_mib < _LEAST_MIB:
+    if free_mib < _MIN_FREE_MIB:
         return fail(
             "disk",
             f"{folder} is full: {free_mib} MiB free; {held}",
