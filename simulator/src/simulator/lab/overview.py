@@ -31,9 +31,11 @@ WHOLE = re.compile(r"\| [a-z0-9-]+, long form \| [^|]+ \| ok \|")
 
 
 def write(folders: Sequence[Path], path: Path) -> None:
-    """Write the page of run folders; pictures go into a folder beside it. An existing page keeps its
-    hand-written end, and the sections of scenarios and forms that are not among these runs. A valid long form replaces
-    the short form."""
+    """Write the page of run folders; pictures go into a folder beside it.
+
+    An existing page keeps its hand-written end, and the sections of scenarios and forms that are not among these runs.
+    A valid long form replaces the short form.
+    """
     runs = _chosen(folders)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     generated, mark, by_hand = before.partition(KEPT)
