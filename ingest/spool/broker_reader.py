@@ -13,16 +13,16 @@ import mqtt_packets as mqtt
 from disk_queue import DiskQueue, QueueFullError
 
 MESSAGES = "messages"
-"""What the queue calls its lines."""
+"""The bucket of the queue's records."""
 KEEPALIVE_S = 60
 ANSWER_WITHIN_S = 10.0
 RECONNECT_AFTER_S = 1.0
 READ_EVERY_S = 0.02
-"""Reading less often takes more messages at once: a tenth of the system calls at thousands a second."""
+"""A pause between reads takes more messages at once. At thousands a second that is a tenth of the system calls."""
 MUCH_BYTES = 2**14
-"""After so much at once more is there already: a pause would fill the socket, and with it the broker's queue."""
+"""After a read of this size more data waits already. A pause would fill the socket, and then the broker's queue."""
 SYNC_EVERY_S = 0.1
-"""The disk is written ten times a second at most; the broker has 30,000 messages in flight meanwhile."""
+"""The disk is written at most ten times a second. Meanwhile the broker has 30,000 messages in flight."""
 SYNC_BYTES = 2**20
 RECEIVE_BYTES = 2**20
 PIECE_BYTES = 2**16
@@ -30,12 +30,12 @@ PIECE_BYTES = 2**16
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who reads, and where: `url` is `tcp://host:port`, or `ssl://host:port`.
+    """The account that reads, and the broker: `url` is `tcp://host:port`, or `ssl://host:port`.
 
-    On a plain connection Mosquitto reads one packet before it looks after all other clients: where a thousand of them
-    publish at once, acknowledgements hardly get through, and its queue for this account grows until it drops. Of TLS it
-    reads all packets of a record. So TLS is for that, not for secrecy, and the certificate is not checked: the listener
-    is on the same loopback interface or container network as the plain one.
+    On a plain connection Mosquitto reads one packet, then serves all other clients. When a thousand of them publish at
+    once, acknowledgements hardly get through, and Mosquitto's queue for this account grows until it drops messages. On
+    a TLS connection Mosquitto reads all packets of a TLS record. So TLS is used for that, not for secrecy. The
+    certificate is not checked: the listener is on the same loopback interface or container network as the plain one.
     """
 
     url: str
@@ -45,7 +45,7 @@ class Account:
 
 
 class BrokerReader:
-    """Keeps what arrives under `topics` in `queue` until `stopped`."""
+    """Puts the messages of `topics` into `queue` until `stopped`."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class BrokerReader:
         self._account, self._topics, self._queue = account, topics, queue
         self._stopped, self._log = stopped, log
         self.fault = ""
-        """Why nothing is read at present; empty: it is."""
+        """Why nothing is read at present. Empty: reading works."""
 
     def run(self) -> None:
-        """Until stopped; connects again whenever the connection ends."""
+        """Read until stopped. Connects again whenever the connection ends."""
         while not self._stopped.is_set():
             try:
                 self._read_connection()
@@ -125,7 +125,7 @@ class BrokerReader:
         reader.forget()
 
     def _answers(self, connection: socket.socket, packets: list[tuple[int, bytes]]) -> None:
-        """Subscribe once the account is taken. Raises ProtocolError where the broker refuses."""
+        """Subscribe when the broker has accepted the account. Raises ProtocolError when it refuses."""
         for first, body in packets:
             if first not in self._waits_for[:1]:
                 continue  # PINGRESP
@@ -142,7 +142,7 @@ class BrokerReader:
 
 
 def _received(connection: socket.socket) -> bytes:
-    """All that has arrived, up to RECEIVE_BYTES and a record of TLS. Raises ConnectionError at the end."""
+    """Returns all that has arrived, at most RECEIVE_BYTES and one TLS record. Raises ConnectionError at the end."""
     pieces: list[bytes] = []
     size = 0
     connection.settimeout(0)

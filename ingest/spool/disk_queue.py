@@ -16,7 +16,7 @@ from typing import Any
 from segments import HEADER, Record, Segment, header_of, new_record, open_segments, read_record, sync_folder
 
 SEGMENT_BYTES = 16 * 2**20
-"""The least that is dropped where the disk is nearly full."""
+"""Size of a segment. Whole segments are dropped when the disk is nearly full."""
 SAVE_EVERY_S = 1.0
 
 
@@ -37,8 +37,8 @@ class DiskQueue:
 
     Args:
         folder: created when missing.
-        reserve_bytes: disk space to leave free: below it the oldest segments go, counted as `dropped`.
-        max_bytes: size of the queue beyond which they go as well; 0: only the disk bounds it.
+        reserve_bytes: disk space to leave free. With less, the oldest segments are dropped, and counted as `dropped`.
+        max_bytes: largest size of the queue. Beyond it the oldest segments are dropped too. 0: only the disk bounds it.
     """
 
     def __init__(self, folder: Path, reserve_bytes: int, max_bytes: int = 0) -> None:
@@ -50,7 +50,7 @@ class DiskQueue:
         self.counters: dict[str, Counter[str]] = {
             name: Counter(kept.get(name, {})) for name in ("received", "stored", "dropped", "refused")
         }
-        """Lines by bucket since the queue's first day. `dropped`: for want of space; `refused`: by InfluxDB."""
+        """Lines by bucket since the queue's first day. `dropped`: there was no space; `refused`: by InfluxDB."""
         self.counters["dropped"]["damaged"] += len(damaged)
         self._read = Position(int(kept.get("segment", 0)), int(kept.get("offset", 0)))
         used = [int(kept.get("next", 1)) - 1, self._read.segment, *(one.number for one in self._segments)]
@@ -61,10 +61,10 @@ class DiskQueue:
         self._waiting_lines = sum(one.lines for one in self._segments) - self._lines_shipped()
 
     def append(self, bucket: str, body: bytes) -> None:
-        """Put a request at the end; returns when the disk has it.
+        """Append a request. Returns when the disk has it.
 
         Raises:
-            QueueFullError: it is not in the queue.
+            QueueFullError: the request is not in the queue.
         """
         record = new_record(bucket, body)
         size = HEADER.size + len(body)
@@ -87,15 +87,15 @@ class DiskQueue:
             self._changed.notify()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until something is in the queue; whether there is."""
+        """Wait until something is in the queue. Returns whether something is."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._is_empty(), timeout_s)
 
     def peek(self, max_bytes: int) -> tuple[list[Record], Position]:
-        """The oldest records, all of one bucket, and the position behind them.
+        """Returns the oldest records, all of one bucket, and the position after them.
 
         Args:
-            max_bytes: of all together; the first comes whatever its size.
+            max_bytes: size of all records together. The first record is returned whatever its size.
         """
         with self._changed:
             position, files = self._read, list(self._segments)
@@ -121,7 +121,7 @@ class DiskQueue:
         return found, position
 
     def advance(self, records: list[Record], position: Position, refused: int = 0) -> None:
-        """Forget everything before `position`, which is stored but for `refused` lines."""
+        """Forget everything before `position`. All of it is stored, except for `refused` lines."""
         with self._changed:
             if (position.segment, position.offset) < (self._read.segment, self._read.offset):
                 return  # they were dropped meanwhile, and counted
@@ -167,7 +167,7 @@ class DiskQueue:
         return self._read.offset if waiting and waiting[0].number == self._read.segment else 0
 
     def _lines_shipped(self) -> int:
-        """Lines before the position, in its segment."""
+        """Number of lines before the position, in the position's segment."""
         lines = 0
         for segment in self._segments:
             if segment.number == self._read.segment:
@@ -194,7 +194,7 @@ class DiskQueue:
         return segment, file
 
     def _cut_off(self, segment: Segment, file: FileIO) -> None:
-        """Remove what a failed write left behind, or leave it to the next start; a new segment follows."""
+        """Remove what a failed write left behind. If that fails, the next start does it. A new segment follows."""
         with suppress(OSError):
             file.truncate(segment.size)
         file.close()
@@ -234,7 +234,7 @@ class DiskQueue:
         return number < at.segment or (number == at.segment and at.offset >= segment.size)
 
     def _save(self, *, now: bool = False) -> None:
-        """Position and counters; a position that is too old is harmless, since the same point twice is one point."""
+        """Save position and counters. A position that is too old is harmless: the same point twice is one point."""
         if not now and time.monotonic() - self._saved_s < SAVE_EVERY_S:
             return
         self._saved_s = time.monotonic()
@@ -248,7 +248,7 @@ class DiskQueue:
 
 
 def _write_whole(file: FileIO, parts: list[bytes]) -> None:
-    """Write all of it and wait for the disk; a short write is a full disk."""
+    """Write all parts and wait for the disk. A short write means that the disk is full."""
     if os.writev(file.fileno(), parts) != sum(len(part) for part in parts):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fdatasync(file.fileno())

@@ -1,4 +1,4 @@
-"""The few packets of MQTT 3.1.1 that a subscriber needs; publications are read many at once."""
+"""The few packets of MQTT 3.1.1 that a subscriber needs. Many publications are read at once."""
 
 import re
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ _QOS_FLAGS = 0x06
 _LENGTH_BYTES = 4
 _TOPIC = re.compile(rb"sda/v1/(gateway|phone)/([A-Za-z0-9_.-]{1,64})/readings")
 _BYTE_ORDER_MARK = re.compile(rb"\xef\xbb\xbf|\xfe\xff|\xff\xfe(?:\0\0)?|\0\0\xfe\xff")
-"""Skipped, as the flows do."""
+"""A byte order mark is skipped, as in the flows."""
 _MAX_PREFIXES = 200_000
 
 
 class ProtocolError(Exception):
-    """What the broker has sent is no MQTT, or a refusal; the text says which."""
+    """The broker has sent something that is not MQTT, or a refusal. The text says which."""
 
 
 def connect(client_id: str, user: str, password: str, keepalive_s: int) -> bytes:
@@ -33,7 +33,7 @@ def subscribe(topics: Iterable[str]) -> bytes:
 
 
 class PacketReader:
-    """Reads a stream in pieces of any size. Publications become lines, all else whole packets."""
+    """Reads a stream in pieces of any size. Publications become lines. Other packets are returned whole."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -52,7 +52,7 @@ class PacketReader:
             The first byte and the body of every packet that is no publication.
 
         Raises:
-            ProtocolError: this is no MQTT.
+            ProtocolError: the data is not MQTT.
         """
         data = self._rest + data if self._rest else data
         others: list[tuple[int, bytes]] = []
@@ -76,7 +76,7 @@ class PacketReader:
         return others
 
     def forget(self) -> None:
-        """Begin again with nothing taken."""
+        """Forget all lines and acknowledgements."""
         self.lines, self.acknowledgements, self.size = [], [], 0
 
     def _take(self, data: bytes, first: int, body: int, stop: int) -> None:
@@ -95,7 +95,7 @@ class PacketReader:
             self.size += len(line)
 
     def _prefix(self, topic: bytes) -> bytes | None:
-        """What stands before the message; None: the contract has no such receiver."""
+        """The part of a line before the message. None: the contract has no such receiver."""
         match = _TOPIC.fullmatch(topic)
         if len(self._prefixes) >= _MAX_PREFIXES:
             self._prefixes.clear()
@@ -105,16 +105,16 @@ class PacketReader:
 
 
 def begin_chain(packets: bytes) -> bytes:
-    """The first packets of a chain: a chain always ends with half a PINGREQ.
+    """The first packets of a chain. A chain always ends with half a PINGREQ.
 
-    Mosquitto reads one record of TLS, and then looks after all other clients. Where eight thousand of them publish at
-    once, that is too seldom. Within a packet it reads on, record after record, until it has all.
+    Mosquitto reads one TLS record, then serves all other clients. When eight thousand of them publish at once, that is
+    too seldom. In the middle of a packet Mosquitto reads on, record after record, until the packet is complete.
     """
     return packets + _PING_BEGIN
 
 
 def continue_chain(packets: bytes = b"") -> bytes:
-    """Packets after others of a chain. Without any: a PINGREQ."""
+    """Further packets of a chain. Without any packets this completes a PINGREQ."""
     return _PING_END + packets + _PING_BEGIN
 
 
@@ -129,7 +129,7 @@ def acknowledge(packet_ids: Iterable[bytes]) -> bytes:
 
 
 def _quoted(payload: bytes) -> bytes:
-    """The rest of a line. A newline would end it; a tab is as blank in JSON, and as wrong within a text."""
+    """The rest of a line. A newline would end it, so it becomes a tab, which JSON allows in the same places."""
     if payload[:1] != b"{" and (mark := _BYTE_ORDER_MARK.match(payload)):
         payload = payload[mark.end() :]
     if b"\\" in payload:
@@ -152,7 +152,7 @@ def _length(length: int) -> bytes:
 
 
 def _long_length(data: bytes, at: int) -> tuple[int, int] | None:
-    """A remaining length and where the body begins; None: it has not arrived."""
+    """A remaining length, and where the body begins. None: not all of the length has arrived."""
     length = 0
     for number, byte in enumerate(data[at : at + _LENGTH_BYTES]):
         length |= (byte & 0x7F) << 7 * number

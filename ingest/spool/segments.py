@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 HEADER = struct.Struct(">4sIIIQ16s")
-"""Mark, checksum of the body, its bytes, its lines, epoch ms of its arrival, bucket."""
+"""Mark, checksum of the body, number of bytes, number of lines, arrival in epoch ms, bucket."""
 MARK = b"SDA1"
 MAX_BODY_BYTES = 64 * 2**20
 
@@ -42,13 +42,13 @@ class Segment:
 
 
 def header_of(record: Record) -> bytes:
-    """What stands before the record's body."""
+    """The header, which precedes the record's body."""
     bucket, checksum = record.bucket.encode(), zlib.crc32(record.body)
     return HEADER.pack(MARK, checksum, len(record.body), record.lines, record.arrived_ms, bucket)
 
 
 def read_record(file: BinaryIO) -> Record | None:
-    """The record at the file's position; None at the end, and where what follows is no whole record."""
+    """Read the record at the file's position. None: the file ends there, or no whole record follows."""
     header = file.read(HEADER.size)
     if len(header) < HEADER.size:
         return None
@@ -62,9 +62,10 @@ def read_record(file: BinaryIO) -> Record | None:
 
 
 def open_segments(folder: Path) -> tuple[list[Segment], list[Path]]:
-    """The segments of `folder`, oldest first, and those with damage before their end.
+    """Returns the segments of `folder`, oldest first, and the paths of those with damage before their end.
 
-    What a kill left half written at the end of the newest is cut off: nobody has been sent an acknowledgement for it.
+    A kill may leave a half-written record at the end of the newest segment. It is cut off: nobody has been sent an
+    acknowledgement for it.
     """
     segments, damaged = [], []
     paths = sorted(folder.glob("*.log"))

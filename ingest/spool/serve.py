@@ -33,12 +33,10 @@ ORGANIZATION = "sda"
 BUCKETS = ("readings", "locations", "health")
 TOPICS = ("sda/v1/gateway/+/readings", "sda/v1/phone/+/readings")
 TELEGRAF_PAUSE_S = 1.0
-"""Longest between attempts to reach Telegraf, which starts within seconds."""
+"""Longest pause between attempts to reach Telegraf, which starts within seconds."""
 IDLE_S = 60.0
 RESERVE_BYTES = 2**29
-"""Disk space that stays free, for InfluxDB: with less it stops in the middle of a write."""
-
-
+"""Disk space that stays free for InfluxDB. With less, InfluxDB stops in the middle of a write."""
 STOPS_WITHIN_S = 5.0
 
 
@@ -54,13 +52,13 @@ class Handler(BaseHTTPRequestHandler):
     server: "Server"
 
     def do_GET(self) -> None:
-        """Counters without any reading; needs no token."""
+        """Answer with counters. They have no readings, so a token is not needed."""
         if self.path != "/status":
             return self._answer(404, b'{"message":"there is /status and /api/v2/write"}')
         return self._answer(200, json.dumps(self.server.status()).encode())
 
     def do_POST(self) -> None:
-        """Keep a write."""
+        """Put a write into the queue."""
         try:
             body = _body(self.rfile, self.headers.get("Content-Length"), self.headers.get("Transfer-Encoding"))
             bucket = self._bucket()
@@ -113,10 +111,13 @@ class Server(ThreadingHTTPServer):
         self.queue, self.messages, self.token = queue, messages, token
         self.receipts = Receipts()
         self.parts: dict[str, tuple[Shipper | BrokerReader, ...]] = {"messages": (), "writes": ()}
-        """What works on each queue, and knows why nothing goes on."""
+        """The reader and the shippers of each queue. Their `fault` says why nothing goes on."""
 
     def status(self) -> dict[str, object]:
-        """What the flows read: both queues together, and what waits in each; `fault` is why InfluxDB takes nothing."""
+        """The status that the flows read: both queues together, and what waits in each.
+
+        `fault` says why InfluxDB takes nothing.
+        """
         queues = {"messages": self.messages.status(), "writes": self.queue.status()}
         faults = {name: next((one.fault for one in parts if one.fault), "") for name, parts in self.parts.items()}
         both = queues.values()
@@ -135,7 +136,7 @@ class Server(ThreadingHTTPServer):
 
 
 def _body(stream: BufferedIOBase, length: str | None, encoding: str | None) -> bytes:
-    """The request's body; Telegraf sends it in chunks. Raises BadRequestError."""
+    """The request's body. Telegraf sends it in chunks. Raises BadRequestError."""
     try:
         if encoding is None:
             return _exactly(stream, int(length or 0), 0)
@@ -177,7 +178,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def read_token() -> str:
-    """The token for InfluxDB, which Telegraf shows as well. Raises SystemExit."""
+    """The token for InfluxDB. Telegraf sends the same token to the spool. Raises SystemExit."""
     file = os.environ.get("INFLUX_WRITE_TOKEN_FILE")
     token = Path(file).read_text().strip() if file else os.environ.get("INFLUX_WRITE_TOKEN", "")
     if not token:
@@ -193,7 +194,7 @@ def broker_account() -> Account:
 
 
 def telegraf_writer(receipts: Receipts) -> TelegrafWriter:
-    """What hands messages to Telegraf. Raises SystemExit."""
+    """The writer that hands messages to Telegraf. Raises SystemExit."""
     url = os.environ.get("TELEGRAF_READINGS_URL", "http://127.0.0.1:8089/readings")
     return TelegrafWriter(url, _password(), receipts, log)
 

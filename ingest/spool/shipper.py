@@ -1,4 +1,4 @@
-"""Sends what is in a queue on, in order, and forgets it when the receiver has it."""
+"""Sends the records of a queue to a receiver, in order. A record is forgotten when the receiver has it."""
 
 import http.client
 import re
@@ -11,7 +11,7 @@ from disk_queue import DiskQueue
 from segments import Record
 
 MAX_WRITE_BYTES = 2**20
-"""Of one write: some thousand points, which InfluxDB takes in a tenth of a second."""
+"""Size of one write: some thousand points, which InfluxDB takes in a tenth of a second."""
 TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 REFUSED = (400, 413, 422)
@@ -20,7 +20,7 @@ PARTIAL = re.compile(rb"partial write: .*dropped=(\d+)", re.DOTALL)
 
 
 class UnavailableError(Exception):
-    """The receiver does not take anything for now; the text says why."""
+    """The receiver takes nothing at present. The text says why."""
 
 
 class Writer(Protocol):
@@ -40,7 +40,7 @@ class InfluxWriter:
         self._connection: http.client.HTTPConnection | None = None
 
     def __call__(self, bucket: str, body: bytes) -> int:
-        """Write; halve what is refused until the bad lines are alone."""
+        """Write the body. A refused body is halved until each bad line is alone."""
         status, answer = self._post(bucket, body)
         if status < 300:
             return 0
@@ -74,8 +74,8 @@ class Shipper:
 
     Args:
         receiver: its name in log lines.
-        max_bytes: of one write.
-        longest_pause_s: between attempts while the receiver is away.
+        max_bytes: size of one write.
+        longest_pause_s: longest pause between attempts while the receiver is away.
     """
 
     def __init__(
@@ -92,10 +92,10 @@ class Shipper:
         self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
         self._receiver, self._max_bytes, self._longest_pause_s = receiver, max_bytes, longest_pause_s
         self.fault = ""
-        """Why nothing is written at present; empty: it is."""
+        """Why nothing is written at present. Empty: writing works."""
 
     def run(self) -> None:
-        """Until stopped."""
+        """Ship until stopped."""
         pause_s = FIRST_PAUSE_S
         while not self._stopped.is_set():
             if not self._queue.wait(timeout_s=0.5):
@@ -115,7 +115,7 @@ class Shipper:
             self.fault, pause_s = "", FIRST_PAUSE_S
 
     def ship_once(self) -> bool:
-        """Write the oldest records and forget them; whether there were any. Raises UnavailableError."""
+        """Write the oldest records and forget them. Returns whether there were any. Raises UnavailableError."""
         records, position = self._queue.peek(self._max_bytes)
         if not records:
             return False
@@ -125,7 +125,7 @@ class Shipper:
 
 
 def halved(body: bytes) -> tuple[bytes, bytes] | None:
-    """The first and the second half of its lines; None: there is only one."""
+    """The first and the second half of the body's lines. None: there is only one line."""
     lines = body.splitlines(keepends=True)
     middle = len(lines) // 2
     return (b"".join(lines[:middle]), b"".join(lines[middle:])) if middle else None

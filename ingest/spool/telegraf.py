@@ -1,7 +1,7 @@
-"""Hands messages to Telegraf and waits until it has written what it made of them.
+"""Hands messages to Telegraf, and waits until Telegraf has written the points that it made of them.
 
-Each request ends with a mark, a line of its own. Telegraf keeps the order, so when it writes the mark to the spool, all
-that came before is written. The spool takes the marks out.
+The last line of each request is a mark. Telegraf keeps the order: when it writes the mark to the spool, everything
+before the mark is written. The spool removes the marks.
 """
 
 import base64
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from shipper import UnavailableError, halved
 
 MAX_REQUEST_BYTES = 2 * 2**20
-"""Of one request: some 6,000 messages."""
+"""Size of one request: some 6,000 messages."""
 WRITTEN_WITHIN_S = 20.0
 """After that the messages are handed over again: Telegraf may have lost them in a reload."""
 TIMEOUT_S = 30.0
@@ -27,35 +27,38 @@ MARK = re.compile(rb"^handed_over,run=([0-9a-f]+) id=(\d+)i \d+\n?", re.MULTILIN
 
 
 class Receipts:
-    """Which requests Telegraf has written."""
+    """Knows which requests Telegraf has written."""
 
     def __init__(self) -> None:
         self.run = secrets.token_hex(8).encode()
-        """Of this process: a mark of an earlier one confirms nothing."""
+        """Identifies this process. A mark of an earlier process confirms nothing."""
         self._changed = threading.Condition()
         self._last = 0
         self._refused_s = 0.0
 
     def take(self, body: bytes) -> tuple[bytes, int]:
-        """A write of Telegraf without its marks, and the highest of them; 0: it has none."""
+        """Returns a write of Telegraf without its marks, and the highest mark of this process. 0: it has none."""
         if b"handed_over," not in body:
             return body, 0
         own = [int(number) for run, number in MARK.findall(body) if run == self.run]
         return MARK.sub(b"", body), max(own, default=0)
 
     def confirm(self, number: int) -> None:
-        """All up to this mark is on disk."""
+        """Note that everything up to this mark is on disk."""
         with self._changed:
             self._last = max(self._last, number)
             self._changed.notify_all()
 
     def refuse(self) -> None:
-        """A write was refused for want of space: Telegraf keeps it and tries again."""
+        """Note that a write was refused because there is no space. Telegraf keeps it and tries again."""
         with self._changed:
             self._refused_s = time.monotonic()
 
     def wait(self, number: int, within_s: float, lost: Callable[[], bool]) -> bool:
-        """Wait for a mark; false: not within that time since the last refused write, or Telegraf has ended (`lost`)."""
+        """Wait for a mark. Each refused write starts the time again.
+
+        False: the mark did not come within that time, or Telegraf has ended (`lost`).
+        """
         began_s = time.monotonic()
         with self._changed:
             while self._last < number:
@@ -77,7 +80,7 @@ class TelegrafWriter:
         self._connection: http.client.HTTPConnection | None = None
 
     def __call__(self, bucket: str, body: bytes) -> int:
-        """Hand over and wait; halve what is refused until the bad message is alone."""
+        """Hand the body over and wait. A refused body is halved until the bad message is alone."""
         number = next(self._numbers)
         status, answer = self._post(body + b"handed_over,run=%b id=%di\n" % (self._receipts.run, number))
         if status in REFUSED:
@@ -106,7 +109,7 @@ class TelegrafWriter:
             raise UnavailableError(f"Telegraf does not answer: {error or type(error).__name__}") from error
 
     def _is_closed(self) -> bool:
-        """Whether Telegraf has closed the connection: it sends nothing without being asked."""
+        """Whether Telegraf has closed the connection. Without a request it sends nothing, so data means the end."""
         connection = self._connection
         return connection is None or connection.sock is None or bool(select.select([connection.sock], [], [], 0)[0])
 

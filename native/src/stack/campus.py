@@ -121,7 +121,7 @@ def campus_status(campus: Topology, folder: Path = FOLDER) -> tuple[list[str], b
 
 
 def _stop_others(folder: Path, names: Collection[str]) -> None:
-    """Stop sites that campus.toml has no more."""
+    """Stop sites that are no longer in campus.toml."""
     for data in _site_folders(folder):
         if data.parent.name not in names:
             _stop(data)
@@ -137,7 +137,7 @@ def _stop(data_dir: Path) -> None:
 
 
 def site_settings(folder: Path, site: Site, cluster: Cluster | None) -> Settings:
-    """Settings of one site, everything on loopback. They stand in its `.env` too, so that
+    """Settings of one site, with everything on loopback. They are written to its `.env` too, so that
     `STACK_ENV_FILE=.campus/north/.env make status` finds them."""
     building = folder / site.name / "building" / "building.json"
     if not building.exists():
@@ -160,7 +160,7 @@ def start_entry(folder: Path, port: int, sites: Mapping[str, Settings], timeout_
 
     Args:
         folder: of campus.toml, keys and logs.
-        port: it listens on, on loopback.
+        port: the loopback port on which it listens.
         sites: settings of each site by name.
         timeout_ms: so long a site may take until its answer begins.
     """
@@ -176,7 +176,7 @@ def start_entries(
     Args:
         folder: of their files.
         ports: of the processes, on loopback.
-        sites: in the order that decides between two records of the same second.
+        sites: their order decides between two records of the same second.
         timeout_ms: so long a site may take until its answer begins.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -246,7 +246,7 @@ def key_command(user_dir: Path, arguments: Sequence[str]) -> subprocess.Complete
 
 
 def _site_endpoint(folder: Path, name: str, settings: Settings) -> SiteEndpoint:
-    """A site of this machine with a key of the entry's, kept in the entry's folder; an existing one is used on."""
+    """A site of this machine, with the entry's key there. The entry's folder keeps the key; an existing one is used."""
     file = folder / f"{name}.key"
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -257,7 +257,7 @@ def _site_endpoint(folder: Path, name: str, settings: Settings) -> SiteEndpoint:
 def make_key(settings: Settings, file: Path) -> None:
     """Make the entry's key at a site, and write it to a file."""
     user_dir = settings.data_dir / "node-red"
-    key_command(user_dir, ["revoke", KEY_NAME])  # of a file that is gone
+    key_command(user_dir, ["revoke", KEY_NAME])  # a key whose file is gone
     made = key_command(user_dir, ["add", KEY_NAME, *(part for right in RIGHTS for part in ("--right", right))])
     if made.returncode:
         raise StackError(f"no key for the campus entry: {made.stderr.removeprefix('error: ').strip()}")

@@ -1,6 +1,6 @@
 """`make campus-files`: a folder for each host of a campus in containers, with all that its role needs and nothing else.
 
-Secrets are made once, in the folder `operator`, which stays where it was made. Run again, it brings the folders up to
+Secrets are made once, in the folder `operator`, which stays where it was made. A further run brings the folders up to
 date.
 """
 
@@ -32,7 +32,7 @@ SITE_KEYS = (
     "SDA_TRUSTED_PROXIES", "SDA_RATE_PER_S", "SDA_RATE_TRUSTED_PER_S", "SDA_EDITOR", "SDA_CORS_ORIGINS",
     "MQTT_TELEGRAF_PASSWORD", "MQTT_NODERED_PASSWORD", "INFLUX_ADMIN_TOKEN",
 )  # fmt: skip
-"""Of a site's settings what its containers need."""
+"""The settings of a site that its containers need."""
 Files = dict[str, bytes]
 """Path below a host's folder -> content."""
 PLACE: Files = {"place.sh": (ROOT / "broker" / "place.sh").read_bytes()}
@@ -183,7 +183,7 @@ def _entry(campus: Hosts, operator: Path, keys: Mapping[str, bytes]) -> Files:
 
 
 def campus_toml(campus: Hosts) -> str:
-    """campus.toml of the entry's processes in containers: everybody needs a key, HAProxy says who it is."""
+    """campus.toml of the entry's processes in containers: everybody needs a key. HAProxy says who it is."""
     entry = campus.entry
     lines = [
         "# Written anew by `make campus-files`; changes here are lost.",

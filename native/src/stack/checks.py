@@ -59,12 +59,12 @@ NOT_WITH_SYSTEM = (
 WITH_SETUP_PAGE = ("test_alerts.py", "test_two_stores.py")
 WITH_DASHBOARD = "test_dropped_by_broker.py"
 NOT_WITH_FAULTS = ("test_chaos.py", WITH_DASHBOARD, *WITH_SETUP_PAGE)
-"""Parts of `tests` that do not run together with the rest, so that all lanes take about as long."""
+"""Parts of `tests` that run apart from the rest, so that all lanes take about the same time."""
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
 
 def check() -> int:
-    """Run linters, type checkers and configuration validation, all even after a failure."""
+    """Run linters, type checkers and configuration validation. After a failure the others run too."""
     venv = Path(sys.executable).parent
     with tempfile.TemporaryDirectory() as folder:
         env_file = Path(folder) / ".env"
@@ -104,7 +104,7 @@ def test(arguments: list[str]) -> int:
     """Run unit, property and system tests of every folder, in parallel lanes, since many of them wait.
 
     Args:
-        arguments: if any, for pytest instead of the lanes.
+        arguments: if there are any, pytest runs with them instead of the lanes.
     """
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:

@@ -22,7 +22,7 @@ PORT_KEY = "CAMPUS_PORT"
 def cluster_up(
     folder: Path, topology: Topology, sites: Mapping[str, Settings], report: Callable[[str], None] = print_line
 ) -> None:
-    """Start the broker for sites whose accounts are there, and HAProxy; restart what has changed.
+    """Start the broker and HAProxy, and restart what has changed. The accounts of the sites must be there.
 
     Args:
         folder: of all its files.
@@ -43,7 +43,8 @@ def cluster_up(
         wanted = processes_of(folder, topology, sites)
         supervisor.apply(wanted)
         first = len(topology.cluster.nodes) if topology.cluster else 0
-        for together in (wanted[:first], wanted[first:]):  # HAProxy leaves a node for seconds that does not listen yet
+        # The nodes first: HAProxy avoids a node for seconds when it does not listen yet.
+        for together in (wanted[:first], wanted[first:]):
             for process in together:
                 supervisor.start(process.name, wait=False)
             for process in together:
@@ -65,7 +66,7 @@ def processes_of(folder: Path, topology: Topology, sites: Mapping[str, Settings]
 
 
 def _callouts(data: Path, cluster: Cluster, sites: Mapping[str, Settings]) -> list[Process]:
-    """One at each node, which asks it first; the others are asked while it is away. Two where there is one node."""
+    """One callout at each node. The node asks it first, and the others while it is away. A single node has two."""
     options = [part for name, one in sites.items() for part in ("--site", f"{name}={one.data_dir / 'broker'}")]
     options += ["--nodes", str(len(cluster.nodes)), "--queue-bytes", str(cluster.queue.size)]
     admission = functools.partial(_admits_all, sites)

@@ -1,7 +1,7 @@
-"""HAProxy's configuration for a campus: the broker's nodes behind two ports, the entry's processes behind one; and in
-containers on several hosts, that of the entry and that of a site. Pure.
+"""HAProxy's configuration for a campus. Pure.
 
-TLS of receivers ends at the broker, not here.
+On one machine the broker's nodes are behind two ports, and the entry's processes behind one. In containers on several
+hosts the entry and each site have a configuration of their own. TLS of receivers ends at the broker, not here.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _NODES = """backend nodes
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What HAProxy passes connections on to."""
+    """A server to which HAProxy passes connections."""
 
     name: str
     address: str
@@ -81,8 +81,8 @@ frontend entry
 
 
 def render_site_host(nodes: Sequence[Server], open_files: int) -> str:
-    """haproxy.cfg of a site in containers: the broker without TLS for the site's services, with TLS to the nodes. Paths
-    as in compose.site.yaml."""
+    """haproxy.cfg of a site in containers: services reach the broker without TLS, HAProxy reaches the nodes with TLS.
+    Paths as in compose.site.yaml."""
     return f"""{_head("make campus-files", open_files)}{_RESOLVERS}
 # For the services of this site, inside its network. TLS begins here.
 frontend mqtt
@@ -209,7 +209,7 @@ frontend entry
 
 
 def _quoted(path: Path) -> str:
-    """In single quotes, between which nothing is replaced."""
+    """The path in single quotes. HAProxy replaces nothing between them."""
     text = str(path)
     if "'" in text or "\n" in text:
         raise StackError(f"{text} has a quotation mark or a line break, which HAProxy refuses; choose another folder")

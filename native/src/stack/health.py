@@ -103,7 +103,10 @@ def listens(host: str, port: int) -> Health:
 
 
 def callout(ready: Path, admits: Callable[[], Health]) -> Health:
-    """Up when it has begun its work and the broker admits an account. Without a callout that question takes seconds."""
+    """Up when the callout has begun its work and the broker admits an account.
+
+    The broker is asked last: without a callout its answer takes seconds.
+    """
     return admits() if ready.exists() else Health(up=False, detail=f"{ready} is not there yet")
 
 

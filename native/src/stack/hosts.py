@@ -1,4 +1,4 @@
-"""The file of `make campus-files`: which part of a campus runs on which host. Checked, with every fault named."""
+"""Reads and checks the file of `make campus-files`: which part of a campus runs on which host. Names every fault."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class SiteHost:
 
 @dataclass(frozen=True, slots=True)
 class EntryHost:
-    """What callers and receivers connect to."""
+    """The host to which callers and receivers connect."""
 
     host: str
     https_port: int

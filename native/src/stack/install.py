@@ -312,7 +312,7 @@ def _nats() -> Part:
 
 
 def nats_libraries() -> Part:
-    """What its callout imports, as locked in uv.lock; into the environment that runs this."""
+    """The libraries that NATS' callout imports, as locked in uv.lock. The environment that runs this gets them."""
 
     def fetch(shell: Shell) -> None:
         uv = cache_dir() / f"uv-{VERSIONS['UV_VERSION']}" / "bin" / "uv"

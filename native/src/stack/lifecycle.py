@@ -26,7 +26,7 @@ from .wait import wait_for
 
 START_WITHIN_S = 60.0
 DATA_SPACE_BYTES = 2**29
-"""Space for a day of the demo and InfluxDB's compactions; with less InfluxDB stops in the middle of a write."""
+"""Space for a day of the demo and InfluxDB's compactions. With less, InfluxDB stops in the middle of a write."""
 
 
 def up(settings: Settings, report: Callable[[str], None] = print_line, leave_out: Collection[str] = ()) -> Settings:
@@ -70,15 +70,15 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
 
 
 def _end_second_sessions(settings: Settings, supervisor: Supervisor) -> None:
-    """Back from two InfluxDBs to one: end the sessions of the second Telegraf and of its spool, for which the broker
-    would keep messages."""
+    """End the sessions of the second Telegraf and of its spool when there is only one InfluxDB again. The broker would
+    keep messages for them."""
     passwords, prefix = settings.data_dir / "broker" / "passwords", f"{SECOND.name('telegraf')}-"
     if len(settings.stores) > 1 or not passwords.exists() or not supervisor.running:
         return
     users = [line.partition(":")[0] for line in passwords.read_text().splitlines() if line.startswith(prefix)]
     for part in ("telegraf", "spool") if users else ():
         supervisor.stop(SECOND.name(part))
-    for user in users:  # a clean session takes the place of the one that was kept
+    for user in users:  # a clean session replaces the kept one
         reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
         client_id = user.replace(prefix, f"{SECOND.name('telegraf')}/")
         health.broker(*reach, user, settings["MQTT_TELEGRAF_PASSWORD"], client_id)
@@ -161,7 +161,7 @@ def process_lines(supervisor: Supervisor, listed: Sequence[Process]) -> tuple[li
 
 
 def provision_broker(settings: Settings) -> None:
-    """Accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
+    """Write accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
     command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
                "--tls-port", 0 if settings.on_cluster else settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
                "--open-files", open_files()]  # fmt: skip
@@ -206,7 +206,7 @@ def _write_registry(settings: Settings) -> None:
 
 
 def run_tool(what: str, command: Sequence[object], environment: Mapping[str, str]) -> None:
-    """Run a program of the repository with these variables alone; a StackError with its message where it fails."""
+    """Run a program of the repository with only these variables. If it fails, a StackError has its message."""
     done = subprocess.run([str(part) for part in command], env={"PATH": os.environ["PATH"], **environment},
                           capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode:
@@ -214,7 +214,7 @@ def run_tool(what: str, command: Sequence[object], environment: Mapping[str, str
 
 
 def start(process: Process, supervisor: Supervisor, report: Callable[[str], None]) -> None:
-    """Start a process and wait until it is healthy; a StackError with its last log lines where it is not."""
+    """Start a process and wait until it is healthy. If it does not become so, a StackError has its last log lines."""
     supervisor.start(process.name)
     try:
         wait_for(lambda: process.healthy().up, START_WITHIN_S, process.name)

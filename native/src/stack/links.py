@@ -18,9 +18,9 @@ LINKS = {
     ("spool", "influxd"): "INFLUX_PORT",
     ("telegraf", "mosquitto"): "MQTT_PORT",
 }
-"""Who connects to what, and the setting of the port there."""
+"""Who connects to what, and the setting with the port of the latter."""
 SETTING = "LINK_PORTS"
-"""`node-red-influxd=21000,…`: the port of the proxy on the way; without it parts connect directly."""
+"""`node-red-influxd=21000,…`: the port of the proxy between them. Without it parts connect directly."""
 READY_WITHIN_S = 20.0
 TIMEOUT_S = 10.0
 
@@ -64,7 +64,7 @@ def proxies(ways: Mapping[str, tuple[int, int]], port: int) -> Iterator[Links]:
     """Run Toxiproxy during the block.
 
     Args:
-        ways: by name the port that it listens on and the one that it connects to, on this machine.
+        ways: for each name the port on which it listens and the port to which it connects, on this machine.
         port: of its own interface.
     """
     with tempfile.TemporaryDirectory(prefix="sda-links-") as folder:

@@ -1,4 +1,4 @@
-"""Ends processes of a killed supervisord, which are found by a mark in their environment."""
+"""Ends processes that a killed supervisord has left. A mark in their environment identifies them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -11,11 +11,11 @@ from .settings import Settings
 from .wait import wait_for
 
 LOCATED_WITHIN_S = 15.0
-"""A start after an ordinary stop needs a few seconds; a longer outage goes on in the background."""
+"""After an ordinary stop a start needs a few seconds. After a longer outage locating goes on in the background."""
 
 
 def problems(settings: Settings) -> list[str]:
-    """The parts that are not up by /health, each with reason and remedy; empty: all are up."""
+    """The parts that are not up according to /health, each with reason and remedy. Empty: all are up."""
     try:
         report = _report(settings)
     except (URLError, OSError, ValueError) as error:
@@ -38,7 +38,7 @@ def wait_until_healthy(settings: Settings, within_s: float = 60.0) -> None:
     """Wait until broker, ingest, database and flows work together.
 
     Raises:
-        StackError: with what /health text last.
+        StackError: with the last text of /health.
     """
     last: list[str] = []
 
@@ -54,7 +54,7 @@ def wait_until_healthy(settings: Settings, within_s: float = 60.0) -> None:
 
 
 def wait_until_located(settings: Settings, within_s: float = LOCATED_WITHIN_S) -> bool:
-    """Wait until the past is located, so that history answers instead of 503; whether it is within `within_s`."""
+    """Wait until the past is located, so that history answers instead of 503. False: not within `within_s`."""
     try:
         wait_for(lambda: _is_located(settings), within_s, "the past to be located")
     except StackError:

@@ -14,14 +14,14 @@ from .settings import Settings, reachable
 from .stores import FIRST, Store
 
 LOW_PRIORITY = ("nice", "-n", "19")
-"""Command prefix of the store: the live services go first on a busy machine, and what empties the broker."""
+"""Command prefix of the store. On a busy machine the live services and what empties the broker go first."""
 REDUCED_PRIORITY = ("nice", "-n", "10")
-"""Command prefix of what readies readings for the store: what it has not taken yet is on the spool's disk."""
+"""Command prefix of what prepares readings for the store. What it has not taken yet is on the spool's disk."""
 
 CALLOUTS = (1, 2)
 """Two, since nobody can connect to NATS without one."""
 ERASING_WITHIN_S = 900.0
-"""One person, from a week of readings on a large site."""
+"""Time to erase one person from a week of readings on a large site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def processes(settings: Settings) -> list[Process]:
 
 
 def first_processes(settings: Settings) -> list[Process]:
-    """The broker's and the databases', which issue tokens to those after them."""
+    """The processes of the broker and of the databases. Databases issue tokens to the processes after them."""
     return [*_broker(settings), *(_influxd(settings, store) for store in settings.stores)]
 
 
@@ -109,7 +109,7 @@ def callout(
     Args:
         data: the broker's data folder.
         number: which one it is.
-        port: NATS' own, of the node that it works with.
+        port: NATS' own port of the node that it works with.
         mqtt_port: where it publishes the broker's figures.
         admission: whether the broker admits an account.
         more: options.
@@ -221,7 +221,7 @@ def _telegraf(settings: Settings, store: Store) -> Process:
 
 
 def _erasures(settings: Settings) -> list[Process]:
-    """Erases people from an InfluxDB that was away when it was asked for; only with two."""
+    """Erases people from an InfluxDB that was away at the time of the request. It runs only with two InfluxDBs."""
     if len(settings.stores) == 1:
         return []
     influx, data = ROOT / "influx", settings.data_dir / "erasures"

@@ -28,13 +28,15 @@ FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`scratch [--links] FOLDER [KEY=value …]`: run a stack in a new folder, print its description as one line of JSON,
-    run until standard input ends, then stop it and delete the folder. Lines of standard input stop and start parts
-    meanwhile, and delay the connections between them (with `--links`)."""
+    """`scratch [--links] FOLDER [KEY=value …]`: run a stack in a new folder until standard input ends.
+
+    Its description is printed as one line of JSON. Lines of standard input stop and start parts, and delay the
+    connections between them (with `--links`). At the end the stack is stopped and the folder is deleted.
+    """
     with_links, rest = "--links" in arguments, [one for one in arguments if one != "--links"]
     folder = Path(rest[0]).resolve()
     own = dict(one.split("=", 1) for one in rest[1:])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it, and may be interrupted itself
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller ends this process, and may be interrupted itself
     with ExitStack() as stack:
         ports, links = stack.enter_context(linked(own)) if with_links else ({}, None)
         settings = stack.enter_context(scratch_stack(folder, own | ports))
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
-    """Proxies between the parts of a stack; yields `own` with the settings that make the stack use them."""
+    """Run proxies between the parts of a stack. Yields `own` with the settings that make the stack use them."""
     install(delay_parts())
     own_port, *free = _free_ports(1 + 2 * len(LINKS))
     keys = dict.fromkeys(LINKS.values())
@@ -59,13 +61,13 @@ def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
         yield {**chosen, SETTING: ",".join(f"{name}={port}" for name, (port, _) in ways.items())}, links
 
 
-def _run_command(settings: Settings, links: Links | None, order: str, *words: str) -> None:
-    """`stop PART`, `start PART`: an outage that a scenario asks for. `delay PART-OTHER MS`: of a connection."""
-    if order == "delay" and links is not None:
+def _run_command(settings: Settings, links: Links | None, command: str, *words: str) -> None:
+    """`stop PART` and `start PART` make an outage for a scenario. `delay PART-OTHER MS` delays a connection."""
+    if command == "delay" and links is not None:
         links.delay(words[0], float(words[1]))
         return
     supervisor = Supervisor(settings.data_dir)
-    {"stop": supervisor.stop, "start": supervisor.start}[order](words[0])
+    {"stop": supervisor.stop, "start": supervisor.start}[command](words[0])
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BU
 
     Args:
         folder: of all its files.
-        own: settings that differ from a new `.env`; ports that are not among them are free ones.
+        own: settings that differ from a new `.env`. For all other ports free ones are chosen.
         building: the building file; the demo's is copied, since pictures are stored beside it.
     """
     install(wanted_parts(own.get("BROKER", "mosquitto")))

@@ -24,7 +24,7 @@ PORT_KEYS = (
     "READINGS_PORT",
 )
 BROKERS = ("mosquitto", "nats", "cluster")
-"""`cluster`: of `make campus`, which runs it beside its sites."""
+"""`cluster` is the broker of `make campus`, which runs it beside its sites."""
 STORES = ("1", "2")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
 """Empty: no listener."""
@@ -96,7 +96,7 @@ class Settings:
         return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
 
     def mqtt_readers_url_from(self, part: str) -> str:
-        """The listener for who reads all readings, as `part` reaches it; of NATS, which has none, the plain one."""
+        """The listener for clients that read all readings, as `part` reaches it. NATS has only the plain one."""
         if self.on_nats or self.on_cluster:
             return self.mqtt_url_from(part)
         return f"ssl://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_READERS_PORT')}"
@@ -187,7 +187,7 @@ def keep_broker(settings: Settings) -> None:
 
 
 def write_env(env_file: Path, values: Mapping[str, str]) -> None:
-    """Write values into keys that `.env` has."""
+    """Change the values of keys that `.env` has."""
     lines = env_file.read_text().splitlines()
     kept = [f"{key}={values[key]}" if (key := line.partition("=")[0]) in values else line for line in lines]
     if kept != lines:

@@ -1,4 +1,4 @@
-"""Tables of a TOML file that describes a campus, read and checked, with every fault named."""
+"""Reads and checks the tables of a TOML file that describes a campus. Names every fault."""
 
 import re
 import tomllib
@@ -27,13 +27,13 @@ class Queue:
     replicas: int
     """Nodes that keep each message."""
     mib: int
-    """Bound on each node."""
+    """Bound on each node, in MiB."""
     sync_interval: str
     """How often it is synced to disk, or `always`."""
 
     @property
     def size(self) -> int:
-        """That bound in bytes."""
+        """Bound on each node, in bytes."""
         return self.mib * 2**20
 
     @property
@@ -43,7 +43,7 @@ class Queue:
 
 
 def read_toml(file: Path, describe: Callable[[dict[str, Any], list[str]], T]) -> T:
-    """What `describe` makes of the content; it appends to its second argument what is wrong.
+    """Read a TOML file and return what `describe` makes of it. `describe` appends faults to its second argument.
 
     Raises:
         StackError: naming every fault.
@@ -152,11 +152,11 @@ def tables(data: Mapping[str, Any], key: str, faults: list[str], max_count: int)
 
 
 def check_unique_names(names: Iterable[str], faults: list[str]) -> None:
-    """Each site has a name of its own."""
+    """Add a fault for each name that two sites have."""
     listed = list(names)
     faults += [f"sites: the name {name} is there twice" for name in sorted(set(listed)) if listed.count(name) > 1]
 
 
 def wrong_number_of_nodes(count: int) -> str:
-    """What is wrong with so many nodes; empty: nothing."""
+    """What is wrong with this number of nodes. Empty: nothing."""
     return "" if count in NODES else f"{count}: take 1, 3 or 5, of which a majority is left when one fails"

@@ -1,4 +1,4 @@
-"""campus.toml: what `make campus` brings up. Read and checked, with every fault named. It works out the ports too."""
+"""Reads and checks campus.toml, which says what `make campus` starts. Names every fault, and works out the ports."""
 
 import ipaddress
 import itertools
@@ -45,27 +45,27 @@ class Cluster:
     nodes: tuple[Node, ...]
     queue: Queue
     mqtt_port: int
-    """HAProxy's without TLS, on loopback."""
+    """HAProxy's port without TLS, on loopback."""
     mqtts_port: int
-    """HAProxy's for receivers; TLS passes through it."""
+    """HAProxy's port for receivers. TLS passes through it."""
     bind: str
-    """Address of that one."""
+    """Address of the port for receivers."""
     names: tuple[str, ...]
     """More names in the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site that is brought up here."""
+    """A site that is started here."""
 
     name: str
     building: Path
     demo: str
-    """SIM of its settings."""
+    """Value of SIM in its settings."""
     stores: int
     """InfluxDBs, 1 or 2."""
     first_port: int
-    """Nine ports from this one on are its own."""
+    """The first of its nine ports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class Topology:
     """A campus."""
 
     port: int
-    """HAProxy's for callers."""
+    """HAProxy's port for callers."""
     entry_ports: tuple[int, ...]
-    """Of the entry's processes, behind it."""
+    """Ports of the entry's processes, behind HAProxy."""
     cluster: Cluster | None
     """None: each site has a broker of its own."""
     sites: tuple[Site, ...]
@@ -97,7 +97,7 @@ def read(file: Path, port: str = "") -> Topology:
 
     Args:
         file: campus.toml.
-        port: replaces that of the file, if there is one.
+        port: replaces the port of the file, unless it is empty.
 
     Raises:
         StackError: naming every fault.
