@@ -6,7 +6,7 @@ const { PiecedJson } = require('../http/answer');
 const { createAdmission, deliver } = require('../http/flow');
 const { ApiError, badRequest } = require('../http/errors');
 const { refuseMethods } = require('../http/hacs-methods');
-const { breakOff, headersOf } = require('../http/plumbing');
+const { abortResponse, headersOf } = require('../http/handlers');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/paths/hacs');
 const { merge } = require('./merge');
 const { latestOf } = require('./people');
@@ -113,7 +113,7 @@ function addHacs(router, context, access) {
         lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
         const result = await work(context, msg.payload, { caller: callerOf(response).name, signal: response.locals.signal });
         const headers = { ...headersOf(typeof result === 'string'), ...(result instanceof PiecedJson ? result.headers : {}) };
-        const broken = (/** @type {Error} */ error) => breakOff(error, request, response, context.log);
+        const broken = (/** @type {Error} */ error) => abortResponse(error, request, response, context.log);
         const text = await deliver(result, response, () => response.set(headers), broken);
         if (text !== null) response.status(200).set(headers).send(text);
       }

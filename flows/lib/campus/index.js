@@ -11,7 +11,7 @@ const { createFigures } = require('../health/metrics/figures');
 const { createHttpFigures } = require('../health/metrics/http-figures');
 const { createPrometheus } = require('../health/metrics/prometheus');
 const { createBefore } = require('../http/before');
-const { failing, oneOf, send, unknown } = require('../http/plumbing');
+const { allowMethods, errorHandler, notFound, send } = require('../http/handlers');
 const { createSecure } = require('../http/secure');
 const { addApi } = require('./api');
 const { addHacs } = require('./hacs');
@@ -86,14 +86,14 @@ function createCampus(config, { version, log, clock = Date.now }) {
   app.set('trust proxy', clients.isProxy);
   app.use(hosts.guard);
   app.use(createBefore({ metrics: http, pressure, log: log.error }));
-  app.all('/health', openToAll, oneOf('GET', 'HEAD'), (request, response) => send(response, 200, health(access.known(request) !== null)));
-  app.all('/metrics', requireRight(['presence', 'admin']), oneOf('GET', 'HEAD'), (_request, response, next) => {
+  app.all('/health', openToAll, allowMethods('GET', 'HEAD'), (request, response) => send(response, 200, health(access.known(request) !== null)));
+  app.all('/metrics', requireRight(['presence', 'admin']), allowMethods('GET', 'HEAD'), (_request, response, next) => {
     prometheus.text().then((text) => response.set({ 'Content-Type': prometheus.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);
   });
   addHacs(app, { sites, same: () => { same += 1; }, log: log.error }, access);
   addPage(app, logins, requireRight);
   addApi(app, { sites, overview, clock, version, secret, log: log.error }, requireRight);
-  app.use(unknown, failing(log.error));
+  app.use(notFound, errorHandler(log.error));
 
   /** @type {NodeJS.Timeout[]} */
   let timers = [];

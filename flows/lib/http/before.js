@@ -5,7 +5,7 @@ const express = require('express');
 const compression = require('compression');
 const cors = require('cors');
 const { unavailable } = require('./errors');
-const { failing } = require('./plumbing');
+const { errorHandler } = require('./handlers');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
@@ -51,7 +51,7 @@ function createBefore({ metrics, corsOrigins = [], pressure, log }) {
     response.locals.isBodyUnread = true;
     next();
   });
-  router.use(failing(log));
+  router.use(errorHandler(log));
   return router;
 }
 

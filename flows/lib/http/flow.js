@@ -7,7 +7,7 @@ const { PiecedJson, stream } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError } = require('./errors');
 const { Rate, showBadge } = require('../shared/badge');
-const { BODY_BYTES, bodyOf, breakOff, errorAnswer, headersOf, methodFault, queryOf } = require('./plumbing');
+const { BODY_BYTES, abortResponse, bodyOf, errorAnswer, headersOf, methodNotAllowed, queryOf } = require('./handlers');
 
 /**
  * The steps between `http in` and `http response`: who may ask (`sda-access`), and what is answered (`sda-history`, `sda-latest`,
@@ -58,7 +58,7 @@ function createAdmission({ right, changes, described }) {
   return async (msg, { access }) => {
     const { request, response } = httpOf(msg);
     await run(guardOf(access), request, response);
-    if (changes && request.method === 'HEAD') throw methodFault('HEAD', described?.methods ?? ['POST']); // Express answers it as GET
+    if (changes && request.method === 'HEAD') throw methodNotAllowed('HEAD', described?.methods ?? ['POST']); // Express answers it as GET
     const { name, kind, rights } = callerOf(response);
     msg.caller = { name, kind, rights: [...rights] };
     if (!check) return;
@@ -87,7 +87,7 @@ const createQuestion = (right, ask) => async (msg, { hacs }, log) => {
   const body = await ask(hacs, msg.payload, lookUp);
   await accounted(response);
   const headers = { ...headersOf(typeof body === 'string'), ...(body instanceof PiecedJson ? body.headers : {}) };
-  const text = await deliver(body, response, () => response.set(headers), (error) => breakOff(error, request, response, log));
+  const text = await deliver(body, response, () => response.set(headers), (error) => abortResponse(error, request, response, log));
   if (text === null) return false;
   msg.statusCode = 200;
   msg.headers = headers;

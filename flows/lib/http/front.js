@@ -2,7 +2,7 @@
 'use strict';
 
 const { unavailable } = require('./errors');
-const { failing, unknown } = require('./plumbing');
+const { errorHandler, notFound } = require('./handlers');
 const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
@@ -49,7 +49,7 @@ function createFront(app, hosts, events) {
   let served = null;
   const isRunning = isRunningBy(events);
 
-  const refuse = failing(() => {}, { location: [] });
+  const refuse = errorHandler(() => {}, { location: [] });
   const starting = () => unavailable('Node-RED is starting', AGAIN_S);
 
   app.use(hosts.guard);
@@ -59,9 +59,9 @@ function createFront(app, hosts, events) {
     else next();
   }));
   app.parent?.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-    if (served && isRunning()) unknown(request, response, next);
+    if (served && isRunning()) notFound(request, response, next);
     else refuse(starting(), request, response, next);
-  }), failing((message) => served?.log(message)));
+  }), errorHandler((message) => served?.log(message)));
 
   /** @type {Front} */
   const front = {
