@@ -9,8 +9,8 @@ const { HACS_ROUTES } = require('./v1/description/paths/hacs');
  * What stands before and behind every route of Node-RED's HTTP server, whoever made the route: we, the dashboard, or a user's own
  * `http in`. Before all of them: host names, then what `serve` was given. Behind all of them: 404 and errors in JSON. Node-RED
  * listens before its flows have begun; until then, and while they are exchanged, our paths are 503 and not 404.
- * @typedef {{before: import('express').RequestHandler, router: import('express').Router, log: (message: string) => void}} Served before:
- *   comes before every route
+ * @typedef {{middleware: import('express').RequestHandler, router: import('express').Router, log: (message: string) => void}} Served
+ *   middleware: comes before every route
  * @typedef {{serve: (next: Served) => void, end: () => void}} Front serve: answer from now on; end: no more
  */
 const AGAIN_S = 1;
@@ -54,7 +54,7 @@ function createFront(app, hosts, events) {
 
   app.use(hosts.guard);
   app.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-    if (served) served.before(request, response, next);
+    if (served) served.middleware(request, response, next);
     else if (OURS.has(request.path.split('/', 2)[1] ?? '')) refuse(starting(), request, response, next);
     else next();
   }));

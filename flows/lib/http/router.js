@@ -3,7 +3,7 @@
 
 const express = require('express');
 const { createAccess, createLogin, openToAll, requireLogin } = require('../access');
-const { addChanging } = require('./changing');
+const { addBuildingRoutes } = require('./building-routes');
 const { createDashboard } = require('./dashboard');
 const { refuseMethods } = require('./hacs-methods');
 const { allowMethods, errorHandler, notFound, send } = require('./handlers');
@@ -37,7 +37,7 @@ function createRouter(context, access = createAccess(context)) {
   router.all('/metrics', requireRight(['presence', 'admin']), allowMethods('GET', 'HEAD'), (_request, response, next) => {
     metrics.text().then((text) => response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);
   });
-  addChanging(router, context, requireRight, { allowMethods, send });
+  addBuildingRoutes(router, context, requireRight, { allowMethods, send });
   router.use(createApi(context, requireRight));
 
   router.all('/monitoring', requireLogin(context.sessions), allowMethods('GET', 'HEAD'));

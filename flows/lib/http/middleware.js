@@ -33,7 +33,7 @@ const PREFLIGHT_AGAIN_S = 600;
  *   log: (message: string) => void}} context corsOrigins: whose pages may call, with a key
  * @returns {import('express').Router}
  */
-function createBefore({ metrics, corsOrigins = [], pressure, log }) {
+function createMiddleware({ metrics, corsOrigins = [], pressure, log }) {
   const router = express.Router();
   router.use(metrics.watch);
   router.use(API_PATHS, compression({ threshold: GZIP_FROM }));
@@ -55,4 +55,4 @@ function createBefore({ metrics, corsOrigins = [], pressure, log }) {
   return router;
 }
 
-module.exports = { createBefore };
+module.exports = { createMiddleware };

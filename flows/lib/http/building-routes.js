@@ -16,7 +16,7 @@ const { sendJson } = require('./v1/send');
  * @param {{allowMethods: (...methods: string[]) => import('express').RequestHandler,
  *   send: (response: import('express').Response, status: number, body: object|string) => void}} handlers
  */
-function addChanging(router, context, requireRight, { allowMethods, send }) {
+function addBuildingRoutes(router, context, requireRight, { allowMethods, send }) {
   const read = requireRight(['presence', 'admin']);
   const change = requireRight('admin', { changes: true });
   /** @param {number} limit */
@@ -80,4 +80,4 @@ const PICTURE_BYTES = 2 * BOUNDS.bytes;
 /** @param {unknown} value of the query */
 const isYes = (value) => /^(1|true)$/.test(String(value));
 
-module.exports = { addChanging };
+module.exports = { addBuildingRoutes };
