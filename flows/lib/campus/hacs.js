@@ -3,7 +3,7 @@
 
 const { callerOf, lookUpOf } = require('../access');
 const { PiecedJson } = require('../http/answer');
-const { createAdmission, deliver } = require('../http/flow');
+const { createAccessCheck, deliver } = require('../http/flow');
 const { ApiError, badRequest } = require('../http/errors');
 const { refuseMethods } = require('../http/hacs-methods');
 const { abortResponse, headersOf } = require('../http/handlers');
@@ -101,7 +101,7 @@ const WORK = { '/extractbeacon': extractBeacon, '/newbeacondetect': newBeaconDet
 function addHacs(router, context, access) {
   refuseMethods(router, access.requireRight);
   for (const { path, right, changes, body, methods } of HACS_ROUTES) {
-    const admit = createAdmission({ right, changes, described: { methods, body } });
+    const checkAccess = createAccessCheck({ right, changes, described: { methods, body } });
     const work = WORK[/** @type {keyof typeof WORK} */ (path)];
     router.all(path, (request, response, next) => {
       /** @type {any} */
@@ -109,7 +109,7 @@ function addHacs(router, context, access) {
       answer().catch(next);
 
       async function answer() {
-        await admit(msg, /** @type {any} */ ({ access }));
+        await checkAccess(msg, /** @type {any} */ ({ access }));
         lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
         const result = await work(context, msg.payload, { caller: callerOf(response).name, signal: response.locals.signal });
         const headers = { ...headersOf(typeof result === 'string'), ...(result instanceof PiecedJson ? result.headers : {}) };

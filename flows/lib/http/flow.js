@@ -45,7 +45,7 @@ const run = (handler, request, response) => new Promise((resolve, reject) => {
  *   changes: the route is more than a question; described: query, form and JSON become one checked `msg.payload`
  * @returns {(msg: Message, http: Http) => Promise<void>} which throws ApiError where it is refused
  */
-function createAdmission({ right, changes, described }) {
+function createAccessCheck({ right, changes, described }) {
   const check = described && createBodyCheck(described.body);
   /** @type {{access: Http['access'], guard: import('express').RequestHandler}|null} */
   let known = null;
@@ -78,7 +78,7 @@ function createAdmission({ right, changes, described }) {
  *   Promise<object|string>|object|string} ask
  * @returns {(msg: Message, http: Http, log: Log) => Promise<boolean>} false: it was too large for a message and is sent already
  */
-const createQuestion = (right, ask) => async (msg, { hacs }, log) => {
+const createAnswer = (right, ask) => async (msg, { hacs }, log) => {
   const { request, response } = httpOf(msg);
   const lookUp = lookUpOf(response);
   if (!callerOf(response)?.rights.has(right) || (right === 'history' && !lookUp)) {
@@ -157,4 +157,4 @@ function onRequest(RED, node, definition, work) {
   node.on('input', (/** @type {any} */ msg, /** @type {any} */ send, /** @type {any} */ done) => { answer(msg, send).then(() => done(), done); });
 }
 
-module.exports = { createAdmission, createQuestion, deliver, onRequest };
+module.exports = { createAccessCheck, createAnswer, deliver, onRequest };
