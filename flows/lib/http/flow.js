@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf } = require('../access');
+const { auditWritten, callerOf, lookUpOf } = require('../access');
 const { PiecedJson, stream } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError } = require('./errors');
@@ -85,7 +85,7 @@ const createAnswer = (right, ask) => async (msg, { hacs }, log) => {
     throw new Error(`nobody has checked who asks: wire an sda-access node with the right "${right}" before this one`);
   }
   const body = await ask(hacs, msg.payload, lookUp);
-  await accounted(response);
+  await auditWritten(response);
   const headers = { ...headersOf(typeof body === 'string'), ...(body instanceof PiecedJson ? body.headers : {}) };
   const text = await deliver(body, response, () => response.set(headers), (error) => abortResponse(error, request, response, log));
   if (text === null) return false;

@@ -2,7 +2,7 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf, openToAll } = require('../../access');
+const { auditWritten, callerOf, lookUpOf, openToAll } = require('../../access');
 const { BODY_BYTES, allowMethods, bodyOf, errorHandler, notFound, queryOf } = require('../handlers');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
@@ -57,7 +57,7 @@ function createApi(context, requireRight) {
           return answer(method === 'get' ? ask : { ...ask, body: checkBody(queryOf(request), bodyOf(request)) });
         })
         .then(async (result) => {
-          await accounted(response);
+          await auditWritten(response);
           sendJson(response.status(status), result);
         }).catch(next);
     });
