@@ -4,7 +4,7 @@
 const { between, BETWEEN } = require('./influxql');
 
 /**
- * Compares the pasts of two databases by the heartbeats in them: one that was away for too long, or has lost its disk, has
+ * Finds gaps in the past of one of two databases, by the heartbeats in them. One that was away for too long, or has lost its disk, has
  * fewer in an hour.
  */
 
@@ -32,7 +32,7 @@ async function heartbeatsByHour(influx, toMs) {
   return new Map((series?.rows ?? []).map(([hourMs, count]) => [hourMs, count]));
 }
 
-/** Hours in which `mine` has fewer heartbeats than `others`. @param {Hours} mine @param {Hours} others */
-const lackingHours = (mine, others) => [...others].filter(([hourMs, count]) => count - (mine.get(hourMs) ?? 0) > TOLERATED).length;
+/** The number of hours in which `mine` has fewer heartbeats than `others`. @param {Hours} mine @param {Hours} others */
+const countMissingHours = (mine, others) => [...others].filter(([hourMs, count]) => count - (mine.get(hourMs) ?? 0) > TOLERATED).length;
 
-module.exports = { heartbeatsByHour, lackingHours, SETTLED_MS };
+module.exports = { heartbeatsByHour, countMissingHours, SETTLED_MS };
