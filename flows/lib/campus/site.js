@@ -16,7 +16,7 @@ const { ON_BEHALF_OF } = require('../access');
  */
 
 /** As long as a site may pause within an answer (its own queries pause 5 s at most). */
-const PAUSE_MS = 10_000;
+const IDLE_TIMEOUT_MS = 10_000;
 /** An answer that is read as a whole; more than this is no answer of a site. */
 const TEXT_BYTES = 64 * 1024 * 1024;
 const CONNECTIONS = 128;
@@ -33,8 +33,8 @@ class SiteUnavailable extends Error {
   }
 }
 
-/** @param {import('./config').SiteConfig & {timeoutMs: number, pauseMs?: number}} options */
-function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
+/** @param {import('./config').SiteConfig & {timeoutMs: number, idleTimeoutMs?: number}} options */
+function createSite({ name, url, ca, key, timeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS }) {
   const { Agent, request } = url.startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ...(ca === null ? {} : { ca }) });
 
@@ -86,17 +86,17 @@ function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
    * @param {AbortSignal|undefined} signal of the one who asks @param {() => void} end that listens to it
    */
   async function* read(answer, stop, signal, end) {
-    let limit = setTimeout(() => stop.abort(), pauseMs);
+    let limit = setTimeout(() => stop.abort(), idleTimeoutMs);
     let isWhole = false;
     try {
       for await (const piece of answer) {
         clearTimeout(limit);
         yield /** @type {Buffer} */ (piece);
-        limit = setTimeout(() => stop.abort(), pauseMs);
+        limit = setTimeout(() => stop.abort(), idleTimeoutMs);
       }
       isWhole = true;
     } catch (error) {
-      const late = stop.signal.aborted ? `does not go on with its answer within ${pauseMs} ms` : 'broke off in the middle of its answer';
+      const late = stop.signal.aborted ? `does not go on with its answer within ${idleTimeoutMs} ms` : 'broke off in the middle of its answer';
       throw named(error, late, signal);
     } finally {
       clearTimeout(limit);

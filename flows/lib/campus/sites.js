@@ -32,7 +32,7 @@ const AGAIN_S = 5;
 
 /**
  * A site with what is known of it.
- * @param {import('./config').SiteConfig} config @param {{timeoutMs: number, pauseMs?: number}} times @param {number} nowMs
+ * @param {import('./config').SiteConfig} config @param {{timeoutMs: number, idleTimeoutMs?: number}} times @param {number} nowMs
  */
 const createMember = (config, times, nowMs) => ({
   site: createSite({ ...config, ...times }),
@@ -113,10 +113,11 @@ function refusalOf({ site, status, headers }, message) {
 
 /**
  * @param {import('./config').SiteConfig[]} configs
- * @param {{timeoutMs: number, pauseMs?: number, warn: (text: string) => void, info: (text: string) => void, clock?: () => number}} means
+ * @param {{timeoutMs: number, idleTimeoutMs?: number, warn: (text: string) => void, info: (text: string) => void,
+ *   clock?: () => number}} means
  */
-function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now }) {
-  const members = configs.map((config) => createMember(config, { timeoutMs, pauseMs }, clock()));
+function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Date.now }) {
+  const members = configs.map((config) => createMember(config, { timeoutMs, idleTimeoutMs }, clock()));
   const ended = new AbortController();
   /** @type {Promise<unknown>|null} */
   let looking = null;

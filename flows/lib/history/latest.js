@@ -17,7 +17,7 @@ const { LATEST_MS } = require('./index');
 const KEPT_MS = 5000;
 const SETTLED_KEPT_MS = 60_000;
 /** So long a caller waits for the first answer; who comes later finds it. */
-const patience = timeout(800, TimeoutStrategy.Aggressive);
+const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number,
@@ -46,7 +46,7 @@ function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
       if (!asking && clock() - askedMs >= before.keptMs) ask(fromMs, completeMs);
       return before;
     }
-    return patience.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
+    return timeoutPolicy.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
       throw isTaskCancelledError(error) ? new StoreBusy('InfluxDB is still looking for them') : error;
     });
   }

@@ -16,7 +16,7 @@ const SETTLED_MS = 60_000;
 /** A restart may lose one or two of an hour's 720. */
 const TOLERATED = 6;
 /** The bucket's points are few, but of 22 days. */
-const PATIENT_MS = 10_000;
+const BACKGROUND_TIMEOUT_MS = 10_000;
 
 /** @typedef {Map<number, number>} Hours heartbeats by the beginning of their hour, epoch ms */
 
@@ -28,7 +28,7 @@ const PATIENT_MS = 10_000;
 async function heartbeatsByHour(influx, toMs) {
   const fromMs = Math.floor((toMs - LOOK_BACK_MS) / HOUR_MS) * HOUR_MS;
   const [series] = await influx.query('health', `SELECT count("uptime_s") FROM "flows_health" WHERE ${BETWEEN} GROUP BY time(1h) fill(none)`,
-    between(fromMs, toMs), PATIENT_MS);
+    between(fromMs, toMs), BACKGROUND_TIMEOUT_MS);
   return new Map((series?.rows ?? []).map(([hourMs, count]) => [hourMs, count]));
 }
 

@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 const DISTINCT_MAX = 20_000;
 const DISTINCT_WHEN_LARGE = 100;
 /** No answer waits longer for a disk that does not take its line, as for InfluxDB: the line waits in memory. */
-const patience = timeout(800, TimeoutStrategy.Aggressive);
+const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{folder: string, clock: () => number, warn: (text: string) => void, bounds?: object}} edge
@@ -51,7 +51,7 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
   }
 
   /** Wait until what was put is written, as long as an answer waits. @returns {Promise<void>} */
-  const written = () => patience.execute(writer.settle).catch(() => {}); // the time was over: nothing else can fail
+  const written = () => timeoutPolicy.execute(writer.settle).catch(() => {}); // the time was over: nothing else can fail
 
   return {
     /**
