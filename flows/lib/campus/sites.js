@@ -26,9 +26,9 @@ const { messageIn, stateOf } = require('./state');
 const FAILURES = 5;
 const REST_MS = 1000;
 /** Until a site that refuses the entry's own key is worth another try, seconds. */
-const REFUSED_AGAIN_S = 30;
+const REFUSED_RETRY_AFTER_S = 30;
 /** Of a site that says nothing about it. */
-const AGAIN_S = 5;
+const RETRY_AFTER_S = 5;
 
 /**
  * A site with what is known of it.
@@ -104,11 +104,11 @@ async function askOne(member, question, { accept = [200], signal }) {
 /** What a status of a site means to the caller of the campus. @param {SiteAnswer} answer @param {string} message @returns {ApiError} */
 function refusalOf({ site, status, headers }, message) {
   if (status === 400 || status === 413) return new ApiError(status, message); // the question was wrong
-  if (status === 429 || status === 503) return unavailable(`site ${site}: ${message}`, Number(headers['retry-after']) || AGAIN_S);
+  if (status === 429 || status === 503) return unavailable(`site ${site}: ${message}`, Number(headers['retry-after']) || RETRY_AFTER_S);
   if (status === 401 || status === 403 || status === 421) {
-    return unavailable(`site ${site} refuses the campus entry: ${message}`, REFUSED_AGAIN_S);
+    return unavailable(`site ${site} refuses the campus entry: ${message}`, REFUSED_RETRY_AFTER_S);
   }
-  return unavailable(`site ${site} answers HTTP ${status}: ${message}`, AGAIN_S);
+  return unavailable(`site ${site} answers HTTP ${status}: ${message}`, RETRY_AFTER_S);
 }
 
 /**
@@ -187,6 +187,6 @@ function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Da
 }
 
 /** @param {unknown} error */
-const asApiError = (error) => (error instanceof SiteUnavailable ? unavailable(error.message, AGAIN_S) : error);
+const asApiError = (error) => (error instanceof SiteUnavailable ? unavailable(error.message, RETRY_AFTER_S) : error);
 
 module.exports = { createSites, asApiError };

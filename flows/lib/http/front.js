@@ -13,7 +13,7 @@ const { HACS_ROUTES } = require('./v1/description/paths/hacs');
  *   middleware: comes before every route
  * @typedef {{serve: (next: Served) => void, end: () => void}} Front serve: answer from now on; end: no more
  */
-const AGAIN_S = 1;
+const RETRY_AFTER_S = 1;
 /** Our paths, as the first segment; nobody else's routes are kept from answering. */
 const OURS = new Set(['', 'api', 'health', 'login', 'logout', 'metrics', 'monitoring', 'pages', ...HACS_ROUTES.map(({ path }) => path.slice(1))]);
 
@@ -50,7 +50,7 @@ function createFront(app, hosts, events) {
   const isRunning = isRunningBy(events);
 
   const refuse = errorHandler(() => {}, { location: [] });
-  const starting = () => unavailable('Node-RED is starting', AGAIN_S);
+  const starting = () => unavailable('Node-RED is starting', RETRY_AFTER_S);
 
   app.use(hosts.guard);
   app.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
