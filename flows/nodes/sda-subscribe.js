@@ -29,7 +29,7 @@ module.exports = function register(RED) {
     };
     const gather = (topic, payload) => {
       if (gathered.push({ topic, payload }) > 1) return;
-      if (broker.client) gatherWrites(broker.client.stream); // a broker that is played has none
+      if (broker.client) gatherWrites(broker.client.stream); // a mocked broker has none
       setImmediate(sendGathered);
     };
     const take = together ? gather : (topic, payload, { qos, retain }) => this.send({ topic, payload, qos, retain });

@@ -42,7 +42,8 @@ function addApi(router, { sites, overview, clock, version, secret, log }, requir
         .then((result) => sendJson(response, result)).catch(next);
     });
   }
-  router.use(PREFIX, requireRight('any')); // a stranger does not even learn what there is not
+  // a caller without a key gets 401, not 404: it does not learn which routes exist
+  router.use(PREFIX, requireRight('any'));
   router.use('/api', notFound, errorHandler(log));
 }
 

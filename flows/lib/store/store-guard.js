@@ -97,8 +97,8 @@ function createStoreGuard(influx, overrides = {}) {
   }
 
   /**
-   * Whether the database is there is asked beside a question that may take its time: so none waits for one that is away, and
-   * none that takes too long makes it count as away.
+   * Pings the database beside a slow query. So no query waits for a database that is down, and a slow query does not make it count
+   * as down.
    * @template T
    * @param {number} leftMs
    * @param {() => Promise<T>} work

@@ -67,7 +67,8 @@ function createApi(context, requireRight) {
     const methods = same.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
     router.all(inExpress(path), requireRight(/** @type {typeof same[number]} */ (same[0]).right), allowMethods(...methods));
   }
-  router.use(PREFIX, requireRight('any')); // a stranger does not even learn what there is not
+  // a caller without a key gets 401, not 404: it does not learn which routes exist
+  router.use(PREFIX, requireRight('any'));
   router.use('/api', notFound, errorHandler(context.log));
   return router;
 }
