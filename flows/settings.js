@@ -9,7 +9,7 @@ const { createFlowStorage } = require('./lib/flow-storage');
 const { createClients, createHosts, createSessions, createTrust, sameSecret } = require('./lib/access');
 const { protect } = require('./lib/http/dashboard');
 const { createClientFiles } = require('./lib/http/dashboard-client');
-const { createSecure } = require('./lib/http/secure');
+const { createHttpsListener } = require('./lib/http/https-listener');
 const { createHub } = require('./lib/dashboard/hub');
 const { startBuilding } = require('./lib/building/start');
 
@@ -40,12 +40,12 @@ const sessions = createSessions(config, Date.now, {
 });
 const hosts = createHosts(config.httpNames);
 const hub = createHub();
-const secure = config.httpsPort && createSecure({ host: config.httpsHost, port: config.httpsPort, certFile: config.httpsCert,
+const httpsListener = config.httpsPort && createHttpsListener({ host: config.httpsHost, port: config.httpsPort, certFile: config.httpsCert,
   keyFile: config.httpsKey, clock: Date.now });
 const admin = { username: config.adminUser, permissions: '*' };
 
 module.exports = {
-  uiHost: config.httpHost, // HTTPS listens beside it (lib/http/secure.js): health checks and tools of this machine stay with HTTP
+  uiHost: config.httpHost, // HTTPS listens beside it (lib/http/https-listener.js): health checks and tools of this machine stay with HTTP
   uiPort: config.httpPort,
   userDir: config.userDir,
   nodesDir: [path.join(__dirname, 'nodes'), path.join(__dirname, 'dashboard')],
@@ -87,5 +87,5 @@ module.exports = {
   },
   editorTheme: { tours: false, projects: { enabled: false }, multiplayer: { enabled: false } },
 
-  sda: { config, trusted, building, clients, hosts, sessions, hub, secure }, // for our own nodes
+  sda: { config, trusted, building, clients, hosts, sessions, hub, httpsListener }, // for our own nodes
 };

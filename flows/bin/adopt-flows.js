@@ -5,7 +5,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { FLOWS } = require('../lib/flow-storage');
-const { merged } = require('../lib/flow-storage/own');
+const { applyUserChanges } = require('../lib/flow-storage/user-changes');
 
 const [folder, flowFile] = process.argv.slice(2);
 if (!folder) {
@@ -13,7 +13,7 @@ if (!folder) {
   process.exit(2);
 }
 const [ours, own] = [path.resolve(flowFile ?? path.join(__dirname, '..', 'flows.json')), path.join(folder, FLOWS)];
-const flows = merged(JSON.parse(fs.readFileSync(ours, 'utf8')), JSON.parse(fs.readFileSync(own, 'utf8')));
+const flows = applyUserChanges(JSON.parse(fs.readFileSync(ours, 'utf8')), JSON.parse(fs.readFileSync(own, 'utf8')));
 fs.writeFileSync(ours, `${JSON.stringify(flows, null, 4)}\n`);
 fs.rmSync(own);
 console.log(`${ours} has it now; start Node-RED again`);

@@ -6,7 +6,7 @@ const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { eventOf } = require('./outbox/messages');
-const { createAdmission } = require('./intake/admission');
+const { createValidation } = require('./intake/validation');
 const { createNewestFirst } = require('./intake/newest-first');
 const { createHistory } = require('./history');
 const { createKnownPeople } = require('./history/known-people');
@@ -41,7 +41,7 @@ function createSite(building, startedMs, clock = Date.now) {
   const results = createResults(outbox, recentEvents, knownPeople.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
-  const admission = createAdmission(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
+  const validation = createValidation(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
   const simulated = createSimulated();
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
@@ -128,7 +128,7 @@ function createSite(building, startedMs, clock = Date.now) {
 
   return {
     ...live,
-    check: admission.admit,
+    check: validation.validate,
     locate,
     /** Batches that were checked, on their way to be located; under overload each receiver's newest first. */
     queue,
@@ -174,7 +174,7 @@ function createSite(building, startedMs, clock = Date.now) {
     simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
-    refusals: admission.refusals,
+    refusals: validation.refusals,
     /** @param {typeof onReadings} listener gets every batch that was taken; there is one */
     listen: (listener) => { onReadings = listener; },
     /** @param {typeof onProbe} listener gets when a probe was sent that came back; there is one */

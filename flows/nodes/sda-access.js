@@ -1,6 +1,6 @@
 'use strict';
 
-const { createAdmission, onRequest } = require('../lib/http/flow');
+const { createAccessCheck, onRequest } = require('../lib/http/flow');
 const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
 
 module.exports = function register(RED) {
@@ -10,7 +10,7 @@ module.exports = function register(RED) {
     const { right = 'presence', changes = false, route = '' } = definition;
     const described = HACS_ROUTES.find(({ path }) => path === route);
     if (route && !described) this.error(`${route} is not described: use one of ${HACS_ROUTES.map(({ path }) => path).join(', ')}, or none`);
-    onRequest(RED, this, definition, createAdmission({ right, changes, described }));
+    onRequest(RED, this, definition, createAccessCheck({ right, changes, described }));
   }
 
   RED.nodes.registerType('sda-access', SdaAccess);

@@ -1,12 +1,12 @@
 'use strict';
 
-const { createQuestion, onRequest } = require('../lib/http/flow');
+const { createAnswer, onRequest } = require('../lib/http/flow');
 
 module.exports = function register(RED) {
   /** Publishes a reading given by hand, and answers once the broker has acknowledged it. */
   function SdaDetection(definition) {
     RED.nodes.createNode(this, definition);
-    onRequest(RED, this, definition, createQuestion('presence', (hacs, params) => hacs.detect(params)));
+    onRequest(RED, this, definition, createAnswer('presence', (hacs, params) => hacs.detect(params)));
   }
 
   RED.nodes.registerType('sda-detection', SdaDetection);

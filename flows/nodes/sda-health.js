@@ -23,7 +23,7 @@ module.exports = function register(RED) {
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);
     if (replicas) this.health.addPart('stores', replicas.part);
-    if (RED.settings.sda.secure) this.health.addPart('https', RED.settings.sda.secure.part);
+    if (RED.settings.sda.httpsListener) this.health.addPart('https', RED.settings.sda.httpsListener.part);
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const removers = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();

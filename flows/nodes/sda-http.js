@@ -1,7 +1,7 @@
 'use strict';
 
 const { createAccess, createGuards } = require('../lib/access');
-const { createBefore } = require('../lib/http/before');
+const { createMiddleware } = require('../lib/http/middleware');
 const { createFront } = require('../lib/http/front');
 const { createKnownSeed } = require('../lib/history/known-seed');
 const { createHacs } = require('../lib/http/hacs');
@@ -14,7 +14,7 @@ const TICK_MS = 1000; // a key that is revoked by `make key` is refused after th
 
 module.exports = function register(RED) {
   const front = createFront(RED.httpNode, RED.settings.sda.hosts, RED.events);
-  RED.settings.sda.secure?.serve(RED.server, (text) => RED.log.info(text)); // once, for as long as Node-RED runs
+  RED.settings.sda.httpsListener?.serve(RED.server, (text) => RED.log.info(text)); // once, for as long as Node-RED runs
 
   /** Answers `/api`, the login and the pages; offers `access` and `hacs` to the nodes of the HACS routes and of a user's own. */
   function SdaHttp(definition) {
@@ -44,7 +44,7 @@ module.exports = function register(RED) {
       log: (message) => this.error(message),
     };
     Object.assign(this, { access: createAccess(context), hacs: createHacs(context) });
-    front.serve({ before: createBefore(context), router: createRouter(context, this.access), log: context.log });
+    front.serve({ middleware: createMiddleware(context), router: createRouter(context, this.access), log: context.log });
 
     this.on('close', (_removed, done) => {
       timers.forEach(clearInterval);

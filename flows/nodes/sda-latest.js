@@ -1,12 +1,12 @@
 'use strict';
 
-const { createQuestion, onRequest } = require('../lib/http/flow');
+const { createAnswer, onRequest } = require('../lib/http/flow');
 
 module.exports = function register(RED) {
   /** Answers where everybody is: the latest of each within 15 minutes. */
   function SdaLatest(definition) {
     RED.nodes.createNode(this, definition);
-    onRequest(RED, this, definition, createQuestion('presence', (hacs) => hacs.latest()));
+    onRequest(RED, this, definition, createAnswer('presence', (hacs) => hacs.latest()));
   }
 
   RED.nodes.registerType('sda-latest', SdaLatest);

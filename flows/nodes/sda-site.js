@@ -25,7 +25,7 @@ module.exports = function register(RED) {
   function SdaSite(definition) {
     RED.nodes.createNode(this, definition);
     if (!RED.settings.sda) return standAlone(this, definition);
-    const { config, building, secure } = RED.settings.sda;
+    const { config, building, httpsListener } = RED.settings.sda;
     this.site = createSite(building, Date.now());
     const [warn, log] = [(text) => this.warn(text), (text) => this.log(text)];
     const offsets = keepOffsets({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
@@ -35,7 +35,7 @@ module.exports = function register(RED) {
     this.parts = createParts({ ...first, connected: this.site.connected, clock: Date.now });
     this.spool = createSpool({ url: config.spoolUrl, clock: Date.now });
     this.second = replicas && createSecondStore({ replicas, opened, url: config.secondStore.spoolUrl, clock: Date.now });
-    this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, secure, clock: Date.now });
+    this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, httpsListener, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn });
     this.inboxes = new Set();

@@ -2,7 +2,7 @@
 
 const { gatherWrites } = require('../lib/broker/gather-writes');
 const { createKeepAlive } = require('../lib/broker/keep-alive');
-const { readInBeats } = require('../lib/broker/read-in-beats');
+const { coalesceReads } = require('../lib/broker/coalesce-reads');
 const { followRetained } = require('../lib/broker/retained');
 const { createTopicFilter } = require('../lib/broker/topic-filter');
 const { Rate, showBadge } = require('../lib/shared/badge');
@@ -29,12 +29,12 @@ module.exports = function register(RED) {
     };
     const gather = (topic, payload) => {
       if (gathered.push({ topic, payload }) > 1) return;
-      if (broker.client) gatherWrites(broker.client.stream); // a broker that is played has none
+      if (broker.client) gatherWrites(broker.client.stream); // a mocked broker has none
       setImmediate(sendGathered);
     };
     const take = together ? gather : (topic, payload, { qos, retain }) => this.send({ topic, payload, qos, retain });
 
-    if (together) readInBeats(broker);
+    if (together) coalesceReads(broker);
     broker.register(this);
     broker.subscribe({ topic: filter, qos: options.qos, options, ref: this.id, brokerId: broker.id, callback: take,
       handler(topic, payload, packet) { // in the place of the config node's own

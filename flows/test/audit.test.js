@@ -156,8 +156,8 @@ test('pages go on where the one before ended, by time, by caller and by person',
 
 test('what admins do is written, and is in no answer about people', async (t) => {
   const one = rig(t);
-  one.audit.deed('key_added', ADA, 'hacs (2f1fdaed): history');
-  one.audit.deed('key_revoked', null, 'hacs (2f1fdaed)');
+  one.audit.adminAction('key_added', ADA, 'hacs (2f1fdaed): history');
+  one.audit.adminAction('key_revoked', null, 'hacs (2f1fdaed)');
   assert.deepEqual(await one.all(), [
     { ts: NOW, kind: 'key_added', who: 'login:ada', key: null, address: '10.0.0.6', about: 'hacs (2f1fdaed): history' },
     { ts: NOW, kind: 'key_revoked', who: null, key: null, address: null, about: 'hacs (2f1fdaed)' }]);
@@ -223,7 +223,7 @@ test('a day that is large is written in less words, a full one in none, and that
   const entries = await one.all();
   assert.ok(entries.length < 10);
   assert.equal(entries.reduce((sum, { count }) => sum + count, 0), 50);
-  for (let i = 0; i < 40; i += 1) one.audit.deed('x', ADA, 'y'.repeat(100));
+  for (let i = 0; i < 40; i += 1) one.audit.adminAction('x', ADA, 'y'.repeat(100));
   assert.ok(one.audit.counters().dropped > 10);
   assert.match(one.audit.part().reason, /is full/);
   assert.match(one.warned[0], /2026-11-21 is full/);
@@ -275,7 +275,7 @@ test('whose question is passed on is written behind the name of the key; who ask
   await audit.lookedUp({ ...campus, onBehalfOf: 'hacs' }, '/extractbeacon', '7', NOW - DAY, NOW);
   await audit.lookedUp({ ...campus, onBehalfOf: '10.0.0.4' }, '/extractbeacon', '7', NOW - DAY, NOW);
   await audit.lookedUp({ ...campus, name: 'campus2' }, '/extractbeacon', '7', NOW - DAY, NOW);
-  await audit.deed('rebuild_asked', { ...campus, onBehalfOf: 'ada' }, 'all');
+  await audit.adminAction('rebuild_asked', { ...campus, onBehalfOf: 'ada' }, 'all');
   assert.deepEqual((await all({ who: 'campus' })).map(({ who, key }) => [who, key]),
     [['campus/hacs', '00c0ffee'], ['campus/10.0.0.4', '00c0ffee'], ['campus/ada', '00c0ffee']]);
   assert.deepEqual((await all({ who: 'campus/hacs' })).length, 1);

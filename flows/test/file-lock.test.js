@@ -9,7 +9,7 @@ const { test } = require('node:test');
 const assert = require('node:assert/strict');
 const { FileLockError, withFileLock } = require('../lib/shared/file-lock');
 
-const PATIENT_MS = 60_000;
+const WAIT_MS = 60_000;
 
 function lockFile(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'lock-'));
@@ -20,7 +20,7 @@ function lockFile(t) {
 test('one holder at a time, also after one has failed', async (t) => {
   const file = lockFile(t);
   let inside = 0;
-  const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => withFileLock(file, PATIENT_MS, async () => {
+  const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => withFileLock(file, WAIT_MS, async () => {
     inside += 1;
     await new Promise(setImmediate);
     assert.equal(inside, 1);
@@ -41,7 +41,7 @@ test('another process holds the lock until it is killed', async (t) => {
   await once(holder.stdout, 'data');
   await assert.rejects(withFileLock(file, 0, async () => {}), (error) => error instanceof FileLockError && /held/.test(error.message));
   holder.kill('SIGKILL');
-  assert.equal(await withFileLock(file, PATIENT_MS, async () => 'mine'), 'mine');
+  assert.equal(await withFileLock(file, WAIT_MS, async () => 'mine'), 'mine');
 });
 
 test('an impossible path, or a file that is no database, is an error', async (t) => {

@@ -8,7 +8,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createFlowStorage, FLOWS } = require('../lib/flow-storage');
-const { merged, ownOf } = require('../lib/flow-storage/own');
+const { applyUserChanges, diffUserChanges } = require('../lib/flow-storage/user-changes');
 
 const OURS = [
   { id: 'tab', type: 'tab', label: 'Pipeline' },
@@ -20,16 +20,16 @@ const with_ = (changes) => OURS.map((node) => ({ ...node, ...changes[node.id] })
 const MINE = [{ id: 'mine', type: 'tab', label: 'My own' }, { id: 'post', type: 'http request', z: 'mine', wires: [] }];
 
 test('nothing deployed is nothing kept, and our flows stay as they are', () => {
-  const own = ownOf(OURS, structuredClone(OURS));
+  const own = diffUserChanges(OURS, structuredClone(OURS));
   assert.deepEqual(own, { v: 1, nodes: [], changed: {}, removed: [] });
-  assert.deepEqual(merged(OURS, own), OURS);
+  assert.deepEqual(applyUserChanges(OURS, own), OURS);
 });
 
 test('a tab of a user and a wire to it stay through an update that adds wires, moves nodes and brings new ones', () => {
-  const own = ownOf(OURS, [...with_({ locate: { wires: [['publish', 'post'], ['publish']] }, publish: { d: true } }), ...MINE]);
+  const own = diffUserChanges(OURS, [...with_({ locate: { wires: [['publish', 'post'], ['publish']] }, publish: { d: true } }), ...MINE]);
   const updated = [...with_({ locate: { x: 9, wires: [['publish', 'new'], ['publish']] }, group: { nodes: ['locate', 'publish', 'new'] } }),
     { id: 'new', type: 'sda-new', z: 'tab', wires: [] }];
-  const flows = merged(updated, own);
+  const flows = applyUserChanges(updated, own);
   const of = (id) => flows.find((node) => node.id === id);
   assert.deepEqual(of('locate'), { ...updated[2], wires: [['publish', 'new', 'post'], ['publish']] });
   assert.equal(of('publish').d, true);
@@ -38,16 +38,16 @@ test('a tab of a user and a wire to it stay through an update that adds wires, m
 });
 
 test('what an update takes away leaves no wire into nothing, and costs no node of the user', () => {
-  const own = ownOf(OURS, [...with_({ publish: { wires: [['post']] }, locate: { wires: [['publish', 'post'], []] } }), ...MINE]);
-  const flows = merged(OURS.filter(({ id }) => id !== 'publish'), own);
+  const own = diffUserChanges(OURS, [...with_({ publish: { wires: [['post']] }, locate: { wires: [['publish', 'post'], []] } }), ...MINE]);
+  const flows = applyUserChanges(OURS.filter(({ id }) => id !== 'publish'), own);
   assert.deepEqual(flows.map(({ id }) => id), ['tab', 'group', 'locate', 'mine', 'post']);
-  const back = merged(OURS, { ...own, nodes: [MINE[0]] }); // a node of theirs that is gone
+  const back = applyUserChanges(OURS, { ...own, nodes: [MINE[0]] }); // a node of theirs that is gone
   assert.deepEqual(back.find(({ id }) => id === 'locate').wires, [['publish'], []]);
 });
 
 test('a node of ours that was deleted stays so; a property that was taken away too', () => {
-  const own = ownOf(OURS, with_({ publish: { x: undefined } }).filter(({ id }) => id !== 'group').map((node) => JSON.parse(JSON.stringify(node))));
-  const flows = merged(OURS, own);
+  const own = diffUserChanges(OURS, with_({ publish: { x: undefined } }).filter(({ id }) => id !== 'group').map((node) => JSON.parse(JSON.stringify(node))));
+  const flows = applyUserChanges(OURS, own);
   assert.deepEqual(flows.map(({ id }) => id), ['tab', 'locate', 'publish']);
   assert.ok(!('x' in flows[2]));
 });
@@ -67,7 +67,7 @@ test('whatever is deployed comes back as it was', () => {
     return { ...one, wires, nodes: known(one.nodes) };
   }).sort((a, b) => a.id.localeCompare(b.id));
   fc.assert(fc.property(flow, flow, (ours, deployed) => {
-    assert.deepEqual(sorted(merged(ours, ownOf(ours, deployed))), sorted(deployed));
+    assert.deepEqual(sorted(applyUserChanges(ours, diffUserChanges(ours, deployed))), sorted(deployed));
   }));
 });
 
@@ -104,7 +104,7 @@ test('what was deployed is taken into the flow file by hand', (t) => {
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const flowFile = path.join(folder, 'flows.json');
   fs.writeFileSync(flowFile, JSON.stringify(OURS));
-  fs.writeFileSync(path.join(folder, FLOWS), JSON.stringify(ownOf(OURS, [...OURS, ...MINE])));
+  fs.writeFileSync(path.join(folder, FLOWS), JSON.stringify(diffUserChanges(OURS, [...OURS, ...MINE])));
   execFileSync(process.execPath, [path.join(__dirname, '..', 'bin', 'adopt-flows.js'), folder, flowFile]);
   assert.deepEqual(JSON.parse(fs.readFileSync(flowFile, 'utf8')), [...OURS, ...MINE]);
   assert.ok(!fs.existsSync(path.join(folder, FLOWS)));

@@ -40,7 +40,7 @@ async function start(t) {
   const logged = [];
   const deeds = [];
   const base = guards();
-  const audit = { ...base.audit, deed: async (kind, who, about) => { deeds.push(`${kind} by ${who.name}: ${about}`); } };
+  const audit = { ...base.audit, adminAction: async (kind, who, about) => { deeds.push(`${kind} by ${who.name}: ${about}`); } };
   const router = createRouter({ site, editor, reload: reloader.checkNow, alerts, clock, trusted: () => true, apiKey: KEY, ...base, audit,
     dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => logged.push(text) });

@@ -79,7 +79,7 @@ test('a long answer comes piece by piece, and the next waits until one is taken'
     setTimeout(() => response.end(Buffer.concat([rows([[1], [2]], true).subarray(9), rows([[3]])])), 20);
   });
   const taken = [];
-  for await (const series of influx.pieces('readings', 'SELECT 1', {}, { firstMs: LIMIT_MS, pauseMs: LIMIT_MS })) {
+  for await (const series of influx.pieces('readings', 'SELECT 1', {}, { firstMs: LIMIT_MS, idleTimeoutMs: LIMIT_MS })) {
     await wait(1.2 * LIMIT_MS); // longer than InfluxDB may take
     taken.push(series.flatMap((one) => one.rows.flat()));
   }
@@ -98,7 +98,7 @@ for (const [name, answer] of Object.entries({
 })) {
   test(`a long answer ${name} is StoreUnavailable`, async (t) => {
     const influx = await playInflux(t, (_request, response) => answer(response));
-    await assert.rejects(all(influx.pieces('readings', 'SELECT 1', {}, { firstMs: LIMIT_MS, pauseMs: LIMIT_MS })), (error) => error instanceof StoreUnavailable);
+    await assert.rejects(all(influx.pieces('readings', 'SELECT 1', {}, { firstMs: LIMIT_MS, idleTimeoutMs: LIMIT_MS })), (error) => error instanceof StoreUnavailable);
   });
 }
 

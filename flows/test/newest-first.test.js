@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { OLD_MS } = require('../lib/intake/backlogs');
-const { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, LASTS_MS, MOST, OVER_MS, PIECE_MS } = require('../lib/intake/newest-first');
+const { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MOST, RECOVERED_AFTER_MS, PIECE_MS } = require('../lib/intake/newest-first');
 
 /** A queue whose turns and clock are played: each batch takes its milliseconds to locate. */
 function played({ costMs = PIECE_MS / 3 } = {}) {
@@ -100,7 +100,7 @@ test('it is over when for a second nothing waited for long and nothing was left 
   const { queue, put, taken, skipped, settle, now } = overloaded();
   settle();
   assert.equal(queue.isBehind(), true);
-  now.ms += OVER_MS;
+  now.ms += RECOVERED_AFTER_MS;
   assert.equal(queue.isBehind(), false);
   const before = skipped.length;
   put([batch('a', 10, { costMs: 0 }), batch('a', 11, { costMs: 0 })]);
@@ -138,7 +138,7 @@ const steps = fc.array(fc.oneof(
   fc.array(fc.record({ receiver: fc.constantFrom('a', 'b', 'c'), ts: fc.nat(40), costMs: fc.constantFrom(0, 1, 50, 300) }), { maxLength: 12 })
     .map((list) => ({ put: list.map(({ receiver, ts, costMs }) => batch(receiver, ts, { costMs })) })),
   fc.nat(12).map((turns) => ({ turns })),
-  fc.nat(2 * OVER_MS).map((pauseMs) => ({ pauseMs })),
+  fc.nat(2 * RECOVERED_AFTER_MS).map((pauseMs) => ({ pauseMs })),
 ), { maxLength: 60 });
 
 test('every batch is located or left out, once; never the newest of its receiver; all in order until it is behind', () => {
@@ -210,5 +210,5 @@ test('while behind, whoever came in line is located after at most one batch of e
   for (let k = 5; k < rig.taken.length; k += 1) {
     assert.equal(new Set(rig.taken.slice(k - 5, k).map(({ receiver }) => receiver)).size, 5, 'each has its turn');
   }
-  assert.ok(rig.taken.length > 20 && LASTS_MS < BEHIND_MS);
+  assert.ok(rig.taken.length > 20 && OVERLOADED_AFTER_MS < BEHIND_MS);
 });

@@ -6,7 +6,7 @@ const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { locationMessages, messagesOf, refusalOf } = require('../lib/outbox/messages');
 const { createResults } = require('../lib/outbox/results');
-const { createOutbox, BrokerAway } = require('../lib/outbox');
+const { createOutbox, BrokerUnavailable } = require('../lib/outbox');
 const { createSite } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
 const { receive } = require('./support/receive');
@@ -68,7 +68,7 @@ test('what does not fit is dropped oldest first, and counted', () => {
     ['11', '22', '33'].forEach((text) => r.outbox.put(message(text), 0, (error) => lost.push([text, error])));
     assert.equal(r.outbox.counters().dropped, 1);
     assert.equal(lost[0][0], '11');
-    assert.ok(lost[0][1] instanceof BrokerAway);
+    assert.ok(lost[0][1] instanceof BrokerUnavailable);
   }
 });
 
@@ -78,9 +78,9 @@ test('publish waits for the acknowledgement, and says at once when there is no b
   r.outbox.acknowledge(r.sent[0].sda_id, 1);
   await published;
   r.up = false;
-  await assert.rejects(r.outbox.publish(message('2'), 0, 1000), BrokerAway);
+  await assert.rejects(r.outbox.publish(message('2'), 0, 1000), BrokerUnavailable);
   r.up = true;
-  await assert.rejects(r.outbox.publish(message('3'), 0, 10), BrokerAway);
+  await assert.rejects(r.outbox.publish(message('3'), 0, 10), BrokerUnavailable);
 });
 
 test('whatever the broker does, everything put is acknowledged, dropped or still there', () => {

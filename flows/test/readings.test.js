@@ -9,7 +9,7 @@ const { normaliseBeacon } = require('../lib/building/ids');
 const { OddNumber, parse } = require('../lib/shared/json');
 const { PROBE_TOPIC, probeMessage } = require('../lib/intake/probe');
 const { readMessage, BOUNDS } = require('../lib/intake/readings');
-const { createAdmission } = require('../lib/intake/admission');
+const { createValidation } = require('../lib/intake/validation');
 const { BEACONS } = require('./support/building');
 
 const NOW = 1_637_396_919_123;
@@ -30,9 +30,9 @@ test('a good batch from a phone and from a gateway', () => {
 test('a probe of the flows is neither a batch nor refused', () => {
   const counters = { messages: 0, readings: 0, refused: 0 };
   const sent = [];
-  const { admit } = createAdmission(counters, (ms, nowMs) => sent.push([ms, nowMs]));
+  const { validate } = createValidation(counters, (ms, nowMs) => sent.push([ms, nowMs]));
   for (const payload of [probeMessage(NOW - 7).payload, '{"ts":"1"}', '']) {
-    assert.deepEqual(admit(PROBE_TOPIC, Buffer.from(payload), NOW), { batch: null, refused: [] });
+    assert.deepEqual(validate(PROBE_TOPIC, Buffer.from(payload), NOW), { batch: null, refused: [] });
   }
   assert.deepEqual(sent, [[NOW - 7, NOW]]);
   assert.deepEqual(counters, { messages: 0, readings: 0, refused: 0 });

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createStore, createStoreGuard, StoreUnavailable } = require('../lib/store');
-const { ofBoth, ofBothWhole } = require('../lib/store/open');
-const { lackingHours } = require('../lib/store/past');
+const { unionOfStores, unionIfBothUp } = require('../lib/store/open');
+const { countMissingHours } = require('../lib/store/replica-gaps');
 const { createReplicas } = require('../lib/store/replicas');
 const { playInflux, piece, rows } = require('./support/influx');
 
@@ -141,10 +141,10 @@ test('one that came back without its past is not read from until it has it, also
 });
 
 test('an hour with a heartbeat or two less is whole', () => {
-  assert.equal(lackingHours(new Map(PAST), new Map(PAST)), 0);
-  assert.equal(lackingHours(new Map([[PAST[0][0], 718], [PAST[1][0], 720]]), new Map(PAST)), 0);
-  assert.equal(lackingHours(new Map([[PAST[0][0], 700]]), new Map(PAST)), 2);
-  assert.equal(lackingHours(new Map(PAST), new Map()), 0);
+  assert.equal(countMissingHours(new Map(PAST), new Map(PAST)), 0);
+  assert.equal(countMissingHours(new Map([[PAST[0][0], 718], [PAST[1][0], 720]]), new Map(PAST)), 0);
+  assert.equal(countMissingHours(new Map([[PAST[0][0], 700]]), new Map(PAST)), 2);
+  assert.equal(countMissingHours(new Map(PAST), new Map()), 0);
 });
 
 test('what either database has is found, once; one that is away, behind or lacks something is not asked', async () => {
@@ -152,19 +152,19 @@ test('what either database has is found, once; one that is away, behind or lacks
   const replicas = { current: () => 0, stateOf: (index) => ({ status: states[index] }) };
   const [a, b, c] = [1, 2, 3].map((ms) => ({ staff_id: '7', enter_ms: ms }));
   const questions = [async () => [a, b], async () => [{ ...b }, c]];
-  assert.deepEqual(await ofBoth(replicas, questions), [a, b, c]);
+  assert.deepEqual(await unionOfStores(replicas, questions), [a, b, c]);
   states[1] = 'degraded';
-  assert.deepEqual(await ofBoth(replicas, [questions[0], () => assert.fail('asked')]), [a, b]);
+  assert.deepEqual(await unionOfStores(replicas, [questions[0], () => assert.fail('asked')]), [a, b]);
   states[0] = 'degraded';
-  assert.deepEqual(await ofBoth(replicas, questions), [a, b], 'the one that is read from is asked in any case');
-  await assert.rejects(ofBoth(replicas, [async () => { throw new StoreUnavailable('away'); }]), StoreUnavailable);
+  assert.deepEqual(await unionOfStores(replicas, questions), [a, b], 'the one that is read from is asked in any case');
+  await assert.rejects(unionOfStores(replicas, [async () => { throw new StoreUnavailable('away'); }]), StoreUnavailable);
 });
 
 test('who is stored at all is read from both, and from none while one is away or lacks something', async () => {
   const states = ['up', 'up'];
   const replicas = { current: () => 0, stateOf: (index) => ({ status: states[index], reason: 'lacks 3 hours' }) };
   const questions = [async () => ['0', '1'], async () => ['1', '2']];
-  assert.deepEqual(await ofBothWhole(replicas, questions), ['0', '1', '2']);
+  assert.deepEqual(await unionIfBothUp(replicas, questions), ['0', '1', '2']);
   states[1] = 'degraded';
-  await assert.rejects(ofBothWhole(replicas, questions), new StoreUnavailable('store 2: lacks 3 hours'));
+  await assert.rejects(unionIfBothUp(replicas, questions), new StoreUnavailable('store 2: lacks 3 hours'));
 });

@@ -23,9 +23,9 @@ function createAccess(context) {
   const { identify } = createCallers(context);
 
   /**
-   * The guard of one route. Behind it `callerOf(response)` says who called. Behind a guard of history, or of what shows as much of a
-   * person, `lookUpOf(response)` writes down who is looked up, which each such route has to do (without it the look-up counts as one
-   * of everybody, at all times); the route answers when `accounted(response)` says so.
+   * The guard of one route. Behind it `callerOf(response)` says who called. A route with the right `history`, or with `audited`, must
+   * call `lookUpOf(response)` to record whose data it reads. If it does not, the audit log records everybody, at all times. The route
+   * awaits `auditWritten(response)` before it answers.
    * @param {Needed} needs
    * @param {{changes?: boolean, audited?: boolean}} [options] changes: the operation is more than a question; audited: it looks somebody
    *   up, as each with the right `history` does
@@ -52,7 +52,7 @@ function createAccess(context) {
           refuse(refused, response, next);
           return;
         }
-        if (audited) holdToAccount(caller, response);
+        if (audited) attachAudit(caller, response);
         next();
       }).catch(next);
     };
@@ -60,13 +60,13 @@ function createAccess(context) {
   }
 
   /** @param {Caller} caller @param {import('express').Response} response */
-  function holdToAccount(caller, response) {
+  function attachAudit(caller, response) {
     const route = response.locals.route ?? '';
     let said = false;
     /** @type {LookUp} */
     response.locals.lookUp = (subjects, fromMs, toMs) => {
       said = true;
-      response.locals.accounted = context.audit.lookedUp(caller, route, subjects, fromMs, toMs);
+      response.locals.auditWritten = context.audit.lookedUp(caller, route, subjects, fromMs, toMs);
     };
     response.once('finish', () => {
       if (said || response.statusCode >= 400) return;
@@ -144,6 +144,6 @@ const lookUpOf = (response) => response.locals.lookUp;
  * @param {import('express').Response} response
  * @returns {Promise<void>|undefined}
  */
-const accounted = (response) => response.locals.accounted;
+const auditWritten = (response) => response.locals.auditWritten;
 
-module.exports = { createAccess, requireLogin, openToAll, callerOf, lookUpOf, accounted };
+module.exports = { createAccess, requireLogin, openToAll, callerOf, lookUpOf, auditWritten };

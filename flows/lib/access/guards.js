@@ -36,8 +36,8 @@ function createGuards(config, { site, figures, health, hosts, version, clock, lo
 
   /** `make key` has changed them. @param {KeyRecord[]} added @param {KeyRecord[]} gone */
   function byHand(added, gone) {
-    for (const { name, id, rights } of added) audit.deed('key_added', null, `${name} (${id}): ${rights.join(', ')}`);
-    for (const { name, id } of gone) audit.deed('key_revoked', null, `${name} (${id})`);
+    for (const { name, id, rights } of added) audit.adminAction('key_added', null, `${name} (${id}): ${rights.join(', ')}`);
+    for (const { name, id } of gone) audit.adminAction('key_revoked', null, `${name} (${id})`);
   }
 
   return {

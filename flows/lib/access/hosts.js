@@ -3,7 +3,7 @@
 
 const { isIP } = require('node:net');
 const { ApiError } = require('../http/errors');
-const { failing } = require('../http/plumbing');
+const { errorHandler } = require('../http/handlers');
 
 /**
  * Which host names are answered: addresses, `localhost`, and the names of HTTP_NAMES. With DNS rebinding a page of another site
@@ -17,7 +17,7 @@ const MISDIRECTED = 421;
 /** @param {readonly string[]} names in lower case @param {string} [setting] where they are listed */
 function createHosts(names, setting = 'HTTP_NAMES') {
   const known = new Set(['localhost', ...names]);
-  const refuse = failing(() => {}, { location: [] });
+  const refuse = errorHandler(() => {}, { location: [] });
   let refused = 0;
 
   /** @param {string|undefined} header of the request; browsers always send one */

@@ -2,9 +2,9 @@
 'use strict';
 
 /**
- * Of a TLS connection Mosquitto reads one record, and then looks after all other clients; while eight thousand of them publish that is
- * a few times a second, too seldom for as many acknowledgements. Within a packet it reads on, record after record, until it has all
- * that came. So each large write ends with the first half of a PINGREQ, and the next one begins with the second. Its answer is ignored.
+ * Mosquitto reads one TLS record of a client, then serves all other clients. With 8,000 publishing clients each client gets a few turns a
+ * second, too few for the flows' acknowledgements. Within one MQTT packet Mosquitto reads record after record until it has all data. So
+ * each large write ends with the first byte of a PINGREQ, and the next write begins with the second byte. The PINGRESP is ignored.
  */
 
 const PING_BEGIN = { chunk: Buffer.from([0xc0]), encoding: 'buffer' };

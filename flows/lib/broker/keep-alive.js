@@ -19,7 +19,7 @@ function createKeepAlive(broker, clockMs = () => performance.now()) {
     const nowMs = clockMs();
     if (nowMs - saidMs < EVERY_MS) return;
     saidMs = nowMs;
-    broker.client?.reschedulePing?.(true); // a broker that is played has none
+    broker.client?.reschedulePing?.(true); // a mocked broker has none
   };
 }
 

@@ -13,7 +13,7 @@ function createPublisher(brokerNode) {
   return {
     connected() {
       const { client, connected } = brokerNode() ?? {};
-      if (connected && client) gatherWrites(client.stream); // another one after each reconnect; a broker that is played has none
+      if (connected && client) gatherWrites(client.stream); // another one after each reconnect; a mocked broker has none
       return connected === true;
     },
     connection: () => brokerNode()?.client?.stream,

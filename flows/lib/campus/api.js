@@ -3,7 +3,7 @@
 
 const { callerOf, lookUpOf, openToAll } = require('../access');
 const { createCheck } = require('../http/checks');
-const { failing, oneOf, queryOf, unknown } = require('../http/plumbing');
+const { allowMethods, errorHandler, notFound, queryOf } = require('../http/handlers');
 const { createAsk } = require('../http/v1/ask');
 const { createCursors } = require('../http/v1/cursor');
 const { operationsOf } = require('../http/v1/description');
@@ -26,13 +26,13 @@ function addApi(router, { sites, overview, clock, version, secret, log }, requir
   const description = describe(version, { answered: answers, names: sites.names });
   const described = JSON.stringify(description);
   const cursors = createCursors(secret);
-  router.all(`${PREFIX}/openapi.json`, openToAll, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
+  router.all(`${PREFIX}/openapi.json`, openToAll, allowMethods('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
   for (const operation of operationsOf(description)) {
     const answer = answers[operation.id];
     if (!answer) continue; // of the HACS-era routes
     const check = createCheck(operation.parameters);
     const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    router.all(path, requireRight(operation.right), oneOf('GET', 'HEAD'), (request, response, next) => {
+    router.all(path, requireRight(operation.right), allowMethods('GET', 'HEAD'), (request, response, next) => {
       lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
       Promise.resolve()
         .then(() => {
@@ -42,8 +42,9 @@ function addApi(router, { sites, overview, clock, version, secret, log }, requir
         .then((result) => sendJson(response, result)).catch(next);
     });
   }
-  router.use(PREFIX, requireRight('any')); // a stranger does not even learn what there is not
-  router.use('/api', unknown, failing(log));
+  // a caller without a key gets 401, not 404: it does not learn which routes exist
+  router.use(PREFIX, requireRight('any'));
+  router.use('/api', notFound, errorHandler(log));
 }
 
 module.exports = { addApi };

@@ -3,10 +3,10 @@
 
 const { callerOf, lookUpOf } = require('../access');
 const { PiecedJson } = require('../http/answer');
-const { createAdmission, deliver } = require('../http/flow');
+const { createAccessCheck, deliver } = require('../http/flow');
 const { ApiError, badRequest } = require('../http/errors');
 const { refuseMethods } = require('../http/hacs-methods');
-const { breakOff, headersOf } = require('../http/plumbing');
+const { abortResponse, headersOf } = require('../http/handlers');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/paths/hacs');
 const { merge } = require('./merge');
 const { latestOf } = require('./people');
@@ -101,7 +101,7 @@ const WORK = { '/extractbeacon': extractBeacon, '/newbeacondetect': newBeaconDet
 function addHacs(router, context, access) {
   refuseMethods(router, access.requireRight);
   for (const { path, right, changes, body, methods } of HACS_ROUTES) {
-    const admit = createAdmission({ right, changes, described: { methods, body } });
+    const checkAccess = createAccessCheck({ right, changes, described: { methods, body } });
     const work = WORK[/** @type {keyof typeof WORK} */ (path)];
     router.all(path, (request, response, next) => {
       /** @type {any} */
@@ -109,11 +109,11 @@ function addHacs(router, context, access) {
       answer().catch(next);
 
       async function answer() {
-        await admit(msg, /** @type {any} */ ({ access }));
+        await checkAccess(msg, /** @type {any} */ ({ access }));
         lookUpOf(response)?.('*', 0, 0); // the sites write it down, by the caller's name
         const result = await work(context, msg.payload, { caller: callerOf(response).name, signal: response.locals.signal });
         const headers = { ...headersOf(typeof result === 'string'), ...(result instanceof PiecedJson ? result.headers : {}) };
-        const broken = (/** @type {Error} */ error) => breakOff(error, request, response, context.log);
+        const broken = (/** @type {Error} */ error) => abortResponse(error, request, response, context.log);
         const text = await deliver(result, response, () => response.set(headers), broken);
         if (text !== null) response.status(200).set(headers).send(text);
       }

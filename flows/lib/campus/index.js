@@ -10,9 +10,9 @@ const { accessFigures } = require('../health/metrics/access-figures');
 const { createFigures } = require('../health/metrics/figures');
 const { createHttpFigures } = require('../health/metrics/http-figures');
 const { createPrometheus } = require('../health/metrics/prometheus');
-const { createBefore } = require('../http/before');
-const { failing, oneOf, send, unknown } = require('../http/plumbing');
-const { createSecure } = require('../http/secure');
+const { createMiddleware } = require('../http/middleware');
+const { allowMethods, errorHandler, notFound, send } = require('../http/handlers');
+const { createHttpsListener } = require('../http/https-listener');
 const { addApi } = require('./api');
 const { addHacs } = require('./hacs');
 const { createLogins } = require('./login');
@@ -54,7 +54,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
   const logins = createLogins({ secret, keys, clock });
   const dashboards = Object.fromEntries(config.sites.map(({ name, dashboard }) => [name, dashboard]));
   const overview = createOverview({ sites, dashboards, clock });
-  const secure = config.https && createSecure({ ...config.https, clock });
+  const httpsListener = config.https && createHttpsListener({ ...config.https, clock });
   let same = 0;
 
   figures.add(http.figures, http.roll);
@@ -62,7 +62,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
   figures.add(ofAccess.filter(({ name }) => !name.startsWith('audit_')));
   figures.add(pressure.figures);
   figures.add(sites.figures, sites.roll);
-  if (secure) figures.add(secure.figures);
+  if (httpsListener) figures.add(httpsListener.figures);
   figures.add([{ name: 'campus_same_second', kind: 'counter', help: 'Locations left out, because another site has one of the same second',
     read: () => same }]);
 
@@ -73,7 +73,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
   /** @param {boolean} known whether the caller is; others learn which sites there are, not what is wrong with them */
   function health(known) {
     const states = sites.states();
-    const parts = { keys: keys.part(), ...(secure ? { https: secure.part() } : {}) };
+    const parts = { keys: keys.part(), ...(httpsListener ? { https: httpsListener.part() } : {}) };
     const up = [...Object.values(parts), ...Object.values(states)].every(({ status }) => status === 'up');
     return { status: up ? 'up' : 'degraded', version, uptime_s: Math.round((clock() - startedMs) / 1000), parts,
       sites: known ? states : Object.fromEntries(Object.entries(states).map(([name, { status }]) => [name, { status }])) };
@@ -85,22 +85,22 @@ function createCampus(config, { version, log, clock = Date.now }) {
   app.use(work.watch);
   app.set('trust proxy', clients.isProxy);
   app.use(hosts.guard);
-  app.use(createBefore({ metrics: http, pressure, log: log.error }));
-  app.all('/health', openToAll, oneOf('GET', 'HEAD'), (request, response) => send(response, 200, health(access.known(request) !== null)));
-  app.all('/metrics', requireRight(['presence', 'admin']), oneOf('GET', 'HEAD'), (_request, response, next) => {
+  app.use(createMiddleware({ metrics: http, pressure, log: log.error }));
+  app.all('/health', openToAll, allowMethods('GET', 'HEAD'), (request, response) => send(response, 200, health(access.known(request) !== null)));
+  app.all('/metrics', requireRight(['presence', 'admin']), allowMethods('GET', 'HEAD'), (_request, response, next) => {
     prometheus.text().then((text) => response.set({ 'Content-Type': prometheus.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);
   });
   addHacs(app, { sites, same: () => { same += 1; }, log: log.error }, access);
   addPage(app, logins, requireRight);
   addApi(app, { sites, overview, clock, version, secret, log: log.error }, requireRight);
-  app.use(unknown, failing(log.error));
+  app.use(notFound, errorHandler(log.error));
 
   /** @type {NodeJS.Timeout[]} */
   let timers = [];
   return {
     app,
     /** HTTPS beside the server's HTTP, where it is configured. @param {import('node:http').Server} server */
-    serve: (server) => secure?.serve(server, log.info),
+    serve: (server) => httpsListener?.serve(server, log.info),
     /** Begin to look after keys and sites. @returns {Promise<unknown>} when each site was asked once */
     start() {
       sites.follow();
@@ -109,7 +109,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
     },
     /** Answer what was asked, and listen over HTTPS no more. @returns {Promise<void>} when all is answered */
     drain() {
-      secure?.close();
+      httpsListener?.close();
       return work.end();
     },
     close() {

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { SiteAway } = require('./site');
+const { SiteUnavailable } = require('./site');
 
 /**
  * Histories of several sites as one: one person after the other, each newest first, one location a second. Where two sites know the
@@ -41,7 +41,7 @@ class Head {
   step() {
     const next = /** @type {HistoryRecord} */ (this.piece[this.at += 1]);
     if (this.record && compare(this.record, next) > 0) {
-      throw new SiteAway(this.site, 'answers /extractbeacon in another order than newest first: it may be of another version');
+      throw new SiteUnavailable(this.site, 'answers /extractbeacon in another order than newest first: it may be of another version');
     }
     this.record = next;
   }
@@ -63,7 +63,7 @@ class Head {
  * @param {Source[]} sources in the order of campus.toml
  * @param {() => void} [same] is called for each record that is left out, because another site has the same second
  * @returns {AsyncGenerator<string, void, void>} records as text, each followed by a comma
- * @throws {SiteAway} where a site breaks off
+ * @throws {SiteUnavailable} where a site breaks off
  */
 async function* merge(sources, same = () => {}) {
   const heads = sources.map((source) => new Head(source));

@@ -2,7 +2,7 @@
 'use strict';
 
 const { ApiError } = require('../http/errors');
-const { SiteAway } = require('./site');
+const { SiteUnavailable } = require('./site');
 
 /**
  * How all sites are, for people: numbers alone, nobody's name. A site that is away does not keep the others from being shown; what it
@@ -36,7 +36,7 @@ function createOverview({ sites, dashboards, clock }) {
           const { groups } = await (await ask({ method: 'GET', path: '/api/v1/alerts/kinds' })).json();
           known.set(site, { ...figuresOf(metrics), alerts: alertsOf(groups), asOfMs: clock() });
         } catch (error) {
-          if (!(error instanceof SiteAway || error instanceof ApiError)) throw error; // else `known()` says how the site is
+          if (!(error instanceof SiteUnavailable || error instanceof ApiError)) throw error; // else `known()` says how the site is
         }
       }, { signal: work.signal });
     } finally {

@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const { callerOf, openToAll } = require('../access');
-const { oneOf } = require('../http/plumbing');
+const { allowMethods } = require('../http/handlers');
 const { RIGHT } = require('./login');
 
 /** The overview page. The files hold no data, so that everybody may load them; what they show needs a login or a key. */
@@ -24,17 +24,17 @@ const HEADERS = { 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': '
  */
 function addPage(router, logins, requireRight) {
   for (const [route, file] of Object.entries(FILES)) {
-    router.all(route, openToAll, oneOf('GET', 'HEAD'), (_request, response, next) => {
+    router.all(route, openToAll, allowMethods('GET', 'HEAD'), (_request, response, next) => {
       response.set(HEADERS).sendFile(file, { root: FOLDER, cacheControl: false }, (error) => {
         if (error && !response.headersSent) next(error);
       });
     });
   }
-  router.all('/login', requireRight(RIGHT), oneOf('POST'), logins.readCookie, (request, response) => {
+  router.all('/login', requireRight(RIGHT), allowMethods('POST'), logins.readCookie, (request, response) => {
     logins.begin(request, callerOf(response));
     response.status(204).set('Cache-Control', 'no-store').end();
   });
-  router.all('/logout', openToAll, oneOf('POST'), logins.readCookie, (request, response) => {
+  router.all('/logout', openToAll, allowMethods('POST'), logins.readCookie, (request, response) => {
     logins.end(request);
     response.status(204).set('Cache-Control', 'no-store').end();
   });

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { SiteAway } = require('./site');
+const { SiteUnavailable } = require('./site');
 
 /**
  * The records of an `/extractbeacon` answer, taken out of its text piece by piece, so that an answer of any length passes through.
@@ -38,7 +38,7 @@ function split(text, site) {
  * @param {string} site its name
  * @param {AsyncIterable<Buffer>} pieces of its answer
  * @returns {AsyncGenerator<HistoryRecord[], void, void>} never empty
- * @throws {SiteAway} where it is no such answer, or only the beginning of one
+ * @throws {SiteUnavailable} where it is no such answer, or only the beginning of one
  */
 async function* recordsOf(site, pieces) {
   const decoder = new TextDecoder();
@@ -48,7 +48,7 @@ async function* recordsOf(site, pieces) {
     rest += decoder.decode(piece, { stream: true });
     if (!began) {
       if (rest.length < HEAD.length) continue;
-      if (!rest.startsWith(HEAD)) throw new SiteAway(site, 'answers /extractbeacon with something else than records');
+      if (!rest.startsWith(HEAD)) throw new SiteUnavailable(site, 'answers /extractbeacon with something else than records');
       rest = rest.slice(HEAD.length);
       began = true;
     }
@@ -56,7 +56,7 @@ async function* recordsOf(site, pieces) {
     rest = found.rest;
     if (found.records.length > 0) yield found.records;
   }
-  if (!began || rest !== TAIL) throw new SiteAway(site, 'ended its answer of /extractbeacon before the end');
+  if (!began || rest !== TAIL) throw new SiteUnavailable(site, 'ended its answer of /extractbeacon before the end');
 }
 
 module.exports = { recordsOf };

@@ -12,29 +12,29 @@ const { ON_BEHALF_OF } = require('../access');
  * @typedef {{method: 'GET'|'POST', path: string, body?: object, caller?: string}} Question path: with its query; body: sent as JSON;
  *   caller: on whose behalf
  * @typedef {{status: number, headers: import('node:http').IncomingHttpHeaders, pieces: AsyncGenerator<Buffer, void, void>,
- *   text: () => Promise<string>}} Answer pieces, text: throw SiteAway
+ *   text: () => Promise<string>}} Answer pieces, text: throw SiteUnavailable
  */
 
 /** As long as a site may pause within an answer (its own queries pause 5 s at most). */
-const PAUSE_MS = 10_000;
+const IDLE_TIMEOUT_MS = 10_000;
 /** An answer that is read as a whole; more than this is no answer of a site. */
 const TEXT_BYTES = 64 * 1024 * 1024;
 const CONNECTIONS = 128;
 
 /** A site does not answer, or not to its end. */
-class SiteAway extends Error {
+class SiteUnavailable extends Error {
   /** @param {string} site @param {string} reason @param {boolean} [ended] nobody waits for it any more: no fault of the site */
   constructor(site, reason, ended = false) {
     super(`site ${site} ${reason}`);
-    this.name = 'SiteAway';
+    this.name = 'SiteUnavailable';
     this.site = site;
     this.reason = reason;
     this.ended = ended;
   }
 }
 
-/** @param {import('./config').SiteConfig & {timeoutMs: number, pauseMs?: number}} options */
-function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
+/** @param {import('./config').SiteConfig & {timeoutMs: number, idleTimeoutMs?: number}} options */
+function createSite({ name, url, ca, key, timeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS }) {
   const { Agent, request } = url.startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ...(ca === null ? {} : { ca }) });
 
@@ -42,7 +42,7 @@ function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
    * @param {Question} question
    * @param {AbortSignal} [signal] ends it
    * @returns {Promise<Answer>} when it begins
-   * @throws {SiteAway}
+   * @throws {SiteUnavailable}
    */
   async function ask({ method, path, body, caller }, signal) {
     const stop = new AbortController();
@@ -86,17 +86,17 @@ function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
    * @param {AbortSignal|undefined} signal of the one who asks @param {() => void} end that listens to it
    */
   async function* read(answer, stop, signal, end) {
-    let limit = setTimeout(() => stop.abort(), pauseMs);
+    let limit = setTimeout(() => stop.abort(), idleTimeoutMs);
     let isWhole = false;
     try {
       for await (const piece of answer) {
         clearTimeout(limit);
         yield /** @type {Buffer} */ (piece);
-        limit = setTimeout(() => stop.abort(), pauseMs);
+        limit = setTimeout(() => stop.abort(), idleTimeoutMs);
       }
       isWhole = true;
     } catch (error) {
-      const late = stop.signal.aborted ? `does not go on with its answer within ${pauseMs} ms` : 'broke off in the middle of its answer';
+      const late = stop.signal.aborted ? `does not go on with its answer within ${idleTimeoutMs} ms` : 'broke off in the middle of its answer';
       throw named(error, late, signal);
     } finally {
       clearTimeout(limit);
@@ -111,7 +111,7 @@ function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
     let bytes = 0;
     for await (const piece of pieces) {
       bytes += piece.length;
-      if (bytes > TEXT_BYTES) throw new SiteAway(name, `answers with more than ${TEXT_BYTES} bytes`);
+      if (bytes > TEXT_BYTES) throw new SiteUnavailable(name, `answers with more than ${TEXT_BYTES} bytes`);
       all.push(piece);
     }
     return Buffer.concat(all).toString('utf8');
@@ -119,9 +119,9 @@ function createSite({ name, url, ca, key, timeoutMs, pauseMs = PAUSE_MS }) {
 
   /** @param {unknown} error @param {string} late @param {AbortSignal} [signal] @returns {Error} */
   function named(error, late, signal) {
-    if (error instanceof SiteAway) return error;
+    if (error instanceof SiteUnavailable) return error;
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-    return new SiteAway(name, late || `does not answer: ${WORDS[code ?? ''] ?? (code || message)}`, signal?.aborted);
+    return new SiteUnavailable(name, late || `does not answer: ${WORDS[code ?? ''] ?? (code || message)}`, signal?.aborted);
   }
 
   return { name, ask, close: () => agent.destroy() };
@@ -138,4 +138,4 @@ const WORDS = {
   CERT_HAS_EXPIRED: 'its certificate has ended',
 };
 
-module.exports = { createSite, SiteAway };
+module.exports = { createSite, SiteUnavailable };

@@ -7,14 +7,14 @@ const { createIntervalHistogram } = require('../health/metrics/interval-histogra
 const { siteFigures } = require('./figures');
 const { follow } = require('./follow');
 const { createKnowledge } = require('./knowledge');
-const { createSite, SiteAway } = require('./site');
+const { createSite, SiteUnavailable } = require('./site');
 const { messageIn, stateOf } = require('./state');
 
 /**
  * All sites of a campus. A question goes to every one of them at the same time, and has an answer when all of them answer: what a part
  * of them knows is never given for the whole. One about people goes only to those that may know something of them.
  * @typedef {import('./site').Question} Question
- * @typedef {import('./site').Answer & {site: string, json: () => Promise<any>}} SiteAnswer json: throws SiteAway where it is none
+ * @typedef {import('./site').Answer & {site: string, json: () => Promise<any>}} SiteAnswer json: throws SiteUnavailable where it is none
  * @typedef {{accept?: readonly number[], signal: AbortSignal, only?: readonly string[]}} Options accept: statuses that are answers; signal:
  *   ends all of it; only: names of the sites that are asked, in place of all
  * @typedef {{site: string, untilMs: number}} Spared a site that knows nobody of them; untilMs: up to when, epoch ms
@@ -26,17 +26,17 @@ const { messageIn, stateOf } = require('./state');
 const FAILURES = 5;
 const REST_MS = 1000;
 /** Until a site that refuses the entry's own key is worth another try, seconds. */
-const REFUSED_AGAIN_S = 30;
+const REFUSED_RETRY_AFTER_S = 30;
 /** Of a site that says nothing about it. */
-const AGAIN_S = 5;
+const RETRY_AFTER_S = 5;
 
 /**
  * A site with what is known of it.
- * @param {import('./config').SiteConfig} config @param {{timeoutMs: number, pauseMs?: number}} times @param {number} nowMs
+ * @param {import('./config').SiteConfig} config @param {{timeoutMs: number, idleTimeoutMs?: number}} times @param {number} nowMs
  */
 const createMember = (config, times, nowMs) => ({
   site: createSite({ ...config, ...times }),
-  breaker: circuitBreaker(handleWhen((error) => error instanceof SiteAway && !error.ended),
+  breaker: circuitBreaker(handleWhen((error) => error instanceof SiteUnavailable && !error.ended),
     { halfOpenAfter: REST_MS, breaker: new ConsecutiveBreaker(FAILURES) }),
   counters: { asked: 0, failed: 0, spared: 0 },
   knowledge: createKnowledge(),
@@ -53,7 +53,7 @@ const createMember = (config, times, nowMs) => ({
 /**
  * @param {Member} member @param {Question} question @param {AbortSignal} [signal]
  * @returns {Promise<SiteAnswer>} of any status
- * @throws {SiteAway}
+ * @throws {SiteUnavailable}
  */
 async function begin(member, question, signal) {
   const { site, breaker, counters, latency } = member;
@@ -64,7 +64,7 @@ async function begin(member, question, signal) {
     latency.add(performance.now() - began);
     return { ...answer, site: site.name, json: () => answer.text().then((text) => parsed(site.name, text)) };
   } catch (error) {
-    if (!(error instanceof SiteAway)) throw new SiteAway(site.name, member.reason); // the breaker did not ask
+    if (!(error instanceof SiteUnavailable)) throw new SiteUnavailable(site.name, member.reason); // the breaker did not ask
     if (!error.ended) {
       counters.failed += 1;
       member.reason = error.reason;
@@ -78,7 +78,7 @@ function parsed(site, text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SiteAway(site, 'answers with something else than JSON');
+    throw new SiteUnavailable(site, 'answers with something else than JSON');
   }
 }
 
@@ -92,10 +92,10 @@ const isWithout = ({ state, breaker, knowledge }, ids, nowMs) => state.status !=
 /**
  * @param {Member} member @param {Question} question @param {Options} options
  * @returns {Promise<SiteAnswer>}
- * @throws {ApiError|SiteAway}
+ * @throws {ApiError|SiteUnavailable}
  */
 async function askOne(member, question, { accept = [200], signal }) {
-  if (member.breaker.state !== CircuitState.Closed) throw new SiteAway(member.site.name, member.reason);
+  if (member.breaker.state !== CircuitState.Closed) throw new SiteUnavailable(member.site.name, member.reason);
   const answer = await begin(member, question, signal);
   if (accept.includes(answer.status)) return answer;
   throw refusalOf(answer, messageIn(await answer.text()));
@@ -104,19 +104,20 @@ async function askOne(member, question, { accept = [200], signal }) {
 /** What a status of a site means to the caller of the campus. @param {SiteAnswer} answer @param {string} message @returns {ApiError} */
 function refusalOf({ site, status, headers }, message) {
   if (status === 400 || status === 413) return new ApiError(status, message); // the question was wrong
-  if (status === 429 || status === 503) return unavailable(`site ${site}: ${message}`, Number(headers['retry-after']) || AGAIN_S);
+  if (status === 429 || status === 503) return unavailable(`site ${site}: ${message}`, Number(headers['retry-after']) || RETRY_AFTER_S);
   if (status === 401 || status === 403 || status === 421) {
-    return unavailable(`site ${site} refuses the campus entry: ${message}`, REFUSED_AGAIN_S);
+    return unavailable(`site ${site} refuses the campus entry: ${message}`, REFUSED_RETRY_AFTER_S);
   }
-  return unavailable(`site ${site} answers HTTP ${status}: ${message}`, AGAIN_S);
+  return unavailable(`site ${site} answers HTTP ${status}: ${message}`, RETRY_AFTER_S);
 }
 
 /**
  * @param {import('./config').SiteConfig[]} configs
- * @param {{timeoutMs: number, pauseMs?: number, warn: (text: string) => void, info: (text: string) => void, clock?: () => number}} means
+ * @param {{timeoutMs: number, idleTimeoutMs?: number, warn: (text: string) => void, info: (text: string) => void,
+ *   clock?: () => number}} means
  */
-function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now }) {
-  const members = configs.map((config) => createMember(config, { timeoutMs, pauseMs }, clock()));
+function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Date.now }) {
+  const members = configs.map((config) => createMember(config, { timeoutMs, idleTimeoutMs }, clock()));
   const ended = new AbortController();
   /** @type {Promise<unknown>|null} */
   let looking = null;
@@ -186,6 +187,6 @@ function createSites(configs, { timeoutMs, pauseMs, warn, info, clock = Date.now
 }
 
 /** @param {unknown} error */
-const asApiError = (error) => (error instanceof SiteAway ? unavailable(error.message, AGAIN_S) : error);
+const asApiError = (error) => (error instanceof SiteUnavailable ? unavailable(error.message, RETRY_AFTER_S) : error);
 
 module.exports = { createSites, asApiError };

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { SiteAway } = require('./site');
+const { SiteUnavailable } = require('./site');
 
 /**
  * How a site is, by what it says of itself and what it lets the entry's key do: a fault shows here before a caller finds it.
@@ -28,7 +28,7 @@ async function stateOf(look) {
     const down = Object.entries(parts).filter(([, part]) => /** @type {any} */ (part).status !== 'up').map(([name]) => name);
     return { status: 'degraded', reason: `its /health says so: ${down.join(', ')}`, said };
   } catch (error) {
-    return { status: 'away', reason: error instanceof SiteAway ? error.reason : 'answers with something else than JSON' };
+    return { status: 'away', reason: error instanceof SiteUnavailable ? error.reason : 'answers with something else than JSON' };
   }
 }
 

@@ -29,7 +29,7 @@ const SAVE_MS = 10_000; // the live path's progress is saved so often
 /** Without progress for so long, something is amiss. */
 const UNFINISHED_MS = 10 * 60_000;
 const ON_ITS_WAY_MS = 60_000;
-const AGAIN_MS = 5 * 60_000; // what failed is tried again after that
+const RETRY_MS = 5 * 60_000; // what failed is tried again after that
 
 /**
  * @param {object} means
@@ -153,7 +153,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
     failed(part, nowMs) {
       taken.delete(part);
       gaps.mark(part.fromMs, part.toMs, WAITING, part.staff ?? [EVERYBODY]);
-      againMs = nowMs + AGAIN_MS;
+      againMs = nowMs + RETRY_MS;
       saving.changed();
     },
 

@@ -4,7 +4,7 @@
 const fs = require('node:fs/promises');
 const path = require('node:path');
 const { replaceFile } = require('../shared/whole-file');
-const { merged, nothingOwn, ownOf } = require('./own');
+const { applyUserChanges, noUserChanges, diffUserChanges } = require('./user-changes');
 
 /**
  * Where Node-RED keeps flows: it is given ours with what users added, and of what is deployed only the difference is kept, in
@@ -25,7 +25,7 @@ const CREDENTIALS = 'user-flows_cred.json';
  * @param {(text: string) => void} means.warn
  */
 function createFlowStorage({ flowFile, credentialsFile, folder, base, warn }) {
-  const ownFile = path.join(folder, FLOWS);
+  const changesFile = path.join(folder, FLOWS);
   const ownCredentialsFile = path.join(folder, CREDENTIALS);
   /** @type {Set<string>} */
   const damaged = new Set();
@@ -47,7 +47,7 @@ function createFlowStorage({ flowFile, credentialsFile, folder, base, warn }) {
     }
   }
 
-  const readOwn = () => readTheirs(ownFile, nothingOwn(), isOwn);
+  const readChanges = () => readTheirs(changesFile, noUserChanges(), isUserChanges);
 
   /** @param {string} file @param {unknown} value */
   async function keep(file, value) {
@@ -58,10 +58,10 @@ function createFlowStorage({ flowFile, credentialsFile, folder, base, warn }) {
 
   return {
     ...base,
-    getFlows: async () => merged(await readJson(flowFile), await readOwn()),
-    /** @param {import('./own').Node[]} deployed */
+    getFlows: async () => applyUserChanges(await readJson(flowFile), await readChanges()),
+    /** @param {import('./user-changes').Node[]} deployed */
     async saveFlows(deployed) {
-      await keep(ownFile, ownOf(await readJson(flowFile), deployed));
+      await keep(changesFile, diffUserChanges(await readJson(flowFile), deployed));
     },
     /** @returns {Promise<Credentials>} */
     getCredentials: async () => ({ ...await readJson(credentialsFile), ...await readTheirs(ownCredentialsFile, {}, isObject) }),
@@ -77,8 +77,8 @@ function createFlowStorage({ flowFile, credentialsFile, folder, base, warn }) {
 
 /** @param {any} value */
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
-/** @param {any} own */
-const isOwn = (own) => own.v === 1 && [own.nodes, own.removed].every(Array.isArray) && isObject(own.changed);
+/** @param {any} changes */
+const isUserChanges = (changes) => changes.v === 1 && [changes.nodes, changes.removed].every(Array.isArray) && isObject(changes.changed);
 
 /** @param {string} file @returns {Promise<any>} null: there is none */
 async function readJson(file) {

@@ -11,7 +11,7 @@ const { StoreUnavailable } = require('../store');
  *   until then
  */
 
-const AGAIN_MS = 86_400_000;
+const REFRESH_MS = 86_400_000;
 const RETRY_MS = 5000;
 
 /**
@@ -40,7 +40,7 @@ function createKnownSeed({ people, store, coverage, clock }) {
       isReading = true;
       try {
         people.seed([...await store.staffIds(), ...coverage.pending()], nowMs);
-        dueMs = nowMs + AGAIN_MS;
+        dueMs = nowMs + REFRESH_MS;
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
         dueMs = nowMs + RETRY_MS;

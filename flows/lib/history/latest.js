@@ -6,9 +6,9 @@ const { StoreBusy } = require('../store');
 const { LATEST_MS } = require('./index');
 
 /**
- * Everybody's latest location of the last quarter of an hour: from memory, and from the database for those it does not know. That
- * is asked about the time before memory alone, once for all who call. It is asked again after some seconds while that time is being
- * located, and after a minute from then on: only late readings change it then, and what is located once more is in memory.
+ * Everybody's latest location of the last quarter of an hour. Memory answers first; InfluxDB answers for people not in memory. One query
+ * for the time before memory serves all callers. It is repeated every 5 s while that time is being located, then every 60 s: only late
+ * readings change it then, and what is located once more is in memory.
  * @typedef {import('../locator').Location} Location
  * @typedef {{locations: Location[], completeMs: number, keptMs: number}} Before completeMs: up to when everybody is among them, epoch ms;
  *   keptMs: so long it is not asked again
@@ -17,7 +17,7 @@ const { LATEST_MS } = require('./index');
 const KEPT_MS = 5000;
 const SETTLED_KEPT_MS = 60_000;
 /** So long a caller waits for the first answer; who comes later finds it. */
-const patience = timeout(800, TimeoutStrategy.Aggressive);
+const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number,
@@ -46,7 +46,7 @@ function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
       if (!asking && clock() - askedMs >= before.keptMs) ask(fromMs, completeMs);
       return before;
     }
-    return patience.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
+    return timeoutPolicy.execute(() => asking ?? ask(fromMs, completeMs)).catch((error) => {
       throw isTaskCancelledError(error) ? new StoreBusy('InfluxDB is still looking for them') : error;
     });
   }

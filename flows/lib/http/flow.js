@@ -2,12 +2,12 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf } = require('../access');
+const { auditWritten, callerOf, lookUpOf } = require('../access');
 const { PiecedJson, stream } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError } = require('./errors');
 const { Rate, showBadge } = require('../shared/badge');
-const { BODY_BYTES, bodyOf, breakOff, errorAnswer, headersOf, methodFault, queryOf } = require('./plumbing');
+const { BODY_BYTES, abortResponse, bodyOf, errorAnswer, headersOf, methodNotAllowed, queryOf } = require('./handlers');
 
 /**
  * The steps between `http in` and `http response`: who may ask (`sda-access`), and what is answered (`sda-history`, `sda-latest`,
@@ -45,7 +45,7 @@ const run = (handler, request, response) => new Promise((resolve, reject) => {
  *   changes: the route is more than a question; described: query, form and JSON become one checked `msg.payload`
  * @returns {(msg: Message, http: Http) => Promise<void>} which throws ApiError where it is refused
  */
-function createAdmission({ right, changes, described }) {
+function createAccessCheck({ right, changes, described }) {
   const check = described && createBodyCheck(described.body);
   /** @type {{access: Http['access'], guard: import('express').RequestHandler}|null} */
   let known = null;
@@ -58,7 +58,7 @@ function createAdmission({ right, changes, described }) {
   return async (msg, { access }) => {
     const { request, response } = httpOf(msg);
     await run(guardOf(access), request, response);
-    if (changes && request.method === 'HEAD') throw methodFault('HEAD', described?.methods ?? ['POST']); // Express answers it as GET
+    if (changes && request.method === 'HEAD') throw methodNotAllowed('HEAD', described?.methods ?? ['POST']); // Express answers it as GET
     const { name, kind, rights } = callerOf(response);
     msg.caller = { name, kind, rights: [...rights] };
     if (!check) return;
@@ -78,16 +78,16 @@ function createAdmission({ right, changes, described }) {
  *   Promise<object|string>|object|string} ask
  * @returns {(msg: Message, http: Http, log: Log) => Promise<boolean>} false: it was too large for a message and is sent already
  */
-const createQuestion = (right, ask) => async (msg, { hacs }, log) => {
+const createAnswer = (right, ask) => async (msg, { hacs }, log) => {
   const { request, response } = httpOf(msg);
   const lookUp = lookUpOf(response);
   if (!callerOf(response)?.rights.has(right) || (right === 'history' && !lookUp)) {
     throw new Error(`nobody has checked who asks: wire an sda-access node with the right "${right}" before this one`);
   }
   const body = await ask(hacs, msg.payload, lookUp);
-  await accounted(response);
+  await auditWritten(response);
   const headers = { ...headersOf(typeof body === 'string'), ...(body instanceof PiecedJson ? body.headers : {}) };
-  const text = await deliver(body, response, () => response.set(headers), (error) => breakOff(error, request, response, log));
+  const text = await deliver(body, response, () => response.set(headers), (error) => abortResponse(error, request, response, log));
   if (text === null) return false;
   msg.statusCode = 200;
   msg.headers = headers;
@@ -157,4 +157,4 @@ function onRequest(RED, node, definition, work) {
   node.on('input', (/** @type {any} */ msg, /** @type {any} */ send, /** @type {any} */ done) => { answer(msg, send).then(() => done(), done); });
 }
 
-module.exports = { createAdmission, createQuestion, deliver, onRequest };
+module.exports = { createAccessCheck, createAnswer, deliver, onRequest };

@@ -2,18 +2,18 @@
 'use strict';
 
 const { unavailable } = require('./errors');
-const { failing, unknown } = require('./plumbing');
+const { errorHandler, notFound } = require('./handlers');
 const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
  * What stands before and behind every route of Node-RED's HTTP server, whoever made the route: we, the dashboard, or a user's own
  * `http in`. Before all of them: host names, then what `serve` was given. Behind all of them: 404 and errors in JSON. Node-RED
  * listens before its flows have begun; until then, and while they are exchanged, our paths are 503 and not 404.
- * @typedef {{before: import('express').RequestHandler, router: import('express').Router, log: (message: string) => void}} Served before:
- *   comes before every route
+ * @typedef {{middleware: import('express').RequestHandler, router: import('express').Router, log: (message: string) => void}} Served
+ *   middleware: comes before every route
  * @typedef {{serve: (next: Served) => void, end: () => void}} Front serve: answer from now on; end: no more
  */
-const AGAIN_S = 1;
+const RETRY_AFTER_S = 1;
 /** Our paths, as the first segment; nobody else's routes are kept from answering. */
 const OURS = new Set(['', 'api', 'health', 'login', 'logout', 'metrics', 'monitoring', 'pages', ...HACS_ROUTES.map(({ path }) => path.slice(1))]);
 
@@ -49,19 +49,19 @@ function createFront(app, hosts, events) {
   let served = null;
   const isRunning = isRunningBy(events);
 
-  const refuse = failing(() => {}, { location: [] });
-  const starting = () => unavailable('Node-RED is starting', AGAIN_S);
+  const refuse = errorHandler(() => {}, { location: [] });
+  const starting = () => unavailable('Node-RED is starting', RETRY_AFTER_S);
 
   app.use(hosts.guard);
   app.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-    if (served) served.before(request, response, next);
+    if (served) served.middleware(request, response, next);
     else if (OURS.has(request.path.split('/', 2)[1] ?? '')) refuse(starting(), request, response, next);
     else next();
   }));
   app.parent?.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
-    if (served && isRunning()) unknown(request, response, next);
+    if (served && isRunning()) notFound(request, response, next);
     else refuse(starting(), request, response, next);
-  }), failing((message) => served?.log(message)));
+  }), errorHandler((message) => served?.log(message)));
 
   /** @type {Front} */
   const front = {

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { oneOf } = require('./plumbing');
+const { allowMethods } = require('./handlers');
 const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
@@ -12,7 +12,7 @@ const { HACS_ROUTES } = require('./v1/description/paths/hacs');
  */
 function refuseMethods(router, requireRight) {
   for (const { path, right, methods } of HACS_ROUTES) {
-    const refuse = oneOf(...methods);
+    const refuse = allowMethods(...methods);
     const guard = requireRight(right);
     router.all(path, Object.assign(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
       if (request.method === 'HEAD' || methods.includes(request.method)) next('route');

@@ -3,7 +3,7 @@
 
 const { StoreBusy, StoreUnavailable } = require('../store');
 const { normaliseBeacon } = require('../building/ids');
-const { BrokerAway } = require('../outbox');
+const { BrokerUnavailable } = require('../outbox');
 const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { createBodyCheck } = require('./checks');
@@ -123,7 +123,7 @@ async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   try {
     await site.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, clock(), ACKNOWLEDGE_MS);
   } catch (error) {
-    throw error instanceof BrokerAway ? unavailable(`the reading was not taken: ${error.message}`) : error;
+    throw error instanceof BrokerUnavailable ? unavailable(`the reading was not taken: ${error.message}`) : error;
   }
   return 'New Beacon Detection Added';
 }

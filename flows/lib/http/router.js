@@ -3,10 +3,10 @@
 
 const express = require('express');
 const { createAccess, createLogin, openToAll, requireLogin } = require('../access');
-const { addChanging } = require('./changing');
+const { addBuildingRoutes } = require('./building-routes');
 const { createDashboard } = require('./dashboard');
 const { refuseMethods } = require('./hacs-methods');
-const { failing, oneOf, send, unknown } = require('./plumbing');
+const { allowMethods, errorHandler, notFound, send } = require('./handlers');
 const { createApi } = require('./v1');
 
 /**
@@ -26,24 +26,24 @@ function createRouter(context, access = createAccess(context)) {
   const { requireRight, known } = access;
 
   /** @param {string} path @param {import('express').RequestHandler} answer */
-  const toAll = (path, answer) => router.all(path, openToAll, oneOf('GET', 'HEAD'), answer);
+  const toAll = (path, answer) => router.all(path, openToAll, allowMethods('GET', 'HEAD'), answer);
   toAll('/health', (request, response) => send(response, 200, context.health(context.clock(), { stranger: known(request) === null })));
   toAll('/', (_request, response) => response.redirect(302, context.dashboardPath));
-  router.all('/login', openToAll, oneOf('GET', 'HEAD', 'POST'));
-  router.all('/logout', openToAll, oneOf('POST'));
+  router.all('/login', openToAll, allowMethods('GET', 'HEAD', 'POST'));
+  router.all('/logout', openToAll, allowMethods('POST'));
   router.use(createLogin(context.sessions, context.dashboardPath));
 
   refuseMethods(router, requireRight); // what no http in node takes
-  router.all('/metrics', requireRight(['presence', 'admin']), oneOf('GET', 'HEAD'), (_request, response, next) => {
+  router.all('/metrics', requireRight(['presence', 'admin']), allowMethods('GET', 'HEAD'), (_request, response, next) => {
     metrics.text().then((text) => response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);
   });
-  addChanging(router, context, requireRight, { oneOf, send });
+  addBuildingRoutes(router, context, requireRight, { allowMethods, send });
   router.use(createApi(context, requireRight));
 
-  router.all('/monitoring', requireLogin(context.sessions), oneOf('GET', 'HEAD'));
+  router.all('/monitoring', requireLogin(context.sessions), allowMethods('GET', 'HEAD'));
   router.use(createDashboard(context));
-  router.use('/pages', unknown);
-  router.use(failing(context.log));
+  router.use('/pages', notFound);
+  router.use(errorHandler(context.log));
   return router;
 }
 

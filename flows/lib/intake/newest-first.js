@@ -22,21 +22,21 @@ const { createFifo } = require('./fifo');
 /** A request waits that long at most, beside the batch that is being located. */
 const PIECE_MS = 3;
 /** While behind, locating gets half as long as reading and checking took since the last piece, and so a third of the time … */
-const SHARE = 0.5;
+const LOCATING_SHARE = 0.5;
 /** … but a request waits no longer than that. */
 const LONGEST_PIECE_MS = 30;
 /** More is too long: half of what the live view may be old beside the second that is shown. */
 const BEHIND_MS = 500;
 /** A garbage collection or a stopped process makes batches wait once; they are taken within this time unless too many come. */
-const LASTS_MS = 250;
+const OVERLOADED_AFTER_MS = 250;
 /** Bounds the memory: more wait only where the machine stood still, or for a backlog. */
 const MOST = 60_000;
 /** A backlog gives way to the present for so long; then only the newest of its receivers is taken, too. */
 const BACKLOG_WAITS_MS = 30_000;
 /** What waits less is in time … */
-const SHORT_MS = 100;
+const IN_TIME_MS = 100;
 /** … and when for so long nothing waited longer and nothing was skipped, all are taken in order again. */
-const OVER_MS = 1000;
+const RECOVERED_AFTER_MS = 1000;
 
 /**
  * @param {object} means
@@ -69,12 +69,12 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
   function judge(nowMs) {
     const waited = waitedMs(nowMs);
     if (behind) {
-      if (waited > SHORT_MS) lateMs = nowMs;
-      behind = nowMs - lateMs < OVER_MS || line.size() + backlogs.size() > 0;
+      if (waited > IN_TIME_MS) lateMs = nowMs;
+      behind = nowMs - lateMs < RECOVERED_AFTER_MS || line.size() + backlogs.size() > 0;
       return;
     }
     lateSinceMs = waited < BEHIND_MS ? Infinity : Math.min(lateSinceMs, nowMs);
-    if (nowMs - lateSinceMs < LASTS_MS && arrived.size() <= MOST) return;
+    if (nowMs - lateSinceMs < OVERLOADED_AFTER_MS && arrived.size() <= MOST) return;
     [behind, lateSinceMs, lateMs] = [true, Infinity, nowMs];
   }
 
@@ -137,7 +137,7 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
   function pieceMs(nowMs) {
     if (!behind) return PIECE_MS;
     if (line.size() === 0) return LONGEST_PIECE_MS;
-    return Math.min(Math.max(PIECE_MS, SHARE * (nowMs - endedMs)), LONGEST_PIECE_MS);
+    return Math.min(Math.max(PIECE_MS, LOCATING_SHARE * (nowMs - endedMs)), LONGEST_PIECE_MS);
   }
 
   function takeSome() {
@@ -179,4 +179,4 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
   };
 }
 
-module.exports = { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, LASTS_MS, MOST, OVER_MS, PIECE_MS };
+module.exports = { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MOST, RECOVERED_AFTER_MS, PIECE_MS };

@@ -26,8 +26,8 @@ const BOUNDS = Object.freeze({
 });
 
 
-class BrokerAway extends Error {
-  name = 'BrokerAway';
+class BrokerUnavailable extends Error {
+  name = 'BrokerUnavailable';
 }
 
 /** @param {Partial<typeof BOUNDS>} [overrides] */
@@ -78,7 +78,7 @@ function createOutbox(overrides = {}) {
       const oldest = /** @type {Entry} */ (waiting.values().next().value);
       forget(oldest);
       counters.dropped += 1;
-      oldest.settle?.(new BrokerAway('too much is waiting for the broker'));
+      oldest.settle?.(new BrokerUnavailable('too much is waiting for the broker'));
     }
     pump(nowMs);
   }
@@ -158,12 +158,12 @@ function createOutbox(overrides = {}) {
    * @param {number} nowMs
    * @param {number} limitMs
    * @returns {Promise<void>} when the broker has acknowledged it
-   * @throws {BrokerAway}
+   * @throws {BrokerUnavailable}
    */
   function publish(message, nowMs, limitMs) {
-    if (!line?.connected()) return Promise.reject(new BrokerAway('there is no connection to the broker'));
+    if (!line?.connected()) return Promise.reject(new BrokerUnavailable('there is no connection to the broker'));
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new BrokerAway(`the broker did not acknowledge within ${limitMs} ms`)), limitMs);
+      const timer = setTimeout(() => reject(new BrokerUnavailable(`the broker did not acknowledge within ${limitMs} ms`)), limitMs);
       put(message, nowMs, (error) => {
         clearTimeout(timer);
         if (error) reject(error);
@@ -205,4 +205,4 @@ const isFirst = (/** @type {Entry} */ { replayed }) => !replayed;
 /** @param {Entry} entry @returns {Message} */
 const asMessage = ({ topic, payload, retain = false }) => ({ topic, payload, retain });
 
-module.exports = { createOutbox, BrokerAway };
+module.exports = { createOutbox, BrokerUnavailable };

@@ -2,7 +2,7 @@
 'use strict';
 
 const { StoreUnavailable } = require('../store/influx');
-const { BrokerAway } = require('../outbox');
+const { BrokerUnavailable } = require('../outbox');
 
 /**
  * How work in the background behaves: it leaves the event loop to others at least half of the time, tries again what
@@ -60,7 +60,7 @@ function createBackground(onFault, sleep, nowMs = () => performance.now()) {
           if (waitMs > FIRST_WAIT_MS) onFault('');
           return result;
         } catch (error) {
-          if (!(error instanceof StoreUnavailable || error instanceof BrokerAway)) throw error;
+          if (!(error instanceof StoreUnavailable || error instanceof BrokerUnavailable)) throw error;
           onFault(error.message);
         }
         await pause(waitMs);

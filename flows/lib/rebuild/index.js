@@ -26,7 +26,7 @@ const { gapStart, recover } = require('./recover');
  */
 
 const WAITING_JOBS = 8;
-const AGAIN_MS = 30_000; // after a fault of ours, which the log shows
+const RETRY_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
 
 /**
@@ -135,14 +135,14 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
         if (error instanceof Stopped) return;
         fault = `fault inside: ${error instanceof Error ? error.message : error}`;
         const over = job !== null && tries >= TRIES;
-        logger.warn(`rebuild: ${error instanceof Error ? error.stack : error}; ${over ? 'given up' : `tried again in ${AGAIN_MS / 1000} s`}`);
+        logger.warn(`rebuild: ${error instanceof Error ? error.stack : error}; ${over ? 'given up' : `tried again in ${RETRY_MS / 1000} s`}`);
         if (over) {
           Object.assign(job, { state: 'failed', reason: fault });
           current = null;
           if (!tasks.get(job.id)?.failed) fault = ''; // what is tried again later shows its fault until then
           return;
         }
-        await background.pause(AGAIN_MS).catch(() => {});
+        await background.pause(RETRY_MS).catch(() => {});
         if (background.stopped()) return;
       }
     }

@@ -10,7 +10,7 @@ const { probeMessage } = require('../intake/probe');
  */
 
 const ACKNOWLEDGE_MS = 10_000;
-const AGAIN_MS = 5000; // the broker may have been killed, or its queue for the spool full
+const RETRY_MS = 5000; // the broker may have been killed, or its queue for the spool full
 const LOOK_MS = 200;
 /** What the way into the database takes when something is amiss there. */
 const LONG_MS = 15_000;
@@ -26,7 +26,7 @@ async function allStored({ site: { outbox }, store, background, clock, doing, hi
   let hindered = false;
   for (;;) {
     const nowMs = clock();
-    if (outbox.connected() && nowMs - sentMs >= AGAIN_MS) {
+    if (outbox.connected() && nowMs - sentMs >= RETRY_MS) {
       sentMs = nowMs;
       await background.retry(() => outbox.publish(probeMessage(nowMs), clock(), ACKNOWLEDGE_MS));
     }

@@ -9,7 +9,7 @@ const { atMost, between, BETWEEN } = require('./influxql');
  */
 
 const EVENT_FIELDS = /** @type {const} */ (['level', 'room', 'count', 'limit', 'reason', 'battery_mv']);
-const PATIENT_MS = 3000;
+const QUERY_TIMEOUT_MS = 3000;
 
 /** @param {import('.').Influx} influx */
 function createDevices(influx) {
@@ -50,7 +50,7 @@ function createDevices(influx) {
     const where = named.map(([name]) => `"${name}" = $${name} AND `).join('');
     const [series] = await influx.query('locations',
       `SELECT "type", "subject", ${fields()} FROM "event" WHERE ${where}${BETWEEN} ORDER BY time DESC${atMost(count)}`,
-      { ...Object.fromEntries(named), ...between(fromMs, toMs) }, PATIENT_MS);
+      { ...Object.fromEntries(named), ...between(fromMs, toMs) }, QUERY_TIMEOUT_MS);
     return (series?.rows ?? []).map(toEvent);
   }
 

@@ -19,7 +19,7 @@ const FIELDS = '"level", "room", "beacon", "rssi"';
 const STAY_FIELDS = '"level", "room", "enter_ms", "leave_ms", "duration_s"';
 
 /** What works in the background has time. */
-const PATIENT_MS = 20_000;
+const BACKGROUND_TIMEOUT_MS = 20_000;
 /** Ten thousand people take it a second or two. */
 const EVERYBODY_MS = 8000;
 /** More records than this of one answer may keep its caller, and so the database, busy for a while. */
@@ -82,14 +82,14 @@ function createStore(influx) {
   async function settledMs(fromMs, toMs) {
     const series = await influx.query('health',
       'SELECT last("settled_ms") FROM "flows_health" WHERE time >= $from AND time < $to AND "settled_ms" > 0',
-      { from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+      { from: time(fromMs), to: time(toMs) }, BACKGROUND_TIMEOUT_MS);
     return series[0]?.rows[0]?.[1] ?? null;
   }
 
   /** Time of the newest location, epoch ms. @param {number} fromMs @returns {Promise<number|null>} */
   async function newestLocation(fromMs) {
     const series = await influx.query('locations', 'SELECT last("rssi") FROM "location" WHERE time >= $from',
-      { from: time(fromMs) }, PATIENT_MS);
+      { from: time(fromMs) }, BACKGROUND_TIMEOUT_MS);
     return series[0]?.rows[0]?.[0] ?? null;
   }
 
@@ -101,8 +101,8 @@ function createStore(influx) {
   async function gatewayStates(fromMs) {
     const since = { from: time(fromMs) };
     const [before, after] = await Promise.all([
-      influx.query('health', 'SELECT last("state") FROM "gateway_status" WHERE time < $from GROUP BY "gateway"', since, PATIENT_MS),
-      influx.query('health', 'SELECT "state" FROM "gateway_status" WHERE time >= $from GROUP BY "gateway"', since, PATIENT_MS)]);
+      influx.query('health', 'SELECT last("state") FROM "gateway_status" WHERE time < $from GROUP BY "gateway"', since, BACKGROUND_TIMEOUT_MS),
+      influx.query('health', 'SELECT "state" FROM "gateway_status" WHERE time >= $from GROUP BY "gateway"', since, BACKGROUND_TIMEOUT_MS)]);
     return [...before, ...after].flatMap(({ tags, rows }) =>
       rows.map(([ts, state]) => ({ gateway: tags.gateway ?? '', up: state === 'online', ts })));
   }
@@ -117,7 +117,7 @@ function createStore(influx) {
     const series = await influx.query('locations',
       `SELECT ${STAY_FIELDS} FROM "stay" WHERE time >= $from AND time < $to AND "duration_s" > 0` +
       `${staffId === undefined ? '' : ' AND "staff_id" = $staff'} GROUP BY "staff_id"`,
-      { from: time(fromMs), to: time(toMs), ...(staffId === undefined ? {} : { staff: staffId }) }, PATIENT_MS);
+      { from: time(fromMs), to: time(toMs), ...(staffId === undefined ? {} : { staff: staffId }) }, BACKGROUND_TIMEOUT_MS);
     return series.flatMap(({ tags, rows }) => rows.map((row) => toStay(tags.staff_id ?? '', row)));
   }
 
@@ -125,7 +125,7 @@ function createStore(influx) {
   async function lastStay(staffId, fromMs, toMs) {
     const [series] = await influx.query('locations',
       `SELECT ${STAY_FIELDS} FROM "stay" WHERE "staff_id" = $staff AND time >= $from AND time < $to AND "duration_s" > 0 ` +
-      'ORDER BY time DESC LIMIT 1', { staff: staffId, from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+      'ORDER BY time DESC LIMIT 1', { staff: staffId, from: time(fromMs), to: time(toMs) }, BACKGROUND_TIMEOUT_MS);
     return series?.rows[0] ? toStay(staffId, series.rows[0]) : null;
   }
 
@@ -133,7 +133,7 @@ function createStore(influx) {
   async function firstLocation(staffId, fromMs, toMs) {
     const [series] = await influx.query('locations',
       `SELECT ${FIELDS} FROM "location" WHERE "staff_id" = $staff AND time >= $from AND time < $to ORDER BY time ASC LIMIT 1`,
-      { staff: staffId, from: time(fromMs), to: time(toMs) }, PATIENT_MS);
+      { staff: staffId, from: time(fromMs), to: time(toMs) }, BACKGROUND_TIMEOUT_MS);
     return series?.rows[0] ? toLocation(staffId, series.rows[0]) : null;
   }
 

@@ -25,11 +25,11 @@ class StoreUnavailable extends Error {
  *   a long answer in order; the next piece is read when it is asked for
  * @property {(limitMs: number) => Promise<void>} ping whether it is there at all
  * @property {(limitMs: number) => Promise<string>} metrics its own figures, in Prometheus' text format
- * @typedef {{firstMs?: number, pauseMs?: number, rows?: number}} Limits so long InfluxDB may take for the first piece, and for each
+ * @typedef {{firstMs?: number, idleTimeoutMs?: number, rows?: number}} Limits so long InfluxDB may take for the first piece, and for each
  *   after it; rows of a piece
  */
 
-const PAUSE_MS = 20_000; // a query over many series thinks for seconds before its first row
+const IDLE_TIMEOUT_MS = 20_000; // a query over many series thinks for seconds before its first row
 const PIECE_ROWS = 2000; // a piece is decoded in one go: 0.3 ms
 
 /**
@@ -57,7 +57,8 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
   }
 
   /** @type {Influx['pieces']} */
-  async function* pieces(bucket, statement, params, { firstMs = PAUSE_MS, pauseMs = PAUSE_MS, rows = PIECE_ROWS } = {}) {
+  async function* pieces(bucket, statement, params, limits = {}) {
+    const { firstMs = IDLE_TIMEOUT_MS, idleTimeoutMs = IDLE_TIMEOUT_MS, rows = PIECE_ROWS } = limits;
     const stop = new AbortController();
     let limitMs = firstMs;
     let timer = setTimeout(() => stop.abort(), limitMs);
@@ -69,7 +70,7 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
         clearTimeout(timer); // whoever takes the piece may take their time
         more = partial;
         yield series;
-        limitMs = pauseMs;
+        limitMs = idleTimeoutMs;
         timer = setTimeout(() => stop.abort(), limitMs);
       }
       over = true;

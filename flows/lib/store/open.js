@@ -25,9 +25,9 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
     store: {
       ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat,
       /** Of both, since what is wrong in one of them only is to be corrected as well. @type {typeof first.store.stays} */
-      stays: (...question) => ofBoth(replicas, [first, second].map(({ store }) => () => store.stays(...question))),
+      stays: (...question) => unionOfStores(replicas, [first, second].map(({ store }) => () => store.stays(...question))),
       /** Of both, since the other may be read from next. @type {typeof first.store.staffIds} */
-      staffIds: () => ofBothWhole(replicas, [first, second].map(({ store }) => store.staffIds)),
+      staffIds: () => unionIfBothUp(replicas, [first, second].map(({ store }) => store.staffIds)),
     },
     each: [first, second],
     replicas,
@@ -44,7 +44,7 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
  * @param {Pick<import('./replicas').Replicas, 'current'|'stateOf'>} replicas @param {(() => Promise<T[]>)[]} questions
  * @returns {Promise<T[]>} what both have in the same form comes once
  */
-async function ofBoth({ current, stateOf }, questions) {
+async function unionOfStores({ current, stateOf }, questions) {
   const asked = questions.filter((_, index) => index === current() || stateOf(index).status === 'up');
   const answers = await Promise.all(asked.map((ask) => ask()));
   return [...new Map(answers.flat().map((one) => [JSON.stringify(one), one])).values()];
@@ -52,13 +52,13 @@ async function ofBoth({ current, stateOf }, questions) {
 
 /**
  * What both databases have, where none of them is away or lacks anything.
- * @type {typeof ofBoth}
+ * @type {typeof unionOfStores}
  * @throws {StoreUnavailable}
  */
-async function ofBothWhole(replicas, questions) {
+async function unionIfBothUp(replicas, questions) {
   const index = [0, 1].find((one) => replicas.stateOf(one).status !== 'up');
   if (index !== undefined) throw new StoreUnavailable(`store ${index + 1}: ${replicas.stateOf(index).reason}`);
-  return ofBoth(replicas, questions);
+  return unionOfStores(replicas, questions);
 }
 
 /** @param {string} url @param {string} token */
@@ -71,4 +71,4 @@ function openOne(url, token) {
 /** @param {ReturnType<typeof openOne>} one @returns {import('./replicas').Member} */
 const memberOf = ({ guard, store }) => ({ guard, newestHeartbeat: store.newestHeartbeat });
 
-module.exports = { openStores, ofBoth, ofBothWhole };
+module.exports = { openStores, unionOfStores, unionIfBothUp };

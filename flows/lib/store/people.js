@@ -6,7 +6,7 @@ const { atMost, between, BETWEEN, time } = require('./influxql');
 /** @typedef {{ts: number, level: string, room: string, beacon: string, rssi: number}} Placed ts: epoch ms */
 
 /** What works in the background has time. */
-const PATIENT_MS = 20_000;
+const BACKGROUND_TIMEOUT_MS = 20_000;
 const FIELDS = '"level", "room", "beacon", "rssi"';
 
 /** @param {import('.').Influx} influx */
@@ -33,7 +33,7 @@ function createPeople(influx) {
 
   /** Everybody of whom a location or stay is stored. @returns {Promise<string[]>} */
   async function staffIds() {
-    const found = await influx.query('locations', 'SHOW TAG VALUES FROM "location", "stay" WITH KEY = "staff_id"', {}, PATIENT_MS);
+    const found = await influx.query('locations', 'SHOW TAG VALUES FROM "location", "stay" WITH KEY = "staff_id"', {}, BACKGROUND_TIMEOUT_MS);
     return [...new Set(found.flatMap(({ rows }) => rows.map(([, id]) => String(id))))];
   }
 

@@ -12,7 +12,7 @@ const { between, BETWEEN, time } = require('./influxql');
  */
 
 /** What works in the background has time. */
-const PATIENT_MS = 20_000;
+const BACKGROUND_TIMEOUT_MS = 20_000;
 /** Of unfolded rows; a batch has up to 500. */
 const PIECE_ROWS = 2000;
 const PIECE_BATCHES = 500;
@@ -28,7 +28,7 @@ function createReadings(influx) {
    */
   async function readings(fromMs, toMs, take, only = null) {
     const ask = (/** @type {string} */ what) => influx.pieces('readings', `SELECT ${what} WHERE ${ofReceivers(only)}${BETWEEN}`,
-      { ...receivers(only), ...between(fromMs, toMs) }, { firstMs: PATIENT_MS, rows: PIECE_BATCHES });
+      { ...receivers(only), ...between(fromMs, toMs) }, { firstMs: BACKGROUND_TIMEOUT_MS, rows: PIECE_BATCHES });
     const batches = unfolded(ask('"readings", "kind", "receiver" FROM "batch"'));
     const single = rowsOf(ask('"rssi", "kind", "receiver", "beacon" FROM "reading"'));
     for await (const rows of merged(batches, single)) await take(rows);
@@ -41,7 +41,7 @@ function createReadings(influx) {
   async function firstReading(fromMs, toMs, only = null) {
     const found = await Promise.all([['readings', 'batch'], ['rssi', 'reading']].map(([field, from]) => influx.query('readings',
       `SELECT first("${field}") FROM "${from}" WHERE ${ofReceivers(only)}${BETWEEN}`,
-      { ...receivers(only), ...between(fromMs, toMs) }, PATIENT_MS)));
+      { ...receivers(only), ...between(fromMs, toMs) }, BACKGROUND_TIMEOUT_MS)));
     const times = found.flatMap(([series]) => series?.rows[0]?.[0] ?? []);
     return times.length > 0 ? Math.min(...times) : null;
   }
@@ -53,14 +53,14 @@ function createReadings(influx) {
    */
   async function lastHeard(fromMs) {
     const found = await Promise.all(['heard', 'reading'].map((from) => influx.query('readings',
-      `SELECT last("rssi"), "kind", "receiver" FROM "${from}" WHERE time >= $from GROUP BY "beacon"`, { from: time(fromMs) }, PATIENT_MS)));
+      `SELECT last("rssi"), "kind", "receiver" FROM "${from}" WHERE time >= $from GROUP BY "beacon"`, { from: time(fromMs) }, BACKGROUND_TIMEOUT_MS)));
     return found.flat().flatMap(({ tags, rows }) =>
       rows.map(([ts, rssi, kind, receiver]) => ({ beacon: tags.beacon ?? '', ts, kind, receiver, rssi })));
   }
 
   /** Time of the newest probe of the flows that is stored, epoch ms; all readings that came before it are, too. @param {number} fromMs */
   async function newestProbe(fromMs) {
-    const series = await influx.query('readings', 'SELECT last("ms") FROM "probe" WHERE time >= $from', { from: time(fromMs) }, PATIENT_MS);
+    const series = await influx.query('readings', 'SELECT last("ms") FROM "probe" WHERE time >= $from', { from: time(fromMs) }, BACKGROUND_TIMEOUT_MS);
     return series[0]?.rows[0]?.[1] ?? null;
   }
 

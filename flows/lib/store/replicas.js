@@ -3,7 +3,7 @@
 
 const { StoreUnavailable } = require('./influx');
 const { createChoice } = require('./choice');
-const { heartbeatsByHour, lackingHours, SETTLED_MS } = require('./past');
+const { heartbeatsByHour, countMissingHours, SETTLED_MS } = require('./replica-gaps');
 
 /**
  * Two databases that are filled alike, read as one: each question goes to the one that `choice` names, and to the other at once
@@ -126,7 +126,7 @@ function createReplicas(members, { clock, stateFile, log }) {
       const toMs = Math.min(...both.map(({ heartbeatMs }) => heartbeatMs)) - SETTLED_MS;
       const [first, second] = await Promise.all(members.map(({ guard }) => heartbeatsByHour(guard, toMs)));
       if (!first || !second) return;
-      choice.compared([lackingHours(first, second), lackingHours(second, first)]);
+      choice.compared([countMissingHours(first, second), countMissingHours(second, first)]);
       note();
       stateFile.write({ v: 1, lacking: [choice.known(0).lacking, choice.known(1).lacking] });
     } finally {

@@ -15,7 +15,7 @@ const LASTING = '"duration_s" > 0';
 /** So far back a stay may have begun: as long as locations are kept. */
 const LOOK_BACK_MS = 30 * 86_400_000;
 /** Questions about everybody may take longer than those about one. */
-const PATIENT_MS = 3000;
+const QUERY_TIMEOUT_MS = 3000;
 
 /** @param {import('.').Influx} influx */
 function createStays(influx) {
@@ -28,7 +28,7 @@ function createStays(influx) {
     const [series] = await influx.query('locations',
       `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${staff ? `${anyOf('staff_id', staff)} AND ` : ''}${level === undefined ? '' : '"level" = $level AND '}` +
       `${LASTING} AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
-      { ...bound('staff_id', staff ?? []), ...(level === undefined ? {} : { level }), ...between(fromMs, toMs) }, staff ? 0 : PATIENT_MS);
+      { ...bound('staff_id', staff ?? []), ...(level === undefined ? {} : { level }), ...between(fromMs, toMs) }, staff ? 0 : QUERY_TIMEOUT_MS);
     return (series?.rows ?? []).map(toStayOf);
   }
 
@@ -41,7 +41,7 @@ function createStays(influx) {
     const series = await influx.query('locations',
       `SELECT ${FIELDS} FROM "stay" WHERE ${staff ? `${anyOf('staff_id', staff)} AND ` : ''}${LASTING} AND ${BETWEEN} ` +
       'GROUP BY "staff_id" ORDER BY time DESC LIMIT 1',
-      { ...bound('staff_id', staff ?? []), ...between(fromMs - LOOK_BACK_MS, fromMs) }, staff ? 0 : PATIENT_MS);
+      { ...bound('staff_id', staff ?? []), ...between(fromMs - LOOK_BACK_MS, fromMs) }, staff ? 0 : QUERY_TIMEOUT_MS);
     return series.flatMap(({ tags, rows }) => rows.map((row) => toStay(tags.staff_id ?? '', row))).filter(({ leave_ms: leave }) => leave > fromMs);
   }
 
@@ -54,7 +54,7 @@ function createStays(influx) {
   async function* everyStay(rooms, fromMs, toMs) {
     const found = influx.pieces('locations',
       `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${rooms ? `${anyOf('room', rooms)} AND ` : ''}${LASTING} AND ${BETWEEN}`,
-      { ...bound('room', rooms ?? []), ...between(fromMs, toMs) }, { long: true, firstMs: PATIENT_MS });
+      { ...bound('room', rooms ?? []), ...between(fromMs, toMs) }, { long: true, firstMs: QUERY_TIMEOUT_MS });
     for await (const piece of found) for (const { rows } of piece) yield rows.map(toStayOf);
   }
 
@@ -66,7 +66,7 @@ function createStays(influx) {
   async function staysIn(room, fromMs, toMs, count) {
     const [series] = await influx.query('locations',
       `SELECT "staff_id", ${FIELDS} FROM "stay" WHERE ${anyOf('room', [room])} AND ${LASTING} AND ${BETWEEN} ORDER BY time DESC${atMost(count)}`,
-      { ...bound('room', [room]), ...between(fromMs, toMs) }, PATIENT_MS);
+      { ...bound('room', [room]), ...between(fromMs, toMs) }, QUERY_TIMEOUT_MS);
     return (series?.rows ?? []).map(toStayOf);
   }
 

@@ -15,9 +15,9 @@ const { StoreUnavailable } = require('./influx');
 
 const BOUNDS = Object.freeze({
   firstMs: 800, // to the first row, waiting included: with the rest of an answer's way, beside others, that is below a second
-  pauseMs: 5000, // between the pieces of a long answer, which is on its way already
-  shortPauseMs: 300, // between those of a short one, which begins when it is whole: or what is left of firstMs
-  patientMs: 10_000, // what may take longer works in the background and is not bounded
+  idleTimeoutMs: 5000, // between the pieces of a long answer, which is on its way already
+  shortIdleTimeoutMs: 300, // between those of a short one, which begins when it is whole: or what is left of firstMs
+  unboundedFromMs: 10_000, // what may take longer works in the background and is not bounded
   asking: 8, // more at a time makes each slower, not all faster: two cores
   waiting: 64,
   longAsking: 2, // those who read long answers hold their place for as long as their caller takes
@@ -97,8 +97,8 @@ function createStoreGuard(influx, overrides = {}) {
   }
 
   /**
-   * Whether the database is there is asked beside a question that may take its time: so none waits for one that is away, and
-   * none that takes too long makes it count as away.
+   * Pings the database beside a slow query. So no query waits for a database that is down, and a slow query does not make it count
+   * as down.
    * @template T
    * @param {number} leftMs
    * @param {() => Promise<T>} work
@@ -124,7 +124,7 @@ function createStoreGuard(influx, overrides = {}) {
 
   /** @type {Influx['query']} */
   async function query(bucket, statement, params = {}, limitMs = 0) {
-    if (limitMs >= bounds.patientMs) return influx.query(bucket, statement, params, limitMs);
+    if (limitMs >= bounds.unboundedFromMs) return influx.query(bucket, statement, params, limitMs);
     const long = limitMs > bounds.firstMs;
     const { result, giveBack } = await bounded(long ? lanes.long : lanes.short, (leftMs) => (long
       ? ifThere(leftMs, () => influx.query(bucket, statement, params, limitMs))
@@ -141,15 +141,15 @@ function createStoreGuard(influx, overrides = {}) {
    * @returns {AsyncGenerator<Series[], void, void>}
    */
   async function* pieces(bucket, statement, params, { long = false, firstMs = 0, rows } = {}) {
-    if (firstMs >= bounds.patientMs) {
-      yield* influx.pieces(bucket, statement, params, { firstMs, pauseMs: firstMs, rows });
+    if (firstMs >= bounds.unboundedFromMs) {
+      yield* influx.pieces(bucket, statement, params, { firstMs, idleTimeoutMs: firstMs, rows });
       return;
     }
-    const patient = firstMs > bounds.firstMs;
-    const { result: { first, rest }, giveBack } = await bounded(long || patient ? lanes.long : lanes.short, async (leftMs) => {
-      const pauseMs = long || patient ? bounds.pauseMs : Math.max(bounds.shortPauseMs, leftMs);
-      const all = influx.pieces(bucket, statement, params, { firstMs: patient ? firstMs : leftMs, pauseMs, rows });
-      return { first: await (long || patient ? ifThere(leftMs, () => all.next()) : all.next()), rest: all };
+    const mayBeSlow = firstMs > bounds.firstMs;
+    const { result: { first, rest }, giveBack } = await bounded(long || mayBeSlow ? lanes.long : lanes.short, async (leftMs) => {
+      const idleTimeoutMs = long || mayBeSlow ? bounds.idleTimeoutMs : Math.max(bounds.shortIdleTimeoutMs, leftMs);
+      const all = influx.pieces(bucket, statement, params, { firstMs: mayBeSlow ? firstMs : leftMs, idleTimeoutMs, rows });
+      return { first: await (long || mayBeSlow ? ifThere(leftMs, () => all.next()) : all.next()), rest: all };
     });
     try {
       if (first.done) return;

@@ -11,7 +11,7 @@ const { atMost, between, BETWEEN } = require('./influxql');
 const FIELDS = ['battery_mv', 'temperature_c', 'humidity_pct'];
 const NAMED = FIELDS.map((name) => `"${name}"`).join(', ');
 /** A month of minutes is 44,640 rows. */
-const PATIENT_MS = 3000;
+const QUERY_TIMEOUT_MS = 3000;
 
 /** @param {import('.').Influx} influx */
 function createMeasured(influx) {
@@ -47,7 +47,7 @@ function createMeasured(influx) {
   async function rawPoints(beacon, fromMs, toMs, count) {
     const found = await Promise.all(['measured', 'reading'].map((from) => influx.query('readings',
       `SELECT "receiver", ${NAMED} FROM "${from}" WHERE "beacon" = $beacon AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
-      { beacon, ...between(fromMs, toMs) }, PATIENT_MS)));
+      { beacon, ...between(fromMs, toMs) }, QUERY_TIMEOUT_MS)));
     const rows = /** @type {RawPoint[]} */ (found.flatMap(([series]) => series?.rows ?? []));
     return rows.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1)).slice(0, count);
   }

@@ -9,7 +9,7 @@ const { locationsPage } = require('../../lib/campus/pages');
 const { latestOf, staffOf } = require('../../lib/campus/people');
 const { recordsOf } = require('../../lib/campus/record-stream');
 const { roomsOf } = require('../../lib/campus/places');
-const { SiteAway } = require('../../lib/campus/site');
+const { SiteUnavailable } = require('../../lib/campus/site');
 const { within } = require('../../lib/history/views/stays');
 
 // Answers of several sites as one: all that any of them has, newest first, and nothing when one of them breaks off.
@@ -53,7 +53,7 @@ test('an answer that breaks off anywhere is no answer', async () => {
     const texts = sites.map((records) => answerOf(records, true));
     const cut = texts[0].slice(0, Math.floor(texts[0].length * part));
     const sources = texts.map((text, i) => source(`s${i}`, i === 0 ? cut : text, chunk));
-    await assert.rejects(whole(sources), (error) => error instanceof SiteAway && error.site === 's0');
+    await assert.rejects(whole(sources), (error) => error instanceof SiteUnavailable && error.site === 's0');
   }), { numRuns: 200 });
 });
 

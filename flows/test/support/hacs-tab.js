@@ -4,7 +4,7 @@ const { EventEmitter, once } = require('node:events');
 const express = require('express');
 const { createAccess } = require('../../lib/access/guard');
 const { createHosts } = require('../../lib/access/hosts');
-const { createBefore } = require('../../lib/http/before');
+const { createMiddleware } = require('../../lib/http/middleware');
 const { createFront } = require('../../lib/http/front');
 const { createHacs } = require('../../lib/http/hacs');
 const { createRouter } = require('../../lib/http/router');
@@ -56,7 +56,7 @@ async function serve(t, context, definitions = HACS) {
   const parent = express().use(app);
   const front = createFront(app, createHosts([]), events);
   const access = createAccess(context);
-  front.serve({ before: createBefore(context), router: createRouter(context, access), log: context.log });
+  front.serve({ middleware: createMiddleware(context), router: createRouter(context, access), log: context.log });
   const close = run(definitions, { app, events, log: context.log, others: { answers: { access, hacs: createHacs(context) } } });
   events.emit('flows:started');
   const server = parent.listen(0, '127.0.0.1');

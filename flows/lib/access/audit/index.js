@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 const DISTINCT_MAX = 20_000;
 const DISTINCT_WHEN_LARGE = 100;
 /** No answer waits longer for a disk that does not take its line, as for InfluxDB: the line waits in memory. */
-const patience = timeout(800, TimeoutStrategy.Aggressive);
+const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{folder: string, clock: () => number, warn: (text: string) => void, bounds?: object}} edge
@@ -38,8 +38,8 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
   let singles = new Map();
   let minute = 0;
 
-  /** @param {Who} who @param {number} nowMs whether it is among the first of its caller in this minute */
-  function among(who, nowMs) {
+  /** @param {Who} who @param {number} nowMs @returns {boolean} whether it is among the first of its caller in this minute */
+  function isWithinQuota(who, nowMs) {
     const now = Math.floor(nowMs / MINUTE_MS);
     if (now !== minute) {
       minute = now;
@@ -51,7 +51,7 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
   }
 
   /** Wait until what was put is written, as long as an answer waits. @returns {Promise<void>} */
-  const written = () => patience.execute(writer.settle).catch(() => {}); // the time was over: nothing else can fail
+  const written = () => timeoutPolicy.execute(writer.settle).catch(() => {}); // the time was over: nothing else can fail
 
   return {
     /**
@@ -66,7 +66,7 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
       const nowMs = clock();
       counters.lookups += 1;
       const large = writer.isLarge(nowMs);
-      if (fromMs >= nowMs - PRESENT_MS || large || !among(who, nowMs)) {
+      if (fromMs >= nowMs - PRESENT_MS || large || !isWithinQuota(who, nowMs)) {
         gather.add(who, route, subjects, fromMs, toMs, nowMs, large ? DISTINCT_WHEN_LARGE : DISTINCT_MAX);
         return undefined;
       }
@@ -82,8 +82,8 @@ function createAudit({ folder, clock, warn, bounds = {} }) {
      * @param {string} about
      * @returns {Promise<void>} when it may be answered
      */
-    deed(kind, who, about) {
-      writer.put((ts) => lines.deed(kind, who, about, ts), clock());
+    adminAction(kind, who, about) {
+      writer.put((ts) => lines.adminAction(kind, who, about, ts), clock());
       return written();
     },
     /** About once a second. */

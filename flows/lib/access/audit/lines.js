@@ -58,7 +58,7 @@ function createLines() {
      * @param {string} about
      * @param {number} ts
      */
-    deed(kind, who, about, ts) {
+    adminAction(kind, who, about, ts) {
       const { keyId = null, address = null } = who ?? {};
       return line({ ts, kind, who: who && writtenName(who), key: keyId, address, about });
     },

@@ -16,11 +16,11 @@ const RETRY_MS = 15_000;
 const TIMEOUT_MS = 5000;
 
 /**
- * @param {{host: string, port: number, secure?: Pick<import('../../http/secure').Secure, 'figures'|'life'>|null,
+ * @param {{host: string, port: number, httpsListener?: Pick<import('../../http/https-listener').HttpsListener, 'figures'|'life'>|null,
  *   clock: () => number}} options
- *   secure: our HTTPS server; null: HTTPS is off
+ *   httpsListener: our HTTPS server; null: HTTPS is off
  */
-function createCertificate({ host, port, secure = null, clock }) {
+function createCertificate({ host, port, httpsListener = null, clock }) {
   /** @type {number|null} */
   let endsMs = null;
   let nextMs = 0;
@@ -38,13 +38,13 @@ function createCertificate({ host, port, secure = null, clock }) {
   /** @type {Figure[]} */
   const figures = [{ name: 'broker_certificate_expiry_timestamp_s', kind: 'gauge',
     help: 'Until when the certificate is good that the broker shows to receivers, epoch seconds',
-    read: () => (endsMs === null ? null : endsMs / 1000) }, ...(secure?.figures ?? [])];
+    read: () => (endsMs === null ? null : endsMs / 1000) }, ...(httpsListener?.figures ?? [])];
   return {
     poll,
     figures,
     /** Certificates of our servers. @returns {import('../../alerts/kinds/certificate').Certificate[]} */
     shown: () => [{ subject: 'broker', startsMs: null, endsMs },
-      ...(secure ? [{ subject: /** @type {const} */ ('https'), ...(secure.life() ?? { startsMs: null, endsMs: null }) }] : [])],
+      ...(httpsListener ? [{ subject: /** @type {const} */ ('https'), ...(httpsListener.life() ?? { startsMs: null, endsMs: null }) }] : [])],
   };
 }
 

@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const { openToAll } = require('../../access');
-const { oneOf } = require('../plumbing');
+const { allowMethods } = require('../handlers');
 
 /**
  * The description as a page, out of what lies on this machine: Swagger UI, which may load nothing from elsewhere.
@@ -39,7 +39,7 @@ const STYLE = `body { margin: 0; background: #fff } .swagger-ui .topbar, .swagge
 /** @param {import('express').Router} router */
 function addDocs(router) {
   /** @param {string} name @param {import('express').RequestHandler} answer */
-  const page = (name, answer) => router.all(`/api/docs${name}`, openToAll, oneOf('GET', 'HEAD'), answer);
+  const page = (name, answer) => router.all(`/api/docs${name}`, openToAll, allowMethods('GET', 'HEAD'), answer);
   /** @param {string} name @param {string} type @param {string} text */
   const own = (name, type, text) => page(name, (_request, response) => response.set(HEADERS).type(type).send(text));
   own('', 'html', PAGE);

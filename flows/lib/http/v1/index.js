@@ -2,8 +2,8 @@
 'use strict';
 
 const express = require('express');
-const { accounted, callerOf, lookUpOf, openToAll } = require('../../access');
-const { BODY_BYTES, bodyOf, failing, oneOf, queryOf, unknown } = require('../plumbing');
+const { auditWritten, callerOf, lookUpOf, openToAll } = require('../../access');
+const { BODY_BYTES, allowMethods, bodyOf, errorHandler, notFound, queryOf } = require('../handlers');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
 const { createBodyCheck, createCheck, together } = require('../checks');
@@ -34,7 +34,7 @@ function createApi(context, requireRight) {
   const cursors = createCursors(context.apiKey);
 
   addDocs(router);
-  router.all(`${PREFIX}/openapi.json`, openToAll, oneOf('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
+  router.all(`${PREFIX}/openapi.json`, openToAll, allowMethods('GET', 'HEAD'), (_request, response) => sendJson(response, described, { open: true }));
 
   const operations = operationsOf(description).filter(({ id, path }) => path.startsWith(`${PREFIX}/`) && !(path in elsewhere) && id !== 'getDescription');
   for (const operation of operations) {
@@ -57,7 +57,7 @@ function createApi(context, requireRight) {
           return answer(method === 'get' ? ask : { ...ask, body: checkBody(queryOf(request), bodyOf(request)) });
         })
         .then(async (result) => {
-          await accounted(response);
+          await auditWritten(response);
           sendJson(response.status(status), result);
         }).catch(next);
     });
@@ -65,10 +65,11 @@ function createApi(context, requireRight) {
   for (const path of new Set(operations.map((one) => one.path))) {
     const same = operations.filter((one) => one.path === path);
     const methods = same.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-    router.all(inExpress(path), requireRight(/** @type {typeof same[number]} */ (same[0]).right), oneOf(...methods));
+    router.all(inExpress(path), requireRight(/** @type {typeof same[number]} */ (same[0]).right), allowMethods(...methods));
   }
-  router.use(PREFIX, requireRight('any')); // a stranger does not even learn what there is not
-  router.use('/api', unknown, failing(context.log));
+  // a caller without a key gets 401, not 404: it does not learn which routes exist
+  router.use(PREFIX, requireRight('any'));
+  router.use('/api', notFound, errorHandler(context.log));
   return router;
 }
 

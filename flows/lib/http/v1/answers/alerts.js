@@ -8,7 +8,7 @@ const { momentMs } = require('../window');
 /**
  * `/api/v1/alerts`: alerts one by one and by kind, and their acknowledgement.
  * @typedef {import('../../../alerts').Alert} Alert
- * @typedef {{alerts: import('../../../alerts').Alerts, audit: Pick<import('../../../access/audit').Audit, 'deed'>}} Context
+ * @typedef {{alerts: import('../../../alerts').Alerts, audit: Pick<import('../../../access/audit').Audit, 'adminAction'>}} Context
  * @param {Context} context
  * @returns {Record<string, import('.').Answer>}
  */
@@ -32,7 +32,7 @@ const createAlertAnswers = ({ alerts, audit }) => ({
     const acknowledged = await alerts.acknowledgeAll(kind, caller.name, { state, untilMs });
     if (acknowledged === null) throw new ApiError(404, `there is no kind of alerts ${kind}`);
     const bound = untilMs === undefined ? '' : `, until ${new Date(untilMs).toISOString()}`;
-    if (acknowledged > 0) await audit.deed('alerts_acknowledged', caller, `${acknowledged} of ${kind}${bound}`);
+    if (acknowledged > 0) await audit.adminAction('alerts_acknowledged', caller, `${acknowledged} of ${kind}${bound}`);
     return { acknowledged };
   },
 });

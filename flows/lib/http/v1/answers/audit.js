@@ -13,7 +13,7 @@ const { badRequest } = require('../../errors');
 const LISTED = 100;
 
 /**
- * @param {{audit: Pick<Audit, 'folder'|'settle'|'deed'>}} context
+ * @param {{audit: Pick<Audit, 'folder'|'settle'|'adminAction'>}} context
  * @returns {Record<string, import('.').Answer>}
  */
 const createAuditAnswers = ({ audit }) => ({
@@ -23,7 +23,7 @@ const createAuditAnswers = ({ audit }) => ({
     else { // the pages of one question are one reading
       const asked = [['who', who], ['subject', subject]].filter(([, value]) => value !== undefined).map((pair) => pair.join(' '));
       const time = `${new Date(window.fromMs).toISOString()} to ${new Date(window.toMs).toISOString()}`;
-      await audit.deed('audit_read', caller, [time, ...asked].join(', '));
+      await audit.adminAction('audit_read', caller, [time, ...asked].join(', '));
     }
     const { entries, next: further } = await readAudit(audit.folder, { ...window, who, subject }, place, limit);
     return {

@@ -11,7 +11,7 @@ const { pageById } = require('../ask');
 const { readPage } = require('../pages');
 const { Encoded } = require('../send');
 const { possible } = require('../window');
-const { KEPT_DAYS, span, stored, unknown } = require('./known');
+const { KEPT_DAYS, fromStore, notFound, span } = require('./shared');
 
 /**
  * Of beacons and gateways.
@@ -46,7 +46,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
   function registered(written) {
     const id = normaliseBeacon(written);
     if (id === null) throw badRequest('beacon is no beacon id: twelve hex digits, or one of the longer forms');
-    if (!site.building().isRegistered(id)) throw unknown(`beacon ${id} in the building file`);
+    if (!site.building().isRegistered(id)) throw notFound(`beacon ${id} in the building file`);
     return id;
   }
 
@@ -66,13 +66,13 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
     if (every === 'raw') {
       const part = possible(window, nowMs, READINGS_KEPT_DAYS);
       /** @type {import('../pages').Read<import('../../../store/telemetry').RawPoint>} */
-      const read = (from, to, count) => stored(store.rawPoints(beacon, from, to, count));
+      const read = (from, to, count) => fromStore(store.rawPoints(beacon, from, to, count));
       const { items, last } = await readPage(read, part, after, limit, { ts: ([ts]) => ts, id: ([, receiver]) => receiver });
       return bodyOf(head, [Buffer.from(items.map((point) => `,${encode(point)}`).join(''))], next(last));
     }
     const { fromMs, toMs } = possible(window, nowMs, MINUTES_KEPT_DAYS);
     const from = after ? Math.max(fromMs, after.ts + 1) : fromMs;
-    const { texts, lastMs, digest } = await stored((every === 'hour' ? telemetry.hours : telemetry.minutes)(beacon, from, toMs, limit));
+    const { texts, lastMs, digest } = await fromStore((every === 'hour' ? telemetry.hours : telemetry.minutes)(beacon, from, toMs, limit));
     const cursor = next(lastMs === null ? null : { ts: lastMs, id: '', same: 0 });
     return new Encoded(() => bodyOf(head, texts, cursor), `"${digest}.${window.fromMs}.${window.toMs}.${limit}"`);
   }
@@ -88,7 +88,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
 
   /** @param {string} id */
   function knownGateway(id) {
-    if (!site.building().gateways.has(id) && !site.gateways.of(id, clock())) throw unknown(`gateway ${id}`);
+    if (!site.building().gateways.has(id) && !site.gateways.of(id, clock())) throw notFound(`gateway ${id}`);
     return id;
   }
 
@@ -107,7 +107,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
    */
   async function said({ params, window, after, limit, nowMs, next }, name, read) {
     const gateway = knownGateway(params.gateway);
-    const { items, last } = await readPage((from, to, count) => stored(read(gateway, from, to, count)),
+    const { items, last } = await readPage((from, to, count) => fromStore(read(gateway, from, to, count)),
       possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
     return { gateway, ...span(window), [name]: items, next: next(last) };
   }

@@ -4,7 +4,7 @@
 const { createEvents } = require('../../../history/events');
 const { readPage } = require('../pages');
 const { possible } = require('../window');
-const { KEPT_DAYS, createPast, stored } = require('./known');
+const { KEPT_DAYS, createWindowFields, fromStore } = require('./shared');
 
 /** Which key of an event its subject stands under. @type {Record<string, 'staff_id'|'room'|'gateway'|'beacon'>} */
 const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowded: 'room', gateway_down: 'gateway', gateway_up: 'gateway',
@@ -12,19 +12,19 @@ const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowd
 
 /** @param {import('.').Context} context */
 function createEventAnswers({ site, store, refuseIncomplete = () => {}, ...context }) {
-  const past = createPast(context);
+  const windowFields = createWindowFields(context);
   const eventsOf = createEvents({ store, site, clock: context.clock });
 
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
     /** @type {import('../pages').Read<import('../../../store/devices').StoredEvent>} */
-    const read = (from, to, count) => stored(eventsOf({ type, subject }, from, to, count));
+    const read = (from, to, count) => fromStore(eventsOf({ type, subject }, from, to, count));
     const part = possible(window, nowMs, KEPT_DAYS);
-    if (part.fromMs < part.toMs) await stored(async () => refuseIncomplete(part.fromMs, part.toMs, [], nowMs));
+    if (part.fromMs < part.toMs) await fromStore(async () => refuseIncomplete(part.fromMs, part.toMs, [], nowMs));
     const { items, last } = await readPage(read, part, after, limit,
       { ts: ({ ts }) => ts, id: (event) => `${event.subject} ${event.type}`, newestFirst: true });
     const events = items.map((event) => ({ ...event, ...named(event) }));
-    return { ...past(window, []), events, next: next(last) };
+    return { ...windowFields(window, []), events, next: next(last) };
   }
 
   return { listEvents };

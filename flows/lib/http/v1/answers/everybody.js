@@ -3,7 +3,7 @@
 
 const { allStays, createMerge, within } = require('../../../history/views/stays');
 const { badRequest } = require('../../errors');
-const { stored } = require('./known');
+const { fromStore } = require('./shared');
 
 /**
  * Questions about the stays of everybody, taken in pieces, so that the live path keeps its pace.
@@ -20,7 +20,7 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
    * Every stay that touches a window, in no order.
    * @param {Window} window @param {(stay: Stay) => void} add
    */
-  const each = ({ fromMs, toMs }, add) => stored(async () => {
+  const each = ({ fromMs, toMs }, add) => fromStore(async () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs, [], clock()); // whose backlog is late does not keep all the others waiting
     const merge = createMerge(site.openStays(), site.recentStays.list(({ enter_ms: ms }) => ms < toMs));
@@ -38,7 +38,7 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
    * @param {string} staffId @param {Window} window
    * @returns {Promise<Stay[]>}
    */
-  const around = (staffId, { fromMs, toMs }) => stored(async () => {
+  const around = (staffId, { fromMs, toMs }) => fromStore(async () => {
     refuseIncompleteStays(fromMs, toMs, [staffId], clock());
     const presences = site.openStays();
     const recent = site.recentStays.list(({ enter_ms: ms }) => ms < toMs);

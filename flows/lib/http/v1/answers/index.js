@@ -23,7 +23,7 @@ const { createVisitAnswers } = require('./visits');
  * @property {import('../../../rebuild').Rebuild} rebuild
  * @property {import('../../../history/known-seed').KnownSeed} knownSeed
  * @property {import('../../../access/keys').Keys} keys
- * @property {Pick<import('../../../access/audit').Audit, 'folder'|'settle'|'deed'|'lookedUp'>} audit
+ * @property {Pick<import('../../../access/audit').Audit, 'folder'|'settle'|'adminAction'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings
  * @property {import('../../../alerts').Alerts} alerts
  * @property {import('../../../building/editing/editor').Editor} editor

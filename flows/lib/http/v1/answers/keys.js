@@ -8,7 +8,7 @@ const { ApiError, badRequest } = require('../../errors');
  * `/api/v1/keys`: the named keys, for admins. A key itself is in one answer alone, that which makes it.
  * @typedef {import('../../../access/keys/ring').KeyRecord} KeyRecord
  * @typedef {{keys: import('../../../access/keys').Keys, clock: () => number,
- *   audit: Pick<import('../../../access/audit').Audit, 'deed'>}} Context
+ *   audit: Pick<import('../../../access/audit').Audit, 'adminAction'>}} Context
  */
 
 /** What is answered of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */
@@ -55,12 +55,12 @@ const createKeyAnswers = (context) => ({
   listKeys: () => listKeys(context),
   async createKey({ body = {}, caller }) {
     const made = await createKey(context, body);
-    await context.audit.deed('key_added', caller, `${made.name} (${made.id}): ${made.rights.join(', ')}`);
+    await context.audit.adminAction('key_added', caller, `${made.name} (${made.id}): ${made.rights.join(', ')}`);
     return made;
   },
   async revokeKey({ params, caller }) {
     const gone = await revokeKey(context, params.id);
-    await context.audit.deed('key_revoked', caller, `${gone.name} (${gone.id})`);
+    await context.audit.adminAction('key_revoked', caller, `${gone.name} (${gone.id})`);
     return gone;
   },
 });

@@ -4,7 +4,7 @@
 const { occupancy } = require('../../../history/views/rooms');
 const { compareIds } = require('../../../history/views/stays');
 const { pageById } = require('../ask');
-const { unknown } = require('./known');
+const { notFound } = require('./shared');
 
 /**
  * Of rooms and levels, now.
@@ -29,7 +29,7 @@ function createPlaceAnswers({ site }) {
   /** @param {Ask} ask */
   function getLevel({ params: { level: id } }) {
     const level = site.building().levels.find((one) => one.id === id);
-    if (!level) throw unknown(`level ${id}`);
+    if (!level) throw notFound(`level ${id}`);
     const rooms = now().filter((room) => room.level === id);
     return { ...headOf(level, rooms), rooms };
   }
@@ -47,7 +47,7 @@ function createPlaceAnswers({ site }) {
     const building = site.building();
     const listed = building.rooms.get(id);
     const room = now().find((one) => one.room === id);
-    if (!room) throw unknown(building.formerRooms.has(id) ? `room ${id} any more; its visits are still there` : `room ${id}`);
+    if (!room) throw notFound(building.formerRooms.has(id) ? `room ${id} any more; its visits are still there` : `room ${id}`);
     return { ...room, listed: listed !== undefined, polygon: listed?.polygon ?? null };
   }
 

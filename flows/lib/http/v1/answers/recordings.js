@@ -11,7 +11,7 @@ const { ApiError } = require('../../errors');
  * @typedef {import('../../../recordings').Recordings} Recordings
  * @typedef {import('../../../recordings/recording').Recording} Recording
  * @typedef {{recordings: Recordings, site: import('../../../site').Site, clock: () => number,
- *   audit: Pick<import('../../../access/audit').Audit, 'deed'|'lookedUp'>}} Context
+ *   audit: Pick<import('../../../access/audit').Audit, 'adminAction'|'lookedUp'>}} Context
  */
 
 const ROUTE = '/api/v1/recordings/{recording}';
@@ -41,7 +41,7 @@ function createRecordingAnswers(context) {
     return found;
   }
   /** @param {import('../../../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
-  const deed = (caller, kind, { name, id: its, staff_id: staff }) => audit.deed(kind, caller, `${name} (${its}): staff ${staff}`);
+  const adminAction = (caller, kind, { name, id: its, staff_id: staff }) => audit.adminAction(kind, caller, `${name} (${its}): staff ${staff}`);
   /** @param {import('../../../access/callers').Caller} caller @param {string} route @param {Recording} recording */
   const lookedUp = (caller, route, { staff_id: staff, started_ms: fromMs, stopped_ms: toMs }) =>
     audit.lookedUp(caller, route, staff, fromMs, toMs ?? clock());
@@ -55,7 +55,7 @@ function createRecordingAnswers(context) {
       if (!isKnown) throw new ApiError(404, `there is no staff member ${staffId} in the building file, and none is heard`);
       const wanted = { staffId, name: body.name || nameOf(nowMs), by: caller.name };
       const recording = await possible(context.recordings.start(wanted, building.file));
-      await deed(caller, 'recording_started', recording);
+      await adminAction(caller, 'recording_started', recording);
       return answerOf(recording);
     },
     /** Of one that runs it is the present, which is not written down. */
@@ -81,7 +81,7 @@ function createRecordingAnswers(context) {
       const recording = known(params);
       if (recording.stopped_ms === null) {
         await context.recordings.stop(recording);
-        await deed(caller, 'recording_stopped', recording);
+        await adminAction(caller, 'recording_stopped', recording);
       }
       return answerOf(recording);
     },
@@ -94,7 +94,7 @@ function createRecordingAnswers(context) {
     async deleteRecording({ params, caller }) {
       const recording = known(params);
       await context.recordings.erase(recording);
-      await deed(caller, 'recording_deleted', recording);
+      await adminAction(caller, 'recording_deleted', recording);
       return summary(recording);
     },
   };

@@ -6,7 +6,7 @@ const { allStays, compareIds, within } = require('../../../history/views/stays')
 const { pageById, several } = require('../ask');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
-const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
+const { KEPT_DAYS, createWindowFields, fromStore, notFound } = require('./shared');
 
 /**
  * Of staff members.
@@ -15,7 +15,7 @@ const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
  */
 function createStaffAnswers(context) {
   const { site, store, clock, everybody, knownSeed, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
-  const past = createPast(context);
+  const windowFields = createWindowFields(context);
 
   /**
    * @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence
@@ -35,7 +35,7 @@ function createStaffAnswers(context) {
   /** Refuse who is neither listed nor here nor in the history. @param {string} id */
   async function mustBeKnown(id) {
     if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.history.between(id, 0, Infinity).length > 0) return;
-    if (!await stored(store.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw unknown(`staff member ${id}`);
+    if (!await fromStore(store.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw notFound(`staff member ${id}`);
   }
 
   /** @param {Ask} ask */
@@ -67,7 +67,7 @@ function createStaffAnswers(context) {
     /** @type {import('../pages').Read<import('../../../store/people').Placed>} */
     const read = async (from, to, count) => {
       const storedTo = Math.min(to, memoryMs);
-      const older = from < storedTo ? await stored(async () => {
+      const older = from < storedTo ? await fromStore(async () => {
         refuseIncomplete(from, storedTo, [id], nowMs);
         return store.placesOf(id, from, storedTo, count);
       }) : [];
@@ -76,7 +76,7 @@ function createStaffAnswers(context) {
     const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
     if (items.length === 0) await mustBeKnown(id);
     const locations = items.map(({ ts, level, room, beacon, rssi }) => ({ ts, level, room, beacon, rssi }));
-    return { staff_id: id, ...past(window, [id]), locations, next: next(last) };
+    return { staff_id: id, ...windowFields(window, [id]), locations, next: next(last) };
   }
 
   /**
@@ -87,13 +87,13 @@ function createStaffAnswers(context) {
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
-    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
+    if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
     const [now, recent] = [site.openStays().filter(wanted), site.recentStays.list(wanted)];
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
-      const into = from < fromMs ? await stored(store.staysInto(staff, fromMs)) : [];
+      const into = from < fromMs ? await fromStore(store.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
-      const found = since < to ? await stored(store.staysOf({ staff, level }, since, to, count)) : [];
+      const found = since < to ? await fromStore(store.staysOf({ staff, level }, since, to, count)) : [];
       return allStays([...into.filter(wanted), ...found], now, recent)
         .filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs })).slice(0, count);
     };
@@ -106,14 +106,14 @@ function createStaffAnswers(context) {
     const { params: { staff_id: id }, window, next } = ask;
     const { items, last } = await pageOfStays(ask, { staff: [id] });
     if (items.length === 0) await mustBeKnown(id);
-    return { staff_id: id, ...past(window, [id]), stays: items.map(stayAnswer), next: next(last) };
+    return { staff_id: id, ...windowFields(window, [id]), stays: items.map(stayAnswer), next: next(last) };
   }
 
   /** Who is not known has none: among several that is no fault. @param {Ask} ask */
   async function searchStays(ask) {
     const { params: { staff_id: ids, level }, window, next } = ask;
     const { items, last } = await pageOfStays(ask, { staff: ids === undefined ? null : [...new Set(several(ids))], level });
-    return { ...past(window, ids === undefined ? null : several(ids)), next: next(last),
+    return { ...windowFields(window, ids === undefined ? null : several(ids)), next: next(last),
       stays: items.map((stay) => ({ staff_id: stay.staff_id, ...stayAnswer(stay) })) };
   }
 
@@ -124,12 +124,13 @@ function createStaffAnswers(context) {
     if (stays.length === 0) await mustBeKnown(id);
     const all = contacts(stays, id, part, leastS * 1000);
     const { staff } = site.building();
-    return { staff_id: id, ...past(window, null), count: all.length, contacts: all.slice(0, limit).map(({ staff_id: other, ...rest }) =>
-      ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
+    return { staff_id: id, ...windowFields(window, null), count: all.length,
+      contacts: all.slice(0, limit).map(({ staff_id: other, ...rest }) =>
+        ({ staff_id: other, name: staff.get(other)?.name ?? null, ...rest })) };
   }
 
   /** @param {Ask} ask */
-  const listKnownPeople = ({ params: { after, wait_ms: waitMs } }) => stored(() => knownSeed.since(after, waitMs));
+  const listKnownPeople = ({ params: { after, wait_ms: waitMs } }) => fromStore(() => knownSeed.since(after, waitMs));
 
   return { listKnownPeople, listStaff, getStaff, getTrace, listLocations, listStays, searchStays, listContacts };
 }

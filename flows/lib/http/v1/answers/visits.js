@@ -6,7 +6,7 @@ const { createPatrols, visits } = require('../../../history/views/rooms');
 const { allStays, within } = require('../../../history/views/stays');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
-const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
+const { KEPT_DAYS, createWindowFields, fromStore, notFound } = require('./shared');
 
 /**
  * What stays say about rooms: visits, patrols, rankings.
@@ -14,22 +14,22 @@ const { KEPT_DAYS, createPast, stored, unknown } = require('./known');
  * @param {import('.').Context & {everybody: ReturnType<typeof import('./everybody').createEverybody>}} context
  */
 function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}, ...context }) {
-  const past = createPast(context);
+  const windowFields = createWindowFields(context);
 
   /** @param {Ask} ask */
   async function listVisits({ params: { room }, window, after, limit, nowMs, next }) {
     const building = site.building();
-    if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw unknown(`room ${room}`);
+    if (!building.rooms.has(room) && !building.formerRooms.has(room)) throw notFound(`room ${room}`);
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
-    if (fromMs < toMs) await stored(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
+    if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
     const isThere = (/** @type {{room: string}} */ one) => one.room === room;
     const [now, recent] = [site.openStays().filter(isThere), site.recentStays.list(isThere)];
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);
-      const found = since < to ? await stored(store.staysIn(room, since, to, count)) : [];
+      const found = since < to ? await fromStore(store.staysIn(room, since, to, count)) : [];
       if (from < fromMs && found.length < count) { // the last ones are those who were there already
-        found.push(...(await stored(store.staysInto(null, fromMs))).filter(isThere));
+        found.push(...(await fromStore(store.staysInto(null, fromMs))).filter(isThere));
       }
       return allStays(found, now, recent).filter((stay) => stay.enter_ms >= from && stay.enter_ms < to && within(stay, { fromMs, toMs }))
         .reverse().slice(0, count);
@@ -37,7 +37,8 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     const wide = { fromMs: fromMs < toMs ? fromMs - KEPT_DAYS * DAY_MS : toMs, toMs };
     const order = { ts: (/** @type {any} */ stay) => stay.enter_ms, id: (/** @type {any} */ stay) => stay.staff_id, newestFirst: true };
     const { items, last } = await readPage(read, wide, after, limit, order);
-    return { room, name: building.roomName(room), ...past(window, null), visits: visits(items, room, { fromMs, toMs }), next: next(last) };
+    return { room, name: building.roomName(room), ...windowFields(window, null), visits: visits(items, room, { fromMs, toMs }),
+      next: next(last) };
   }
 
   /** @param {Ask} ask */
@@ -46,7 +47,7 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     const patrols = createPatrols(leastS * 1000, part);
     await everybody.each(part, patrols.add);
     const rows = patrols.rows(site.building(), Math.min(part.toMs, nowMs));
-    return { ...past(window, null), patrols: rows.filter((row) => level === undefined || row.level === level) };
+    return { ...windowFields(window, null), patrols: rows.filter((row) => level === undefined || row.level === level) };
   }
 
   /** @param {Ask} ask */
@@ -55,7 +56,7 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     const ranking = createRoomRanking(part);
     await everybody.each(part, ranking.add);
     const { roomName } = site.building();
-    return { ...past(window, null), rooms: ranking.top(by, limit).map((row) => ({ ...row, name: roomName(row.room) })) };
+    return { ...windowFields(window, null), rooms: ranking.top(by, limit).map((row) => ({ ...row, name: roomName(row.room) })) };
   }
 
   /** @param {Ask} ask */
@@ -64,7 +65,8 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     const ranking = createStaffRanking(part);
     await everybody.each(part, ranking.add);
     const { staff } = site.building();
-    return { ...past(window, null), staff: ranking.top(by, limit).map((row) => ({ ...row, name: staff.get(row.staff_id)?.name ?? null })) };
+    return { ...windowFields(window, null),
+      staff: ranking.top(by, limit).map((row) => ({ ...row, name: staff.get(row.staff_id)?.name ?? null })) };
   }
 
   return { listVisits, listPatrols, rankRooms, rankStaff };

@@ -3,7 +3,7 @@
 
 const { answers, COMMON, NOT_MODIFIED, use } = require('../responses');
 
-/** The building with its versions, strangers, who is asking: routed by `lib/http/changing.js`. */
+/** The building with its versions, strangers, who is asking: routed by `lib/http/building-routes.js`. */
 
 const BUILDING = ['Building'];
 const LOOK = ['presence', 'admin'];

@@ -8,11 +8,11 @@ const path = require('node:path');
 const { after, before, test } = require('node:test');
 const { Writable } = require('node:stream');
 const tls = require('node:tls');
-const { BEAT_MS, createBeats } = require('../lib/broker/read-in-beats');
+const { READ_INTERVAL_MS, createCoalescedReads } = require('../lib/broker/coalesce-reads');
 const { makeCertificate } = require('./support/certificate');
 const { until } = require('./support/stack');
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'beats-'));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'coalesced-'));
 let pair;
 before(() => {
   const { cert, key } = makeCertificate(folder);
@@ -20,12 +20,12 @@ before(() => {
 });
 after(() => fs.rmSync(folder, { recursive: true }));
 
-/** A broker's end of a TLS connection, and the end that reads in beats. */
+/** A broker's end of a TLS connection, and the end that coalesces its reads. */
 async function connection(t) {
   const server = tls.createServer(pair).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const accepted = once(server, 'secureConnection');
-  const reader = tls.connect({ host: '127.0.0.1', port: server.address().port, ca: pair.cert, onread: createBeats(() => reader) });
+  const reader = tls.connect({ host: '127.0.0.1', port: server.address().port, ca: pair.cert, onread: createCoalescedReads(() => reader) });
   const [[broker]] = await Promise.all([accepted, once(reader, 'secureConnect')]);
   const errors = [];
   for (const socket of [broker, reader]) socket.on('error', (error) => errors.push(error));
@@ -55,14 +55,14 @@ test('records that come while it pauses are handed over together and in order, s
   await until('all is read', () => data.join('').split(',').length > 200);
   assert.equal(data.join(''), messages(200).join(''));
   const soonest = Math.min(...times.slice(1).map((ms, n) => ms - times[n]));
-  assert.ok(soonest >= BEAT_MS - 2, `${soonest} ms between two`); // a timer may be a millisecond early
+  assert.ok(soonest >= READ_INTERVAL_MS - 2, `${soonest} ms between two`); // a timer may be a millisecond early
   assert.ok(data.length < 100, `${data.length}`);
 });
 
 test('after a quiet time what comes is handed over in the turn in which it is read', async (t) => {
   const { broker, reader } = await connection(t);
   const turns = [];
-  const inTurn = createBeats(() => reader, (work) => turns.push(work));
+  const inTurn = createCoalescedReads(() => reader, (work) => turns.push(work));
   const seen = [];
   reader.on('data', (some) => seen.push(String(some)));
   inTurn.callback(2, Buffer.from('a,??'));
@@ -86,7 +86,7 @@ test('a reader that has enough is not given more until it goes on', async (t) =>
   writeEach(broker, messages(100));
   await until('some came', () => taken.length > 0);
   writeEach(broker, messages(100, 100));
-  await new Promise((resolve) => { setTimeout(resolve, 5 * BEAT_MS); });
+  await new Promise((resolve) => { setTimeout(resolve, 5 * READ_INTERVAL_MS); });
   assert.equal(taken.length, 1);
   await until('all came', () => {
     next();
@@ -111,7 +111,7 @@ test('a connection that broke takes nothing any more, and the next one begins an
   const [first, second] = [await connection(t), await connection(t)];
   let stream = first.reader;
   const turns = [];
-  const { callback } = createBeats(() => stream, (work) => turns.push(work));
+  const { callback } = createCoalescedReads(() => stream, (work) => turns.push(work));
   const seen = [];
   for (const [name, { reader }] of Object.entries({ first, second })) reader.on('data', (some) => seen.push(`${name} ${some}`));
   callback(2, Buffer.from('a,'));

@@ -7,12 +7,12 @@ const { PROBE_TOPIC, probeMs } = require('./probe');
 const { readMessage } = require('./readings');
 
 /**
- * Where messages of readings come in: what is refused is counted, and remembered with its reason.
+ * Validates messages of readings. What is refused is counted, and remembered with its reason.
  * @typedef {import('../outbox/messages').Refusal} Refusal
  * @param {{messages: number, readings: number, refused: number}} counters are counted up
  * @param {(sentMs: number, nowMs: number) => void} [onProbe] one of ours came back
  */
-function createAdmission(counters, onProbe = () => {}) {
+function createValidation(counters, onProbe = () => {}) {
   const refusals = createRefusals();
   let refusedMs = 0;
 
@@ -22,7 +22,7 @@ function createAdmission(counters, onProbe = () => {}) {
    * @param {number} nowMs
    * @returns {{batch: import('./readings').Batch|null, refused: Refusal[]}} batch: what is good of it
    */
-  function admit(topic, payload, nowMs) {
+  function validate(topic, payload, nowMs) {
     if (topic === PROBE_TOPIC) return probed(payload, nowMs);
     counters.messages += 1;
     const { batch, rejections } = readMessage(topic, payload, nowMs);
@@ -45,7 +45,7 @@ function createAdmission(counters, onProbe = () => {}) {
     return refusalOf(rejection, topic, payload, refusedMs);
   }
 
-  return { admit, refusals };
+  return { validate, refusals };
 }
 
-module.exports = { createAdmission };
+module.exports = { createValidation };

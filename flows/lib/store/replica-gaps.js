@@ -4,7 +4,7 @@
 const { between, BETWEEN } = require('./influxql');
 
 /**
- * Compares the pasts of two databases by the heartbeats in them: one that was away for too long, or has lost its disk, has
+ * Finds gaps in the past of one of two databases, by the heartbeats in them. One that was away for too long, or has lost its disk, has
  * fewer in an hour.
  */
 
@@ -16,7 +16,7 @@ const SETTLED_MS = 60_000;
 /** A restart may lose one or two of an hour's 720. */
 const TOLERATED = 6;
 /** The bucket's points are few, but of 22 days. */
-const PATIENT_MS = 10_000;
+const BACKGROUND_TIMEOUT_MS = 10_000;
 
 /** @typedef {Map<number, number>} Hours heartbeats by the beginning of their hour, epoch ms */
 
@@ -28,11 +28,11 @@ const PATIENT_MS = 10_000;
 async function heartbeatsByHour(influx, toMs) {
   const fromMs = Math.floor((toMs - LOOK_BACK_MS) / HOUR_MS) * HOUR_MS;
   const [series] = await influx.query('health', `SELECT count("uptime_s") FROM "flows_health" WHERE ${BETWEEN} GROUP BY time(1h) fill(none)`,
-    between(fromMs, toMs), PATIENT_MS);
+    between(fromMs, toMs), BACKGROUND_TIMEOUT_MS);
   return new Map((series?.rows ?? []).map(([hourMs, count]) => [hourMs, count]));
 }
 
-/** Hours in which `mine` has fewer heartbeats than `others`. @param {Hours} mine @param {Hours} others */
-const lackingHours = (mine, others) => [...others].filter(([hourMs, count]) => count - (mine.get(hourMs) ?? 0) > TOLERATED).length;
+/** The number of hours in which `mine` has fewer heartbeats than `others`. @param {Hours} mine @param {Hours} others */
+const countMissingHours = (mine, others) => [...others].filter(([hourMs, count]) => count - (mine.get(hourMs) ?? 0) > TOLERATED).length;
 
-module.exports = { heartbeatsByHour, lackingHours, SETTLED_MS };
+module.exports = { heartbeatsByHour, countMissingHours, SETTLED_MS };

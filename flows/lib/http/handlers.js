@@ -3,20 +3,20 @@
 
 const { ApiError, badRequest } = require('./errors');
 
-/** What the routes share: methods, bodies, answers, errors. */
+/** Handlers that the routes share: methods, bodies, answers, errors. */
 
 const BODY_BYTES = 16 * 1024;
 
 /** @type {import('express').RequestHandler} */
-const unknown = (request, _response, next) => next(new ApiError(404, `there is no ${request.baseUrl}${request.path}`));
+const notFound = (request, _response, next) => next(new ApiError(404, `there is no ${request.baseUrl}${request.path}`));
 
 /** Refuses other methods, and says which there are. @param {...string} methods */
-const oneOf = (...methods) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, _response, next) => {
-  next(methods.includes(request.method) ? undefined : methodFault(request.method, methods));
+const allowMethods = (...methods) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, _response, next) => {
+  next(methods.includes(request.method) ? undefined : methodNotAllowed(request.method, methods));
 }), { methods });
 
 /** @param {string} method of the request @param {readonly string[]} methods that there are @returns {ApiError} 405 with `Allow` */
-const methodFault = (method, methods) => new ApiError(405,
+const methodNotAllowed = (method, methods) => new ApiError(405,
   `${method} is not possible here, use ${methods.filter((one) => one !== 'HEAD').join(' or ')}`, undefined, { headers: { Allow: methods.join(', ') } });
 
 /** What the parsers made of the body; a type that none of them reads is said to be so. @param {import('express').Request} request */
@@ -72,9 +72,9 @@ function errorAnswer(error, request, log, extra = {}) {
  * @param {object} [extra] part of every error's answer
  * @returns {import('express').ErrorRequestHandler}
  */
-const failing = (log, extra = {}) => (error, request, response, _next) => {
+const errorHandler = (log, extra = {}) => (error, request, response, _next) => {
   if (response.headersSent) {
-    breakOff(error, request, response, log);
+    abortResponse(error, request, response, log);
     return;
   }
   const { status, headers, body } = errorAnswer(error, request, log, extra);
@@ -85,7 +85,7 @@ const failing = (log, extra = {}) => (error, request, response, _next) => {
 /** An answer that cannot be sent to its end: its connection is closed, so that nobody takes a part for the whole.
  * @param {Error} error @param {import('express').Request} request @param {import('express').Response} response
  * @param {(message: string) => void} log */
-function breakOff(error, request, response, log) {
+function abortResponse(error, request, response, log) {
   log(`${request.method} ${request.path}: the answer was broken off: ${error.message}`);
   response.destroy();
 }
@@ -107,4 +107,7 @@ function send(response, status, body) {
   response.status(status).set(headersOf(isText)).end(isText ? body : JSON.stringify(body));
 }
 
-module.exports = { BODY_BYTES, unknown, oneOf, methodFault, bodyOf, breakOff, errorAnswer, failing, headersOf, queryOf, send };
+module.exports = {
+  BODY_BYTES, abortResponse, allowMethods, bodyOf, errorAnswer, errorHandler,
+  headersOf, methodNotAllowed, notFound, queryOf, send,
+};

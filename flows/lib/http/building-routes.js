@@ -13,10 +13,10 @@ const { sendJson } = require('./v1/send');
  * @param {import('express').Router} router
  * @param {import('./building').Context & Parameters<typeof listStrangers>[0]} context
  * @param {ReturnType<typeof import('../access/guard').createAccess>['requireRight']} requireRight
- * @param {{oneOf: (...methods: string[]) => import('express').RequestHandler,
- *   send: (response: import('express').Response, status: number, body: object|string) => void}} plumbing
+ * @param {{allowMethods: (...methods: string[]) => import('express').RequestHandler,
+ *   send: (response: import('express').Response, status: number, body: object|string) => void}} handlers
  */
-function addChanging(router, context, requireRight, { oneOf, send }) {
+function addBuildingRoutes(router, context, requireRight, { allowMethods, send }) {
   const read = requireRight(['presence', 'admin']);
   const change = requireRight('admin', { changes: true });
   /** @param {number} limit */
@@ -51,27 +51,27 @@ function addChanging(router, context, requireRight, { oneOf, send }) {
   router.get('/api/v1/building', read, answering(() => building.getBuilding(context)));
   router.put('/api/v1/building', change, whole, answering((request, response) =>
     building.replaceBuilding(context, bodyOf(request), who(request, response))));
-  router.all('/api/v1/building', read, oneOf('GET', 'HEAD', 'PUT'));
-  router.all('/api/v1/building/validate', requireRight('admin'), oneOf('POST'), whole, answering((request) =>
+  router.all('/api/v1/building', read, allowMethods('GET', 'HEAD', 'PUT'));
+  router.all('/api/v1/building/validate', requireRight('admin'), allowMethods('POST'), whole, answering((request) =>
     plain(() => building.validateBuilding(bodyOf(request)))));
-  router.all('/api/v1/building/import', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
+  router.all('/api/v1/building/import', change, allowMethods('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
     building.importList(context, bodyOf(request), who(request, response), isYes(request.query.dry_run))));
-  router.all('/api/v1/building/from-list', change, oneOf('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
+  router.all('/api/v1/building/from-list', change, allowMethods('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
     building.fromList(context, bodyOf(request), who(request, response), { dryRun: isYes(request.query.dry_run),
       name: String(request.query.name ?? '').trim(), how: String(request.query.how ?? '') })));
-  router.all('/api/v1/building/pictures', change, oneOf('POST'), bytes(PICTURE_BYTES), answering((request) =>
+  router.all('/api/v1/building/pictures', change, allowMethods('POST'), bytes(PICTURE_BYTES), answering((request) =>
     plain(() => building.putPicture(context, bodyOf(request)))));
-  router.all('/api/v1/building/versions', read, oneOf('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
-  router.all('/api/v1/building/versions/:version', read, oneOf('GET', 'HEAD'),
+  router.all('/api/v1/building/versions', read, allowMethods('GET', 'HEAD'), answering(() => plain(() => building.listVersions(context))));
+  router.all('/api/v1/building/versions/:version', read, allowMethods('GET', 'HEAD'),
     answering((request) => plain(() => building.getVersion(context, numberOf(request)))));
-  router.all('/api/v1/building/versions/:version/restore', change, oneOf('POST'),
+  router.all('/api/v1/building/versions/:version/restore', change, allowMethods('POST'),
     answering((request, response) => building.restoreVersion(context, numberOf(request), who(request, response))));
 
-  router.all('/api/v1/me', requireRight('any'), oneOf('GET', 'HEAD'), answering((_request, response) => {
+  router.all('/api/v1/me', requireRight('any'), allowMethods('GET', 'HEAD'), answering((_request, response) => {
     const { name, kind, rights, readOnly = false } = callerOf(response);
     return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };
   }));
-  router.all('/api/v1/strangers', read, oneOf('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
+  router.all('/api/v1/strangers', read, allowMethods('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
 }
 
 /** A little more than is taken, for its own message. */
@@ -80,4 +80,4 @@ const PICTURE_BYTES = 2 * BOUNDS.bytes;
 /** @param {unknown} value of the query */
 const isYes = (value) => /^(1|true)$/.test(String(value));
 
-module.exports = { addChanging };
+module.exports = { addBuildingRoutes };

@@ -5,13 +5,13 @@ const { StoreBusy, StoreUnavailable } = require('../../../store');
 const { ApiError, unavailable } = require('../../errors');
 const { toNow } = require('../../../coverage');
 
-/** What the answers share. */
+/** Shared by the answers. */
 
 /** How long locations, stays and events are kept, days. */
 const KEPT_DAYS = 30;
 
 /** @param {string} what */
-const unknown = (what) => new ApiError(404, `there is no ${what}`);
+const notFound = (what) => new ApiError(404, `there is no ${what}`);
 
 /** @param {import('../window').Window} window */
 const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
@@ -20,7 +20,7 @@ const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
  * The window of an answer about the past, and up to when it is complete for those it concerns.
  * @param {Pick<import('.').Context, 'completeUntil'|'clock'>} context
  */
-const createPast = ({ completeUntil = toNow, clock }) =>
+const createWindowFields = ({ completeUntil = toNow, clock }) =>
   /** @param {import('../window').Window} window @param {import('../../../coverage').Who} who */
   (window, who) => ({ ...span(window), complete_until_ms: completeUntil(window.fromMs, window.toMs, who, clock()) });
 
@@ -31,9 +31,9 @@ const BUSY_S = 1;
  * What the database answers; 503 when it is away or overloaded.
  * @template T @param {Promise<T>|(() => Promise<T>)} answer @returns {Promise<T>}
  */
-const stored = (answer) => (typeof answer === 'function' ? answer() : answer).catch((error) => {
+const fromStore = (answer) => (typeof answer === 'function' ? answer() : answer).catch((error) => {
   throw error instanceof StoreUnavailable
     ? unavailable(`history is not available: ${error.message}`, error instanceof StoreBusy ? BUSY_S : undefined) : error;
 });
 
-module.exports = { KEPT_DAYS, unknown, span, createPast, stored };
+module.exports = { KEPT_DAYS, createWindowFields, fromStore, notFound, span };

@@ -10,7 +10,7 @@ const os = require('node:os');
 const path = require('node:path');
 const tls = require('node:tls');
 const { after, before, test } = require('node:test');
-const { createSecure } = require('../lib/http/secure');
+const { createHttpsListener } = require('../lib/http/https-listener');
 const { makeCertificate } = require('./support/certificate');
 const { freePort, until } = require('./support/stack');
 
@@ -40,15 +40,15 @@ async function house(t, { port = null, first = pair() } = {}) {
   const said = [];
   const clock = { nowMs: Date.now() };
   const means = { host: '127.0.0.1', port: port ?? await freePort(), certFile, keyFile };
-  const secure = createSecure({ ...means, clock: () => clock.nowMs });
+  const listener = createHttpsListener({ ...means, clock: () => clock.nowMs });
   t.after(() => {
-    secure.close();
+    listener.close();
     server.close();
     server.closeAllConnections();
   });
-  const check = () => secure.check(server, (text) => said.push(text));
-  const status = () => secure.part().status;
-  return { ...means, secure, check, put, said, status, clock, plainPort: server.address().port };
+  const check = () => listener.check(server, (text) => said.push(text));
+  const status = () => listener.part().status;
+  return { ...means, listener, check, put, said, status, clock, plainPort: server.address().port };
 }
 
 /** What a caller gets who trusts that certificate. */
@@ -82,16 +82,16 @@ test('so do sockets that ask for an upgrade', async (t) => {
 
 test('a new pair is shown to who connects from then on; who is connected stays so', async (t) => {
   const [first, second] = [pair(), pair(30)];
-  const { port, check, put, secure, said } = await house(t, { first });
+  const { port, check, put, listener, said } = await house(t, { first });
   await check();
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   const earlier = await ask(port, first.cert, agent);
-  const endsMs = secure.life().endsMs;
+  const endsMs = listener.life().endsMs;
   put(second);
   await check();
   assert.match(said.at(-1), /shows its new certificate/);
-  assert.ok(secure.life().endsMs < endsMs);
+  assert.ok(listener.life().endsMs < endsMs);
   const kept = await ask(port, first.cert, agent);
   assert.equal(kept.socket, earlier.socket);
   const fresh = await ask(port, second.cert);
@@ -100,7 +100,7 @@ test('a new pair is shown to who connects from then on; who is connected stays s
 
 test('a pair that does not fit, or is none, is not taken; the one of before stays, and that is said once', async (t) => {
   const [first, second] = [pair(), pair()];
-  const { port, check, put, said, status, secure } = await house(t, { first });
+  const { port, check, put, said, status, listener } = await house(t, { first });
   await check();
   for (const wrong of [{ cert: second.cert, key: first.key }, { cert: 'none', key: 'none' }]) {
     put(wrong);
@@ -109,7 +109,7 @@ test('a pair that does not fit, or is none, is not taken; the one of before stay
     await check();
     assert.equal(said.length, lines);
     assert.equal(status(), 'degraded');
-    assert.match(secure.part().reason, /server\.crt and .*server\.key cannot be used/);
+    assert.match(listener.part().reason, /server\.crt and .*server\.key cannot be used/);
     await ask(port, first.cert);
   }
   put(second);
@@ -119,9 +119,9 @@ test('a pair that does not fit, or is none, is not taken; the one of before stay
 });
 
 test('without a certificate nothing listens, until there is one', async (t) => {
-  const { port, check, put, status, secure } = await house(t, { first: null });
+  const { port, check, put, status, listener } = await house(t, { first: null });
   await check();
-  assert.match(secure.part().reason, /ENOENT/);
+  assert.match(listener.part().reason, /ENOENT/);
   await assert.rejects(once(net.connect(port, '127.0.0.1'), 'connect'), /ECONNREFUSED/);
   const first = pair();
   put(first);
@@ -133,9 +133,9 @@ test('without a certificate nothing listens, until there is one', async (t) => {
 test('a port that is taken is named with what to do, and opened when it is free', async (t) => {
   const other = net.createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
-  const { check, secure, status } = await house(t, { port: other.address().port });
+  const { check, listener, status } = await house(t, { port: other.address().port });
   await check();
-  assert.match(secure.part().reason, /port \d+ is not open: .*EADDRINUSE.*choose another HTTPS_PORT/);
+  assert.match(listener.part().reason, /port \d+ is not open: .*EADDRINUSE.*choose another HTTPS_PORT/);
   other.close();
   await once(other, 'close');
   await check();
@@ -144,14 +144,14 @@ test('a port that is taken is named with what to do, and opened when it is free'
 
 test('an end that is past is said; who speaks no TLS is counted and harms nobody', async (t) => {
   const first = pair(2);
-  const { port, check, secure, clock, status } = await house(t, { first });
+  const { port, check, listener, clock, status } = await house(t, { first });
   await check();
-  const failed = () => secure.figures.find(({ name }) => name === 'https_handshakes_failed').read();
+  const failed = () => listener.figures.find(({ name }) => name === 'https_handshakes_failed').read();
   const socket = net.connect(port, '127.0.0.1').on('error', () => {});
   socket.end('GET / HTTP/1.1\r\n\r\n');
   await until('it is counted', () => failed() === 1);
   await ask(port, first.cert);
   clock.nowMs += 3 * 86_400_000;
   assert.equal(status(), 'degraded');
-  assert.match(secure.part().reason, /has ended/);
+  assert.match(listener.part().reason, /has ended/);
 });

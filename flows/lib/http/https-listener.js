@@ -9,7 +9,7 @@ const tls = require('node:tls');
  * HTTPS beside Node-RED's own HTTP: what comes over TLS is handed to the same server as a connection, so pages, API and sockets
  * are the same. The certificate's files are checked every few seconds; a new pair is shown to who connects from then on, and
  * nobody who is connected notices. A pair that cannot be used is refused: the pair of before stays, and `part` says why.
- * @typedef {ReturnType<typeof createSecure>} Secure
+ * @typedef {ReturnType<typeof createHttpsListener>} HttpsListener
  * @typedef {{cert: string, key: string}} Pair PEM
  */
 
@@ -24,7 +24,7 @@ const REMEDIES = Object.freeze(/** @type {Record<string, string>} */ ({
 }));
 
 /** @param {{host: string, port: number, certFile: string, keyFile: string, clock: () => number}} means */
-function createSecure({ host, port, certFile, keyFile, clock }) {
+function createHttpsListener({ host, port, certFile, keyFile, clock }) {
   /** @type {tls.Server|null} */
   let listener = null;
   /** @type {Pair|null} */
@@ -124,4 +124,4 @@ function lifeOf({ cert, key }) {
   return { startsMs: Date.parse(validFrom), endsMs: Date.parse(validTo) };
 }
 
-module.exports = { createSecure };
+module.exports = { createHttpsListener };

@@ -2,14 +2,14 @@
 'use strict';
 
 /**
- * What a TLS connection brings is read once a beat, all that has come since. Else a message of each few hundred microseconds wakes this
- * process, and costs a turn of the event loop, a message of Node-RED, and a write of acknowledgements: a quarter of all that it costs.
- * The first one after a beat without any is read at once. The broker sends each message as a TLS record; Node hands over records one by
- * one, and here they are put together. Whoever reads the stream gets them as `data`, as of any other.
+ * Reads a TLS connection at most once in READ_INTERVAL_MS, then all that has come since. Else a message of each few hundred microseconds
+ * wakes this process, and costs a turn of the event loop, a message of Node-RED, and a write of acknowledgements: a quarter of all that
+ * it costs. The first message after an interval without any is read at once. The broker sends each message as a TLS record. Node hands
+ * over records one by one, and here they are put together. Whoever reads the stream gets them as `data`, as of any other.
  */
 
-/** As late may a message be; people are shown by the second. */
-const BEAT_MS = 5;
+/** A message may be this late; people are shown by the second. */
+const READ_INTERVAL_MS = 5;
 /** Most that a TLS record holds. */
 const RECORD_BYTES = 16 * 1024;
 
@@ -18,7 +18,7 @@ const RECORD_BYTES = 16 * 1024;
  * @param {(work: () => void) => void} [later] at the end of a turn of the event loop, when all was read that had come
  * @returns {import('node:net').OnReadOpts} the option `onread` of `tls.connect`
  */
-function createBeats(streamOf, later = setImmediate) {
+function createCoalescedReads(streamOf, later = setImmediate) {
   /** @type {Buffer[]} */
   let records = [];
   /** @type {import('node:net').Socket|null|undefined} */
@@ -31,7 +31,7 @@ function createBeats(streamOf, later = setImmediate) {
     from.emit('data', data);
     if (from.isPaused()) return; // by the reader, who has enough for now and resumes it
     from.pause();
-    setTimeout(() => from.resume(), BEAT_MS);
+    setTimeout(() => from.resume(), READ_INTERVAL_MS);
   }
 
   function look() {
@@ -52,10 +52,10 @@ function createBeats(streamOf, later = setImmediate) {
 
 /**
  * From its next connection on; a plain one is read as ever, since MQTT.js hands its options to TLS alone.
- * @param {{client?: import('mqtt').MqttClient|null, options?: object}} broker config node of Node-RED; one that is played has no options
+ * @param {{client?: import('mqtt').MqttClient|null, options?: object}} broker config node of Node-RED; a mocked broker has no options
  */
-function readInBeats(broker) {
-  if (broker.options) Object.assign(broker.options, { onread: createBeats(() => /** @type {any} */ (broker.client?.stream)) });
+function coalesceReads(broker) {
+  if (broker.options) Object.assign(broker.options, { onread: createCoalescedReads(() => /** @type {any} */ (broker.client?.stream)) });
 }
 
-module.exports = { createBeats, readInBeats, BEAT_MS };
+module.exports = { createCoalescedReads, coalesceReads, READ_INTERVAL_MS };

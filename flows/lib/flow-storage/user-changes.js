@@ -9,35 +9,35 @@ const { isDeepStrictEqual } = require('node:util');
  * @typedef {{id: string, [key: string]: any}} Node as in a flow file
  * @typedef {{add: string[], remove: string[]}} ListChange
  * @typedef {{set?: Record<string, any>, unset?: string[], wires?: ListChange[], lists?: Record<string, ListChange>}} NodeChange
- * @typedef {{v: 1, nodes: Node[], changed: Record<string, NodeChange>, removed: string[]}} Own removed: ids of nodes of ours
+ * @typedef {{v: 1, nodes: Node[], changed: Record<string, NodeChange>, removed: string[]}} UserChanges removed: ids of nodes of ours
  */
 
 /** Lists of ids of other nodes, beside wires: what a group holds, what a complete, catch or status node watches, where a link leads. */
 const ID_LISTS = ['nodes', 'scope', 'links'];
 
-/** @returns {Own} */
-const nothingOwn = () => ({ v: 1, nodes: [], changed: {}, removed: [] });
+/** @returns {UserChanges} */
+const noUserChanges = () => ({ v: 1, nodes: [], changed: {}, removed: [] });
 
 /**
  * What differs between our flows and those that were deployed.
  * @param {Node[]} ours @param {Node[]} deployed
- * @returns {Own}
+ * @returns {UserChanges}
  */
-function ownOf(ours, deployed) {
-  const own = nothingOwn();
+function diffUserChanges(ours, deployed) {
+  const changes = noUserChanges();
   const known = new Map(ours.map((node) => [node.id, node]));
   const left = new Set(known.keys());
   for (const node of deployed) {
     const before = known.get(node.id);
     left.delete(node.id);
-    if (!before) own.nodes.push(node);
+    if (!before) changes.nodes.push(node);
     else {
       const change = changeOf(before, node);
-      if (Object.keys(change).length > 0) own.changed[node.id] = change;
+      if (Object.keys(change).length > 0) changes.changed[node.id] = change;
     }
   }
-  own.removed = [...left];
-  return own;
+  changes.removed = [...left];
+  return changes;
 }
 
 /** @param {Node} before @param {Node} after @returns {NodeChange} */
@@ -67,16 +67,17 @@ const isChange = ({ add, remove }) => add.length + remove.length > 0;
 /**
  * Our flows, as they are now, with what users made of them. What they changed of a node that is gone is left out; wires to nodes that
  * are gone, too.
- * @param {Node[]} ours @param {Own} own
+ * @param {Node[]} ours @param {UserChanges} changes
  * @returns {Node[]}
  */
-function merged(ours, own) {
-  const removed = new Set(own.removed);
+function applyUserChanges(ours, changes) {
+  const removed = new Set(changes.removed);
   const kept = ours.filter(({ id }) => !removed.has(id));
   const taken = new Set(ours.map(({ id }) => id));
-  const added = own.nodes.filter(({ id }) => !taken.has(id)); // an id that became one of ours is ours
+  const added = changes.nodes.filter(({ id }) => !taken.has(id)); // an id that became one of ours is ours
   const there = new Set([...kept, ...added].map(({ id }) => id));
-  const result = kept.map((node) => (Object.hasOwn(own.changed, node.id) ? changedNode(node, own.changed[node.id] ?? {}, there) : node));
+  const result = kept.map((node) => (
+    Object.hasOwn(changes.changed, node.id) ? changedNode(node, changes.changed[node.id] ?? {}, there) : node));
   return [...result, ...added];
 }
 
@@ -99,4 +100,4 @@ function changedList(list, { add, remove } = { add: [], remove: [] }, there) {
   return [...kept, ...add.filter((id) => there.has(id) && !kept.includes(id))];
 }
 
-module.exports = { merged, nothingOwn, ownOf };
+module.exports = { applyUserChanges, noUserChanges, diffUserChanges };

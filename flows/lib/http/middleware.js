@@ -5,7 +5,7 @@ const express = require('express');
 const compression = require('compression');
 const cors = require('cors');
 const { unavailable } = require('./errors');
-const { failing } = require('./plumbing');
+const { errorHandler } = require('./handlers');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
@@ -18,7 +18,7 @@ const HACS_PATHS = HACS_ROUTES.map(({ path }) => path);
 const API_PATHS = ['/api', ...HACS_PATHS];
 /** What may be refused under pressure: everything that is asked again by itself. */
 const SHEDDABLE = ['/api/v1', ...HACS_PATHS];
-const SHED_AGAIN_S = 1;
+const SHED_RETRY_AFTER_S = 1;
 /** Shorter answers gain nothing, bytes. */
 const GZIP_FROM = 1000;
 
@@ -26,24 +26,24 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
 const REQUEST_HEADERS = ['Authorization', 'X-API-Key', 'Content-Type', 'If-None-Match', 'If-Match'];
 const ANSWER_HEADERS = ['ETag', 'Retry-After', 'Allow', COMPLETE_UNTIL];
 /** So long a browser need not ask again what it may ask. */
-const PREFLIGHT_AGAIN_S = 600;
+const PREFLIGHT_MAX_AGE_S = 600;
 
 /**
  * @param {{metrics: {watch: import('express').RequestHandler}, corsOrigins?: string[], pressure?: import('../access/pressure').Pressure,
  *   log: (message: string) => void}} context corsOrigins: whose pages may call, with a key
  * @returns {import('express').Router}
  */
-function createBefore({ metrics, corsOrigins = [], pressure, log }) {
+function createMiddleware({ metrics, corsOrigins = [], pressure, log }) {
   const router = express.Router();
   router.use(metrics.watch);
   router.use(API_PATHS, compression({ threshold: GZIP_FROM }));
   if (corsOrigins.length > 0) {
     router.use(API_PATHS, cors({ origin: corsOrigins, methods: METHODS, allowedHeaders: REQUEST_HEADERS, exposedHeaders: ANSWER_HEADERS,
-      maxAge: PREFLIGHT_AGAIN_S }));
+      maxAge: PREFLIGHT_MAX_AGE_S }));
   }
   if (pressure) {
     router.use(SHEDDABLE, (_request, _response, next) => {
-      next(pressure.sheds() ? unavailable('requests come faster than they can be answered', SHED_AGAIN_S) : undefined);
+      next(pressure.sheds() ? unavailable('requests come faster than they can be answered', SHED_RETRY_AFTER_S) : undefined);
     });
   }
   router.use(HACS_PATHS, (request, response, next) => {
@@ -51,8 +51,8 @@ function createBefore({ metrics, corsOrigins = [], pressure, log }) {
     response.locals.isBodyUnread = true;
     next();
   });
-  router.use(failing(log));
+  router.use(errorHandler(log));
   return router;
 }
 
-module.exports = { createBefore };
+module.exports = { createMiddleware };
