@@ -72,7 +72,7 @@ async function catchUp(means, incoming, time) {
   // Until now the locator of the present published as well, and may have known a stay's end worse, but said it later.
   await publishing.publish({ locations: [], stays: [...ended, ...stays] });
   const isOpen = (/** @type {import('../locator').Presence} */ { staff_id: id, state }) => state !== 'lost' && (theirs?.has(id) ?? true);
-  await publishing.makeRoom(site.openStays().filter(isOpen), fromMs);
+  await publishing.retractContradicted(site.openStays().filter(isOpen), fromMs);
 }
 
 /** @param {import('./background').Background} background */
