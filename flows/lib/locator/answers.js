@@ -17,8 +17,8 @@ const { traceOf } = require('./trace');
 function createAnswers(people, siteOf, site) {
   /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
   function stayOf(person) {
-    const { history, following } = siteOf(person);
-    return history.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
+    const { lookahead, following } = siteOf(person);
+    return lookahead.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
   }
 
   /**
@@ -26,10 +26,10 @@ function createAnswers(people, siteOf, site) {
    * @param {Person} person @param {string} room @param {number} sinceMs @returns {boolean} whether they are there at present, too
    */
   function begin(person, room, sinceMs) {
-    const { history, model } = siteOf(person);
+    const { lookahead, model } = siteOf(person);
     const stay = stayOf(person);
     if (stay.room < 0 || model.plan.rooms[stay.room].id !== room) return false;
-    if (history.roomOf(person.slot) === stay.room) history.began(person.slot, sinceMs);
+    if (lookahead.roomOf(person.slot) === stay.room) lookahead.began(person.slot, sinceMs);
     if (person.room === stay.room) beganAt(person, sinceMs);
     return person.room === stay.room;
   }
@@ -46,7 +46,7 @@ function createAnswers(people, siteOf, site) {
     /** From when on it is open where somebody is, epoch ms. @param {string} id */
     doubtedSince(id) {
       const person = people.get(id);
-      return person ? siteOf(person).history.openFromMs(person.slot) : Infinity;
+      return person ? siteOf(person).lookahead.openFromMs(person.slot) : Infinity;
     },
     /** Everybody heard within the last quarter of an hour whose room was reported. @returns {Presence[]} */
     presences: () => everybody((person) => person),
@@ -56,8 +56,8 @@ function createAnswers(people, siteOf, site) {
     trace(id) {
       const person = people.get(id);
       if (!person || person.ms === -Infinity) return null;
-      const { model, beliefs, hearing, levels, history } = siteOf(person);
-      return traceOf(person, model, beliefs, hearing, levels, history);
+      const { model, beliefs, hearing, levels, lookahead } = siteOf(person);
+      return traceOf(person, model, beliefs, hearing, levels, lookahead);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
     levels: () => [...people.values()].map((person) => levelOf(person, siteOf(person).levels)),

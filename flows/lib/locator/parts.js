@@ -5,7 +5,7 @@ const { createBeliefs } = require('./beliefs');
 const { createCorrections } = require('./corrections');
 const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
-const { createHistory } = require('./history');
+const { createLookahead } = require('./lookahead');
 const { createLevels } = require('./levels');
 const { createReceivers } = require('./receivers');
 const { createSilence } = require('./silence');
@@ -29,10 +29,10 @@ function createParts(building, model, { said, versions, watch }, learned) {
   const windowsS = radio.sources.map(({ device }) => (device.window_ms ?? settings.windowMs) / 1000);
   const hearing = createHearing(settings, radio.beacons.size, windowsS);
   const levels = createLevels(settings);
-  const history = createHistory(settings);
+  const lookahead = createLookahead(settings);
   const receivers = createReceivers(radio, settings, learned);
   const corrections = createCorrections(radio, building.file.learned_offsets === false ? [] : versions);
-  const following = createFollowing(model, beliefs, hearing, levels, history, receivers, { watch, corrections });
+  const following = createFollowing(model, beliefs, hearing, levels, lookahead, receivers, { watch, corrections });
 
   /**
    * A slot for somebody.
@@ -43,11 +43,11 @@ function createParts(building, model, { said, versions, watch }, learned) {
     const slot = beliefs.open();
     hearing.open(slot);
     levels.open(slot, level);
-    history.open(slot, room, sinceMs);
+    lookahead.open(slot, room, sinceMs);
     return slot;
   }
 
-  return { building, settings, model, silence, beliefs, hearing, levels, history, receivers, corrections, following, open };
+  return { building, settings, model, silence, beliefs, hearing, levels, lookahead, receivers, corrections, following, open };
 }
 
 module.exports = { createParts };

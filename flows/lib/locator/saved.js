@@ -16,7 +16,7 @@ const { copyIn, copyOut } = require('./slots');
  * @property {string} model what it can be restored into
  * @property {Omit<Person, 'slot'>[]} people
  * @property {Numbers[][]} parts of each of `slotted` the slots of those people, in their order
- * @property {string[]} beacons names of the numbers in the history
+ * @property {string[]} beacons names of the numbers in the lookahead
  * @property {import('./silence').Heard} silence
  * @property {Map<string, import('./parts').Said>} said of gateways
  */
@@ -25,7 +25,7 @@ const { copyIn, copyOut } = require('./slots');
 const FORMAT = 2;
 
 /** What lives in slots. @param {Parts} parts */
-const slotted = ({ beliefs, hearing, levels, history }) => [beliefs, hearing, levels, history];
+const slotted = ({ beliefs, hearing, levels, lookahead }) => [beliefs, hearing, levels, lookahead];
 
 /** @type {WeakMap<import('./model').Model, string>} */
 const digests = new WeakMap();
@@ -57,7 +57,7 @@ function save(people, parts, said) {
     model: digestOf(parts.model),
     people: people.map(({ slot: _, ...person }) => ({ ...person, waiting: copyOf(person.waiting) })),
     parts: slotted(parts).map((part) => copyOut(part.arrays(), slots)),
-    beacons: parts.history.names(),
+    beacons: parts.lookahead.names(),
     silence: parts.silence.save(),
     said: new Map(said),
   };
@@ -75,7 +75,7 @@ function restored({ people, parts: copies, beacons, silence }, isChosen, parts, 
   const from = people.flatMap(({ id }, n) => (isChosen(id) ? [n] : []));
   const to = from.map((n) => slotOf(people[n].id));
   slotted(parts).forEach((part, k) => copyIn(part.arrays(), copies[k], from, to));
-  parts.history.rename(to, beacons);
+  parts.lookahead.rename(to, beacons);
   parts.silence.restore(silence);
   return from.map((n, k) => ({ ...people[n], waiting: copyOf(people[n].waiting), slot: to[k] }));
 }

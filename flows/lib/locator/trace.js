@@ -12,10 +12,10 @@ const { expectedIn } = require('./source');
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
  * @param {import('./levels').Levels} levels
- * @param {import('./history').History} history
+ * @param {import('./lookahead').Lookahead} lookahead
  * @returns {Trace}
  */
-function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, hearing, levels, history) {
+function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, hearing, levels, lookahead) {
   const { slot, ms, room } = person;
   const chances = new Float64Array(rooms.length);
   /** @type {Map<number, [cell: number, probability: number]>} the likeliest cell of each room */
@@ -44,7 +44,7 @@ function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, h
     level_db: round(level.meanDb), level_sd_db: round(Math.sqrt(level.variance)),
     change: rival === undefined || room < 0 ? null : {
       room: rooms[rival].id, lead_nats: round(leadOf(chances, rival, room, settings)),
-      needed_nats: round(neededLiveOf(person, ms, history.gapOf(slot, Math.floor(ms / 1000)), settings)),
+      needed_nats: round(neededLiveOf(person, ms, lookahead.gapOf(slot, Math.floor(ms / 1000)), settings)),
     },
   };
 }

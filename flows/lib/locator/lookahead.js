@@ -10,14 +10,14 @@ const { longer, slotsFor } = require('./slots');
  * probabilities of each room over the second and those that follow it. That mean says whether somebody changes the room; it would
  * say so too early, so they stay in the old one for as long as that one leads clearly. Live locations cannot wait so long, so a
  * second may be reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
- * @typedef {ReturnType<typeof createHistory>} History
+ * @typedef {ReturnType<typeof createLookahead>} Lookahead
  * @typedef {{second: number, beacon: string, rssi: number, reported: number, room: number, sinceMs: number, before: number,
  *   beforeMs: number}} Decision one second of history; reported: the room that was reported for it; room: the room of history, and
  *   sinceMs: when it was entered; before: the room that they left with this second, -1 when it is the same one or none is
  *   known, and beforeMs: when that was entered
  * @param {import('./constants').Settings} settings
  */
-function createHistory(settings) {
+function createLookahead(settings) {
   const { lookaheadS, lookaheadRooms, least } = settings;
   const kept = lookaheadS + 1;
   const leastNats = Math.log(least);
@@ -134,7 +134,7 @@ function createHistory(settings) {
       [likely, kept * lookaheadRooms], [share, kept * lookaheadRooms]],
     /** Ids of the numbers in `beacon`. */
     names: beacons.all,
-    /** The beacons of these slots are numbers of another history. @param {number[]} slots @param {string[]} names of that one */
+    /** The beacons of these slots are numbers of another lookahead. @param {number[]} slots @param {string[]} names of that one */
     rename(slots, names) {
       for (const slot of slots) for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) putBeacon(k, names[beacon[k]]);
     },
@@ -207,4 +207,4 @@ function createHistory(settings) {
 
 const PARTS = 27; // 255 stand for 9.4 nats: a ten-thousandth against certainty
 
-module.exports = { createHistory };
+module.exports = { createLookahead };
