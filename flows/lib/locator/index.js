@@ -12,7 +12,7 @@ const { heardByGateway, heardByPhone } = require('./sightings');
 const { inOneGo } = require('../shared/pieces');
 const { tuningOf } = require('../building/tuning');
 const { isFor, restored, save } = require('./saved');
-const { flush, joinGateway, joinPhone, pass } = require('./steps');
+const { addGatewayReading, addPhoneBatch, flush, releaseDue } = require('./reorder-buffer');
 
 /**
  * Where everybody is: each staff member is a hidden Markov model over the places of the building, fed with what phones
@@ -54,7 +54,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
   /** Where somebody is followed. @param {Person} person */
   const siteOf = (person) => behind.get(person) ?? site;
 
-  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
+  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Take<Person>} */
   const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
 
   /** @param {string} id @param {number} nowMs when something of them arrived @param {Outcome} outcome */
@@ -95,7 +95,8 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
       const heard = heardByPhone(batch, its, radio, settings.txDbm, site.corrections(ts));
       if (heard.sources.length === 0) return;
       for (const source of heard.sources) silence.heard(source, nowMs);
-      if (!joinPhone(personOf(receiver, nowMs, outcome), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
+      const person = personOf(receiver, nowMs, outcome);
+      if (!addPhoneBatch(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
     const source = radio.gateways.get(receiver);
@@ -108,7 +109,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
       const person = personOf(id, nowMs, outcome);
       const heard = { source, rssi: rssi - (site.corrections(ts)?.[source] ?? 0), tag };
-      if (!joinGateway(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
+      if (!addGatewayReading(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
     });
   }
 
@@ -122,7 +123,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     followSome(nowMs, outcome);
     for (const person of people.values()) {
       const { settings, following, beliefs } = siteOf(person);
-      pass(person, nowMs, settings, take);
+      releaseDue(person, nowMs, settings, take);
       following.age(person, nowMs, outcome);
       if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
       people.delete(person.id);

@@ -8,7 +8,7 @@
  * @typedef {import('../locator').LocationEvent} LocationEvent
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
- * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, heardS: number,
+ * @typedef {import('./choose').Choice & import('./reorder-buffer').Buffered & {id: string, slot: number, heardS: number,
  *   state: State|'new', reported: boolean, first: boolean}} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was reported, new until then;
  *   reported: the stay so far was handed out; first: history knows no other room before

@@ -43,7 +43,7 @@ function digestOf(model) {
   return digest;
 }
 
-/** @param {import('./steps').Step|null} step @returns {import('./steps').Step|null} */
+/** @param {import('./reorder-buffer').Step|null} step @returns {import('./reorder-buffer').Step|null} */
 const copyOf = (step) => step && { ...step, sources: step.sources.slice(), rssis: step.rssis.slice(), next: copyOf(step.next) };
 
 /**
