@@ -7,7 +7,7 @@ const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
 const { inPieces } = require('../shared/pieces');
 const { inOrder } = require('./batches');
-const { toBuilding, toGateway } = require('./changes');
+const { buildingChange, gatewayChange } = require('./changes');
 
 /** A locator that begins sees everybody enter. What knows better has caught up by then, unless the database is away. */
 const EVENTS_HELD_MS = 60_000;
@@ -145,7 +145,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     buildingSinceMs = nowMs;
     locator.setBuilding(next, nowMs, found, prepared);
     remember(nowMs);
-    onChange(toBuilding(next, nowMs, prepared));
+    onChange(buildingChange(next, nowMs, prepared));
     version += 1;
   }
 
@@ -155,7 +155,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
    */
   function setGateway(id, up, nowMs) {
     locator.setGateway(id, up, nowMs);
-    onChange(toGateway(id, up, nowMs));
+    onChange(gatewayChange(id, up, nowMs));
   }
 
   /**
