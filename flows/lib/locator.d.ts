@@ -111,7 +111,7 @@ export interface Locator {
    */
   resume(presence: Presence): void;
   /** Somebody is where they are since another time than it seemed, epoch ms. Null: they are not in that room. */
-  began(staffId: string, room: string, sinceMs: number): Presence | null;
+  correctStayStart(staffId: string, room: string, sinceMs: number): Presence | null;
 }
 
 /** overrides: of single numbers of `tuning.js` and `constants.js`; prepared: what follows from the building, if that is known; versions: of the

@@ -162,8 +162,8 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
    * Somebody is where they are since another time than it seemed.
    * @param {string} id @param {string} room @param {number} sinceMs
    */
-  function began(id, room, sinceMs) {
-    const presence = locator.began(id, room, sinceMs);
+  function correctStayStart(id, room, sinceMs) {
+    const presence = locator.correctStayStart(id, room, sinceMs);
     if (presence) results.add('presence', [presence]);
   }
 
@@ -200,7 +200,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   const save = (nowMs) => ({ heard: recentBatches.save(), locator: locator.save(nowMs, found) });
 
   return {
-    hear, skip, flush, setBuilding, setGateway, began, adopt, save,
+    hear, skip, flush, setBuilding, setGateway, correctStayStart, adopt, save,
     /** What follows from another building, made while the one of now stays in use. @param {Building} next */
     prepare: (next) => inPieces(locator.prepare(next)),
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */

@@ -29,7 +29,7 @@ function createAnswers(people, siteOf, site) {
     const { lookahead, model } = siteOf(person);
     const stay = stayOf(person);
     if (stay.room < 0 || model.plan.rooms[stay.room].id !== room) return false;
-    if (lookahead.roomOf(person.slot) === stay.room) lookahead.began(person.slot, sinceMs);
+    if (lookahead.roomOf(person.slot) === stay.room) lookahead.correctStayStart(person.slot, sinceMs);
     if (person.room === stay.room) beganAt(person, sinceMs);
     return person.room === stay.room;
   }
@@ -62,7 +62,7 @@ function createAnswers(people, siteOf, site) {
     /** How much stronger than calibrated each tag or phone is, dB. */
     levels: () => [...people.values()].map((person) => levelOf(person, siteOf(person).levels)),
     /** @param {string} id @param {string} room @param {number} sinceMs */
-    began(id, room, sinceMs) {
+    correctStayStart(id, room, sinceMs) {
       const person = people.get(id);
       const isThere = person && begin(person, room, sinceMs);
       return isThere && person.state !== 'new' ? presenceOf(person, person.state, siteOf(person).model.plan.rooms) : null;

@@ -90,7 +90,7 @@ function createFollowing(model, beliefs, hearing, levels, lookahead, receivers, 
     if (room !== reported) outcome.locations.push(locationOf(id, decision, room));
     const agrees = room === person.room && person.sinceMs < (second + 1) * 1000;
     // live knows it to the millisecond
-    if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) lookahead.began(slot, person.sinceMs);
+    if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) lookahead.correctStayStart(slot, person.sinceMs);
     const sinceMs = lookahead.sinceOf(slot);
     if (before >= 0) {
       reportStay({ id, room: before, sinceMs: beforeMs }, sinceMs, rooms, outcome);

@@ -212,7 +212,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost' };
         people.set(id, Object.assign(newPerson(id, site.open(undefined, r, since)), known));
-      } else if (person.first && since < answers.stayOf(person).sinceMs) answers.began(id, room, since);
+      } else if (person.first && since < answers.stayOf(person).sinceMs) answers.correctStayStart(id, room, since);
     },
   };
 }

@@ -143,7 +143,7 @@ function createLookahead(settings) {
     /** When it was entered, epoch ms. @param {number} slot */
     sinceOf: (slot) => sinceMs[slot],
     /** It was entered at another time than it seemed. @param {number} slot @param {number} ms */
-    began(slot, ms) { sinceMs[slot] = ms; },
+    correctStayStart(slot, ms) { sinceMs[slot] = ms; },
     /** The last second, -1: none is open. @param {number} slot */
     secondOf: (slot) => (held[slot] > 0 ? newest[slot] : -1),
     /** From when on it is open where somebody was, epoch ms. @param {number} slot */

@@ -58,7 +58,7 @@ function publishStarts(site, replay, fromMs, toMs, nowMs) {
   for (const { staff_id: id, room, since } of replay.openPresences()) {
     const present = now.get(id);
     if (present?.room !== room || present.since === since || present.since > toMs) continue;
-    if (since >= fromMs || present.since >= fromMs) site.began(id, room, since, nowMs);
+    if (since >= fromMs || present.since >= fromMs) site.correctStayStart(id, room, since, nowMs);
   }
 }
 
