@@ -120,6 +120,7 @@ export function createLocator(building: Building, overrides?: Partial<Settings>,
   versions?: readonly OffsetVersion[]): Locator;
 export function emptyOutcome(): Outcome;
 /** All that the expected level of a gateway or beacon depends on, as text. */
-export function placeOf(device: { id: string; level: string; room: string; x_m: number; y_m: number; tx?: number; rssi_offset?: number }): string;
+export function placementKey(
+  device: { id: string; level: string; room: string; x_m: number; y_m: number; tx?: number; rssi_offset?: number }): string;
 /** The numbers where neither the building nor overrides say otherwise. */
 export const DEFAULTS: Readonly<Settings>;

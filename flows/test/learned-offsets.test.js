@@ -10,7 +10,7 @@ const { createLearnedOffsets } = require('../lib/devices/offsets');
 const { estimate } = require('../lib/devices/offsets/estimate');
 const { offsetsInUse } = require('../lib/devices/offsets/in-use');
 const { createWitnesses } = require('../lib/devices/offsets/witnesses');
-const { createLocator, emptyOutcome, placeOf } = require('../lib/locator');
+const { createLocator, emptyOutcome, placementKey } = require('../lib/locator');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 
@@ -67,7 +67,8 @@ test('few places say little, one device says nothing, and offsets are bounded', 
 function moment(staffId, ms, n, offsets = TRUE_DB, building = createBuilding(smallBuilding())) {
   const [x, y] = [3 * (n % 7), 3 * Math.floor(n / 7)];
   return { staff_id: staffId, ms, room: 'a', x_m: x, y_m: y, devices: IDS.map((id) => (
-    { kind: 'beacon', id, place: placeOf(building.beacons.get(id)), off_db: offsets[id], distance_db: 7 + (n % 3), through_db: n % 4 })) };
+    { kind: 'beacon', id, place: placementKey(building.beacons.get(id)), off_db: offsets[id], distance_db: 7 + (n % 3),
+      through_db: n % 4 })) };
 }
 
 test('one who stands in a shadow for hours is one witness', () => {
@@ -181,7 +182,7 @@ test('what the building file states goes before; a device that was moved begins 
 
 test('a locator corrects a reading by the version of its time, whenever it comes', () => {
   const building = createBuilding(smallBuilding());
-  const place = placeOf(building.beacons.get(BEACONS.a));
+  const place = placementKey(building.beacons.get(BEACONS.a));
   const versions = [{ from_ms: T, offsets: [{ kind: 'beacon', id: BEACONS.a, place, offset_db: 9 }] }];
   const rssiAt = (ts, its = building) => {
     const [locator, outcome] = [createLocator(its, {}, undefined, versions), emptyOutcome()];

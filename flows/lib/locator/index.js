@@ -5,7 +5,7 @@ const { DEFAULTS } = require('./constants');
 const { createAnswers } = require('./answers');
 const { modelOf } = require('./model');
 const { createParts } = require('./parts');
-const { placeOf } = require('./receivers');
+const { placementKey } = require('./receivers');
 const { linkCells, move } = require('./move');
 const { emptyOutcome, newPerson } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
@@ -227,4 +227,4 @@ const OUT_MS = 3000;
  */
 const isBack = (said, ts) => said !== undefined && !said.up && ts > said.ms + OUT_MS;
 
-module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placeOf, DEFAULTS });
+module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placementKey, DEFAULTS });

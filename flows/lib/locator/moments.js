@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { KNOWN_SHARE, placeOf } = require('./receivers');
+const { KNOWN_SHARE, placementKey } = require('./receivers');
 const { expectedIn } = require('./source');
 
 /**
@@ -45,7 +45,7 @@ function momentOf({ cells: { all }, plan: { rooms }, radio, settings }, staffId,
     const offDb = remembered.levels[k] - level.meanDb - expectedDbm + (corrections?.[remembered.sources[k]] ?? 0);
     const throughDb = (device.tx ?? txDbm) - expectedDbm - exponent * distanceDb;
     const kind = radio.gateways.get(id) === remembered.sources[k] ? 'gateway' : 'beacon';
-    devices.push({ kind, id, place: placeOf(device), off_db: offDb, distance_db: distanceDb, through_db: throughDb });
+    devices.push({ kind, id, place: placementKey(device), off_db: offDb, distance_db: distanceDb, through_db: throughDb });
   }
   return { staff_id: staffId, ms, room: rooms[all[likeliest].room].id, x_m: x, y_m: y, devices };
 }

@@ -74,12 +74,12 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, level
       }
     },
     all: () => learned.flatMap(({ meanDb, readings }, k) => (readings === 0 ? []
-      : [{ kind: kindOf(k), id: sources[k].id, place: placeOf(sources[k].device), offset_db: meanDb, readings }])),
+      : [{ kind: kindOf(k), id: sources[k].id, place: placementKey(sources[k].device), offset_db: meanDb, readings }])),
     restore(list) {
       const known = new Map(list.map((one) => [`${one.kind} ${one.id}`, one]));
       sources.forEach(({ id, device }, k) => {
         const one = known.get(`${kindOf(k)} ${id}`);
-        if (one?.place !== placeOf(device)) return;
+        if (one?.place !== placementKey(device)) return;
         const { offset_db: meanDb, readings } = one;
         learned[k] = { meanDb, weight: Math.min(readings, MOST_READINGS), readings, ms: -Infinity };
       });
@@ -102,8 +102,8 @@ function add(learned, offDb, ms) {
  * All that the expected level depends on; another place, power or offset makes what was learned void.
  * @param {import('./radio').Device & {rssi_offset?: number}} device
  */
-function placeOf({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) {
+function placementKey({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) {
   return [level, room, x, y, tx ?? '', offset ?? ''].join(' ');
 }
 
-module.exports = { createReceivers, placeOf, KNOWN_SHARE };
+module.exports = { createReceivers, placementKey, KNOWN_SHARE };

@@ -3,7 +3,7 @@
 
 const { createHash } = require('node:crypto');
 const { keyOf } = require('./plan');
-const { placeOf } = require('./receivers');
+const { placementKey } = require('./receivers');
 const { copyIn, copyOut } = require('./slots');
 
 /**
@@ -36,7 +36,7 @@ function digestOf(model) {
   if (digest === undefined) {
     const { plan, cells, radio, settings } = model;
     const hash = createHash('sha256').update(JSON.stringify([FORMAT, settings, plan.rooms.map(keyOf),
-      radio.sources.map(({ id, device }) => [id, placeOf(device)])]));
+      radio.sources.map(({ id, device }) => [id, placementKey(device)])]));
     hash.update(Float64Array.from(cells.all.flatMap(({ x, y }) => [x, y]))).update(Float64Array.from(cells.room));
     digests.set(model, digest = hash.digest('hex'));
   }
