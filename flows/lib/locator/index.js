@@ -88,23 +88,23 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
    * @param {Outcome} outcome is added to
    */
   function hear(batch, nowMs, outcome) {
-    const { building: its, settings, model: { radio }, silence } = site;
+    const { building: its, settings, model: { radio }, liveness } = site;
     const { kind, receiver, ts } = batch;
     const take = takeAt(nowMs, outcome);
     if (kind === 'phone') {
       const heard = heardByPhone(batch, its, radio, settings.txDbm, site.corrections(ts));
       if (heard.sources.length === 0) return;
-      for (const source of heard.sources) silence.heard(source, nowMs);
+      for (const source of heard.sources) liveness.heard(source, nowMs);
       const person = personOf(receiver, nowMs, outcome);
       if (!addPhoneBatch(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
     const source = radio.gateways.get(receiver);
-    if (source === undefined || silence.knows(source, batch)) return;
-    silence.heard(source, nowMs);
+    if (source === undefined || liveness.knows(source, batch)) return;
+    liveness.heard(source, nowMs);
     if (isBack(shared.said.get(receiver), ts)) {
       shared.said.delete(receiver);
-      silence.status(source, null);
+      liveness.status(source, null);
     }
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
       const person = personOf(id, nowMs, outcome);
@@ -164,7 +164,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
    */
   function setGateway(id, up, ms = Infinity) {
     shared.said.set(id, { up, ms });
-    site.silence.status(site.model.radio.gateways.get(id), up);
+    site.liveness.status(site.model.radio.gateways.get(id), up);
   }
 
   return {

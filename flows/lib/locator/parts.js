@@ -8,7 +8,7 @@ const { createHearing } = require('./hearing');
 const { createLookahead } = require('./lookahead');
 const { createLevels } = require('./levels');
 const { createReceivers } = require('./receivers');
-const { createSilence } = require('./silence');
+const { createSourceLiveness } = require('./source-liveness');
 
 /**
  * All that a locator works with in one building.
@@ -23,9 +23,9 @@ const { createSilence } = require('./silence');
  */
 function createParts(building, model, { said, versions, watch }, learned) {
   const { radio, settings } = model;
-  const silence = createSilence(radio, settings);
-  for (const [id, { up }] of said) silence.status(radio.gateways.get(id), up);
-  const beliefs = createBeliefs(model, silence.means);
+  const liveness = createSourceLiveness(radio, settings);
+  for (const [id, { up }] of said) liveness.status(radio.gateways.get(id), up);
+  const beliefs = createBeliefs(model, liveness.isAlive);
   const windowsS = radio.sources.map(({ device }) => (device.window_ms ?? settings.windowMs) / 1000);
   const hearing = createHearing(settings, radio.beacons.size, windowsS);
   const levels = createLevels(settings);
@@ -47,7 +47,7 @@ function createParts(building, model, { said, versions, watch }, learned) {
     return slot;
   }
 
-  return { building, settings, model, silence, beliefs, hearing, levels, lookahead, receivers, corrections, following, open };
+  return { building, settings, model, liveness, beliefs, hearing, levels, lookahead, receivers, corrections, following, open };
 }
 
 module.exports = { createParts };

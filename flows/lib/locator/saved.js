@@ -17,7 +17,7 @@ const { copyIn, copyOut } = require('./slots');
  * @property {Omit<Person, 'slot'>[]} people
  * @property {Numbers[][]} parts of each of `slotted` the slots of those people, in their order
  * @property {string[]} beacons names of the numbers in the lookahead
- * @property {import('./silence').Heard} silence
+ * @property {import('./source-liveness').Heard} silence
  * @property {Map<string, import('./parts').Said>} said of gateways
  */
 
@@ -58,7 +58,7 @@ function save(people, parts, said) {
     people: people.map(({ slot: _, ...person }) => ({ ...person, waiting: copyOf(person.waiting) })),
     parts: slotted(parts).map((part) => copyOut(part.arrays(), slots)),
     beacons: parts.lookahead.names(),
-    silence: parts.silence.save(),
+    silence: parts.liveness.save(),
     said: new Map(said),
   };
 }
@@ -76,7 +76,7 @@ function restored({ people, parts: copies, beacons, silence }, isChosen, parts, 
   const to = from.map((n) => slotOf(people[n].id));
   slotted(parts).forEach((part, k) => copyIn(part.arrays(), copies[k], from, to));
   parts.lookahead.rename(to, beacons);
-  parts.silence.restore(silence);
+  parts.liveness.restore(silence);
   return from.map((n, k) => ({ ...people[n], waiting: copyOf(people[n].waiting), slot: to[k] }));
 }
 
