@@ -60,7 +60,7 @@ export type OffsetVersion = { from_ms: number; offsets: Offset[] };
  * What one person's readings said about devices at one moment, at the place where they were believed to be. off_db: how much stronger than
  * expected, without correction; distance_db: 10 log10 of the metres; through_db: what walls and floors were expected to take.
  */
-export type Moment = {
+export type OffsetSample = {
   staff_id: string; ms: number; room: string; x_m: number; y_m: number;
   devices: { kind: 'gateway' | 'beacon'; id: string; place: string; off_db: number; distance_db: number; through_db: number }[];
 };
@@ -97,8 +97,8 @@ export interface Locator {
   levels(): Level[];
   /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
   receivers(): Receiver[];
-  /** Who learns the devices' offsets gets a sample of moments. */
-  onMoment(listener: ((moment: Moment) => void) | null): void;
+  /** Who learns the devices' offsets gets samples. */
+  onOffsetSample(listener: ((sample: OffsetSample) => void) | null): void;
   /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
   restoreReceivers(list: Receiver[]): void;
   /** All that is known of these people (of everybody, if not given), as data that `v8.serialize` takes; outcome is added to. */

@@ -64,7 +64,7 @@ test('few places say little, one device says nothing, and offsets are bounded', 
 });
 
 /** What somebody at a place says about the small building's beacons. */
-function moment(staffId, ms, n, offsets = TRUE_DB, building = createBuilding(smallBuilding())) {
+function offsetSample(staffId, ms, n, offsets = TRUE_DB, building = createBuilding(smallBuilding())) {
   const [x, y] = [3 * (n % 7), 3 * Math.floor(n / 7)];
   return { staff_id: staffId, ms, room: 'a', x_m: x, y_m: y, devices: IDS.map((id) => (
     { kind: 'beacon', id, place: placementKey(building.beacons.get(id)), off_db: offsets[id], distance_db: 7 + (n % 3),
@@ -73,8 +73,8 @@ function moment(staffId, ms, n, offsets = TRUE_DB, building = createBuilding(sma
 
 test('one who stands in a shadow for hours is one witness', () => {
   const witnesses = createWitnesses();
-  for (let n = 0; n < 12; n += 1) witnesses.note(moment('0', T, n, Object.fromEntries(IDS.map((id) => [id, 0]))));
-  for (let s = 0; s < 7200; s += 1) witnesses.note(moment('0', T + s * 1000, 0));
+  for (let n = 0; n < 12; n += 1) witnesses.note(offsetSample('0', T, n, Object.fromEntries(IDS.map((id) => [id, 0]))));
+  for (let s = 0; s < 7200; s += 1) witnesses.note(offsetSample('0', T + s * 1000, 0));
   const found = estimate([...witnesses.all()].map(([key, { spots }]) => ({ key, spots: [...spots.values()] })));
   assert.deepEqual([...found.values()].map(Math.abs), [0, 0, 0, 0]);
 });
@@ -86,11 +86,13 @@ function rig(t, { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'offsets-')), f
   const warn = (text) => all.warned.push(text);
   all.learned = createLearnedOffsets({ folder, site: all.site, clock: () => all.nowMs, warn, log: () => {} });
   let see = null;
-  all.site.onMoment = (listener) => { see = listener; };
+  all.site.onOffsetSample = (listener) => { see = listener; };
   all.learned.restore();
   /** People walk about for some hours. */
   all.teach = (hours, { people = ['0', '1'], offsets = TRUE_DB, building = all.site.building() } = {}) => {
-    for (let n = 0; n < hours * 60; n += 1, all.nowMs += MIN) see(moment(people[n % people.length], all.nowMs, n % 30, offsets, building));
+    for (let n = 0; n < hours * 60; n += 1, all.nowMs += MIN) {
+      see(offsetSample(people[n % people.length], all.nowMs, n % 30, offsets, building));
+    }
   };
   return all;
 }

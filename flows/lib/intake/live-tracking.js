@@ -238,8 +238,11 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     levels: () => locator.levels(),
     /** How much stronger than expected each gateway hears people, and each beacon is heard. */
     receivers: () => locator.receivers(),
-    /** Who learns the devices' offsets, from the present alone. @param {((moment: import('../locator').Moment) => void)|null} listener */
-    onMoment: locator.onMoment,
+    /**
+     * Who learns the devices' offsets, from the present alone.
+     * @param {((sample: import('../locator').OffsetSample) => void)|null} listener
+     */
+    onOffsetSample: locator.onOffsetSample,
     /** What `receivers` said before the start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */

@@ -2,7 +2,7 @@
 'use strict';
 
 const { choose } = require('./choose');
-const { momentOf } = require('./moments');
+const { offsetSampleOf } = require('./offset-samples');
 const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = require('./person');
 
 /**
@@ -10,7 +10,7 @@ const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = requir
  * @typedef {import('./person').Person} Person
  * @typedef {import('./person').Outcome} Outcome
  * @typedef {import('./sightings').Heard} Heard
- * @typedef {{see: ((moment: import('../locator').Moment) => void)|null}} Watch who learns the devices' offsets; null: nobody
+ * @typedef {{see: ((sample: import('../locator').OffsetSample) => void)|null}} Watch who learns the devices' offsets; null: nobody
  * @param {import('./model').Model} model
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
@@ -157,8 +157,8 @@ function createFollowing(model, beliefs, hearing, levels, lookahead, receivers, 
       const cells = beliefs.cells(slot);
       const corrected = corrections(ms);
       receivers.learn(cells, remembered, levels.of(slot), ms, corrected);
-      const moment = watch.see && momentOf(model, person.id, cells, remembered, levels.of(slot), ms, corrected);
-      if (moment) watch.see?.(moment);
+      const sample = watch.see && offsetSampleOf(model, person.id, cells, remembered, levels.of(slot), ms, corrected);
+      if (sample) watch.see?.(sample);
     }
     levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
     return remembered.count;

@@ -197,8 +197,8 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     ...answers,
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
-    /** Who learns the devices' offsets. @param {((moment: import('../locator').Moment) => void)|null} listener */
-    onMoment: (listener) => { shared.watch.see = listener; },
+    /** Who learns the devices' offsets. @param {((sample: import('../locator').OffsetSample) => void)|null} listener */
+    onOffsetSample: (listener) => { shared.watch.see = listener; },
     /** What `receivers` said before a start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => { site.receivers.restore(list); },
     /**

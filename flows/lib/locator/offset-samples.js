@@ -6,7 +6,7 @@ const { expectedIn } = require('./source');
 
 /**
  * What one person's readings say about the devices, for those who learn offsets from it. Pure.
- * @typedef {import('../locator').Moment} Moment
+ * @typedef {import('../locator').OffsetSample} OffsetSample
  */
 
 /**
@@ -17,9 +17,9 @@ const { expectedIn } = require('./source');
  * @param {import('./levels').Level} level of their tag or phone
  * @param {number} ms event time
  * @param {Float32Array|null} corrections dB, already subtracted from the readings
- * @returns {Moment|null} null: their level or place is not known yet
+ * @returns {OffsetSample|null} null: their level or place is not known yet
  */
-function momentOf({ cells: { all }, plan: { rooms }, radio, settings }, staffId, cells, remembered, level, ms, corrections) {
+function offsetSampleOf({ cells: { all }, plan: { rooms }, radio, settings }, staffId, cells, remembered, level, ms, corrections) {
   const { weakestDbm, hearableDbm, levelDb, txDbm, exponent, aboveM, nearestM } = settings;
   if (cells.length === 0 || level.variance > (KNOWN_SHARE * levelDb) ** 2) return null;
   const [likeliest] = cells.reduce((best, one) => (one[1] > best[1] ? one : best));
@@ -28,7 +28,7 @@ function momentOf({ cells: { all }, plan: { rooms }, radio, settings }, staffId,
     x += probability * all[cell].x;
     y += probability * all[cell].y;
   }
-  /** @type {Moment['devices']} */
+  /** @type {OffsetSample['devices']} */
   const devices = [];
   for (let k = 0; k < remembered.count; k += 1) {
     if (remembered.ages[k] > 0) continue; // counted when it came
@@ -50,4 +50,4 @@ function momentOf({ cells: { all }, plan: { rooms }, radio, settings }, staffId,
   return { staff_id: staffId, ms, room: rooms[all[likeliest].room].id, x_m: x, y_m: y, devices };
 }
 
-module.exports = { momentOf };
+module.exports = { offsetSampleOf };
