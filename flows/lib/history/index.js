@@ -3,7 +3,7 @@
 
 const { createPages } = require('./pages');
 const { Track } = require('./track');
-const { createWords } = require('./interned');
+const { createInternTable } = require('./intern-table');
 
 /**
  * The last minutes of every staff member's locations, in memory, so that a recent window needs no database. Bounded in
@@ -36,10 +36,10 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
   const people = new Map();
-  /** @type {import('./interned').Words<Place>} */
-  let places = createWords(bounds.places);
-  /** @type {import('./interned').Words<string>} */
-  let beacons = createWords(bounds.beacons);
+  /** @type {import('./intern-table').InternTable<Place>} */
+  let places = createInternTable(bounds.places);
+  /** @type {import('./intern-table').InternTable<string>} */
+  let beacons = createInternTable(bounds.beacons);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
   let strangersFloorMs = 0;
   let latestFloorMs = 0;
@@ -67,8 +67,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
     const place = places.of(`${level}\n${room}`, { level, room });
-    const word = beacons.of(beacon, beacon);
-    if (place < 0 || word < 0 || !track.put(ts, place, rssi, word)) {
+    const beaconNumber = beacons.of(beacon, beacon);
+    if (place < 0 || beaconNumber < 0 || !track.put(ts, place, rssi, beaconNumber)) {
       track.remove(ts);
       leaveOut(track, ts);
       latestFloorMs = Math.max(latestFloorMs, ts + 1);
@@ -163,7 +163,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     return found;
   }
 
-  /** Forget people without anything recent, and words nobody uses; to be called about once a second. @param {number} nowMs */
+  /** Forget people without anything recent, and places and beacons nobody uses; to be called about once a second. @param {number} nowMs */
   function sweep(nowMs) {
     if (nowMs - sweptMs < SWEEP_MS && nowMs >= sweptMs) return;
     sweptMs = nowMs;
@@ -178,16 +178,16 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   }
 
   /**
-   * The words in use, under new numbers.
-   * @template T @param {import('./interned').Words<T>} words @param {number} limit
+   * The places or beacons in use, under new numbers.
+   * @template T @param {import('./intern-table').InternTable<T>} table @param {number} limit
    * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'} which
    */
-  function renewed(words, limit, read, which) {
-    /** @type {import('./interned').Words<T>} */
-    const next = createWords(limit);
+  function renewed(table, limit, read, which) {
+    /** @type {import('./intern-table').InternTable<T>} */
+    const next = createInternTable(limit);
     for (const track of people.values()) {
       for (let index = 0; index < track.count; index += 1) {
-        const number = next.of(words.keyAt(read(track, index)), words.at(read(track, index)));
+        const number = next.of(table.keyAt(read(track, index)), table.at(read(track, index)));
         const place = which === 'place' ? number : track.placeAt(index);
         track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index));
       }

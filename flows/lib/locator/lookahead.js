@@ -2,7 +2,7 @@
 'use strict';
 
 const { neededOf } = require('./choose');
-const { createNames } = require('./names');
+const { createIdTable } = require('./id-table');
 const { longer, slotsFor } = require('./slots');
 
 /**
@@ -31,7 +31,7 @@ function createLookahead(settings) {
   let reported = new Int16Array(0);
   let likely = new Int16Array(0); // from here on: `lookaheadRooms` to a second, -1: no more
   let share = new Uint8Array(0); // log probability above the least, in 1 / PARTS nats
-  const beacons = createNames();
+  const beacons = createIdTable();
   const sums = new Map();
 
   /** What a location says of its second. @param {number} k @param {{beacon: string, rssi: number, room: number}} location */
@@ -92,7 +92,7 @@ function createLookahead(settings) {
     if (changes) room[slot] = best;
     if (changes && before >= 0) sinceMs[slot] = ms;
     const decision = {
-      second, beacon: beacons.nameOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
+      second, beacon: beacons.idOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
       sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
     };
     drop(slot);
@@ -133,10 +133,10 @@ function createLookahead(settings) {
     arrays: () => [[room, 1], [sinceMs, 1], [held, 1], [newest, 1], [age, kept], [beacon, kept], [rssi, kept], [reported, kept],
       [likely, kept * lookaheadRooms], [share, kept * lookaheadRooms]],
     /** Ids of the numbers in `beacon`. */
-    names: beacons.all,
-    /** The beacons of these slots are numbers of another lookahead. @param {number[]} slots @param {string[]} names of that one */
-    rename(slots, names) {
-      for (const slot of slots) for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) putBeacon(k, names[beacon[k]]);
+    ids: beacons.all,
+    /** The beacons of these slots are numbers of another lookahead. @param {number[]} slots @param {string[]} ids of that one */
+    rename(slots, ids) {
+      for (const slot of slots) for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) putBeacon(k, ids[beacon[k]]);
     },
     /** The room of history, -1: none yet. @param {number} slot */
     roomOf: (slot) => room[slot],

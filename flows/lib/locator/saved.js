@@ -16,7 +16,7 @@ const { copyIn, copyOut } = require('./slots');
  * @property {string} model what it can be restored into
  * @property {Omit<Person, 'slot'>[]} people
  * @property {Numbers[][]} parts of each of `slotted` the slots of those people, in their order
- * @property {string[]} beacons names of the numbers in the lookahead
+ * @property {string[]} beacons ids of the numbers in the lookahead
  * @property {import('./source-liveness').Heard} silence
  * @property {Map<string, import('./parts').Said>} said of gateways
  */
@@ -57,7 +57,7 @@ function save(people, parts, said) {
     model: digestOf(parts.model),
     people: people.map(({ slot: _, ...person }) => ({ ...person, waiting: copyOf(person.waiting) })),
     parts: slotted(parts).map((part) => copyOut(part.arrays(), slots)),
-    beacons: parts.lookahead.names(),
+    beacons: parts.lookahead.ids(),
     silence: parts.liveness.save(),
     said: new Map(said),
   };
