@@ -16,7 +16,8 @@ const { createInternTable } = require('./intern-table');
 
 const BOUNDS = Object.freeze({
   keptMs: 5 * 60_000,
-  graceMs: 10_000, // longer than memory says: who has asked from when on it is complete may ask something else first
+  // memory keeps points this much longer than `completeFrom` promises, so that a caller can ask it first and read afterwards
+  graceMs: 10_000,
   points: 600, // a person: one a second for the five minutes, and as many again for changes of room
   people: 50_000,
   pages: 250_000, // 96 MB: 25,000 people at one location a second
@@ -41,7 +42,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   /** @type {import('./intern-table').InternTable<string>} */
   let beacons = createInternTable(bounds.beacons);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
-  let strangersFloorMs = 0;
+  let unknownPeopleFloorMs = 0;
   let latestFloorMs = 0;
   let left = 0;
   let sweptMs = 0;
@@ -56,13 +57,13 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     let track = people.get(staffId);
     if (!track) {
       if (people.size >= bounds.people) {
-        strangersFloorMs = Math.max(strangersFloorMs, ts + 1);
+        unknownPeopleFloorMs = Math.max(unknownPeopleFloorMs, ts + 1);
         latestFloorMs = Math.max(latestFloorMs, ts + 1);
         left += 1;
         return;
       }
       people.set(staffId, track = new Track(pages));
-      track.floorMs = strangersFloorMs;
+      track.floorMs = unknownPeopleFloorMs;
     }
     track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
@@ -100,7 +101,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
 
   /** From when on the memory holds everything about this person, epoch ms. @param {string} staffId @param {number} nowMs */
   function completeFrom(staffId, nowMs) {
-    return Math.max(startedMs, nowMs - bounds.keptMs, people.get(staffId)?.floorMs ?? strangersFloorMs);
+    return Math.max(startedMs, nowMs - bounds.keptMs, people.get(staffId)?.floorMs ?? unknownPeopleFloorMs);
   }
 
   /**
