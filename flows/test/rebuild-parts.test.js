@@ -125,7 +125,7 @@ test('what comes in of a time that is read, and was not heard there, is late', (
   incoming.begin(T - 160_000);
   incoming.replayed(batch(-300)); // to warm up: nothing of that is published
   hear(-300);
-  incoming.reading(T - 100_000);
+  incoming.onSliceStart(T - 100_000);
   hear(-130); // is heard below
   hear(-120); // is not
   hear(-60); // will be read, and not heard: what proved that it is stored has overtaken it
@@ -133,7 +133,7 @@ test('what comes in of a time that is read, and was not heard there, is late', (
   incoming.replayed(batch(-130));
   incoming.replayed(batch(-150));
   hear(-130); // again
-  incoming.reading(T - 80_000);
+  incoming.onSliceStart(T - 80_000);
   hear(-110); // of a time that is through
   hear(-90); // is being read, and not heard
   assert.deepEqual(late, [-200, -300, -120, -110]);
@@ -147,7 +147,7 @@ test('of a time that is being read no more is kept than a bound', () => {
   const late = [];
   const incoming = createIncoming(({ ts }) => late.push(ts), 0, 3);
   incoming.begin(0);
-  incoming.reading(100);
+  incoming.onSliceStart(100);
   for (let ts = 0; ts < 10; ts += 1) incoming.hear({ kind: 'phone', receiver: '1', ts, readings: [] }, 0, true);
   assert.equal(late.length, 7);
 });

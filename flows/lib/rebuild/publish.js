@@ -131,7 +131,7 @@ function createPublishing(site, store, background, clock, onPublished, keepsOrde
     retractContradicted,
     confirm,
     /** When enough has come together. @param {{count: () => number, take: () => import('./replay').Found}} replay */
-    some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
+    publishSome: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };
 }
 
