@@ -45,7 +45,7 @@ export type Trace = {
   level_db: number; level_sd_db: number; change: { room: string; lead_nats: number; needed_nats: number } | null;
 };
 
-export type Level = { staff_id: string; level_db: number; level_sd_db: number };
+export type LearnedStrength = { staff_id: string; level_db: number; level_sd_db: number };
 /**
  * How much stronger than expected (negative: weaker) a gateway hears people, or a beacon is heard by them, at the places where they are believed
  * to be: for display. place: what the expected level depends on; what has another one now begins anew.
@@ -94,7 +94,7 @@ export interface Locator {
   /** Why somebody is said to be where they are; null where nothing is known of them. */
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */
-  levels(): Level[];
+  learnedStrengths(): LearnedStrength[];
   /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
   receivers(): Receiver[];
   /** Who learns the devices' offsets gets samples. */

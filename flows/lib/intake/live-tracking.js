@@ -235,7 +235,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
       return trace && Number.isFinite(trace.ts) ? trace : null; // of somebody new the first readings may still be gathered
     },
     /** How much stronger than calibrated the tag or phone of each is who was heard of late. */
-    levels: () => locator.levels(),
+    learnedStrengths: () => locator.learnedStrengths(),
     /** How much stronger than expected each gateway hears people, and each beacon is heard. */
     receivers: () => locator.receivers(),
     /**

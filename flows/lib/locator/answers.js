@@ -2,7 +2,7 @@
 'use strict';
 
 const { roomIn } = require('./move');
-const { beganAt, levelOf, presenceOf } = require('./person');
+const { beganAt, learnedStrengthOf, presenceOf } = require('./person');
 const { traceOf } = require('./trace');
 
 /**
@@ -56,11 +56,11 @@ function createAnswers(people, siteOf, site) {
     trace(id) {
       const person = people.get(id);
       if (!person || person.ms === -Infinity) return null;
-      const { model, beliefs, hearing, levels, lookahead } = siteOf(person);
-      return traceOf(person, model, beliefs, hearing, levels, lookahead);
+      const { model, beliefs, hearing, learnedStrengths, lookahead } = siteOf(person);
+      return traceOf(person, model, beliefs, hearing, learnedStrengths, lookahead);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
-    levels: () => [...people.values()].map((person) => levelOf(person, siteOf(person).levels)),
+    learnedStrengths: () => [...people.values()].map((person) => learnedStrengthOf(person, siteOf(person).learnedStrengths)),
     /** @param {string} id @param {string} room @param {number} sinceMs */
     correctStayStart(id, room, sinceMs) {
       const person = people.get(id);

@@ -14,12 +14,12 @@ const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = requir
  * @param {import('./model').Model} model
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
- * @param {import('./levels').Levels} levels
+ * @param {import('./learned-strengths').LearnedStrengths} learnedStrengths
  * @param {import('./lookahead').Lookahead} lookahead
  * @param {import('./receivers').Receivers} receivers
  * @param {{watch: Watch, corrections: import('./corrections').Corrections}} offsets
  */
-function createFollowing(model, beliefs, hearing, levels, lookahead, receivers, { watch, corrections }) {
+function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, receivers, { watch, corrections }) {
   const { plan: { rooms }, radio, settings } = model;
   const chances = new Float64Array(rooms.length);
 
@@ -149,18 +149,18 @@ function createFollowing(model, beliefs, hearing, levels, lookahead, receivers, 
     const steps = isNew ? 0 : Math.floor(ms / 1000) - Math.floor(person.ms / 1000);
     if (touched) hearing.open(slot); // what was heard elsewhere counts no more
     const walks = hearing.add(slot, heard, ms);
-    const common = { meanDb: levels.meanOf(slot), common: levels.commonOf(slot) };
+    const common = { meanDb: learnedStrengths.meanOf(slot), common: learnedStrengths.commonOf(slot) };
     const passed = { seconds, steps, touched, walks };
     const remembered = hearing.recall(slot, ms);
     const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, remembered, common, nowMs);
     if (receivers.samples(nowMs)) {
       const cells = beliefs.cells(slot);
       const corrected = corrections(ms);
-      receivers.learn(cells, remembered, levels.of(slot), ms, corrected);
-      const sample = watch.see && offsetSampleOf(model, person.id, cells, remembered, levels.of(slot), ms, corrected);
+      receivers.learn(cells, remembered, learnedStrengths.of(slot), ms, corrected);
+      const sample = watch.see && offsetSampleOf(model, person.id, cells, remembered, learnedStrengths.of(slot), ms, corrected);
       if (sample) watch.see?.(sample);
     }
-    levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
+    learnedStrengths.learn(slot, seconds, offDb, readingVariance, placeVariance);
     return remembered.count;
   }
 

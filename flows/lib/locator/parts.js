@@ -6,7 +6,7 @@ const { createCorrections } = require('./corrections');
 const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
 const { createLookahead } = require('./lookahead');
-const { createLevels } = require('./levels');
+const { createLearnedStrengths } = require('./learned-strengths');
 const { createReceivers } = require('./receivers');
 const { createSourceLiveness } = require('./source-liveness');
 
@@ -28,26 +28,26 @@ function createParts(building, model, { said, versions, watch }, learned) {
   const beliefs = createBeliefs(model, liveness.isAlive);
   const windowsS = radio.sources.map(({ device }) => (device.window_ms ?? settings.windowMs) / 1000);
   const hearing = createHearing(settings, radio.beacons.size, windowsS);
-  const levels = createLevels(settings);
+  const learnedStrengths = createLearnedStrengths(settings);
   const lookahead = createLookahead(settings);
   const receivers = createReceivers(radio, settings, learned);
   const corrections = createCorrections(radio, building.file.learned_offsets === false ? [] : versions);
-  const following = createFollowing(model, beliefs, hearing, levels, lookahead, receivers, { watch, corrections });
+  const following = createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, receivers, { watch, corrections });
 
   /**
    * A slot for somebody.
-   * @param {import('./levels').Level} [level] of their tag or phone @param {number} [room] where history says they are
+   * @param {import('./learned-strengths').Strength} [strength] of their tag or phone @param {number} [room] where history says they are
    * @param {number} [sinceMs]
    */
-  function open(level, room, sinceMs) {
+  function open(strength, room, sinceMs) {
     const slot = beliefs.open();
     hearing.open(slot);
-    levels.open(slot, level);
+    learnedStrengths.open(slot, strength);
     lookahead.open(slot, room, sinceMs);
     return slot;
   }
 
-  return { building, settings, model, liveness, beliefs, hearing, levels, lookahead, receivers, corrections, following, open };
+  return { building, settings, model, liveness, beliefs, hearing, learnedStrengths, lookahead, receivers, corrections, following, open };
 }
 
 module.exports = { createParts };

@@ -48,9 +48,12 @@ const isHere = (person) => person.state === 'present' || person.state === 'stale
 /** @param {number} ageMs @param {import('./constants').Settings} settings @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
 
-/** @param {Pick<Person, 'id'|'slot'>} person @param {import('./levels').Levels} levels @returns {import('../locator').Level} */
-function levelOf({ id, slot }, levels) {
-  const { meanDb, variance } = levels.of(slot);
+/**
+ * @param {Pick<Person, 'id'|'slot'>} person @param {import('./learned-strengths').LearnedStrengths} learnedStrengths
+ * @returns {import('../locator').LearnedStrength}
+ */
+function learnedStrengthOf({ id, slot }, learnedStrengths) {
+  const { meanDb, variance } = learnedStrengths.of(slot);
   return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
 }
 
@@ -72,4 +75,4 @@ function reportEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, levelOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };
+module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };

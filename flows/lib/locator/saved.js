@@ -25,7 +25,7 @@ const { copyIn, copyOut } = require('./slots');
 const FORMAT = 2;
 
 /** What lives in slots. @param {Parts} parts */
-const slotted = ({ beliefs, hearing, levels, lookahead }) => [beliefs, hearing, levels, lookahead];
+const slotted = ({ beliefs, hearing, learnedStrengths, lookahead }) => [beliefs, hearing, learnedStrengths, lookahead];
 
 /** @type {WeakMap<import('./model').Model, string>} */
 const digests = new WeakMap();
