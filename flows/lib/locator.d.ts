@@ -45,7 +45,7 @@ export type Trace = {
   level_db: number; level_sd_db: number; change: { room: string; lead_nats: number; needed_nats: number } | null;
 };
 
-export type Level = { staff_id: string; level_db: number; level_sd_db: number };
+export type LearnedStrength = { staff_id: string; level_db: number; level_sd_db: number };
 /**
  * How much stronger than expected (negative: weaker) a gateway hears people, or a beacon is heard by them, at the places where they are believed
  * to be: for display. place: what the expected level depends on; what has another one now begins anew.
@@ -60,7 +60,7 @@ export type OffsetVersion = { from_ms: number; offsets: Offset[] };
  * What one person's readings said about devices at one moment, at the place where they were believed to be. off_db: how much stronger than
  * expected, without correction; distance_db: 10 log10 of the metres; through_db: what walls and floors were expected to take.
  */
-export type Moment = {
+export type OffsetSample = {
   staff_id: string; ms: number; room: string; x_m: number; y_m: number;
   devices: { kind: 'gateway' | 'beacon'; id: string; place: string; off_db: number; distance_db: number; through_db: number }[];
 };
@@ -94,11 +94,11 @@ export interface Locator {
   /** Why somebody is said to be where they are; null where nothing is known of them. */
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */
-  levels(): Level[];
+  learnedStrengths(): LearnedStrength[];
   /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
   receivers(): Receiver[];
-  /** Who learns the devices' offsets gets a sample of moments. */
-  onMoment(listener: ((moment: Moment) => void) | null): void;
+  /** Who learns the devices' offsets gets samples. */
+  onOffsetSample(listener: ((sample: OffsetSample) => void) | null): void;
   /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
   restoreReceivers(list: Receiver[]): void;
   /** All that is known of these people (of everybody, if not given), as data that `v8.serialize` takes; outcome is added to. */
@@ -111,7 +111,7 @@ export interface Locator {
    */
   resume(presence: Presence): void;
   /** Somebody is where they are since another time than it seemed, epoch ms. Null: they are not in that room. */
-  began(staffId: string, room: string, sinceMs: number): Presence | null;
+  correctStayStart(staffId: string, room: string, sinceMs: number): Presence | null;
 }
 
 /** overrides: of single numbers of `tuning.js` and `constants.js`; prepared: what follows from the building, if that is known; versions: of the
@@ -120,6 +120,7 @@ export function createLocator(building: Building, overrides?: Partial<Settings>,
   versions?: readonly OffsetVersion[]): Locator;
 export function emptyOutcome(): Outcome;
 /** All that the expected level of a gateway or beacon depends on, as text. */
-export function placeOf(device: { id: string; level: string; room: string; x_m: number; y_m: number; tx?: number; rssi_offset?: number }): string;
+export function placementKey(
+  device: { id: string; level: string; room: string; x_m: number; y_m: number; tx?: number; rssi_offset?: number }): string;
 /** The numbers where neither the building nor overrides say otherwise. */
 export const DEFAULTS: Readonly<Settings>;

@@ -139,8 +139,8 @@ function createSite(building, startedMs, clock = Date.now) {
     /** @type {(event: Parameters<typeof publishEvents>[0][0], nowMs: number) => void} */
     publishEvent: (event, nowMs) => publishEvents([event], nowMs),
     /** @param {string} id @param {string} room @param {number} sinceMs @param {number} nowMs */
-    began(id, room, sinceMs, nowMs) {
-      live.began(id, room, sinceMs);
+    correctStayStart(id, room, sinceMs, nowMs) {
+      live.correctStayStart(id, room, sinceMs);
       results.deliver(nowMs);
     },
     /** @type {typeof live.adopt} */

@@ -9,7 +9,7 @@ module.exports = function register(RED) {
   /** Checks messages of readings; sends what is good of those that came together as one message, and what is refused as another. */
   function SdaCheck(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, inboxes, exchange } = configNode(RED, definition.site, 'site');
+    const { site, inboxes, deployGap } = configNode(RED, definition.site, 'site');
     const [messages, refusals] = [new Rate(Date.now()), new Rate(Date.now())];
     let [batches, refused, finished] = [[], [], []];
 
@@ -35,7 +35,7 @@ module.exports = function register(RED) {
       [batches, refused, finished] = [[], [], []];
     };
     inboxes.add(inbox);
-    exchange?.opened();
+    deployGap?.nodeOpened();
     const hide = showBadge(this, (nowMs) => {
       const [rate, bad, waiting] = [messages.perSecond(nowMs), refusals.perSecond(nowMs), inbox.size()];
       return { fill: bad === '0' ? 'green' : 'yellow', shape: 'dot',
@@ -50,7 +50,7 @@ module.exports = function register(RED) {
       };
       inbox.drain();
       inboxes.delete(inbox);
-      exchange?.closed();
+      deployGap?.nodeClosed();
       hide();
     });
   }

@@ -8,7 +8,7 @@ module.exports = function register(RED) {
   /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, coverage, exchange } = configNode(RED, definition.site, 'site');
+    const { site, coverage, deployGap } = configNode(RED, definition.site, 'site');
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload?.length > 0 ? { topic, payload } : null);
     const sendLate = (late) => { if (late) this.send([null, null, null, null, { ...late, late: true }]); };
@@ -24,7 +24,7 @@ module.exports = function register(RED) {
       if (late) for (const kind of ['stays', 'locations', 'events']) sendLate(message(kind, found[kind]));
       else sendNew(found);
     });
-    exchange?.opened();
+    deployGap?.nodeOpened();
     const hide = showBadge(this, (nowMs) => ({ fill: 'green', shape: 'dot',
       text: `${batches.perSecond(nowMs)} in/s, ${locations.perSecond(nowMs)} located/s` }));
 
@@ -40,7 +40,7 @@ module.exports = function register(RED) {
     this.on('close', () => {
       site.queue.drain();
       detach(); // what is found until there is another one goes to the outbox directly
-      exchange?.closed();
+      deployGap?.nodeClosed();
       hide();
     });
   }

@@ -11,7 +11,7 @@ module.exports = function register(RED) {
   /** Keeps what is to be published until the broker has acknowledged it; connects with the broker, also what subscribes. */
   function SdaPublish(definition) {
     RED.nodes.createNode(this, definition);
-    const { site: { outbox, results, subscriber }, knownTime, exchange } = configNode(RED, definition.site, 'site');
+    const { site: { outbox, results, subscriber }, knownTime, deployGap } = configNode(RED, definition.site, 'site');
     const rate = new Rate(Date.now());
     const [publishing, subscribing] = [definition.broker, definition.subscriber].map((id) => () => RED.nodes.getNode(id));
     const publisher = createPublisher(publishing);
@@ -25,7 +25,7 @@ module.exports = function register(RED) {
     });
     subscriber.attach(definition.subscriber ? subscribing : null);
     carryOver(this.id, outbox, Date.now());
-    exchange?.opened();
+    deployGap?.nodeOpened();
     const hide = showBadge(this, (nowMs) => {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
       const kept = waiting + inFlight;
@@ -48,7 +48,7 @@ module.exports = function register(RED) {
       RED.events.off('flows:started', connect);
       outbox.attach(null);
       subscriber.attach(null);
-      exchange?.closed();
+      deployGap?.nodeClosed();
       hide();
       done();
     });

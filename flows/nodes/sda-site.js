@@ -2,7 +2,7 @@
 
 const path = require('node:path');
 const { createCoverage } = require('../lib/coverage');
-const { createExchange } = require('../lib/coverage/exchange');
+const { createDeployGap } = require('../lib/coverage/deploy-gap');
 const { createRecord } = require('../lib/coverage/record');
 const { createKnownTime } = require('../lib/intake/known-time');
 const { createLossLedger } = require('../lib/health/loss-ledger');
@@ -44,12 +44,12 @@ module.exports = function register(RED) {
     this.knownTime = createKnownTime(config.registryDir, warn);
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
       newestPublished: this.site.newestPublishedMs, onPerson: this.site.knownPeople.note, record: createRecord(config.userDir, warn) });
-    this.exchange = createExchange({ lost: this.coverage.lost, clock: Date.now });
+    this.deployGap = createDeployGap({ lost: this.coverage.lost, clock: Date.now });
     const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(offsets.save, SAVE_MS),
       setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS)];
     this.on('close', (done) => {
       timers.forEach(clearInterval);
-      this.exchange.stop();
+      this.deployGap.stop();
       this.site.flush(Date.now());
       close();
       offsets.settle().finally(done);

@@ -61,14 +61,14 @@ test('into a locator at work: those who are chosen go on from there, the others 
   const [exact, other] = [createLocator(building), createLocator(building)];
   hear(exact, () => true);
   hear(other, (id) => id !== '1');
-  const before = new Map(other.levels().map((one) => [one.staff_id, one]));
+  const before = new Map(other.learnedStrengths().map((one) => [one.staff_id, one]));
   assert.ok(other.restore(exact.save(T + MIN, emptyOutcome()), (id) => id === '1' || id === '2'));
-  const levelOf = (locator, id) => locator.levels().find(({ staff_id: one }) => one === id);
+  const learnedStrengthOf = (locator, id) => locator.learnedStrengths().find(({ staff_id: one }) => one === id);
   for (const id of ['1', '2']) {
-    assert.deepEqual(levelOf(other, id), levelOf(exact, id));
+    assert.deepEqual(learnedStrengthOf(other, id), learnedStrengthOf(exact, id));
     assert.deepEqual(other.trace(id), exact.trace(id));
   }
-  assert.deepEqual(levelOf(other, '3'), before.get('3'));
+  assert.deepEqual(learnedStrengthOf(other, '3'), before.get('3'));
 });
 
 test('a checkpoint of another building, or of other settings, is not taken', () => {

@@ -10,7 +10,7 @@ const { createLearnedOffsets } = require('../lib/devices/offsets');
 const { estimate } = require('../lib/devices/offsets/estimate');
 const { offsetsInUse } = require('../lib/devices/offsets/in-use');
 const { createWitnesses } = require('../lib/devices/offsets/witnesses');
-const { createLocator, emptyOutcome, placeOf } = require('../lib/locator');
+const { createLocator, emptyOutcome, placementKey } = require('../lib/locator');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 
@@ -64,16 +64,17 @@ test('few places say little, one device says nothing, and offsets are bounded', 
 });
 
 /** What somebody at a place says about the small building's beacons. */
-function moment(staffId, ms, n, offsets = TRUE_DB, building = createBuilding(smallBuilding())) {
+function offsetSample(staffId, ms, n, offsets = TRUE_DB, building = createBuilding(smallBuilding())) {
   const [x, y] = [3 * (n % 7), 3 * Math.floor(n / 7)];
   return { staff_id: staffId, ms, room: 'a', x_m: x, y_m: y, devices: IDS.map((id) => (
-    { kind: 'beacon', id, place: placeOf(building.beacons.get(id)), off_db: offsets[id], distance_db: 7 + (n % 3), through_db: n % 4 })) };
+    { kind: 'beacon', id, place: placementKey(building.beacons.get(id)), off_db: offsets[id], distance_db: 7 + (n % 3),
+      through_db: n % 4 })) };
 }
 
 test('one who stands in a shadow for hours is one witness', () => {
   const witnesses = createWitnesses();
-  for (let n = 0; n < 12; n += 1) witnesses.note(moment('0', T, n, Object.fromEntries(IDS.map((id) => [id, 0]))));
-  for (let s = 0; s < 7200; s += 1) witnesses.note(moment('0', T + s * 1000, 0));
+  for (let n = 0; n < 12; n += 1) witnesses.note(offsetSample('0', T, n, Object.fromEntries(IDS.map((id) => [id, 0]))));
+  for (let s = 0; s < 7200; s += 1) witnesses.note(offsetSample('0', T + s * 1000, 0));
   const found = estimate([...witnesses.all()].map(([key, { spots }]) => ({ key, spots: [...spots.values()] })));
   assert.deepEqual([...found.values()].map(Math.abs), [0, 0, 0, 0]);
 });
@@ -85,11 +86,13 @@ function rig(t, { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'offsets-')), f
   const warn = (text) => all.warned.push(text);
   all.learned = createLearnedOffsets({ folder, site: all.site, clock: () => all.nowMs, warn, log: () => {} });
   let see = null;
-  all.site.onMoment = (listener) => { see = listener; };
+  all.site.onOffsetSample = (listener) => { see = listener; };
   all.learned.restore();
   /** People walk about for some hours. */
   all.teach = (hours, { people = ['0', '1'], offsets = TRUE_DB, building = all.site.building() } = {}) => {
-    for (let n = 0; n < hours * 60; n += 1, all.nowMs += MIN) see(moment(people[n % people.length], all.nowMs, n % 30, offsets, building));
+    for (let n = 0; n < hours * 60; n += 1, all.nowMs += MIN) {
+      see(offsetSample(people[n % people.length], all.nowMs, n % 30, offsets, building));
+    }
   };
   return all;
 }
@@ -181,7 +184,7 @@ test('what the building file states goes before; a device that was moved begins 
 
 test('a locator corrects a reading by the version of its time, whenever it comes', () => {
   const building = createBuilding(smallBuilding());
-  const place = placeOf(building.beacons.get(BEACONS.a));
+  const place = placementKey(building.beacons.get(BEACONS.a));
   const versions = [{ from_ms: T, offsets: [{ kind: 'beacon', id: BEACONS.a, place, offset_db: 9 }] }];
   const rssiAt = (ts, its = building) => {
     const [locator, outcome] = [createLocator(its, {}, undefined, versions), emptyOutcome()];

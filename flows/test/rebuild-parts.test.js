@@ -10,7 +10,7 @@ const { createDescription, operationsOf } = require('../lib/http/v1/description'
 const { StoreUnavailable } = require('../lib/store');
 const { emptyOutcome } = require('../lib/locator');
 const { createGrouping } = require('../lib/intake/batches');
-const { toBuilding, toGateway } = require('../lib/intake/changes');
+const { buildingChange, gatewayChange } = require('../lib/intake/changes');
 const { createBackground, Stopped } = require('../lib/rebuild/background');
 const { createIncoming } = require('../lib/rebuild/incoming');
 const { createReplay } = require('../lib/rebuild/replay');
@@ -101,14 +101,14 @@ test('a broker that delivers what it had queued is noticed', () => {
 test('of buildings that nobody was heard in only the last is used, of those with somebody in them each', () => {
   const used = [];
   const locator = { hear() {}, tick() {}, *prepare() {}, setBuilding: (building) => used.push(building), setGateway: () => used.push('gw') };
-  const changes = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => toBuilding(ms, ms));
-  changes.splice(1, 0, toGateway('gw', true, 1500));
+  const changes = [1000, 2000, 3000, 60_000, 61_000, 70_000].map((ms) => buildingChange(ms, ms));
+  changes.splice(1, 0, gatewayChange('gw', true, 1500));
   const replay = createReplay({ locator, changes }, emptyOutcome, { fromMs: 0 });
   replay.hear({ kind: 'phone', receiver: '0', ts: 5000, readings: [] });
   assert.deepEqual(used.splice(0), [1000, 'gw', 3000]);
   replay.hear({ kind: 'phone', receiver: '0', ts: 65_000, readings: [] });
   assert.deepEqual(used.splice(0), [60_000, 61_000]);
-  changes.push(toBuilding(5_000_000, 5_000_000), toBuilding(5_000_001, 5_000_001));
+  changes.push(buildingChange(5_000_000, 5_000_000), buildingChange(5_000_001, 5_000_001));
   replay.pass(6_000_000);
   assert.deepEqual(used, [70_000, 5_000_001]);
 });
@@ -125,7 +125,7 @@ test('what comes in of a time that is read, and was not heard there, is late', (
   incoming.begin(T - 160_000);
   incoming.replayed(batch(-300)); // to warm up: nothing of that is published
   hear(-300);
-  incoming.reading(T - 100_000);
+  incoming.onSliceStart(T - 100_000);
   hear(-130); // is heard below
   hear(-120); // is not
   hear(-60); // will be read, and not heard: what proved that it is stored has overtaken it
@@ -133,7 +133,7 @@ test('what comes in of a time that is read, and was not heard there, is late', (
   incoming.replayed(batch(-130));
   incoming.replayed(batch(-150));
   hear(-130); // again
-  incoming.reading(T - 80_000);
+  incoming.onSliceStart(T - 80_000);
   hear(-110); // of a time that is through
   hear(-90); // is being read, and not heard
   assert.deepEqual(late, [-200, -300, -120, -110]);
@@ -147,7 +147,7 @@ test('of a time that is being read no more is kept than a bound', () => {
   const late = [];
   const incoming = createIncoming(({ ts }) => late.push(ts), 0, 3);
   incoming.begin(0);
-  incoming.reading(100);
+  incoming.onSliceStart(100);
   for (let ts = 0; ts < 10; ts += 1) incoming.hear({ kind: 'phone', receiver: '1', ts, readings: [] }, 0, true);
   assert.equal(late.length, 7);
 });

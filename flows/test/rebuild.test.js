@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { DEFAULTS, placeOf } = require('../lib/locator');
+const { DEFAULTS, placementKey } = require('../lib/locator');
 const { house, houseFile } = require('./locator/house');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { World, taggedWalks, walks } = require('./support/world');
@@ -497,7 +497,7 @@ test('by hand over a reload, and after a kill behind it: each reading is located
 });
 
 test('by hand, after a kill and late: each reading is corrected by the learned offsets that were in use at its time', async () => {
-  const place = (key) => placeOf(smallBuilding().beacons.find(({ id }) => id === BEACONS[key]));
+  const place = (key) => placementKey(smallBuilding().beacons.find(({ id }) => id === BEACONS[key]));
   const offsets = (a, c) => [['a', a], ['c', c]].map(([key, db]) => ({ kind: 'beacon', id: BEACONS[key], place: place(key), offset_db: db }));
   const play = async (sent, isCorrected, kill = false) => {
     const world = new World(sent, T).start();

@@ -26,7 +26,7 @@ function createFollowing(building, { tick_ms: tickMs, tuning = {}, teaches = fal
   if (learned === 'use') versions = [{ from_ms: 0, offsets: learnedOffsets(witnesses, building, versions[0]?.offsets) }];
   if (learned !== 'keep') witnesses.clear();
   const locator = createLocator(building, tuning, undefined, versions);
-  if (teaches) locator.onMoment(witnesses.note);
+  if (teaches) locator.onOffsetSample(witnesses.note);
   for (const id of building.gateways.keys()) locator.setGateway(id, true);
   const people = new Map();
   const outcome = emptyOutcome();

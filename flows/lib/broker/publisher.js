@@ -7,7 +7,7 @@ const { gatherWrites } = require('./gather-writes');
  * What the outbox needs to know of the connection that publishes.
  * @typedef {{connected?: boolean, client?: import('mqtt').MqttClient}} Broker config node of Node-RED
  * @param {() => Broker|null|undefined} brokerNode
- * @returns {Required<Pick<import('../outbox').Line, 'connected'|'connection'>>}
+ * @returns {Required<Pick<import('../outbox').Transport, 'connected'|'connection'>>}
  */
 function createPublisher(brokerNode) {
   return {

@@ -12,11 +12,11 @@ const { createIntervals, LOCATED, WAITING } = require('./intervals');
 /** Located once more after a start: what a killed broker forgot (30 s), and who was about to be lost (60 s). */
 const MARGIN_MS = 90_000;
 /** The place of a moment is decided and published by then. */
-const DECIDED_MS = 15_000;
-/** Late readings are followed up to the present if they are newer than this … */
-const FOLLOWED_MS = 30 * 60_000;
-/** … and else for so long: it is hardly ever decided otherwise for longer. */
-const ASIDE_MS = 2 * 60_000;
+const FINAL_AFTER_MS = 15_000;
+/** Late readings that are newer than this are located up to the present … */
+const CATCH_UP_WITHIN_MS = 30 * 60_000;
+/** … and older ones with so much time before and after them: they hardly ever change more. */
+const REBUILD_PADDING_MS = 2 * 60_000;
 
 /** Copies of the locator's state are hardly ever kept for longer. */
 const REMEMBERED_MS = 2 * 3_600_000;
@@ -31,7 +31,7 @@ function createDivergence(kept, gaps, repeats) {
 
   return {
     /** @param {string} id of a person @param {number} ts of readings that came late @param {number} nowMs */
-    begin(id, ts, nowMs) { if (ts > nowMs - FOLLOWED_MS) missed.mark(ts, Infinity, WAITING, [id]); },
+    begin(id, ts, nowMs) { if (ts > nowMs - CATCH_UP_WITHIN_MS) missed.mark(ts, Infinity, WAITING, [id]); },
     /** Late readings of these people are located. @param {string[]} ids @param {number} nowMs */
     end(ids, nowMs) { missed.mark(nowMs, Infinity, LOCATED, ids.filter((id) => !gaps.has(id))); },
     /** @param {number} nowMs */
@@ -51,4 +51,4 @@ function createDivergence(kept, gaps, repeats) {
   };
 }
 
-module.exports = { createDivergence, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS };
+module.exports = { createDivergence, CATCH_UP_WITHIN_MS, FINAL_AFTER_MS, MARGIN_MS, REBUILD_PADDING_MS };

@@ -3,14 +3,14 @@
 
 const { setTimeout: wait } = require('node:timers/promises');
 const { StoreUnavailable } = require('../store/influx');
-const { createDivergence, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS } = require('./divergence');
+const { createDivergence, CATCH_UP_WITHIN_MS, FINAL_AFTER_MS, MARGIN_MS, REBUILD_PADDING_MS } = require('./divergence');
 const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('./intervals');
 const { createLateTimes } = require('./late-times');
 const { createRecord, createSaving } = require('./record');
 const { createRepeats } = require('./repeats');
 const { createStored } = require('./stored');
 const { createUndecided } = require('./undecided');
-const { createUnderway, ARRIVED_MS } = require('./underway');
+const { createUnconfirmed, ARRIVED_MS } = require('./unconfirmed');
 
 /**
  * Which time is located and stored. The live path, late readings, a start, a rebuild by hand and interruptions write it; whatever
@@ -57,7 +57,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
     missed: divergence.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;
   const stored = createStored({ newestStored, newestPublished, onLost: (toMs) => lost(tailMs(), toMs) }, startedMs);
-  const underway = createUnderway();
+  const unconfirmed = createUnconfirmed();
   /** Given to be located, and not stored yet. @type {Set<Part>} */
   const taken = new Set();
   /** Before this nothing is given out: the last part failed. */
@@ -81,14 +81,14 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
 
   /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs */
   function finishStored(aliveMs) {
-    const arrived = underway.takeStored(aliveMs);
+    const arrived = unconfirmed.takeStored(aliveMs);
     for (const part of arrived) {
       gaps.finish(part.fromMs, part.toMs, part.staff ?? [EVERYBODY]);
       taken.delete(part);
       if (part.staff === null && part.toMs <= startedMs && part.fromMs < part.toMs) tries = Math.max(0, kept.tries - 1);
     }
     if (!following && caughtUpMs + ARRIVED_MS <= aliveMs) [following, tries] = [true, 0];
-    if (following) gaps.finish(tailMs(), stored.untilMs() - DECIDED_MS);
+    if (following) gaps.finish(tailMs(), stored.untilMs() - FINAL_AFTER_MS);
     repeats.finishStored(aliveMs);
     divergence.end(arrived.flatMap(({ staff }) => staff ?? []), aliveMs);
     if (arrived.length === 0) return;
@@ -129,7 +129,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
     late(id, ts, nowMs) {
       if (ts <= nowMs - RETENTION_MS || !late.add(id, ts, nowMs)) return;
       divergence.begin(id, ts, nowMs);
-      repeats.hold(id, ts - DECIDED_MS, ts > nowMs - FOLLOWED_MS ? nowMs : ts + ASIDE_MS); // which says that it changed
+      // which says that it changed
+      repeats.hold(id, ts - FINAL_AFTER_MS, ts > nowMs - CATCH_UP_WITHIN_MS ? nowMs : ts + REBUILD_PADDING_MS);
     },
     /**
      * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.
@@ -146,7 +147,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
     /** What was located is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
     published(part, nowMs) {
       progressMs = nowMs;
-      underway.add(part, nowMs);
+      unconfirmed.add(part, nowMs);
     },
 
     /** It could not be located: it is still to be, and is given out again after a while. @param {Part} part @param {number} nowMs */
@@ -224,4 +225,4 @@ const iso = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'eve
 /** Up to when a time is complete where no record says otherwise. @type {Coverage['completeUntil']} */
 const toNow = (fromMs, toMs, _who, nowMs) => Math.max(fromMs, Math.min(toMs, nowMs));
 
-module.exports = { createCoverage, toNow, ASIDE_MS, DECIDED_MS, FOLLOWED_MS, MARGIN_MS, RETENTION_MS };
+module.exports = { createCoverage, toNow, CATCH_UP_WITHIN_MS, FINAL_AFTER_MS, MARGIN_MS, REBUILD_PADDING_MS, RETENTION_MS };

@@ -1,9 +1,9 @@
 // @ts-check
 'use strict';
 
-const { ASIDE_MS } = require('./divergence');
+const { REBUILD_PADDING_MS } = require('./divergence');
 const { createIntervals, EVERYBODY, RUNNING, WAITING } = require('./intervals');
-const { createUnderway } = require('./underway');
+const { createUnconfirmed } = require('./unconfirmed');
 
 /**
  * What is located and is to be located once more when it is over: the locator of the present went on without readings that came late,
@@ -22,7 +22,7 @@ const LONGEST_MS = 10 * 60_000; // who is late all the time is located once more
  */
 function createRepeats(kept, onChange) {
   const intervals = createIntervals(kept);
-  const underway = createUnderway();
+  const unconfirmed = createUnconfirmed();
   const idsOf = (/** @type {Part} */ { staff }) => staff ?? [EVERYBODY];
 
   /** @param {Part} part */
@@ -31,7 +31,7 @@ function createRepeats(kept, onChange) {
   return {
     add,
     /** Of everybody, around a break of the connection. @param {number} nowMs */
-    addBreak: (nowMs) => add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + ASIDE_MS, staff: null }),
+    addBreak: (nowMs) => add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + REBUILD_PADDING_MS, staff: null }),
     /** Somebody's time that is located once more with a part of `late`. @param {string} id @param {number} fromMs @param {number} toMs */
     hold(id, fromMs, toMs) { if (intervals.mark(fromMs, toMs, RUNNING, [id])) onChange(); },
     /** What is over; it is given once. @param {number} overMs what is newer is not over @returns {Part[]} */
@@ -44,10 +44,10 @@ function createRepeats(kept, onChange) {
       return parts;
     },
     /** That is published, or given up: it counts as soon as it is stored. */
-    done: underway.add,
+    done: unconfirmed.add,
     /** A heartbeat came back, and so what was published before it is stored. @param {number} aliveMs when it was sent */
     finishStored(aliveMs) {
-      const stored = underway.takeStored(aliveMs);
+      const stored = unconfirmed.takeStored(aliveMs);
       for (const part of stored) intervals.finish(part.fromMs, part.toMs, idsOf(part));
       if (stored.length > 0) onChange();
     },

@@ -3,7 +3,7 @@
 
 const { createPages } = require('./pages');
 const { Track } = require('./track');
-const { createWords } = require('./interned');
+const { createInternTable } = require('./intern-table');
 
 /**
  * The last minutes of every staff member's locations, in memory, so that a recent window needs no database. Bounded in
@@ -16,7 +16,8 @@ const { createWords } = require('./interned');
 
 const BOUNDS = Object.freeze({
   keptMs: 5 * 60_000,
-  graceMs: 10_000, // longer than memory says: who has asked from when on it is complete may ask something else first
+  // memory keeps points this much longer than `completeFrom` promises, so that a caller can ask it first and read afterwards
+  graceMs: 10_000,
   points: 600, // a person: one a second for the five minutes, and as many again for changes of room
   people: 50_000,
   pages: 250_000, // 96 MB: 25,000 people at one location a second
@@ -36,12 +37,12 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
   const people = new Map();
-  /** @type {import('./interned').Words<Place>} */
-  let places = createWords(bounds.places);
-  /** @type {import('./interned').Words<string>} */
-  let beacons = createWords(bounds.beacons);
+  /** @type {import('./intern-table').InternTable<Place>} */
+  let places = createInternTable(bounds.places);
+  /** @type {import('./intern-table').InternTable<string>} */
+  let beacons = createInternTable(bounds.beacons);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
-  let strangersFloorMs = 0;
+  let unknownPeopleFloorMs = 0;
   let latestFloorMs = 0;
   let left = 0;
   let sweptMs = 0;
@@ -56,19 +57,19 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     let track = people.get(staffId);
     if (!track) {
       if (people.size >= bounds.people) {
-        strangersFloorMs = Math.max(strangersFloorMs, ts + 1);
+        unknownPeopleFloorMs = Math.max(unknownPeopleFloorMs, ts + 1);
         latestFloorMs = Math.max(latestFloorMs, ts + 1);
         left += 1;
         return;
       }
       people.set(staffId, track = new Track(pages));
-      track.floorMs = strangersFloorMs;
+      track.floorMs = unknownPeopleFloorMs;
     }
     track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
     const place = places.of(`${level}\n${room}`, { level, room });
-    const word = beacons.of(beacon, beacon);
-    if (place < 0 || word < 0 || !track.put(ts, place, rssi, word)) {
+    const beaconNumber = beacons.of(beacon, beacon);
+    if (place < 0 || beaconNumber < 0 || !track.put(ts, place, rssi, beaconNumber)) {
       track.remove(ts);
       leaveOut(track, ts);
       latestFloorMs = Math.max(latestFloorMs, ts + 1);
@@ -100,7 +101,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
 
   /** From when on the memory holds everything about this person, epoch ms. @param {string} staffId @param {number} nowMs */
   function completeFrom(staffId, nowMs) {
-    return Math.max(startedMs, nowMs - bounds.keptMs, people.get(staffId)?.floorMs ?? strangersFloorMs);
+    return Math.max(startedMs, nowMs - bounds.keptMs, people.get(staffId)?.floorMs ?? unknownPeopleFloorMs);
   }
 
   /**
@@ -163,7 +164,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     return found;
   }
 
-  /** Forget people without anything recent, and words nobody uses; to be called about once a second. @param {number} nowMs */
+  /** Forget people without anything recent, and places and beacons nobody uses; to be called about once a second. @param {number} nowMs */
   function sweep(nowMs) {
     if (nowMs - sweptMs < SWEEP_MS && nowMs >= sweptMs) return;
     sweptMs = nowMs;
@@ -178,16 +179,16 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   }
 
   /**
-   * The words in use, under new numbers.
-   * @template T @param {import('./interned').Words<T>} words @param {number} limit
+   * The places or beacons in use, under new numbers.
+   * @template T @param {import('./intern-table').InternTable<T>} table @param {number} limit
    * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'} which
    */
-  function renewed(words, limit, read, which) {
-    /** @type {import('./interned').Words<T>} */
-    const next = createWords(limit);
+  function renewed(table, limit, read, which) {
+    /** @type {import('./intern-table').InternTable<T>} */
+    const next = createInternTable(limit);
     for (const track of people.values()) {
       for (let index = 0; index < track.count; index += 1) {
-        const number = next.of(words.keyAt(read(track, index)), words.at(read(track, index)));
+        const number = next.of(table.keyAt(read(track, index)), table.at(read(track, index)));
         const place = which === 'place' ? number : track.placeAt(index);
         track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index));
       }

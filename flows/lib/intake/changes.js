@@ -14,13 +14,13 @@
  */
 
 /** @param {Building} building @param {number} ms @param {Prepared} [known] what was prepared for it already @returns {Change} */
-const toBuilding = (building, ms, known) => ({
+const buildingChange = (building, ms, known) => ({
   ms,
   *prepare(locator) { return known ?? (yield* locator.prepare(building)); },
   take: (locator, at, outcome, prepared) => locator.setBuilding(building, at, outcome, prepared),
 });
 
 /** @param {string} gateway @param {boolean} up @param {number} ms @returns {Change} */
-const toGateway = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGateway(gateway, up, ms) });
+const gatewayChange = (gateway, up, ms) => ({ ms, take: (locator) => locator.setGateway(gateway, up, ms) });
 
-module.exports = { toBuilding, toGateway };
+module.exports = { buildingChange, gatewayChange };

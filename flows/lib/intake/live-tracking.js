@@ -7,7 +7,7 @@ const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
 const { inPieces } = require('../shared/pieces');
 const { inOrder } = require('./batches');
-const { toBuilding, toGateway } = require('./changes');
+const { buildingChange, gatewayChange } = require('./changes');
 
 /** A locator that begins sees everybody enter. What knows better has caught up by then, unless the database is away. */
 const EVENTS_HELD_MS = 60_000;
@@ -145,7 +145,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     buildingSinceMs = nowMs;
     locator.setBuilding(next, nowMs, found, prepared);
     remember(nowMs);
-    onChange(toBuilding(next, nowMs, prepared));
+    onChange(buildingChange(next, nowMs, prepared));
     version += 1;
   }
 
@@ -155,15 +155,15 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
    */
   function setGateway(id, up, nowMs) {
     locator.setGateway(id, up, nowMs);
-    onChange(toGateway(id, up, nowMs));
+    onChange(gatewayChange(id, up, nowMs));
   }
 
   /**
    * Somebody is where they are since another time than it seemed.
    * @param {string} id @param {string} room @param {number} sinceMs
    */
-  function began(id, room, sinceMs) {
-    const presence = locator.began(id, room, sinceMs);
+  function correctStayStart(id, room, sinceMs) {
+    const presence = locator.correctStayStart(id, room, sinceMs);
     if (presence) results.add('presence', [presence]);
   }
 
@@ -200,7 +200,7 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
   const save = (nowMs) => ({ heard: recentBatches.save(), locator: locator.save(nowMs, found) });
 
   return {
-    hear, skip, flush, setBuilding, setGateway, began, adopt, save,
+    hear, skip, flush, setBuilding, setGateway, correctStayStart, adopt, save,
     /** What follows from another building, made while the one of now stays in use. @param {Building} next */
     prepare: (next) => inPieces(locator.prepare(next)),
     /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
@@ -235,11 +235,14 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
       return trace && Number.isFinite(trace.ts) ? trace : null; // of somebody new the first readings may still be gathered
     },
     /** How much stronger than calibrated the tag or phone of each is who was heard of late. */
-    levels: () => locator.levels(),
+    learnedStrengths: () => locator.learnedStrengths(),
     /** How much stronger than expected each gateway hears people, and each beacon is heard. */
     receivers: () => locator.receivers(),
-    /** Who learns the devices' offsets, from the present alone. @param {((moment: import('../locator').Moment) => void)|null} listener */
-    onMoment: locator.onMoment,
+    /**
+     * Who learns the devices' offsets, from the present alone.
+     * @param {((sample: import('../locator').OffsetSample) => void)|null} listener
+     */
+    onOffsetSample: locator.onOffsetSample,
     /** What `receivers` said before the start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */

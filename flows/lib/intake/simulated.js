@@ -6,7 +6,7 @@
  * @typedef {ReturnType<typeof createSimulated>} Simulated
  */
 
-/** Who was heard for real since is played no longer; and so is nobody without readings for so long. As `lost` in the contract. */
+/** A person no longer counts as simulated after a real receiver hears them, or after 60 s without readings. As `lost` in the contract. */
 const PLAYED_MS = 60_000;
 
 function createSimulated() {

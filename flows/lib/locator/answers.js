@@ -2,7 +2,7 @@
 'use strict';
 
 const { roomIn } = require('./move');
-const { beganAt, levelOf, presenceOf } = require('./person');
+const { beganAt, learnedStrengthOf, presenceOf } = require('./person');
 const { traceOf } = require('./trace');
 
 /**
@@ -17,8 +17,8 @@ const { traceOf } = require('./trace');
 function createAnswers(people, siteOf, site) {
   /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
   function stayOf(person) {
-    const { history, following } = siteOf(person);
-    return history.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
+    const { lookahead, following } = siteOf(person);
+    return lookahead.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
   }
 
   /**
@@ -26,10 +26,10 @@ function createAnswers(people, siteOf, site) {
    * @param {Person} person @param {string} room @param {number} sinceMs @returns {boolean} whether they are there at present, too
    */
   function begin(person, room, sinceMs) {
-    const { history, model } = siteOf(person);
+    const { lookahead, model } = siteOf(person);
     const stay = stayOf(person);
     if (stay.room < 0 || model.plan.rooms[stay.room].id !== room) return false;
-    if (history.roomOf(person.slot) === stay.room) history.began(person.slot, sinceMs);
+    if (lookahead.roomOf(person.slot) === stay.room) lookahead.correctStayStart(person.slot, sinceMs);
     if (person.room === stay.room) beganAt(person, sinceMs);
     return person.room === stay.room;
   }
@@ -46,7 +46,7 @@ function createAnswers(people, siteOf, site) {
     /** From when on it is open where somebody is, epoch ms. @param {string} id */
     doubtedSince(id) {
       const person = people.get(id);
-      return person ? siteOf(person).history.openFromMs(person.slot) : Infinity;
+      return person ? siteOf(person).lookahead.openFromMs(person.slot) : Infinity;
     },
     /** Everybody heard within the last quarter of an hour whose room was reported. @returns {Presence[]} */
     presences: () => everybody((person) => person),
@@ -56,13 +56,13 @@ function createAnswers(people, siteOf, site) {
     trace(id) {
       const person = people.get(id);
       if (!person || person.ms === -Infinity) return null;
-      const { model, beliefs, hearing, levels, history } = siteOf(person);
-      return traceOf(person, model, beliefs, hearing, levels, history);
+      const { model, beliefs, hearing, learnedStrengths, lookahead } = siteOf(person);
+      return traceOf(person, model, beliefs, hearing, learnedStrengths, lookahead);
     },
     /** How much stronger than calibrated each tag or phone is, dB. */
-    levels: () => [...people.values()].map((person) => levelOf(person, siteOf(person).levels)),
+    learnedStrengths: () => [...people.values()].map((person) => learnedStrengthOf(person, siteOf(person).learnedStrengths)),
     /** @param {string} id @param {string} room @param {number} sinceMs */
-    began(id, room, sinceMs) {
+    correctStayStart(id, room, sinceMs) {
       const person = people.get(id);
       const isThere = person && begin(person, room, sinceMs);
       return isThere && person.state !== 'new' ? presenceOf(person, person.state, siteOf(person).model.plan.rooms) : null;

@@ -12,9 +12,9 @@ const { createSpread } = require('./spread');
  * one costs some 170 bytes; what is spread out over all cells exists once, for whoever is at work.
  * @typedef {ReturnType<typeof createBeliefs>} Beliefs
  * @param {import('./model').Model} model
- * @param {(source: number, nowMs: number) => boolean} listening whether silence of a source means anything
+ * @param {(source: number, nowMs: number) => boolean} isAlive whether silence of a source says anything
  */
-function createBeliefs({ cells, radio, settings }, listening) {
+function createBeliefs({ cells, radio, settings }, isAlive) {
   const kept = settings.keptCells;
   const CellIndex = cells.all.length > 65535 ? Uint32Array : Uint16Array;
   let cell = new CellIndex(kept * 16);
@@ -28,7 +28,7 @@ function createBeliefs({ cells, radio, settings }, listening) {
   const { mass, at } = spread;
   /** Rooms that are possible at all, of the person asked about last. */
   const possible = { rooms: new Int32Array(kept), count: 0 };
-  const evidence = createEvidence(radio, settings, mass, listening, cells.room);
+  const evidence = createEvidence(radio, settings, mass, isAlive, cells.room);
 
   /** A slot for somebody about whose place nothing is known. @returns {number} */
   function open() {

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { placeOf } = require('./receivers');
+const { placementKey } = require('./receivers');
 
 /**
  * By how much each gateway hears people stronger than others do, and each beacon is heard, as it was known at a time. It is subtracted
@@ -22,7 +22,7 @@ function createCorrections(radio, versions) {
     const found = new Float32Array(radio.sources.length);
     for (const { kind, id, place, offset_db: db } of offsets) {
       const source = (kind === 'gateway' ? radio.gateways : radio.beacons).get(id);
-      if (source !== undefined && placeOf(radio.sources[source].device) === place) found[source] = db;
+      if (source !== undefined && placementKey(radio.sources[source].device) === place) found[source] = db;
     }
     return found;
   }

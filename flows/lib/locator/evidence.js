@@ -12,10 +12,10 @@ const REACH_DB = 40; // further above or below the threshold makes no difference
  * @param {import('./radio').Radio} radio
  * @param {import('./constants').Settings} settings
  * @param {Float64Array} mass by cell
- * @param {(source: number, nowMs: number) => boolean} listening whether silence of a source means anything
+ * @param {(source: number, nowMs: number) => boolean} isAlive whether silence of a source says anything
  * @param {Uint16Array} roomOf each cell
  */
-function createEvidence(radio, settings, mass, listening, roomOf) {
+function createEvidence(radio, settings, mass, isAlive, roomOf) {
   const { spreadDb, fadingDb, weakestDbm, quietSources, powerNats, unplacedPowerNats, powerFolds } = settings;
   const fading = fadingDb ** 2;
   const logs = new Float64Array(mass.length);
@@ -62,7 +62,7 @@ function createEvidence(radio, settings, mass, listening, roomOf) {
   function isSilent(source, nowMs) {
     if (silentIn[source] === round) return true;
     if (heardIn[source] === round) return false;
-    (listening(source, nowMs) ? silentIn : heardIn)[source] = round;
+    (isAlive(source, nowMs) ? silentIn : heardIn)[source] = round;
     return silentIn[source] === round;
   }
 

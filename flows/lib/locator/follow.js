@@ -2,7 +2,7 @@
 'use strict';
 
 const { choose } = require('./choose');
-const { momentOf } = require('./moments');
+const { offsetSampleOf } = require('./offset-samples');
 const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = require('./person');
 
 /**
@@ -10,16 +10,16 @@ const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = requir
  * @typedef {import('./person').Person} Person
  * @typedef {import('./person').Outcome} Outcome
  * @typedef {import('./sightings').Heard} Heard
- * @typedef {{see: ((moment: import('../locator').Moment) => void)|null}} Watch who learns the devices' offsets; null: nobody
+ * @typedef {{see: ((sample: import('../locator').OffsetSample) => void)|null}} Watch who learns the devices' offsets; null: nobody
  * @param {import('./model').Model} model
  * @param {import('./beliefs').Beliefs} beliefs
  * @param {import('./hearing').Hearing} hearing
- * @param {import('./levels').Levels} levels
- * @param {import('./history').History} history
+ * @param {import('./learned-strengths').LearnedStrengths} learnedStrengths
+ * @param {import('./lookahead').Lookahead} lookahead
  * @param {import('./receivers').Receivers} receivers
  * @param {{watch: Watch, corrections: import('./corrections').Corrections}} offsets
  */
-function createFollowing(model, beliefs, hearing, levels, history, receivers, { watch, corrections }) {
+function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, receivers, { watch, corrections }) {
   const { plan: { rooms }, radio, settings } = model;
   const chances = new Float64Array(rooms.length);
 
@@ -38,7 +38,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     const devices = believe(person, ms, heard, touched, nowMs);
     const best = beliefs.rooms(person.slot, chances);
     const { room, sinceMs } = person;
-    const gapS = history.gapOf(person.slot, Math.floor(ms / 1000));
+    const gapS = lookahead.gapOf(person.slot, Math.floor(ms / 1000));
     const change = choose(person, chances, best, { ms, touched, gapS }, settings);
     const state = stateAt(nowMs - ms, settings);
     const arriving = !isHere(person) && state !== 'lost';
@@ -47,7 +47,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     person.ms = ms;
     person.reported = false;
     reportLocation(person, moved, heard, outcome);
-    history.note(person.slot, beliefs.possible, chances);
+    lookahead.note(person.slot, beliefs.possible, chances);
     const sure = touched || (devices >= settings.sureDevices && chances[person.room] >= settings.sureShare);
     beliefs.clear(chances);
     if (arriving && !sure && isEarly(person)) return;
@@ -69,10 +69,10 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
   function reportLocation(person, moved, { sources, rssis, tag }, outcome) {
     const { id, slot, ms, room } = person;
     const second = Math.floor(ms / 1000);
-    if (second === history.secondOf(slot) && !moved) return;
+    if (second === lookahead.secondOf(slot) && !moved) return;
     const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === room));
     const location = { second, beacon: tag || radio.sources[sources[from]].id, rssi: Math.round(rssis[from]), room };
-    history.add(slot, location, ms, (decision) => correct(person, decision, outcome));
+    lookahead.add(slot, location, ms, (decision) => correct(person, decision, outcome));
     outcome.locations.push(locationOf(id, location, room));
   }
 
@@ -82,7 +82,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
 
   /**
    * What history says of a second, where that is another room than was reported.
-   * @param {Person} person @param {import('./history').Decision} decision @param {Outcome} outcome
+   * @param {Person} person @param {import('./lookahead').Decision} decision @param {Outcome} outcome
    */
   function correct(person, decision, outcome) {
     const { id, slot } = person;
@@ -90,8 +90,8 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     if (room !== reported) outcome.locations.push(locationOf(id, decision, room));
     const agrees = room === person.room && person.sinceMs < (second + 1) * 1000;
     // live knows it to the millisecond
-    if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) history.began(slot, person.sinceMs);
-    const sinceMs = history.sinceOf(slot);
+    if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) lookahead.correctStayStart(slot, person.sinceMs);
+    const sinceMs = lookahead.sinceOf(slot);
     if (before >= 0) {
       reportStay({ id, room: before, sinceMs: beforeMs }, sinceMs, rooms, outcome);
       person.first = false;
@@ -103,11 +103,11 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
 
   /** Nothing more is to be heard for now: what is open of history is decided. @param {Person} person @param {Outcome} outcome */
   function finish(person, outcome) {
-    history.finish(person.slot, (decision) => correct(person, decision, outcome));
+    lookahead.finish(person.slot, (decision) => correct(person, decision, outcome));
   }
 
   /** Where history says somebody is. @param {Person} person @returns {import('./person').Staying} */
-  const stayingOf = ({ id, slot }) => ({ id, room: history.roomOf(slot), sinceMs: history.sinceOf(slot) });
+  const stayingOf = ({ id, slot }) => ({ id, room: lookahead.roomOf(slot), sinceMs: lookahead.sinceOf(slot) });
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
   function reportPresence(person, state, outcome) {
@@ -149,18 +149,18 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     const steps = isNew ? 0 : Math.floor(ms / 1000) - Math.floor(person.ms / 1000);
     if (touched) hearing.open(slot); // what was heard elsewhere counts no more
     const walks = hearing.add(slot, heard, ms);
-    const common = { meanDb: levels.meanOf(slot), common: levels.commonOf(slot) };
+    const common = { meanDb: learnedStrengths.meanOf(slot), common: learnedStrengths.commonOf(slot) };
     const passed = { seconds, steps, touched, walks };
     const remembered = hearing.recall(slot, ms);
     const { offDb, placeVariance, readingVariance } = beliefs.update(slot, passed, heard, remembered, common, nowMs);
     if (receivers.samples(nowMs)) {
       const cells = beliefs.cells(slot);
       const corrected = corrections(ms);
-      receivers.learn(cells, remembered, levels.of(slot), ms, corrected);
-      const moment = watch.see && momentOf(model, person.id, cells, remembered, levels.of(slot), ms, corrected);
-      if (moment) watch.see?.(moment);
+      receivers.learn(cells, remembered, learnedStrengths.of(slot), ms, corrected);
+      const sample = watch.see && offsetSampleOf(model, person.id, cells, remembered, learnedStrengths.of(slot), ms, corrected);
+      if (sample) watch.see?.(sample);
     }
-    levels.learn(slot, seconds, offDb, readingVariance, placeVariance);
+    learnedStrengths.learn(slot, seconds, offDb, readingVariance, placeVariance);
     return remembered.count;
   }
 
@@ -170,7 +170,7 @@ function createFollowing(model, beliefs, hearing, levels, history, receivers, { 
     if (!person.reported) reportStay(stayingOf(person), person.ms, rooms, outcome);
     if (isHere(person)) reportEvent(person, 'lost', person.ms + settings.lostMs, rooms, outcome);
     Object.assign(person, { room: -1, state: 'lost', first: false });
-    history.open(person.slot);
+    lookahead.open(person.slot);
   }
 
   /**

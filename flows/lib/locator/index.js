@@ -5,14 +5,14 @@ const { DEFAULTS } = require('./constants');
 const { createAnswers } = require('./answers');
 const { modelOf } = require('./model');
 const { createParts } = require('./parts');
-const { placeOf } = require('./receivers');
+const { placementKey } = require('./receivers');
 const { linkCells, move } = require('./move');
 const { emptyOutcome, newPerson } = require('./person');
 const { heardByGateway, heardByPhone } = require('./sightings');
 const { inOneGo } = require('../shared/pieces');
 const { tuningOf } = require('../building/tuning');
 const { isFor, restored, save } = require('./saved');
-const { flush, joinGateway, joinPhone, pass } = require('./steps');
+const { addGatewayReading, addPhoneBatch, flush, releaseDue } = require('./reorder-buffer');
 
 /**
  * Where everybody is: each staff member is a hidden Markov model over the places of the building, fed with what phones
@@ -54,7 +54,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
   /** Where somebody is followed. @param {Person} person */
   const siteOf = (person) => behind.get(person) ?? site;
 
-  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./steps').Take<Person>} */
+  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Take<Person>} */
   const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
 
   /** @param {string} id @param {number} nowMs when something of them arrived @param {Outcome} outcome */
@@ -88,27 +88,28 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
    * @param {Outcome} outcome is added to
    */
   function hear(batch, nowMs, outcome) {
-    const { building: its, settings, model: { radio }, silence } = site;
+    const { building: its, settings, model: { radio }, liveness } = site;
     const { kind, receiver, ts } = batch;
     const take = takeAt(nowMs, outcome);
     if (kind === 'phone') {
       const heard = heardByPhone(batch, its, radio, settings.txDbm, site.corrections(ts));
       if (heard.sources.length === 0) return;
-      for (const source of heard.sources) silence.heard(source, nowMs);
-      if (!joinPhone(personOf(receiver, nowMs, outcome), ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
+      for (const source of heard.sources) liveness.heard(source, nowMs);
+      const person = personOf(receiver, nowMs, outcome);
+      if (!addPhoneBatch(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
     const source = radio.gateways.get(receiver);
-    if (source === undefined || silence.knows(source, batch)) return;
-    silence.heard(source, nowMs);
+    if (source === undefined || liveness.knows(source, batch)) return;
+    liveness.heard(source, nowMs);
     if (isBack(shared.said.get(receiver), ts)) {
       shared.said.delete(receiver);
-      silence.status(source, null);
+      liveness.status(source, null);
     }
     heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
       const person = personOf(id, nowMs, outcome);
       const heard = { source, rssi: rssi - (site.corrections(ts)?.[source] ?? 0), tag };
-      if (!joinGateway(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
+      if (!addGatewayReading(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
     });
   }
 
@@ -122,7 +123,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     followSome(nowMs, outcome);
     for (const person of people.values()) {
       const { settings, following, beliefs } = siteOf(person);
-      pass(person, nowMs, settings, take);
+      releaseDue(person, nowMs, settings, take);
       following.age(person, nowMs, outcome);
       if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
       people.delete(person.id);
@@ -163,7 +164,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
    */
   function setGateway(id, up, ms = Infinity) {
     shared.said.set(id, { up, ms });
-    site.silence.status(site.model.radio.gateways.get(id), up);
+    site.liveness.status(site.model.radio.gateways.get(id), up);
   }
 
   return {
@@ -196,8 +197,8 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
     ...answers,
     /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
     receivers: () => site.receivers.all(),
-    /** Who learns the devices' offsets. @param {((moment: import('../locator').Moment) => void)|null} listener */
-    onMoment: (listener) => { shared.watch.see = listener; },
+    /** Who learns the devices' offsets. @param {((sample: import('../locator').OffsetSample) => void)|null} listener */
+    onOffsetSample: (listener) => { shared.watch.see = listener; },
     /** What `receivers` said before a start. @param {import('../locator').Receiver[]} list */
     restoreReceivers: (list) => { site.receivers.restore(list); },
     /**
@@ -211,7 +212,7 @@ function createLocator(building, overrides = {}, prepared = undefined, versions 
       if (!person) {
         const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost' };
         people.set(id, Object.assign(newPerson(id, site.open(undefined, r, since)), known));
-      } else if (person.first && since < answers.stayOf(person).sinceMs) answers.began(id, room, since);
+      } else if (person.first && since < answers.stayOf(person).sinceMs) answers.correctStayStart(id, room, since);
     },
   };
 }
@@ -226,4 +227,4 @@ const OUT_MS = 3000;
  */
 const isBack = (said, ts) => said !== undefined && !said.up && ts > said.ms + OUT_MS;
 
-module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placeOf, DEFAULTS });
+module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placementKey, DEFAULTS });

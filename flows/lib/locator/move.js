@@ -36,7 +36,7 @@ function move(person, from, into, cellOf, outcome) {
     person.reported = true;
   }
   const [known, sinceMs] = stays < 0 ? [room, person.sinceMs] : [stays, staying.sinceMs];
-  const slot = into.open(from.levels.of(person.slot), known, sinceMs);
+  const slot = into.open(from.learnedStrengths.of(person.slot), known, sinceMs);
   into.beliefs.restore(slot, from.beliefs.cells(person.slot).flatMap(([cell, probability]) => (
     cellOf[cell] < 0 ? [] : [[cellOf[cell], probability]])));
   Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, slot });

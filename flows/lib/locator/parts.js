@@ -5,10 +5,10 @@ const { createBeliefs } = require('./beliefs');
 const { createCorrections } = require('./corrections');
 const { createFollowing } = require('./follow');
 const { createHearing } = require('./hearing');
-const { createHistory } = require('./history');
-const { createLevels } = require('./levels');
+const { createLookahead } = require('./lookahead');
+const { createLearnedStrengths } = require('./learned-strengths');
 const { createReceivers } = require('./receivers');
-const { createSilence } = require('./silence');
+const { createSourceLiveness } = require('./source-liveness');
 
 /**
  * All that a locator works with in one building.
@@ -23,31 +23,31 @@ const { createSilence } = require('./silence');
  */
 function createParts(building, model, { said, versions, watch }, learned) {
   const { radio, settings } = model;
-  const silence = createSilence(radio, settings);
-  for (const [id, { up }] of said) silence.status(radio.gateways.get(id), up);
-  const beliefs = createBeliefs(model, silence.means);
+  const liveness = createSourceLiveness(radio, settings);
+  for (const [id, { up }] of said) liveness.status(radio.gateways.get(id), up);
+  const beliefs = createBeliefs(model, liveness.isAlive);
   const windowsS = radio.sources.map(({ device }) => (device.window_ms ?? settings.windowMs) / 1000);
   const hearing = createHearing(settings, radio.beacons.size, windowsS);
-  const levels = createLevels(settings);
-  const history = createHistory(settings);
+  const learnedStrengths = createLearnedStrengths(settings);
+  const lookahead = createLookahead(settings);
   const receivers = createReceivers(radio, settings, learned);
   const corrections = createCorrections(radio, building.file.learned_offsets === false ? [] : versions);
-  const following = createFollowing(model, beliefs, hearing, levels, history, receivers, { watch, corrections });
+  const following = createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, receivers, { watch, corrections });
 
   /**
    * A slot for somebody.
-   * @param {import('./levels').Level} [level] of their tag or phone @param {number} [room] where history says they are
+   * @param {import('./learned-strengths').Strength} [strength] of their tag or phone @param {number} [room] where history says they are
    * @param {number} [sinceMs]
    */
-  function open(level, room, sinceMs) {
+  function open(strength, room, sinceMs) {
     const slot = beliefs.open();
     hearing.open(slot);
-    levels.open(slot, level);
-    history.open(slot, room, sinceMs);
+    learnedStrengths.open(slot, strength);
+    lookahead.open(slot, room, sinceMs);
     return slot;
   }
 
-  return { building, settings, model, silence, beliefs, hearing, levels, history, receivers, corrections, following, open };
+  return { building, settings, model, liveness, beliefs, hearing, learnedStrengths, lookahead, receivers, corrections, following, open };
 }
 
 module.exports = { createParts };

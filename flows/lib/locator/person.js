@@ -8,7 +8,7 @@
  * @typedef {import('../locator').LocationEvent} LocationEvent
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
- * @typedef {import('./choose').Choice & import('./steps').Line & {id: string, slot: number, heardS: number,
+ * @typedef {import('./choose').Choice & import('./reorder-buffer').Buffered & {id: string, slot: number, heardS: number,
  *   state: State|'new', reported: boolean, first: boolean}} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was reported, new until then;
  *   reported: the stay so far was handed out; first: history knows no other room before
@@ -48,9 +48,12 @@ const isHere = (person) => person.state === 'present' || person.state === 'stale
 /** @param {number} ageMs @param {import('./constants').Settings} settings @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
 
-/** @param {Pick<Person, 'id'|'slot'>} person @param {import('./levels').Levels} levels @returns {import('../locator').Level} */
-function levelOf({ id, slot }, levels) {
-  const { meanDb, variance } = levels.of(slot);
+/**
+ * @param {Pick<Person, 'id'|'slot'>} person @param {import('./learned-strengths').LearnedStrengths} learnedStrengths
+ * @returns {import('../locator').LearnedStrength}
+ */
+function learnedStrengthOf({ id, slot }, learnedStrengths) {
+  const { meanDb, variance } = learnedStrengths.of(slot);
   return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
 }
 
@@ -72,4 +75,4 @@ function reportEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, levelOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };
+module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };

@@ -9,9 +9,9 @@ const { expectedIn } = require('./source');
  * @typedef {object} Receivers
  * @property {(nowMs: number) => boolean} samples whether this moment counts, of many; nowMs: our clock
  * @property {(cells: [cell: number, probability: number][], remembered: import('./hearing').Remembered,
- *   level: import('./levels').Level, ms: number,
+ *   strength: import('./learned-strengths').Strength, ms: number,
  *   corrections?: Float32Array|null) => void} learn from what is remembered of one person at one moment; cells: where
- *   they may be; level: of their tag or phone; ms: event time; corrections: dB by source, by which readings were lowered
+ *   they may be; strength: of their tag or phone; ms: event time; corrections: dB by source, by which readings were lowered
  * @property {() => Receiver[]} all those that anything was learned of
  * @property {(list: Receiver[]) => void} restore those at the same place go on from there
  * @typedef {import('../locator').Receiver} Receiver
@@ -22,7 +22,7 @@ const MEMORY_MS = 600_000; // ten minutes of readings
 const GAP_AT_MOST_MS = 2000; // a longer silence does not age the mean, so that it stands on 300 readings even where few people pass
 const MOST_READINGS = MEMORY_MS / GAP_AT_MOST_MS; // what is restored weighs as much as so many
 const BOUND_DB = 20;
-const KNOWN_SHARE = 0.6; // of people whose level is not known this much better than at first nothing is learned
+const KNOWN_SHARE = 0.6; // of people whose strength is not known this much better than at first nothing is learned
 const MOMENTS_PER_S = 200; // more people are sampled: a mean over ten minutes needs no more
 
 /**
@@ -74,12 +74,12 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, level
       }
     },
     all: () => learned.flatMap(({ meanDb, readings }, k) => (readings === 0 ? []
-      : [{ kind: kindOf(k), id: sources[k].id, place: placeOf(sources[k].device), offset_db: meanDb, readings }])),
+      : [{ kind: kindOf(k), id: sources[k].id, place: placementKey(sources[k].device), offset_db: meanDb, readings }])),
     restore(list) {
       const known = new Map(list.map((one) => [`${one.kind} ${one.id}`, one]));
       sources.forEach(({ id, device }, k) => {
         const one = known.get(`${kindOf(k)} ${id}`);
-        if (one?.place !== placeOf(device)) return;
+        if (one?.place !== placementKey(device)) return;
         const { offset_db: meanDb, readings } = one;
         learned[k] = { meanDb, weight: Math.min(readings, MOST_READINGS), readings, ms: -Infinity };
       });
@@ -102,8 +102,8 @@ function add(learned, offDb, ms) {
  * All that the expected level depends on; another place, power or offset makes what was learned void.
  * @param {import('./radio').Device & {rssi_offset?: number}} device
  */
-function placeOf({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) {
+function placementKey({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) {
   return [level, room, x, y, tx ?? '', offset ?? ''].join(' ');
 }
 
-module.exports = { createReceivers, placeOf, KNOWN_SHARE };
+module.exports = { createReceivers, placementKey, KNOWN_SHARE };

@@ -3,7 +3,7 @@
 
 const { createHash } = require('node:crypto');
 const { keyOf } = require('./plan');
-const { placeOf } = require('./receivers');
+const { placementKey } = require('./receivers');
 const { copyIn, copyOut } = require('./slots');
 
 /**
@@ -16,8 +16,8 @@ const { copyIn, copyOut } = require('./slots');
  * @property {string} model what it can be restored into
  * @property {Omit<Person, 'slot'>[]} people
  * @property {Numbers[][]} parts of each of `slotted` the slots of those people, in their order
- * @property {string[]} beacons names of the numbers in the history
- * @property {import('./silence').Heard} silence
+ * @property {string[]} beacons ids of the numbers in the lookahead
+ * @property {import('./source-liveness').Heard} silence
  * @property {Map<string, import('./parts').Said>} said of gateways
  */
 
@@ -25,7 +25,7 @@ const { copyIn, copyOut } = require('./slots');
 const FORMAT = 2;
 
 /** What lives in slots. @param {Parts} parts */
-const slotted = ({ beliefs, hearing, levels, history }) => [beliefs, hearing, levels, history];
+const slotted = ({ beliefs, hearing, learnedStrengths, lookahead }) => [beliefs, hearing, learnedStrengths, lookahead];
 
 /** @type {WeakMap<import('./model').Model, string>} */
 const digests = new WeakMap();
@@ -36,14 +36,14 @@ function digestOf(model) {
   if (digest === undefined) {
     const { plan, cells, radio, settings } = model;
     const hash = createHash('sha256').update(JSON.stringify([FORMAT, settings, plan.rooms.map(keyOf),
-      radio.sources.map(({ id, device }) => [id, placeOf(device)])]));
+      radio.sources.map(({ id, device }) => [id, placementKey(device)])]));
     hash.update(Float64Array.from(cells.all.flatMap(({ x, y }) => [x, y]))).update(Float64Array.from(cells.room));
     digests.set(model, digest = hash.digest('hex'));
   }
   return digest;
 }
 
-/** @param {import('./steps').Step|null} step @returns {import('./steps').Step|null} */
+/** @param {import('./reorder-buffer').Step|null} step @returns {import('./reorder-buffer').Step|null} */
 const copyOf = (step) => step && { ...step, sources: step.sources.slice(), rssis: step.rssis.slice(), next: copyOf(step.next) };
 
 /**
@@ -57,8 +57,8 @@ function save(people, parts, said) {
     model: digestOf(parts.model),
     people: people.map(({ slot: _, ...person }) => ({ ...person, waiting: copyOf(person.waiting) })),
     parts: slotted(parts).map((part) => copyOut(part.arrays(), slots)),
-    beacons: parts.history.names(),
-    silence: parts.silence.save(),
+    beacons: parts.lookahead.ids(),
+    silence: parts.liveness.save(),
     said: new Map(said),
   };
 }
@@ -75,8 +75,8 @@ function restored({ people, parts: copies, beacons, silence }, isChosen, parts, 
   const from = people.flatMap(({ id }, n) => (isChosen(id) ? [n] : []));
   const to = from.map((n) => slotOf(people[n].id));
   slotted(parts).forEach((part, k) => copyIn(part.arrays(), copies[k], from, to));
-  parts.history.rename(to, beacons);
-  parts.silence.restore(silence);
+  parts.lookahead.rename(to, beacons);
+  parts.liveness.restore(silence);
   return from.map((n, k) => ({ ...people[n], waiting: copyOf(people[n].waiting), slot: to[k] }));
 }
 

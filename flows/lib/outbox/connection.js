@@ -4,7 +4,7 @@
 /**
  * Whether there is a connection to the broker, and whether it is another one than before: a broker that was killed has forgotten the
  * latest. Pure.
- * @typedef {import('.').Line} Line
+ * @typedef {import('.').Transport} Transport
  */
 
 function createConnection() {
@@ -13,14 +13,14 @@ function createConnection() {
   let last = null;
 
   return {
-    /** @param {Line|null} line @returns {'none'|'same'|'another'} */
-    look(line) {
-      if (!line?.connected()) {
+    /** @param {Transport|null} transport @returns {'none'|'same'|'another'} */
+    look(transport) {
+      if (!transport?.connected()) {
         if (last !== null) last = broken;
         return 'none';
       }
       const before = last;
-      last = line.connection?.() ?? line;
+      last = transport.connection?.() ?? transport;
       return last === before || before === null ? 'same' : 'another';
     },
   };

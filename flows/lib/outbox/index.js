@@ -10,7 +10,7 @@ const { createReplay } = require('./replay');
  * acknowledged since its last snapshot, so after each reconnect that is published again, in order: the same points.
  * @typedef {{topic: string, payload: string, retain?: boolean}} Message
  * @typedef {Message & {id: number, sentMs: number, settle: ((error?: Error) => void)|null, replayed?: boolean}} Entry
- * @typedef {object} Line
+ * @typedef {object} Transport
  * @property {(message: Message & {sda_id: number}) => void} send
  * @property {() => boolean} connected
  * @property {() => unknown} [connection] another value for each connection, so that a short break is noticed as well
@@ -49,8 +49,8 @@ function createOutbox(overrides = {}) {
   /** Since when there is a new connection through which nothing has got into the database yet; null: it is proven. @type {number|null} */
   let unprovenMs = null;
   let onReconnect = (/** @type {number} */ _nowMs) => {};
-  /** @type {Line|null} */
-  let line = null;
+  /** @type {Transport|null} */
+  let transport = null;
 
   /** @param {Entry} entry */
   function forget(entry) {
@@ -106,9 +106,9 @@ function createOutbox(overrides = {}) {
     }
   }
 
-  /** Whether there is a connection; what a new one takes is put into line. @param {number} nowMs */
+  /** Whether there is a connection; what a new one takes is queued. @param {number} nowMs */
   function noticeConnection(nowMs) {
-    const state = connection.look(line);
+    const state = connection.look(transport);
     if (state === 'another') {
       unprovenMs = nowMs;
       sendAgain(nowMs);
@@ -138,7 +138,7 @@ function createOutbox(overrides = {}) {
   function transmit(entry, nowMs) {
     entry.sentMs = nowMs;
     inFlight.set(entry.id, entry);
-    line?.send({ topic: entry.topic, payload: entry.payload, retain: entry.retain ?? false, sda_id: entry.id });
+    transport?.send({ topic: entry.topic, payload: entry.payload, retain: entry.retain ?? false, sda_id: entry.id });
   }
 
   /** The broker has it. @param {number} id @param {number} nowMs */
@@ -161,7 +161,7 @@ function createOutbox(overrides = {}) {
    * @throws {BrokerUnavailable}
    */
   function publish(message, nowMs, limitMs) {
-    if (!line?.connected()) return Promise.reject(new BrokerUnavailable('there is no connection to the broker'));
+    if (!transport?.connected()) return Promise.reject(new BrokerUnavailable('there is no connection to the broker'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new BrokerUnavailable(`the broker did not acknowledge within ${limitMs} ms`)), limitMs);
       put(message, nowMs, (error) => {
@@ -177,9 +177,9 @@ function createOutbox(overrides = {}) {
     pump,
     acknowledge,
     publish,
-    /** Connect the outbox with what sends; null takes it off again. @param {typeof line} next */
-    attach: (next) => { line = next; },
-    connected: () => line?.connected() ?? false,
+    /** Connect the outbox with what sends; null takes it off again. @param {typeof transport} next */
+    attach: (next) => { transport = next; },
+    connected: () => transport?.connected() ?? false,
     /** What the broker has not acknowledged yet, in the order of sending. @returns {Message[]} */
     unacknowledged: () => [...inFlight.values(), ...again, ...waiting.values()].filter(isFirst).map(asMessage),
     /**

@@ -65,10 +65,10 @@ async function warmingUp({ site, changes, clock }, fromMs, warmUpMs) {
 /**
  * Up to the moment itself.
  * @param {Means} means @param {Beginning} beginning @param {ReturnType<typeof import('./replay').createReplay>} replay of it
- * @param {number} fromMs @param {Parameters<Means['feed']['through']>[3]} steps @param {import('../store').Only|null} only
+ * @param {number} fromMs @param {Parameters<Means['feed']['replayRange']>[3]} callbacks @param {import('../store').Only|null} only
  */
-async function reach({ store, background, feed }, { locator, sinceMs, readMs }, replay, fromMs, steps, only) {
-  await feed.through(replay, readMs, Math.max(fromMs, readMs), steps, only);
+async function reach({ store, background, feed }, { locator, sinceMs, readMs }, replay, fromMs, callbacks, only) {
+  await feed.replayRange(replay, readMs, Math.max(fromMs, readMs), callbacks, only);
   if (sinceMs === undefined) await lookUpStarts(locator, readMs, store, background);
 }
 

@@ -2,7 +2,7 @@
 'use strict';
 
 const { makeBuilding } = require('../building');
-const { toBuilding, toGateway } = require('../intake/changes');
+const { buildingChange, gatewayChange } = require('../intake/changes');
 
 /**
  * Which buildings were in use in the past, and which gateways came and went.
@@ -35,8 +35,8 @@ function createBuildingChanges({ site, store, background, versions, warn }) {
     following = happening;
     const [first, ...next] = await buildings(fromMs);
     const states = await background.retry(() => store.gatewayStates(fromMs));
-    const past = [...next.map(({ building, ms }) => toBuilding(building, ms)),
-      ...states.map(({ gateway, up, ts }) => toGateway(gateway, up, ts))].sort((a, b) => a.ms - b.ms);
+    const past = [...next.map(({ building, ms }) => buildingChange(building, ms)),
+      ...states.map(({ gateway, up, ts }) => gatewayChange(gateway, up, ts))].sort((a, b) => a.ms - b.ms);
     happening.unshift(...past); // what happened meanwhile may be among both, which does no harm
     return { building: /** @type {{building: Building}} */ (first).building, changes: happening };
   }

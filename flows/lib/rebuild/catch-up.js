@@ -33,10 +33,10 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @param {import('./beginning').Beginning} time.beginning at `fromMs`
  * @param {number} [time.eventsToMs] events before are published, too; none, if not given
  * @param {number} [time.notBeforeMs] our clock at the end
- * @param {(ms: number, replay: ReturnType<typeof createReplay>) => void} [time.reached] that moment; what is sure is published
+ * @param {(endMs: number, replay: ReturnType<typeof createReplay>) => void} [time.onSliceDone] what is sure until then is published
  */
 async function catchUp(means, incoming, time) {
-  const { fromMs, staff, beginning, eventsToMs, notBeforeMs = -Infinity, reached: onReached = () => {} } = time;
+  const { fromMs, staff, beginning, eventsToMs, notBeforeMs = -Infinity, onSliceDone: onTimeDone = () => {} } = time;
   const { site, background, feed, publishing, coverage, clock } = means;
   // Some were not known there as they are now: they go on from an older checkpoint, later.
   for (const part of staff ? [] : coverage.missedAt(beginning.sinceMs ?? -Infinity)) coverage.repeats.add({ ...part, toMs: clock() });
@@ -45,21 +45,21 @@ async function catchUp(means, incoming, time) {
   const only = staff && onlyOf(staff, [beginning.building, site.building()]);
   const replay = createReplay(beginning, site.emptyOutcome,
     { fromMs, staff: theirs, eventsToMs, onBatch: incoming.replayed });
-  const some = () => publishing.some(replay);
-  const reached = async (/** @type {number} */ ms) => {
+  const publishSome = () => publishing.publishSome(replay);
+  const onSliceDone = async (/** @type {number} */ ms) => {
     await publishing.publish(replay.take());
-    onReached(ms, replay);
+    onTimeDone(ms, replay);
     if (!staff) means.saving.replayed(replay, ms);
   };
 
-  await reach(means, beginning, replay, fromMs, { some }, only);
+  await reach(means, beginning, replay, fromMs, { publishSome }, only);
   let cursorMs = Math.max(fromMs, beginning.readMs);
   const beganMs = clock();
   do {
     const nowMs = clock();
     await allStored(means);
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
-    await feed.through(replay, cursorMs, toMs, { some, reading: incoming.reading, reached }, only);
+    await feed.replayRange(replay, cursorMs, toMs, { publishSome, onSliceStart: incoming.onSliceStart, onSliceDone }, only);
     cursorMs = toMs;
     await background.breathe();
   } while (clock() - cursorMs > NEAR_MS || (incoming.draining(clock()) && clock() - beganMs < DRAIN_MS && await wait(background)));
@@ -72,7 +72,7 @@ async function catchUp(means, incoming, time) {
   // Until now the locator of the present published as well, and may have known a stay's end worse, but said it later.
   await publishing.publish({ locations: [], stays: [...ended, ...stays] });
   const isOpen = (/** @type {import('../locator').Presence} */ { staff_id: id, state }) => state !== 'lost' && (theirs?.has(id) ?? true);
-  await publishing.makeRoom(site.openStays().filter(isOpen), fromMs);
+  await publishing.retractContradicted(site.openStays().filter(isOpen), fromMs);
 }
 
 /** @param {import('./background').Background} background */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { DECIDED_MS } = require('../coverage');
+const { FINAL_AFTER_MS } = require('../coverage');
 const { PRESENT_MS } = require('./range');
 
 /**
@@ -22,7 +22,7 @@ function takeDue(coverage, clock, hasTags) {
     part, isRepeat: false,
     done() {
       coverage.published(part, clock());
-      if (part.staff) coverage.repeats.done({ ...part, fromMs: part.fromMs - DECIDED_MS, toMs: clock() }, clock());
+      if (part.staff) coverage.repeats.done({ ...part, fromMs: part.fromMs - FINAL_AFTER_MS, toMs: clock() }, clock());
     },
     failed: () => coverage.failed(part, clock()),
   }));

@@ -27,37 +27,39 @@ function createFeed(store, background, clock, onRows) {
    * @param {ReturnType<typeof import('./replay').createReplay>} replay
    * @param {number} fromMs inclusive
    * @param {number} toMs exclusive
-   * @param {{some: () => Promise<void>, reading?: (ms: number) => void, reached?: (ms: number) => Promise<void>}} steps some: hands out
-   *   what was found, called often; reading: what is read next ends there; reached: everything before was heard
+   * @param {object} callbacks
+   * @param {() => Promise<void>} callbacks.publishSome what was found; is called often
+   * @param {(endMs: number) => void} [callbacks.onSliceStart] what is read next ends there
+   * @param {(endMs: number) => Promise<void>} [callbacks.onSliceDone] everything before was heard
    * @param {import('../store').Only|null} [only] of these receivers; null: of all
    */
-  async function through(replay, fromMs, toMs, { some, reading = () => {}, reached = async () => {} }, only = null) {
+  async function replayRange(replay, fromMs, toMs, { publishSome, onSliceStart = () => {}, onSliceDone = async () => {} }, only = null) {
     let cursorMs = fromMs;
     while (cursorMs < toMs) {
       const endMs = Math.min(cursorMs + lengthMs, toMs);
-      reading(endMs);
+      onSliceStart(endMs);
       const askedMs = clock();
-      const rows = await slice(replay, cursorMs, endMs, some, only);
+      const rows = await slice(replay, cursorMs, endMs, publishSome, only);
       const tookMs = clock() - askedMs;
       cursorMs = endMs;
       if (rows > SLICE_ROWS || tookMs > SLICE_MS) lengthMs = Math.max(Math.floor(lengthMs / 2), SHORTEST_SLICE_MS);
       else if (rows < SLICE_ROWS / 4 && tookMs < SLICE_MS / 2) lengthMs = Math.min(lengthMs * 2, LONGEST_SLICE_MS);
       if (rows === 0 && endMs < toMs) {
-        reading(toMs);
+        onSliceStart(toMs);
         cursorMs = (await background.retry(() => store.firstReading(endMs, toMs, only))) ?? toMs;
       }
       await inPieces(replay.passing(cursorMs));
-      await some();
-      await reached(cursorMs);
+      await publishSome();
+      await onSliceDone(cursorMs);
     }
   }
 
   /**
    * @param {ReturnType<typeof import('./replay').createReplay>} replay @param {number} fromMs @param {number} toMs
-   * @param {() => Promise<void>} some @param {import('../store').Only|null} only
+   * @param {() => Promise<void>} publishSome @param {import('../store').Only|null} only
    * @returns {Promise<number>} rows
    */
-  async function slice(replay, fromMs, toMs, some, only) {
+  async function slice(replay, fromMs, toMs, publishSome, only) {
     let resumeMs = fromMs;
     let count = 0;
     await background.retry(async () => {
@@ -77,14 +79,14 @@ function createFeed(store, background, clock, onRows) {
         count += rows.length;
         await hear(grouping.push(rows));
         onRows(rows.length, resumeMs);
-        await some();
+        await publishSome();
       }, only);
       await hear(grouping.finish());
     });
     return count;
   }
 
-  return { through };
+  return { replayRange };
 }
 
 module.exports = { createFeed };

@@ -74,7 +74,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       for (const batch of awaited) if (batch.ts < ms && awaited.delete(batch)) onLate(batch);
     },
     /** What is read next ends here, and all before is read. @param {number} ms */
-    reading(ms) {
+    onSliceStart(ms) {
       [readMs, readingMs] = [readingMs, Math.max(readingMs, ms)];
       for (const batch of awaited) if (batch.ts < readingMs && awaited.delete(batch)) open.add(batch);
       for (const batch of open) if (batch.ts < readMs && open.delete(batch)) lateUnlessHeard(batch);

@@ -100,10 +100,10 @@ function createPublishing(site, store, background, clock, onPublished, keepsOrde
   }
 
   /**
-   * What was published since a time about people's stays that go on, and says otherwise, is taken back.
+   * Retracts stays published since `fromMs` that contradict these open stays.
    * @param {import('../locator').Presence[]} open who is where, and since when @param {number} fromMs
    */
-  async function makeRoom(open, fromMs) {
+  async function retractContradicted(open, fromMs) {
     if (open.length === 0) return;
     const stored = await background.retry(() => storedStays(fromMs - BULK_MS, clock()));
     const changes = open.flatMap((presence) => {
@@ -128,10 +128,10 @@ function createPublishing(site, store, background, clock, onPublished, keepsOrde
 
   return {
     publish,
-    makeRoom,
+    retractContradicted,
     confirm,
     /** When enough has come together. @param {{count: () => number, take: () => import('./replay').Found}} replay */
-    some: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
+    publishSome: async (replay) => { if (replay.count() >= MESSAGE_POINTS) await publish(replay.take()); },
   };
 }
 

@@ -27,16 +27,16 @@ async function rebuildRange(means, fromMs, toMs, people) {
   const from = await beginAt(means, fromMs, people);
   const only = people && onlyOf(people, [from.building, site.building()]);
   const replay = createReplay(from, site.emptyOutcome, { fromMs, toMs, staff });
-  const steps = { some: () => publishing.some(replay) };
+  const callbacks = { publishSome: () => publishing.publishSome(replay) };
 
-  await reach(means, from, replay, fromMs, steps, only);
+  await reach(means, from, replay, fromMs, callbacks, only);
   const presentMs = clock() - PRESENT_MS;
   let cursorMs = Math.max(Math.min(toMs + 1, presentMs), fromMs);
-  await feed.through(replay, fromMs, cursorMs, steps, only);
+  await feed.replayRange(replay, fromMs, cursorMs, callbacks, only);
   const endMs = Math.min(cursorMs + RUN_OUT_MS, presentMs);
   while (cursorMs < endMs && replay.openStays().length > 0) {
     const nextMs = Math.min(cursorMs + RUN_OUT_STEP_MS, endMs);
-    await feed.through(replay, cursorMs, nextMs, steps, only);
+    await feed.replayRange(replay, cursorMs, nextMs, callbacks, only);
     cursorMs = nextMs;
   }
   // Where it is open at the end the locator of the present knows better, if it knows anything.
@@ -58,7 +58,7 @@ function publishStarts(site, replay, fromMs, toMs, nowMs) {
   for (const { staff_id: id, room, since } of replay.openPresences()) {
     const present = now.get(id);
     if (present?.room !== room || present.since === since || present.since > toMs) continue;
-    if (since >= fromMs || present.since >= fromMs) site.began(id, room, since, nowMs);
+    if (since >= fromMs || present.since >= fromMs) site.correctStayStart(id, room, since, nowMs);
   }
 }
 

@@ -51,7 +51,7 @@ async function recover(means, incoming, gapMs) {
   if (warmUpMs < WARM_UP_MS) means.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
   const beginning = await beginAt(means, fromMs, null, warmUpMs);
   await catchUp(means, incoming, { fromMs, staff: null, beginning, eventsToMs: eventsFromMs(), notBeforeMs: startedMs + UNDERWAY_MS,
-    reached: (ms, replay) => coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock()) });
+    onSliceDone: (ms, replay) => coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock()) });
   coverage.published({ fromMs: gapMs, toMs: startedMs, staff: null }, clock());
   coverage.caughtUp(clock());
 }

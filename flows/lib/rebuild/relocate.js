@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ASIDE_MS, DECIDED_MS, FOLLOWED_MS } = require('../coverage');
+const { CATCH_UP_WITHIN_MS, FINAL_AFTER_MS, REBUILD_PADDING_MS } = require('../coverage');
 const { checkpointOf, fromCheckpoint } = require('./beginning');
 const { catchUp } = require('./catch-up');
 const { createIncoming } = require('./incoming');
@@ -16,14 +16,15 @@ const { PRESENT_MS, rebuildRange } = require('./range');
 async function relocate(means, { part: { fromMs, toMs, staff }, isRepeat }) {
   const { site, coverage, clock } = means;
   const wholeMs = (/** @type {number} */ ms) => Math.floor(ms / 1000) * 1000; // a location may carry the beginning of its second
-  const beforeMs = wholeMs(fromMs - DECIDED_MS);
-  const checkpoint = fromMs > clock() - FOLLOWED_MS ? await checkpointOf(means, beforeMs, staff) : null;
+  const beforeMs = wholeMs(fromMs - FINAL_AFTER_MS);
+  const checkpoint = fromMs > clock() - CATCH_UP_WITHIN_MS ? await checkpointOf(means, beforeMs, staff) : null;
   const beginning = checkpoint && await fromCheckpoint(means, checkpoint, staff);
   if (!beginning) {
-    const asideMs = isRepeat ? 0 : ASIDE_MS;
-    await rebuildRange(means, wholeMs(fromMs - asideMs), Math.min(toMs + asideMs, clock()), staff);
+    const paddingMs = isRepeat ? 0 : REBUILD_PADDING_MS;
+    await rebuildRange(means, wholeMs(fromMs - paddingMs), Math.min(toMs + paddingMs, clock()), staff);
     // The locator of the present went on without it, and may differ for a while from one that heard it in time.
-    if (!isRepeat && toMs + ASIDE_MS > clock() - PRESENT_MS) coverage.repeats.add({ fromMs, toMs: toMs + ASIDE_MS, staff });
+    const paddedMs = toMs + REBUILD_PADDING_MS;
+    if (!isRepeat && paddedMs > clock() - PRESENT_MS) coverage.repeats.add({ fromMs, toMs: paddedMs, staff });
     return;
   }
   const incoming = createIncoming(() => {}, clock());

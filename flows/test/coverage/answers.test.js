@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createBuilding } = require('../../lib/building');
-const { createCoverage, DECIDED_MS } = require('../../lib/coverage');
+const { createCoverage, FINAL_AFTER_MS } = require('../../lib/coverage');
 const { createDescription } = require('../../lib/http/v1/description');
 const { createSessions } = require('../../lib/access/sessions');
 const { createSite } = require('../../lib/site');
@@ -88,7 +88,7 @@ test('a backlog of one person is 503 for them, and for all others an answer that
     const { status, retryS, body } = await ask(path, WINDOW);
     if (OF_ONE.includes(path)) assert.deepEqual([path, status, retryS > 0], [path, 503, true], JSON.stringify(body));
     else if (path === '/api/v1/events') assert.equal(status, 200);
-    else assert.deepEqual([path, status, body.complete_until_ms], [path, 200, withinWindow - DECIDED_MS]);
+    else assert.deepEqual([path, status, body.complete_until_ms], [path, 200, withinWindow - FINAL_AFTER_MS]);
   }
   assert.equal((await ask('/api/v1/stays', { ...WINDOW, staff_id: '0,1' })).status, 503);
   assert.equal((await ask('/api/v1/stays', { ...WINDOW, staff_id: '1' })).status, 200);

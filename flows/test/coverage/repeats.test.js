@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createRepeats } = require('../../lib/coverage/repeats');
-const { ARRIVED_MS } = require('../../lib/coverage/underway');
+const { ARRIVED_MS } = require('../../lib/coverage/unconfirmed');
 
 const MIN = 60_000;
 const part = (fromMs, toMs, ...staff) => ({ fromMs, toMs, staff: staff.length > 0 ? staff : null });

@@ -36,10 +36,10 @@ function scene(changes = {}, overrides = {}) {
      * @param {number[]} sources @param {number[]} levels @param {any} [how]
      */
     weighed(sources, levels, { common = UNKNOWN_LEVEL, readings = 4, silence = NO_SILENCE, kept = 1, share = 1, prior = null,
-      listening = () => true, at = [...cells.all.keys()] } = {}) {
+      isAlive = () => true, at = [...cells.all.keys()] } = {}) {
       const mass = new Float64Array(cells.all.length);
       for (const c of at) mass[c] = prior ? prior[c] : 1 / at.length;
-      const evidence = createEvidence(radio, settings, mass, listening, cells.room);
+      const evidence = createEvidence(radio, settings, mass, isAlive, cells.room);
       const remembered = { count: sources.length, sources: Int32Array.from(sources), levels: Float64Array.from(levels),
         readings: new Float64Array(sources.length).fill(readings), ages: new Float64Array(sources.length) };
       const found = evidence.weigh(Int32Array.from(at), at.length, remembered, common, silence, kept, share);
@@ -208,7 +208,7 @@ describe('power', () => {
   test('a room of which nothing is heard is unlikely; not so where its devices are out, or are none that could be heard', () => {
     const rssis = others.map((_, k) => -60 - k);
     assert.ok(Math.abs(said(others, rssis) + powerNats * powerFolds) < 1e-6);
-    assert.ok(Math.abs(said(others, rssis, { listening: (/** @type {number} */ source) => source !== first }) + powerNats) < 1e-6);
+    assert.ok(Math.abs(said(others, rssis, { isAlive: (/** @type {number} */ source) => source !== first }) + powerNats) < 1e-6);
     const file = houseFile();
     file.gateways = file.gateways.filter((/** @type {any} */ { id }) => id !== 'gw-G-a');
     const settings = DEFAULTS;
@@ -236,7 +236,7 @@ describe('silence', () => {
   });
 
   test('means nothing of a device that is out, and nothing of one that was heard', () => {
-    assert.ok(silent({ listening: (/** @type {number} */ source) => source !== first }) > silent());
+    assert.ok(silent({ isAlive: (/** @type {number} */ source) => source !== first }) > silent());
     const heard = HOUSE.weighed(gateways, asIn(here), { silence: SILENCE }).mass;
     assert.ok(odds(heard) > silent());
   });

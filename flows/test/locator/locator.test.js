@@ -185,19 +185,19 @@ describe('rooms', () => {
     }
   });
 
-  test('the level of a tag is learned, and kept over a change of the building', () => {
+  test('the strength of a tag is learned, and kept over a change of the building', () => {
     const scene = createScene();
-    const level = () => scene.locator.levels().find(({ staff_id: id }) => id === '1') ?? { level_db: NaN, level_sd_db: NaN };
+    const strength = () => scene.locator.learnedStrengths().find(({ staff_id: id }) => id === '1') ?? { level_db: NaN, level_sd_db: NaN };
     const ether = createEther(house());
     for (let s = 0; s < 300; s += 1) {
       const start = scene.now();
       for (const batch of ether.gateways(PLACES['G-b'], start)) scene.hear(louder(15, batch));
       scene.wait(start + 1000 - scene.now());
     }
-    const learned = level();
+    const learned = strength();
     assert.ok(learned.level_db > 10 && learned.level_db < 20 && learned.level_sd_db < 2, JSON.stringify(learned));
     scene.locator.setBuilding(house({ 'gw-G-a': { rssi_offset: 3 } }), scene.now(), scene.outcome); // what waits is taken before
-    assert.ok(Math.abs(level().level_db - learned.level_db) < 0.1 && Math.abs(level().level_sd_db - learned.level_sd_db) < 0.1);
+    assert.ok(Math.abs(strength().level_db - learned.level_db) < 0.1 && Math.abs(strength().level_sd_db - learned.level_sd_db) < 0.1);
   });
 
   test('a phone held to a beacon is there at once', () => {
@@ -449,7 +449,7 @@ describe('another building', () => {
     scene.wait(1000);
     assert.deepEqual(leaves().map(({ staff_id: id }) => id).sort(), people.filter((_, n) => n % 2).map(({ id }) => id).sort());
     assert.equal(scene.locator.presences().length, 350);
-    assert.equal(scene.locator.levels().length, 700);
+    assert.equal(scene.locator.learnedStrengths().length, 700);
   });
 
   test('whose room is gone has left it, once, also when nothing more is heard of them', () => {

@@ -94,7 +94,7 @@ test('nothing is known of who was never heard, nor of those with a first reading
   assert.equal(locator.trace('1'), null);
   locator.hear({ kind: 'gateway', receiver: 'gw-G-a', ts: T0, readings: [{ beacon: 'C0FFEE000001', rssi: -60 }] }, T0 + 10, outcome);
   assert.equal(locator.trace('1'), null);
-  assert.deepEqual(locator.levels().map(({ staff_id: id, level_db: db }) => [id, db]), [['1', 0]]);
+  assert.deepEqual(locator.learnedStrengths().map(({ staff_id: id, level_db: db }) => [id, db]), [['1', 0]]);
   stand('G-a', 10);
   wait(DEFAULTS.lostMs + 1000);
   assert.equal(check(locator.trace('1')).room, 'G-a', 'the last one');
@@ -105,7 +105,7 @@ test('nothing is known of who was never heard, nor of those with a first reading
 test('looking changes nothing', () => {
   const [looked, not] = [scene(), scene()];
   for (const room of ['G-a', 'G-hall', 'U-c']) {
-    looked.stand(room, 20, () => { looked.locator.trace('1'); looked.locator.levels(); });
+    looked.stand(room, 20, () => { looked.locator.trace('1'); looked.locator.learnedStrengths(); });
     not.stand(room, 20);
   }
   assert.deepEqual(looked.outcome, not.outcome);

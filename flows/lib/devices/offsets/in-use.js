@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { placeOf } = require('../../locator');
+const { placementKey } = require('../../locator');
 
 /**
  * The learned offsets in use, for people to look at.
@@ -24,7 +24,7 @@ function offsetsInUse({ building, offsetVersions }, nowMs) {
   return (kind, id) => {
     const found = known.get(`${kind} ${id}`);
     const device = (kind === 'gateway' ? gateways : beacons).get(id);
-    return found && device && placeOf(device) === found.place ? { db: found.db, since: found.since } : null;
+    return found && device && placementKey(device) === found.place ? { db: found.db, since: found.since } : null;
   };
 }
 

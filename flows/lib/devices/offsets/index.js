@@ -28,7 +28,7 @@ const CHANGE_DB = 2; // for less there is no new version
 /**
  * @param {object} means
  * @param {string} means.folder of the files: versions in use, and what they are learned from
- * @param {Pick<import('../../site').Site, 'building'|'offsetVersions'|'onMoment'>} means.site
+ * @param {Pick<import('../../site').Site, 'building'|'offsetVersions'|'onOffsetSample'>} means.site
  * @param {() => number} means.clock
  * @param {(text: string) => void} means.warn
  * @param {(text: string) => void} means.log
@@ -78,7 +78,7 @@ function createLearnedOffsets({ folder, site, clock, warn, log }) {
         warn(`${witnessFile} is damaged, what offsets are learned from is gathered again: ${error}`);
         witnesses.clear();
       }
-      site.onMoment(witnesses.note);
+      site.onOffsetSample(witnesses.note);
     },
     /** To be called about once a minute. @returns {Promise<void>} */
     update() {

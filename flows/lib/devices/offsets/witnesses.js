@@ -4,7 +4,7 @@
 /**
  * What people's readings said about each gateway and beacon, by place: a mean for each square of a room. Bounded, however long it
  * goes on.
- * @typedef {import('../../locator').Moment} Moment
+ * @typedef {import('../../locator').OffsetSample} OffsetSample
  * @typedef {import('./estimate').Spot} Spot
  * @typedef {{kind: 'gateway'|'beacon', id: string, place: string, spots: Map<string, Spot>}} Witnessed
  * @typedef {{devices: {kind: 'gateway'|'beacon', id: string, place: string, spots: [string, ...number[]][]}[], people: number,
@@ -28,7 +28,7 @@ function createWitnesses() {
   /** Quarters of an hour in which somebody was heard. @type {Set<number>} */
   let quarters = new Set();
 
-  /** @param {Moment} moment */
+  /** @param {OffsetSample} sample */
   function note({ staff_id: staffId, ms, room, x_m: x, y_m: y, devices: heard }) {
     if (heard.length < 2) return; // one alone says nothing about differences
     if (people.size < PEOPLE) people.add(staffId);

@@ -41,10 +41,10 @@ function createStaffAnswers(context) {
   /** @param {Ask} ask */
   function listStaff(ask) {
     const present = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
-    const levels = new Map(site.levels().map((level) => [level.staff_id, level]));
+    const learnedStrengths = new Map(site.learnedStrengths().map((one) => [one.staff_id, one]));
     const ids = [...new Set([...site.building().staff.keys(), ...present.keys()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
-    return { staff: items.map((id) => about(id, present.get(id), levels.get(id))), next };
+    return { staff: items.map((id) => about(id, present.get(id), learnedStrengths.get(id))), next };
   }
 
   /** @param {Ask} ask */

@@ -10,7 +10,7 @@ const LATEST = 16; // older ones are late anyway
  * @param {import('./radio').Radio} radio
  * @param {import('./constants').Settings} settings
  */
-function createSilence(radio, { aliveMs, beaconDeadMs }) {
+function createSourceLiveness(radio, { aliveMs, beaconDeadMs }) {
   const heardMs = new Float64Array(radio.sources.length);
   /** @type {Map<number, string[]>} the latest batches of each gateway, by source */
   const latest = new Map();
@@ -50,12 +50,12 @@ function createSilence(radio, { aliveMs, beaconDeadMs }) {
       for (const [source, keys] of before.latest) latest.set(source, [...new Set([...keys, ...latest.get(source) ?? []])].slice(-LATEST));
       sinceMs = Math.min(sinceMs, before.sinceMs);
     },
-    /** @param {number} source @param {number} nowMs */
-    means(source, nowMs) {
+    /** Whether it says something that a source was not heard. @param {number} source @param {number} nowMs */
+    isAlive(source, nowMs) {
       if (source < beacons) return nowMs - Math.max(heardMs[source], sinceMs) < beaconDeadMs;
       return online.get(source) ?? nowMs - heardMs[source] < aliveMs;
     },
   };
 }
 
-module.exports = { createSilence };
+module.exports = { createSourceLiveness };

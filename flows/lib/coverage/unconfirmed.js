@@ -2,14 +2,14 @@
 'use strict';
 
 /**
- * Parts of the past that were located again and published, and are perhaps not stored yet. Pure.
+ * Parts of the past that were located again and published, but are not yet proven to be stored. Pure.
  * @typedef {import('.').Part} Part
  */
 
 /** What was published is in the database by then. */
 const ARRIVED_MS = 1000;
 
-function createUnderway() {
+function createUnconfirmed() {
   /** @type {{part: Part, publishedMs: number}[]} */
   let parts = [];
 
@@ -26,4 +26,4 @@ function createUnderway() {
   };
 }
 
-module.exports = { createUnderway, ARRIVED_MS };
+module.exports = { createUnconfirmed, ARRIVED_MS };

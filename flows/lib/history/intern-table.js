@@ -5,7 +5,7 @@
  * Numbers for things that come again and again, so that each is kept once.
  * @template T
  * @typedef {{of: (key: string, value: T) => number, at: (number: number) => T, keyAt: (number: number) => string,
- *   isFilling: () => boolean}} Words of: −1 when there are too many
+ *   isFilling: () => boolean}} InternTable of: −1 when there are too many
  */
 
 /** From here on it pays to search for unused ones. */
@@ -14,9 +14,9 @@ const FILLING_SHARE = 0.75;
 /**
  * @template T
  * @param {number} limit
- * @returns {Words<T>}
+ * @returns {InternTable<T>}
  */
-function createWords(limit) {
+function createInternTable(limit) {
   /** @type {Map<string, number>} */
   const numbers = new Map();
   /** @type {string[]} */
@@ -38,4 +38,4 @@ function createWords(limit) {
   };
 }
 
-module.exports = { createWords };
+module.exports = { createInternTable };

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { mock, test } = require('node:test');
-const { createExchange, BEFORE_MS, STORED_MS } = require('../../lib/coverage/exchange');
+const { createDeployGap, BEFORE_MS, STORED_MS } = require('../../lib/coverage/deploy-gap');
 
 const T = 1_700_000_000_000;
 
@@ -10,17 +10,17 @@ test('the time in which a node was exchanged is located again once its readings 
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: T });
   t.after(() => mock.timers.reset());
   const lost = mock.fn();
-  const exchange = createExchange({ lost, clock: Date.now });
-  exchange.opened();
+  const deployGap = createDeployGap({ lost, clock: Date.now });
+  deployGap.nodeOpened();
   mock.timers.tick(STORED_MS);
-  assert.equal(lost.mock.callCount(), 0, 'the first start is no exchange');
-  exchange.closed();
+  assert.equal(lost.mock.callCount(), 0, 'the first start is no gap');
+  deployGap.nodeClosed();
   mock.timers.tick(700);
-  exchange.opened();
+  deployGap.nodeOpened();
   mock.timers.tick(STORED_MS - 1);
-  exchange.closed(); // another deploy follows
+  deployGap.nodeClosed(); // another deploy follows
   mock.timers.tick(300);
-  exchange.opened();
+  deployGap.nodeOpened();
   mock.timers.tick(STORED_MS);
   const from = T + STORED_MS - BEFORE_MS;
   assert.deepEqual(lost.mock.calls.map((call) => call.arguments).at(-1), [from, T + STORED_MS + 700 + STORED_MS - 1 + 300]);
@@ -30,10 +30,10 @@ test('nothing is asked for after the site was closed', (t) => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: T });
   t.after(() => mock.timers.reset());
   const lost = mock.fn();
-  const exchange = createExchange({ lost, clock: Date.now });
-  exchange.closed();
-  exchange.opened();
-  exchange.stop();
+  const deployGap = createDeployGap({ lost, clock: Date.now });
+  deployGap.nodeClosed();
+  deployGap.nodeOpened();
+  deployGap.stop();
   mock.timers.tick(STORED_MS * 2);
   assert.equal(lost.mock.callCount(), 0);
 });

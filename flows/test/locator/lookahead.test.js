@@ -4,24 +4,24 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { DEFAULTS } = require('../../lib/locator/constants');
-const { createHistory } = require('../../lib/locator/history');
+const { createLookahead } = require('../../lib/locator/lookahead');
 const fc = require('../support/fast-check');
 
 const ROOMS = 9;
 const START_S = 1_700_000_000;
 
 /**
- * One person's history, one second after the other.
- * @param {{settings?: any, slot?: number, history?: any}} [how]
+ * One person's lookahead, one second after the other.
+ * @param {{settings?: any, slot?: number, lookahead?: any}} [how]
  */
-function scene({ settings = DEFAULTS, slot = 0, history = createHistory(settings) } = {}) {
-  history.open(slot);
+function scene({ settings = DEFAULTS, slot = 0, lookahead = createLookahead(settings) } = {}) {
+  lookahead.open(slot);
   let second = START_S;
   /** @type {any[]} */
   const decided = [];
   const take = (/** @type {any} */ one) => decided.push(one);
   return {
-    history,
+    lookahead,
     decided,
     /** The room of each second decided, by the second's number. */
     rooms: () => decided.map(({ room }) => room),
@@ -32,12 +32,12 @@ function scene({ settings = DEFAULTS, slot = 0, history = createHistory(settings
       const rooms = Int32Array.from(Object.keys(chances), Number);
       for (let n = 0; n < seconds; n += 1) {
         const best = rooms.reduce((a, b) => (all[b] > all[a] ? b : a));
-        history.add(slot, { second, beacon: `B${second % 3}`, rssi: -50 - (second % 40), room: best }, second * 1000, take);
-        history.note(slot, { rooms, count: rooms.length }, all);
+        lookahead.add(slot, { second, beacon: `B${second % 3}`, rssi: -50 - (second % 40), room: best }, second * 1000, take);
+        lookahead.note(slot, { rooms, count: rooms.length }, all);
         second += gapS;
       }
     },
-    finish: () => history.finish(slot, take),
+    finish: () => lookahead.finish(slot, take),
   };
 }
 
@@ -52,13 +52,13 @@ test('a second is decided when `lookaheadS` more are known, each once and in ord
       one.hear({ [room]: 1 }, 1, gapS);
       seconds.push(at);
       assert.deepEqual(one.decided.map(({ second }) => second), seconds.filter((second) => second + DEFAULTS.lookaheadS < at));
-      assert.equal(one.history.openFromMs(0), seconds[one.decided.length] * 1000);
+      assert.equal(one.lookahead.openFromMs(0), seconds[one.decided.length] * 1000);
       at += gapS;
     }
     one.finish();
     assert.deepEqual(one.decided.map(({ second }) => second), seconds);
     assert.ok(one.decided.every(({ second, beacon, rssi }) => beacon === `B${second % 3}` && rssi === -50 - (second % 40)));
-    assert.equal(one.history.openFromMs(0), Infinity);
+    assert.equal(one.lookahead.openFromMs(0), Infinity);
   }));
 });
 
@@ -81,7 +81,7 @@ test('a change lies where the room became likelier, and ends the stay of before 
   assert.equal(more.length, 0);
   assert.ok(Math.abs(change.second - START_S - 30) <= DEFAULTS.lookaheadS / 2 + 1, `${change.second - START_S}`);
   assert.deepEqual([change.before, change.beforeMs, change.sinceMs], [1, START_S * 1000, change.second * 1000]);
-  assert.deepEqual([one.history.roomOf(0), one.history.sinceOf(0)], [2, change.sinceMs]);
+  assert.deepEqual([one.lookahead.roomOf(0), one.lookahead.sinceOf(0)], [2, change.sinceMs]);
 });
 
 test('a room that is likelier for four seconds only was never entered, nor one that somebody rarely heard was in once', () => {
@@ -107,29 +107,29 @@ test('nobody leaves a room before the second in front of that in which the new o
 test('the gap is the mean time between the seconds that are open, whether the last one is among them or not', () => {
   for (const gapS of [1, 2, 3, 7]) {
     const one = scene();
-    assert.equal(one.history.gapOf(0, START_S), 1, 'nothing is open');
+    assert.equal(one.lookahead.gapOf(0, START_S), 1, 'nothing is open');
     one.hear({ 1: 1 }, 10, gapS);
     const last = START_S + 9 * gapS;
-    assert.deepEqual([last, last + gapS].map((second) => one.history.gapOf(0, second)), [gapS, gapS]);
+    assert.deepEqual([last, last + gapS].map((second) => one.lookahead.gapOf(0, second)), [gapS, gapS]);
   }
   const one = scene();
   one.hear({ 1: 1 }, 1);
-  assert.equal(one.history.gapOf(0, START_S + 20), 20);
+  assert.equal(one.lookahead.gapOf(0, START_S + 20), 20);
 });
 
 test('of more beacons than 16 bits can number each keeps its name', () => {
-  const history = createHistory(DEFAULTS);
+  const lookahead = createLookahead(DEFAULTS);
   /** @type {any[]} */
   const decided = [];
   const take = (/** @type {any} */ one) => decided.push(one);
   const chances = Float64Array.of(1);
-  history.open(0);
+  lookahead.open(0);
   for (let n = 0; n < 66_000; n += 1) {
-    history.add(0, { second: START_S + n, beacon: `B${n}`, rssi: -50, room: 0 }, (START_S + n) * 1000, take);
-    history.note(0, { rooms: Int32Array.of(0), count: 1 }, chances);
-    if (n === 65_990) history.open(1); // others come when the numbers are wide already
+    lookahead.add(0, { second: START_S + n, beacon: `B${n}`, rssi: -50, room: 0 }, (START_S + n) * 1000, take);
+    lookahead.note(0, { rooms: Int32Array.of(0), count: 1 }, chances);
+    if (n === 65_990) lookahead.open(1); // others come when the numbers are wide already
   }
-  history.finish(0, take);
+  lookahead.finish(0, take);
   assert.ok(decided.every(({ beacon, second }, n) => beacon === `B${n}` && second === START_S + n));
 });
 
@@ -155,9 +155,9 @@ test('of more possible rooms than are kept the likeliest count, whatever their o
   }));
 });
 
-test('people do not share a history, however many there are', () => {
-  const history = createHistory(DEFAULTS);
-  const people = Array.from({ length: 40 }, (_, slot) => scene({ history, slot }));
+test('people do not share a lookahead, however many there are', () => {
+  const lookahead = createLookahead(DEFAULTS);
+  const people = Array.from({ length: 40 }, (_, slot) => scene({ lookahead, slot }));
   people.forEach((one, slot) => one.hear({ [slot % ROOMS]: 1 }, 12));
   people.forEach((one, slot) => {
     one.finish();
@@ -166,9 +166,9 @@ test('people do not share a history, however many there are', () => {
 });
 
 test('somebody known to be in a room has been there since', () => {
-  const history = createHistory(DEFAULTS);
-  const one = scene({ history });
-  history.open(0, 3, 5000);
+  const lookahead = createLookahead(DEFAULTS);
+  const one = scene({ lookahead });
+  lookahead.open(0, 3, 5000);
   one.hear({ 3: 1 }, 8);
   one.finish();
   assert.deepEqual([...new Set(one.decided.map(({ room, sinceMs, before }) => `${room} ${sinceMs} ${before}`))], ['3 5000 -1']);

@@ -4,28 +4,28 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { DEFAULTS } = require('../../lib/locator/constants');
-const { createLevels } = require('../../lib/locator/levels');
+const { createLearnedStrengths } = require('../../lib/locator/learned-strengths');
 const fc = require('../support/fast-check');
 
 const READING_VARIANCE = 12; // of four devices, dB²
 
 /** @param {number} [slots] */
 function opened(slots = 1) {
-  const levels = createLevels(DEFAULTS);
-  for (let slot = 0; slot < slots; slot += 1) levels.open(slot);
-  return levels;
+  const strengths = createLearnedStrengths(DEFAULTS);
+  for (let slot = 0; slot < slots; slot += 1) strengths.open(slot);
+  return strengths;
 }
 
 /**
- * What evidence would hand over of a tag that is so much stronger: shrunk by what is known of its level.
- * @param {ReturnType<typeof opened>} levels @param {number} trueDb @param {number} seconds
+ * What evidence would hand over of a tag that is so much stronger: shrunk by what is known of its strength.
+ * @param {ReturnType<typeof opened>} strengths @param {number} trueDb @param {number} seconds
  * @param {{slot?: number, place?: number, everyS?: number}} [how]
  */
-function hear(levels, trueDb, seconds, { slot = 0, place = 4, everyS = 1 } = {}) {
+function hear(strengths, trueDb, seconds, { slot = 0, place = 4, everyS = 1 } = {}) {
   for (let s = 0; s < seconds; s += everyS) {
-    const common = levels.commonOf(slot);
-    const offDb = ((trueDb - levels.meanOf(slot)) * common) / (common + READING_VARIANCE);
-    levels.learn(slot, everyS, offDb, READING_VARIANCE, place);
+    const common = strengths.commonOf(slot);
+    const offDb = ((trueDb - strengths.meanOf(slot)) * common) / (common + READING_VARIANCE);
+    strengths.learn(slot, everyS, offDb, READING_VARIANCE, place);
   }
 }
 
@@ -36,22 +36,22 @@ test('at first nothing is known: none, give or take `levelDb`', () => {
 
 test('a tag 15 dB stronger or weaker is learned within a minute, and known ever better', () => {
   for (const trueDb of [-15, 15]) {
-    const levels = opened();
-    hear(levels, trueDb, 60);
-    const soon = levels.of(0);
+    const strengths = opened();
+    hear(strengths, trueDb, 60);
+    const soon = strengths.of(0);
     assert.ok(Math.abs(soon.meanDb - trueDb) < 4, `${soon.meanDb}`);
-    hear(levels, trueDb, 600);
-    const later = levels.of(0);
+    hear(strengths, trueDb, 600);
+    const later = strengths.of(0);
     assert.ok(Math.abs(later.meanDb - trueDb) < 0.8, `${later.meanDb}`);
     assert.ok(later.variance < soon.variance && soon.variance < DEFAULTS.levelDb ** 2);
   }
 });
 
-test('a level that changes is followed', () => {
-  const levels = opened();
-  hear(levels, 5, 1800);
-  hear(levels, -5, 3600);
-  assert.ok(Math.abs(levels.meanOf(0) + 5) < 1, `${levels.meanOf(0)}`);
+test('a strength that changes is followed', () => {
+  const strengths = opened();
+  hear(strengths, 5, 1800);
+  hear(strengths, -5, 3600);
+  assert.ok(Math.abs(strengths.meanOf(0) + 5) < 1, `${strengths.meanOf(0)}`);
 });
 
 test('who may be anywhere teaches little; readings nearer in time than `levelS` teach no more for being many', () => {
@@ -69,28 +69,28 @@ test('whatever is heard, what is known stays within its bounds', () => {
   const moment = fc.record({ seconds: fc.double({ min: 0, max: 1e6, noNaN: true }), offDb: fc.double({ min: -60, max: 60, noNaN: true }),
     reading: fc.double({ min: 0.1, max: 1000, noNaN: true }), place: fc.double({ min: 0, max: 1000, noNaN: true }) });
   fc.assert(fc.property(fc.array(moment, { maxLength: 100 }), (moments) => {
-    const levels = opened();
+    const strengths = opened();
     let largest = 0;
     for (const { seconds, offDb, reading, place } of moments) {
-      const common = levels.commonOf(0);
+      const common = strengths.commonOf(0);
       const offBy = Math.max(-60, Math.min(60, offDb * (1 + reading / common)));
-      largest = Math.max(largest, Math.abs(levels.meanOf(0) + offBy));
-      levels.learn(0, seconds, offBy / (1 + reading / common), reading, place);
-      const { meanDb, variance } = levels.of(0);
+      largest = Math.max(largest, Math.abs(strengths.meanOf(0) + offBy));
+      strengths.learn(0, seconds, offBy / (1 + reading / common), reading, place);
+      const { meanDb, variance } = strengths.of(0);
       assert.ok(variance > 0 && variance <= DEFAULTS.levelDb ** 2 + 1e-3);
       assert.ok(Number.isFinite(meanDb) && Math.abs(meanDb) <= largest + 1e-3, `never beyond what was heard: ${meanDb}`);
-      assert.ok(levels.commonOf(0) >= DEFAULTS.carriedDb ** 2);
+      assert.ok(strengths.commonOf(0) >= DEFAULTS.carriedDb ** 2);
     }
   }));
 });
 
-test('people do not share levels, and a level that was learned before is taken over', () => {
-  const levels = opened(50);
-  hear(levels, 10, 300, { slot: 3 });
-  assert.deepEqual(levels.of(49), { meanDb: 0, variance: DEFAULTS.levelDb ** 2 });
-  const known = levels.of(3);
-  levels.open(200, known);
-  assert.deepEqual(levels.of(200), known);
-  levels.open(3);
-  assert.equal(levels.meanOf(3), 0);
+test('people do not share strengths, and a strength that was learned before is taken over', () => {
+  const strengths = opened(50);
+  hear(strengths, 10, 300, { slot: 3 });
+  assert.deepEqual(strengths.of(49), { meanDb: 0, variance: DEFAULTS.levelDb ** 2 });
+  const known = strengths.of(3);
+  strengths.open(200, known);
+  assert.deepEqual(strengths.of(200), known);
+  strengths.open(3);
+  assert.equal(strengths.meanOf(3), 0);
 });

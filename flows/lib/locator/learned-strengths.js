@@ -7,17 +7,17 @@ const { longer, slotsFor } = require('./slots');
  * How much stronger or weaker each person's tag or phone is than its calibrated power says, in dB: learned from what is heard,
  * by a Kalman filter (R. E. Kalman, "A New Approach to Linear Filtering and Prediction Problems", 1960) whose state is one
  * number that drifts slowly. People live in slots of shared arrays.
- * @typedef {ReturnType<typeof createLevels>} Levels
- * @typedef {{meanDb: number, variance: number}} Level
+ * @typedef {ReturnType<typeof createLearnedStrengths>} LearnedStrengths
+ * @typedef {{meanDb: number, variance: number}} Strength
  * @param {import('./constants').Settings} settings
  */
-function createLevels({ levelDb, carriedDb, levelS, levelDriftDb }) {
+function createLearnedStrengths({ levelDb, carriedDb, levelS, levelDriftDb }) {
   const carried = carriedDb ** 2;
   let mean = new Float32Array(0);
   let variance = new Float32Array(0);
 
   return {
-    /** Somebody in this slot. @param {number} slot @param {Level} [known] where their level was learned before */
+    /** Somebody in this slot. @param {number} slot @param {Strength} [known] where it was learned before */
     open(slot, known = { meanDb: 0, variance: levelDb ** 2 }) {
       if (slot >= mean.length) {
         const length = slotsFor(slot);
@@ -29,11 +29,11 @@ function createLevels({ levelDb, carriedDb, levelS, levelDriftDb }) {
     },
     /** @returns {import('./slots').Arrays} */
     arrays: () => [[mean, 1], [variance, 1]],
-    /** @param {number} slot @returns {Level} */
+    /** @param {number} slot @returns {Strength} */
     of: (slot) => ({ meanDb: mean[slot], variance: variance[slot] }),
     /** @param {number} slot dB */
     meanOf: (slot) => mean[slot],
-    /** Variance of what moves all readings at once, dB²: what is not known of the level, and how it is carried. @param {number} slot */
+    /** Variance of what moves all readings at once, dB²: what is not known of the strength, and how it is carried. @param {number} slot */
     commonOf: (slot) => carried + variance[slot],
     /**
      * Learn from one moment.
@@ -52,4 +52,4 @@ function createLevels({ levelDb, carriedDb, levelS, levelDriftDb }) {
   };
 }
 
-module.exports = { createLevels };
+module.exports = { createLearnedStrengths };

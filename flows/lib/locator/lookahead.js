@@ -2,7 +2,7 @@
 'use strict';
 
 const { neededOf } = require('./choose');
-const { createNames } = require('./names');
+const { createIdTable } = require('./id-table');
 const { longer, slotsFor } = require('./slots');
 
 /**
@@ -10,14 +10,14 @@ const { longer, slotsFor } = require('./slots');
  * probabilities of each room over the second and those that follow it. That mean says whether somebody changes the room; it would
  * say so too early, so they stay in the old one for as long as that one leads clearly. Live locations cannot wait so long, so a
  * second may be reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
- * @typedef {ReturnType<typeof createHistory>} History
+ * @typedef {ReturnType<typeof createLookahead>} Lookahead
  * @typedef {{second: number, beacon: string, rssi: number, reported: number, room: number, sinceMs: number, before: number,
  *   beforeMs: number}} Decision one second of history; reported: the room that was reported for it; room: the room of history, and
  *   sinceMs: when it was entered; before: the room that they left with this second, -1 when it is the same one or none is
  *   known, and beforeMs: when that was entered
  * @param {import('./constants').Settings} settings
  */
-function createHistory(settings) {
+function createLookahead(settings) {
   const { lookaheadS, lookaheadRooms, least } = settings;
   const kept = lookaheadS + 1;
   const leastNats = Math.log(least);
@@ -31,7 +31,7 @@ function createHistory(settings) {
   let reported = new Int16Array(0);
   let likely = new Int16Array(0); // from here on: `lookaheadRooms` to a second, -1: no more
   let share = new Uint8Array(0); // log probability above the least, in 1 / PARTS nats
-  const beacons = createNames();
+  const beacons = createIdTable();
   const sums = new Map();
 
   /** What a location says of its second. @param {number} k @param {{beacon: string, rssi: number, room: number}} location */
@@ -92,7 +92,7 @@ function createHistory(settings) {
     if (changes) room[slot] = best;
     if (changes && before >= 0) sinceMs[slot] = ms;
     const decision = {
-      second, beacon: beacons.nameOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
+      second, beacon: beacons.idOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
       sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
     };
     drop(slot);
@@ -133,17 +133,17 @@ function createHistory(settings) {
     arrays: () => [[room, 1], [sinceMs, 1], [held, 1], [newest, 1], [age, kept], [beacon, kept], [rssi, kept], [reported, kept],
       [likely, kept * lookaheadRooms], [share, kept * lookaheadRooms]],
     /** Ids of the numbers in `beacon`. */
-    names: beacons.all,
-    /** The beacons of these slots are numbers of another history. @param {number[]} slots @param {string[]} names of that one */
-    rename(slots, names) {
-      for (const slot of slots) for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) putBeacon(k, names[beacon[k]]);
+    ids: beacons.all,
+    /** The beacons of these slots are numbers of another lookahead. @param {number[]} slots @param {string[]} ids of that one */
+    rename(slots, ids) {
+      for (const slot of slots) for (let k = slot * kept; k < slot * kept + held[slot]; k += 1) putBeacon(k, ids[beacon[k]]);
     },
     /** The room of history, -1: none yet. @param {number} slot */
     roomOf: (slot) => room[slot],
     /** When it was entered, epoch ms. @param {number} slot */
     sinceOf: (slot) => sinceMs[slot],
     /** It was entered at another time than it seemed. @param {number} slot @param {number} ms */
-    began(slot, ms) { sinceMs[slot] = ms; },
+    correctStayStart(slot, ms) { sinceMs[slot] = ms; },
     /** The last second, -1: none is open. @param {number} slot */
     secondOf: (slot) => (held[slot] > 0 ? newest[slot] : -1),
     /** From when on it is open where somebody was, epoch ms. @param {number} slot */
@@ -207,4 +207,4 @@ function createHistory(settings) {
 
 const PARTS = 27; // 255 stand for 9.4 nats: a ten-thousandth against certainty
 
-module.exports = { createHistory };
+module.exports = { createLookahead };

@@ -2,8 +2,8 @@
 'use strict';
 
 /**
- * Deploys that exchange a node of the pipeline: Node-RED drops messages for a node that does not exist for a moment. Their readings
- * are stored, so the time is located again.
+ * The gap of a deploy: Node-RED drops messages for a node of the pipeline that it replaces and that does not exist for a moment. Their
+ * readings are stored, so the readings between two deployments of a node are located again.
  */
 
 /** Batches may be so old when they come; decisions look ahead as well. */
@@ -12,19 +12,19 @@ const BEFORE_MS = 10_000;
 const STORED_MS = 10_000;
 
 /** @param {{lost: (fromMs: number, toMs: number) => void, clock: () => number}} means lost: as of the coverage */
-function createExchange({ lost, clock }) {
+function createDeployGap({ lost, clock }) {
   /** @type {number|null} */
   let closedMs = null;
   /** @type {NodeJS.Timeout|undefined} */
   let timer;
   return {
     /** A node was closed. */
-    closed() {
+    nodeClosed() {
       clearTimeout(timer);
       closedMs ??= clock();
     },
     /** A node is there. */
-    opened() {
+    nodeOpened() {
       if (closedMs === null) return;
       const fromMs = closedMs - BEFORE_MS;
       const toMs = clock();
@@ -39,4 +39,4 @@ function createExchange({ lost, clock }) {
   };
 }
 
-module.exports = { createExchange, STORED_MS, BEFORE_MS };
+module.exports = { createDeployGap, STORED_MS, BEFORE_MS };

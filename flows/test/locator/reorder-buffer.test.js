@@ -4,38 +4,38 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
-const { flush, joinGateway, joinPhone, pass } = require('../../lib/locator/steps');
+const { addGatewayReading, addPhoneBatch, flush, releaseDue } = require('../../lib/locator/reorder-buffer');
 const { DEFAULTS } = require('../../lib/locator/constants');
 
 const T0 = 1_700_000_000_000;
 
-/** @typedef {import('../../lib/locator/steps').Line} Line */
-/** @returns {Line} */
-const newLine = () => ({ ms: -Infinity, waiting: null, phoneMs: null });
+/** @typedef {import('../../lib/locator/reorder-buffer').Buffered} Buffered */
+/** @returns {Buffered} */
+const newBuffer = () => ({ ms: -Infinity, waiting: null, phoneMs: null });
 
-/** @param {Line} line @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
-const gateway = (line, ts, source, rssi, nowMs, take) =>
-  joinGateway(line, ts, { source, rssi, tag: 'X' }, nowMs, DEFAULTS, take);
+/** @param {Buffered} buffered @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
+const gateway = (buffered, ts, source, rssi, nowMs, take) =>
+  addGatewayReading(buffered, ts, { source, rssi, tag: 'X' }, nowMs, DEFAULTS, take);
 
-/** @param {Line} line @param {number} ts @param {number} nowMs @param {any} take */
-const phone = (line, ts, nowMs, take) =>
-  joinPhone(line, ts, { kind: 'phone', sources: [1], rssis: [-60], tag: '' }, nowMs, DEFAULTS, take);
+/** @param {Buffered} buffered @param {number} ts @param {number} nowMs @param {any} take */
+const phone = (buffered, ts, nowMs, take) =>
+  addPhoneBatch(buffered, ts, { kind: 'phone', sources: [1], rssis: [-60], tag: '' }, nowMs, DEFAULTS, take);
 
 /** Play batches in the order they arrive; what was taken. @param {{ts: number, atMs: number, source: number, rssi: number}[]} batches */
 function played(batches) {
-  const line = newLine();
+  const buffered = newBuffer();
   /** @type {[number, string][]} */
   const taken = [];
-  /** @param {Line} its @param {number} ms @param {any} all */
+  /** @param {Buffered} its @param {number} ms @param {any} all */
   const take = (its, ms, all) => {
     its.ms = Math.max(its.ms, ms);
     taken.push([ms, all.sources.map((/** @type {number} */ s, /** @type {number} */ k) => `${s}:${all.rssis[k]}`).sort().join()]);
   };
   for (const { ts, atMs, source, rssi } of batches) {
-    pass(line, atMs, DEFAULTS, take);
-    assert.ok(gateway(line, ts, source, rssi, atMs, take));
+    releaseDue(buffered, atMs, DEFAULTS, take);
+    assert.ok(gateway(buffered, ts, source, rssi, atMs, take));
   }
-  flush(line, take);
+  flush(buffered, take);
   return taken;
 }
 
@@ -62,40 +62,40 @@ test('a replay faster than time gathers the same steps', () => {
 });
 
 test('a phone is taken at once, gateways before it first', () => {
-  const line = newLine();
+  const buffered = newBuffer();
   /** @type {string[]} */
   const taken = [];
-  /** @param {Line} its @param {number} ms @param {any} all */
+  /** @param {Buffered} its @param {number} ms @param {any} all */
   const take = (its, ms, all) => {
     its.ms = ms;
     taken.push(all.kind);
   };
-  gateway(line, T0, 1, -60, T0 + 10, take);
+  gateway(buffered, T0, 1, -60, T0 + 10, take);
   assert.deepEqual(taken, []);
-  phone(line, T0 + 100, T0 + 110, take);
+  phone(buffered, T0 + 100, T0 + 110, take);
   assert.deepEqual(taken, ['gateway', 'phone']);
 });
 
 test('old readings are late; a little older ones are not', () => {
-  const line = newLine();
+  const buffered = newBuffer();
   const take = () => {};
-  assert.ok(gateway(line, T0, 1, -60, T0, take));
-  assert.ok(gateway(line, T0 - 4000, 2, -60, T0 + 50, take));
-  assert.ok(!gateway(line, T0 - 600_000, 3, -60, T0 + 60, take));
-  assert.ok(!phone(line, T0 - 600_000, T0 + 60, take));
+  assert.ok(gateway(buffered, T0, 1, -60, T0, take));
+  assert.ok(gateway(buffered, T0 - 4000, 2, -60, T0 + 50, take));
+  assert.ok(!gateway(buffered, T0 - 600_000, 3, -60, T0 + 60, take));
+  assert.ok(!phone(buffered, T0 - 600_000, T0 + 60, take));
 });
 
 test('a clock ahead does not make the others late', () => {
-  const line = newLine();
+  const buffered = newBuffer();
   /** @type {number[]} */
   const times = [];
-  const take = (/** @type {Line} */ its, /** @type {number} */ ms) => {
+  const take = (/** @type {Buffered} */ its, /** @type {number} */ ms) => {
     its.ms = Math.max(its.ms, ms);
     times.push(ms);
   };
-  phone(line, T0 + 280_000, T0, take);
-  assert.ok(phone(line, T0 + 100, T0 + 100, take));
-  gateway(line, T0 + 280_000, 1, -60, T0 + 200, take);
-  assert.ok(gateway(line, T0 + 1000, 2, -60, T0 + 1010, take));
+  phone(buffered, T0 + 280_000, T0, take);
+  assert.ok(phone(buffered, T0 + 100, T0 + 100, take));
+  gateway(buffered, T0 + 280_000, 1, -60, T0 + 200, take);
+  assert.ok(gateway(buffered, T0 + 1000, 2, -60, T0 + 1010, take));
   assert.ok(Math.max(...times) <= T0 + 1010);
 });

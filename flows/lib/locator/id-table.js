@@ -2,9 +2,9 @@
 'use strict';
 
 /** Numbers for ids, so that an id that is kept many times costs two or four bytes each time: 0, 1, 2 … as they are first seen. */
-function createNames() {
+function createIdTable() {
   /** @type {string[]} */
-  const names = [];
+  const ids = [];
   /** @type {Map<string, number>} */
   const numbers = new Map();
 
@@ -13,14 +13,14 @@ function createNames() {
     numberOf(id) {
       const known = numbers.get(id);
       if (known !== undefined) return known;
-      numbers.set(id, names.length);
-      return names.push(id) - 1;
+      numbers.set(id, ids.length);
+      return ids.push(id) - 1;
     },
     /** A copy, by number. */
-    all: () => names.slice(),
+    all: () => ids.slice(),
     /** @param {number} number */
-    nameOf: (number) => names[number],
+    idOf: (number) => ids[number],
   };
 }
 
-module.exports = { createNames };
+module.exports = { createIdTable };
