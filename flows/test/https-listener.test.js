@@ -39,8 +39,8 @@ async function house(t, { port = null, first = pair() } = {}) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const said = [];
   const clock = { nowMs: Date.now() };
-  const means = { host: '127.0.0.1', port: port ?? await freePort(), certFile, keyFile };
-  const listener = createHttpsListener({ ...means, clock: () => clock.nowMs });
+  const deps = { host: '127.0.0.1', port: port ?? await freePort(), certFile, keyFile };
+  const listener = createHttpsListener({ ...deps, clock: () => clock.nowMs });
   t.after(() => {
     listener.close();
     server.close();
@@ -48,7 +48,7 @@ async function house(t, { port = null, first = pair() } = {}) {
   });
   const check = () => listener.check(server, (text) => said.push(text));
   const status = () => listener.part().status;
-  return { ...means, listener, check, put, said, status, clock, plainPort: server.address().port };
+  return { ...deps, listener, check, put, said, status, clock, plainPort: server.address().port };
 }
 
 /** What a caller gets who trusts that certificate. */

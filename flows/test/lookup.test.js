@@ -28,7 +28,7 @@ function rig(added, { keptMs, nowMs, stored, pieceRows = 2, points = 600, people
       }
     },
   };
-  return { means: { history, store, clock: () => nowMs }, asked };
+  return { deps: { history, store, clock: () => nowMs }, asked };
 }
 
 const flat = (pieces) => pieces.flatMap(({ staffId, ms, places }) => ms.map((one, i) => [staffId, one, places[i].room]));
@@ -52,16 +52,16 @@ test('memory and database together neither double nor lose, wherever the seam li
   await fc.assert(fc.asyncProperty(script, settings, async (added, { lag, from, length, who, ...bounds }) => {
     const nowMs = T + 100;
     const [fromMs, toMs] = [T + from, T + from + length];
-    const { means, asked } = rig([], { ...bounds, nowMs, stored: [] });
-    for (const location of added) means.history.add(location, nowMs);
+    const { deps, asked } = rig([], { ...bounds, nowMs, stored: [] });
+    for (const location of added) deps.history.add(location, nowMs);
     // the database has at least whatever memory does not hold completely, and of the rest as much as has arrived
     const stored = [...new Map(added.map((one) => [`${one.staff_id} ${one.ts}`, one])).values()]
-      .filter(({ staff_id: id, ts }) => ts < means.history.completeFrom(id, nowMs) || ts < nowMs - lag);
-    means.store = rig([], { ...bounds, nowMs, stored }).means.store;
-    const found = flat(await Array.fromAsync(locationsOfSeveral(means, who, fromMs, toMs)));
+      .filter(({ staff_id: id, ts }) => ts < deps.history.completeFrom(id, nowMs) || ts < nowMs - lag);
+    deps.store = rig([], { ...bounds, nowMs, stored }).deps.store;
+    const found = flat(await Array.fromAsync(locationsOfSeveral(deps, who, fromMs, toMs)));
     assert.deepEqual(found, expected(added, who ?? PEOPLE, fromMs, toMs));
     for (const id of PEOPLE) {
-      const { recent, older } = locationsOf(means, id, fromMs, toMs);
+      const { recent, older } = locationsOf(deps, id, fromMs, toMs);
       const pieces = older ? await Array.fromAsync(older) : [recent];
       assert.deepEqual(flat(pieces.map((piece) => ({ ...piece, staffId: id }))), expected(added, [id], fromMs, toMs));
     }
@@ -71,25 +71,25 @@ test('memory and database together neither double nor lose, wherever the seam li
 
 test('a window that memory holds completely never asks the database, one that it does not asks once', async () => {
   const added = PEOPLE.map((id, i) => ({ staff_id: id, ts: T + i, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }));
-  const { means, asked } = rig(added, { keptMs: 50, nowMs: T + 40, stored: added });
-  assert.equal(locationsOf(means, '0', T - 10, T + 40).older, null);
-  assert.equal(flat(await Array.fromAsync(locationsOfSeveral(means, null, T - 10, T + 40))).length, PEOPLE.length);
+  const { deps, asked } = rig(added, { keptMs: 50, nowMs: T + 40, stored: added });
+  assert.equal(locationsOf(deps, '0', T - 10, T + 40).older, null);
+  assert.equal(flat(await Array.fromAsync(locationsOfSeveral(deps, null, T - 10, T + 40))).length, PEOPLE.length);
   assert.deepEqual(asked, []);
-  await Array.fromAsync(locationsOf(means, '0', T - 11, T + 40).older);
-  await Array.fromAsync(locationsOfSeveral(means, null, T - 11, T + 40));
-  await Array.fromAsync(locationsOfSeveral(means, ['1', 'Z'], T - 11, T + 40));
+  await Array.fromAsync(locationsOf(deps, '0', T - 11, T + 40).older);
+  await Array.fromAsync(locationsOfSeveral(deps, null, T - 11, T + 40));
+  await Array.fromAsync(locationsOfSeveral(deps, ['1', 'Z'], T - 11, T + 40));
   assert.deepEqual(asked, [[['0'], T - 11, T - 11], [null, T - 11, T + 40], [['Z', '1'], T - 11, T + 40]]);
 });
 
 test('nobody is answered about a time that is on its way to the database', async () => {
   const added = [{ staff_id: '0', ts: T + 30, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }];
-  const { means } = rig(added, { keptMs: 50, nowMs: T + 100, stored: [] });
-  const ask = (from, to) => [Array.fromAsync(locationsOfSeveral(means, null, T + from, T + to)), (async () => {
-    const { recent, older } = locationsOf(means, '0', T + from, T + to);
+  const { deps } = rig(added, { keptMs: 50, nowMs: T + 100, stored: [] });
+  const ask = (from, to) => [Array.fromAsync(locationsOfSeveral(deps, null, T + from, T + to)), (async () => {
+    const { recent, older } = locationsOf(deps, '0', T + from, T + to);
     return older ? Array.fromAsync(older) : [recent];
   })()];
   let gaps = createIntervals();
-  means.refuseIncomplete = (fromMs, toMs, who) => { if (fromMs < toMs && gaps.firstGap(fromMs, toMs, who)) throw new StoreUnavailable('incomplete'); };
+  deps.refuseIncomplete = (fromMs, toMs, who) => { if (fromMs < toMs && gaps.firstGap(fromMs, toMs, who)) throw new StoreUnavailable('incomplete'); };
   const none = async (windows) => {
     for (const [from, to] of windows) for (const asked of ask(from, to)) await assert.rejects(asked, /incomplete/, `${from} ${to}`);
   };
@@ -111,7 +111,7 @@ test('nobody is answered about a time that is on its way to the database', async
 
 test('only those are asked for whose memory does not reach', async () => {
   const added = Array.from({ length: 20 }, (_, i) => ({ staff_id: '1', ts: T + i, level: 'L1', room: 'a', beacon: 'X', rssi: -60 }));
-  const { means, asked } = rig([...added, { ...added[0], staff_id: '0' }], { keptMs: 50, points: 5, nowMs: T + 40, stored: added });
-  assert.equal(flat(await Array.fromAsync(locationsOfSeveral(means, null, T, T + 40))).length, 21);
+  const { deps, asked } = rig([...added, { ...added[0], staff_id: '0' }], { keptMs: 50, points: 5, nowMs: T + 40, stored: added });
+  assert.equal(flat(await Array.fromAsync(locationsOfSeveral(deps, null, T, T + 40))).length, 21);
   assert.deepEqual(asked, [[['1'], T, T + 40]]);
 });

@@ -19,7 +19,7 @@ const { createUnlisted } = require('../intake/unlisted');
  * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
  * @param {{figures: import('../health/metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
  *   site: import('../site').Site, hosts: Pick<import('./hosts').Hosts, 'refused'>, version: string,
- *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} means
+ *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} deps
  */
 function createGuards(config, { site, figures, health, hosts, version, clock, logger }) {
   const audit = createAudit({ folder: path.join(config.userDir, 'audit'), clock, warn: logger.warn });

@@ -32,7 +32,7 @@ const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () 
  * @param {{adminUser: string, adminPassword: string, viewerUser?: string, viewerPassword?: string}} accounts
  * @param {() => number} [clock]
  * @param {{clientOf?: import('./clients').Clients['clientOf'], attempts?: ReturnType<typeof createAttempts>, file?: string|null,
- *   warn?: (text: string) => void}} [means] file: of the sessions; null: they end with the process
+ *   warn?: (text: string) => void}} [deps] file: of the sessions; null: they end with the process
  */
 function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now,
   { clientOf = DIRECT.clientOf, attempts = createAttempts(), file = null, warn = console.warn } = {}) {

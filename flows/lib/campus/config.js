@@ -68,7 +68,7 @@ class CampusConfigError extends Error {
 
 /**
  * @param {string} file path of campus.toml; paths in it are relative to its folder
- * @param {{env: Record<string, string|undefined>, read: (file: string) => string, readSecret: (file: string) => string}} means
+ * @param {{env: Record<string, string|undefined>, read: (file: string) => string, readSecret: (file: string) => string}} deps
  *   readSecret: throws where others could read it too
  * @returns {CampusConfig}
  * @throws {CampusConfigError} with every fault

@@ -34,7 +34,7 @@ const NO_AUDIT = { lookedUp: () => undefined };
 
 /**
  * @param {import('./config').CampusConfig} config
- * @param {{version: string, log: Log, clock?: () => number}} means
+ * @param {{version: string, log: Log, clock?: () => number}} deps
  * @throws {Error} where a network in the configuration is none
  */
 function createCampus(config, { version, log, clock = Date.now }) {

@@ -19,7 +19,7 @@ const SESSION_MS = 30 * 24 * 3_600_000;
 /** An answer that takes no cookie back. */
 const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () => {} });
 
-/** @param {{secret: string, keys: Pick<import('../access/keys').Keys, 'records'>, clock: () => number}} means */
+/** @param {{secret: string, keys: Pick<import('../access/keys').Keys, 'records'>, clock: () => number}} deps */
 function createLogins({ secret, keys, clock }) {
   const signedWith = scryptSync(secret, 'sda-locator campus cookie', 32).toString('hex');
   const readCookie = cookieSession({ name: COOKIE, keys: [signedWith], maxAge: SESSION_MS, httpOnly: true, sameSite: 'strict' });

@@ -17,7 +17,7 @@ const FRESH_MS = 4000;
 const FIGURE = /^sda_(staff|gateways)\{state="(\w+)"\} (\d+)$/gm;
 
 /**
- * @param {{sites: Pick<import('./sites').Sites, 'each'|'known'>, dashboards: Record<string, string>, clock: () => number}} means
+ * @param {{sites: Pick<import('./sites').Sites, 'each'|'known'>, dashboards: Record<string, string>, clock: () => number}} deps
  *   dashboards: addresses for browsers, by site
  */
 function createOverview({ sites, dashboards, clock }) {

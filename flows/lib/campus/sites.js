@@ -114,7 +114,7 @@ function refusalOf({ site, status, headers }, message) {
 /**
  * @param {import('./config').SiteConfig[]} configs
  * @param {{timeoutMs: number, idleTimeoutMs?: number, warn: (text: string) => void, info: (text: string) => void,
- *   clock?: () => number}} means
+ *   clock?: () => number}} deps
  */
 function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Date.now }) {
   const members = configs.map((config) => createMember(config, { timeoutMs, idleTimeoutMs }, clock()));

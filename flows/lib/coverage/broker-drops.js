@@ -28,12 +28,12 @@ const REPORTED_MS = 25_000;
 const BEFORE_MS = 60_000;
 
 /**
- * @param {object} means
- * @param {number} means.startedMs
- * @param {() => boolean} means.connected to the broker
- * @param {(ms: number) => void} means.sendProbe
- * @param {(fromMs: number, toMs: number) => void} means.lost readings of that time were not received; it grows
- * @param {() => void} means.forgetQueue
+ * @param {object} deps
+ * @param {number} deps.startedMs
+ * @param {() => boolean} deps.connected to the broker
+ * @param {(ms: number) => void} deps.sendProbe
+ * @param {(fromMs: number, toMs: number) => void} deps.lost readings of that time were not received; it grows
+ * @param {() => void} deps.forgetQueue
  */
 function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue }) {
   /** What the broker said last; reports: how often it said something new. */

@@ -11,7 +11,7 @@ const BEFORE_MS = 10_000;
 /** Readings are in the database after this. */
 const STORED_MS = 10_000;
 
-/** @param {{lost: (fromMs: number, toMs: number) => void, clock: () => number}} means lost: as of the coverage */
+/** @param {{lost: (fromMs: number, toMs: number) => void, clock: () => number}} deps lost: as of the coverage */
 function createDeployGap({ lost, clock }) {
   /** @type {number|null} */
   let closedMs = null;

@@ -32,13 +32,13 @@ const ON_ITS_WAY_MS = 60_000;
 const RETRY_MS = 5 * 60_000; // what failed is tried again after that
 
 /**
- * @param {object} means
- * @param {number} means.startedMs
- * @param {(fromMs: number) => Promise<number|null>} means.newestStored time of the newest location that is stored since then
- * @param {() => number} means.newestPublished time of the newest location that was published, epoch ms
- * @param {import('./record').CoverageRecord} [means.record]
- * @param {(staffId: string) => void} [means.onPerson] is called for who will be located later, before that
- * @param {(ms: number) => Promise<unknown>} [means.sleep]
+ * @param {object} deps
+ * @param {number} deps.startedMs
+ * @param {(fromMs: number) => Promise<number|null>} deps.newestStored time of the newest location that is stored since then
+ * @param {() => number} deps.newestPublished time of the newest location that was published, epoch ms
+ * @param {import('./record').CoverageRecord} [deps.record]
+ * @param {(staffId: string) => void} [deps.onPerson] is called for who will be located later, before that
+ * @param {(ms: number) => Promise<unknown>} [deps.sleep]
  */
 function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}), onPerson = () => {},
   sleep = (ms) => wait(ms) }) {

@@ -15,10 +15,10 @@ const LOOK_MS = 1000;
 
 /**
  * @typedef {ReturnType<typeof createStored>} Stored
- * @param {object} means
- * @param {(fromMs: number) => Promise<number|null>} means.newestStored time of the newest location that is stored since then
- * @param {() => number} means.newestPublished time of the newest location that was published, epoch ms
- * @param {(toMs: number) => void} means.onLost what was published up to then never arrived
+ * @param {object} deps
+ * @param {(fromMs: number) => Promise<number|null>} deps.newestStored time of the newest location that is stored since then
+ * @param {() => number} deps.newestPublished time of the newest location that was published, epoch ms
+ * @param {(toMs: number) => void} deps.onLost what was published up to then never arrived
  * @param {number} startedMs
  */
 function createStored({ newestStored, newestPublished, onLost }, startedMs) {

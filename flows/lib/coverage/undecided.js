@@ -6,11 +6,11 @@ const { EVERYBODY } = require('./intervals');
 /**
  * Whether it is decided who has a past at all: not while everybody's is to be located somewhere, since somebody may be found there of
  * whom nothing is known yet.
- * @param {object} means
- * @param {Pick<import('./intervals').Intervals, 'everybody'|'toJSON'>} means.gaps
- * @param {Pick<import('./repeats').Repeats, 'toJSON'>} means.repeats
- * @param {() => boolean} means.following whether the live path says how far everything is: then it does so of the last gap
- * @param {(fromMs: number, toMs: number, who: string[], nowMs: number) => object|null} means.firstGap of what is not located and stored
+ * @param {object} deps
+ * @param {Pick<import('./intervals').Intervals, 'everybody'|'toJSON'>} deps.gaps
+ * @param {Pick<import('./repeats').Repeats, 'toJSON'>} deps.repeats
+ * @param {() => boolean} deps.following whether the live path says how far everything is: then it does so of the last gap
+ * @param {(fromMs: number, toMs: number, who: string[], nowMs: number) => object|null} deps.firstGap of what is not located and stored
  */
 const createUndecided = ({ gaps, repeats, following, firstGap }) => ({
   /** Where somebody new may be found, in words; '': nowhere. @param {number} nowMs */

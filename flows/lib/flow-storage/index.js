@@ -17,12 +17,12 @@ const CREDENTIALS = 'user-flows_cred.json';
 
 /**
  * @typedef {Record<string, Record<string, unknown>>} Credentials by node id
- * @param {object} means
- * @param {string} means.flowFile ours
- * @param {string} means.credentialsFile ours
- * @param {string} means.folder of the data
- * @param {object} means.base Node-RED's storage
- * @param {(text: string) => void} means.warn
+ * @param {object} deps
+ * @param {string} deps.flowFile ours
+ * @param {string} deps.credentialsFile ours
+ * @param {string} deps.folder of the data
+ * @param {object} deps.base Node-RED's storage
+ * @param {(text: string) => void} deps.warn
  */
 function createFlowStorage({ flowFile, credentialsFile, folder, base, warn }) {
   const changesFile = path.join(folder, FLOWS);

@@ -15,10 +15,10 @@ const HOLD_MS = 5000;
 const IN_TIME_MS = 1000;
 
 /**
- * @param {object} means
- * @param {Pick<import('../intake/newest-first').NewestFirst, 'isBehind'|'waitedMs'|'size'>} means.queue
- * @param {() => {messages: number, located_later: number}} means.counters
- * @param {() => number|null} means.liveLagMs median of the last interval; null: nothing was located
+ * @param {object} deps
+ * @param {Pick<import('../intake/newest-first').NewestFirst, 'isBehind'|'waitedMs'|'size'>} deps.queue
+ * @param {() => {messages: number, located_later: number}} deps.counters
+ * @param {() => number|null} deps.liveLagMs median of the last interval; null: nothing was located
  */
 function createOverload({ queue, counters, liveLagMs }) {
   /** @type {Sample[]} */

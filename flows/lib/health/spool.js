@@ -20,7 +20,7 @@ const TIMEOUT_MS = 2000;
 /** A status that is older is not known any more. */
 const FRESH_MS = 20_000;
 
-/** @param {{url: string, clock: () => number, get?: typeof fetch}} means */
+/** @param {{url: string, clock: () => number, get?: typeof fetch}} deps */
 function createSpool({ url, clock, get = fetch }) {
   /** @type {{ts: number, status: SpoolStatus}|null} */
   let newest = null;

@@ -17,10 +17,10 @@ const FRESH_MS = 10_000; // what is erased from the database is gone here as soo
 const MOST_EVENTS = 50_000; // in all answers that are kept; 10 MB
 
 /**
- * @param {object} means
- * @param {Pick<import('../store').Store, 'events'>} means.store
- * @param {{recentEvents: Pick<import('./recent-events').RecentEvents, 'list'|'completeFrom'>}} means.site
- * @param {() => number} means.clock
+ * @param {object} deps
+ * @param {Pick<import('../store').Store, 'events'>} deps.store
+ * @param {{recentEvents: Pick<import('./recent-events').RecentEvents, 'list'|'completeFrom'>}} deps.site
+ * @param {() => number} deps.clock
  */
 function createEvents({ store, site, clock }) {
   /** @type {LRUCache<string, StoredEvent[], Question>} */

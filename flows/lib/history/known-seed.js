@@ -15,11 +15,11 @@ const REFRESH_MS = 86_400_000;
 const RETRY_MS = 5000;
 
 /**
- * @param {object} means
- * @param {import('./known-people').KnownPeople} means.people
- * @param {Pick<import('../store').Store, 'staffIds'>} means.store
- * @param {Pick<import('../coverage').Coverage, 'undecided'|'isSettled'|'pending'|'completeUntil'>} means.coverage
- * @param {() => number} means.clock
+ * @param {object} deps
+ * @param {import('./known-people').KnownPeople} deps.people
+ * @param {Pick<import('../store').Store, 'staffIds'>} deps.store
+ * @param {Pick<import('../coverage').Coverage, 'undecided'|'isSettled'|'pending'|'completeUntil'>} deps.coverage
+ * @param {() => number} deps.clock
  */
 function createKnownSeed({ people, store, coverage, clock }) {
   let dueMs = -Infinity;

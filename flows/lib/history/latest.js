@@ -21,7 +21,7 @@ const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
  * @param {{site: Pick<import('../site').Site, 'history'>, store: Pick<import('../store').Store, 'latest'>, clock: () => number,
- *   settledMs?: import('../coverage').Coverage['settledMs']}} means
+ *   settledMs?: import('../coverage').Coverage['settledMs']}} deps
  */
 function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
   /** @type {Before|null} */

@@ -10,7 +10,7 @@ const { StoreUnavailable } = require('../store');
  * @typedef {import('../store').StaffLocations} StaffLocations
  * @typedef {{history: Pick<import('./index').History, 'completeFrom'|'locations'|'staffIds'>,
  *   store: Pick<import('../store').Store, 'locations'>, clock: () => number,
- *   refuseIncomplete?: import('../coverage').RefuseIncomplete}} Means
+ *   refuseIncomplete?: import('../coverage').RefuseIncomplete}} Deps
  */
 
 /** Nothing can lie further ahead: readings may be 5 minutes ahead of us. */
@@ -19,7 +19,7 @@ const AHEAD_MS = 10 * 60_000;
 const TAKEN_WITHIN_MS = 4 * 60_000;
 
 /**
- * @param {Means} means
+ * @param {Deps} deps
  * @param {string} staffId
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
@@ -42,7 +42,7 @@ function locationsOf({ history, store, clock, refuseIncomplete = () => {} }, sta
 
 /**
  * One person after the other.
- * @param {Means} means
+ * @param {Deps} deps
  * @param {string[]|null} staffIds null: everybody
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive

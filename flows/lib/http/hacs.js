@@ -49,18 +49,18 @@ function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = t
   // a record lies inside when its whole second does; where nothing can be there is nothing to look for
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
   const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
-  const means = { history: site.history, store, clock, refuseIncomplete };
+  const deps = { history: site.history, store, clock, refuseIncomplete };
   const who = typeof staffIds === 'string' ? [staffIds] : staffIds;
   const headers = { [COMPLETE_UNTIL]: String(completeUntil(fromMs, toMs + 1, who, clock())) };
   if (typeof staffIds !== 'string') {
     const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);
     lookUp(staffIds ?? '*', fromMs, toMs);
-    const lists = locationsOfSeveral(means, staffIds, fromMs, toMs);
+    const lists = locationsOfSeveral(deps, staffIds, fromMs, toMs);
     return records(texts(lists, (list) => textOf(site.building(), list, list.staffId)), headers);
   }
   lookUp(staffIds, fromMs, toMs);
-  const { recent, older } = locationsOf(means, staffIds, fromMs, toMs);
+  const { recent, older } = locationsOf(deps, staffIds, fromMs, toMs);
   return records(older ? texts(older, (list) => textOf(site.building(), list)) : [textOf(site.building(), recent)], headers);
 }
 

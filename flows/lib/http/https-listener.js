@@ -23,7 +23,7 @@ const REMEDIES = Object.freeze(/** @type {Record<string, string>} */ ({
   EADDRNOTAVAIL: 'this machine does not have the address of HTTPS_BIND',
 }));
 
-/** @param {{host: string, port: number, certFile: string, keyFile: string, clock: () => number}} means */
+/** @param {{host: string, port: number, certFile: string, keyFile: string, clock: () => number}} deps */
 function createHttpsListener({ host, port, certFile, keyFile, clock }) {
   /** @type {tls.Server|null} */
   let listener = null;

@@ -14,10 +14,10 @@ const MOST = 1000; // a tenth of a second's work
 /**
  * @template T
  * @param {(item: T) => void} take
- * @param {object} [means]
- * @param {() => void} [means.after] called after each piece, also after one that failed
- * @param {(work: () => void) => void} [means.later] in the next turn of the event loop
- * @param {() => number} [means.clockMs] only goes on
+ * @param {object} [deps]
+ * @param {() => void} [deps.after] called after each piece, also after one that failed
+ * @param {(work: () => void) => void} [deps.later] in the next turn of the event loop
+ * @param {() => number} [deps.clockMs] only goes on
  */
 function createInbox(take, { after = () => {}, later = setImmediate, clockMs = () => performance.now() } = {}) {
   /** @type {T[]} */

@@ -24,16 +24,16 @@ const EVENTS_HELD_MS = 60_000;
  * @property {(enough: () => boolean) => Pick<import('../locator').Outcome, 'locations'|'stays'|'events'>} take
  * @property {(ids?: Iterable<string>) => import('../locator').Saved} save
  * @typedef {(batch: import('./readings').Batch, nowMs: number, stored: boolean) => void} Listener stored: the database takes it
- * @param {object} means
- * @param {Building} means.building
- * @param {number} means.startedMs
- * @param {readonly import('../locator').OffsetVersion[]} means.offsetVersions
- * @param {ReturnType<typeof import('../history').createHistory>} means.history
- * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} means.recentStays
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} means.outbox for what was published before
- * @param {Pick<import('../outbox/results').Results, 'add'>} means.results for what is new; the caller delivers it
+ * @param {object} deps
+ * @param {Building} deps.building
+ * @param {number} deps.startedMs
+ * @param {readonly import('../locator').OffsetVersion[]} deps.offsetVersions
+ * @param {ReturnType<typeof import('../history').createHistory>} deps.history
+ * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} deps.recentStays
+ * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} deps.outbox for what was published before
+ * @param {Pick<import('../outbox/results').Results, 'add'>} deps.results for what is new; the caller delivers it
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number,
- *   located_later: number}} means.counters are counted up
+ *   located_later: number}} deps.counters are counted up
  */
 function createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters }) {
   const locator = createLocator(building, {}, undefined, offsetVersions);

@@ -39,13 +39,13 @@ const IN_TIME_MS = 100;
 const RECOVERED_AFTER_MS = 1000;
 
 /**
- * @param {object} means
- * @param {(batch: Batch) => void} means.take locates it
- * @param {(batch: Batch) => void} means.skip notes that it is to be located later
- * @param {() => void} [means.after] called after each piece
- * @param {(error: unknown) => void} [means.onFault] one that failed is not tried again
- * @param {(work: () => void) => void} [means.later] in the next turn of the event loop
- * @param {() => number} [means.clockMs] only goes on
+ * @param {object} deps
+ * @param {(batch: Batch) => void} deps.take locates it
+ * @param {(batch: Batch) => void} deps.skip notes that it is to be located later
+ * @param {() => void} [deps.after] called after each piece
+ * @param {(error: unknown) => void} [deps.onFault] one that failed is not tried again
+ * @param {(work: () => void) => void} [deps.later] in the next turn of the event loop
+ * @param {() => number} [deps.clockMs] only goes on
  */
 function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, later = setImmediate, clockMs = () => performance.now() }) {
   /** In the order of arrival. @type {import('./fifo').Fifo<Arrived>} */

@@ -15,7 +15,7 @@ const WRITE_MS = 60_000;
 
 /**
  * @param {{file: string|null, site: Pick<import('../site').Site, 'building'|'presences'|'outbox'>, clock: () => number,
- *   warn?: (text: string) => void, bounds?: Partial<typeof BOUNDS>}} means file: over restarts; null: in memory alone
+ *   warn?: (text: string) => void, bounds?: Partial<typeof BOUNDS>}} deps file: over restarts; null: in memory alone
  */
 function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides = {} }) {
   const bounds = { ...BOUNDS, ...overrides };

@@ -7,7 +7,7 @@ const { lookUpStarts } = require('./starts');
 
 /**
  * A locator in the state of a past moment: from a checkpoint of it, or by what was heard in the minutes before it.
- * @typedef {import('./recover').Means} Means
+ * @typedef {import('./recover').Deps} Deps
  * @typedef {import('../checkpoints').Checkpoint} Checkpoint
  * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {object} Beginning
@@ -25,24 +25,24 @@ const FARTHER = 4; // a checkpoint is exact, so so many times as much is read fr
 const ON_THEIR_WAY_MS = 60_000;
 
 /**
- * @param {Means} means @param {number} fromMs @param {string[]|null} staff null: everybody @param {number} [warmUpMs]
+ * @param {Deps} deps @param {number} fromMs @param {string[]|null} staff null: everybody @param {number} [warmUpMs]
  * @returns {Promise<Beginning>}
  */
-async function beginAt(means, fromMs, staff, warmUpMs = WARM_UP_MS) {
-  const checkpoint = await checkpointOf(means, fromMs, staff);
+async function beginAt(deps, fromMs, staff, warmUpMs = WARM_UP_MS) {
+  const checkpoint = await checkpointOf(deps, fromMs, staff);
   const isNear = checkpoint !== null && fromMs - checkpoint.ms <= FARTHER * warmUpMs;
-  return (isNear && await fromCheckpoint(means, checkpoint, staff)) || warmingUp(means, fromMs, warmUpMs);
+  return (isNear && await fromCheckpoint(deps, checkpoint, staff)) || warmingUp(deps, fromMs, warmUpMs);
 }
 
 /**
  * The newest one that heard all readings of these people in time; of everybody, but for some.
- * @param {Means} means @param {number} fromMs @param {string[]|null} staff
+ * @param {Deps} deps @param {number} fromMs @param {string[]|null} staff
  */
 const checkpointOf = ({ checkpoints, coverage }, fromMs, staff) =>
   checkpoints.newest(Math.min(fromMs, coverage.divergedSince()), (ms) => coverage.knewAll(ms, staff ?? []));
 
 /**
- * @param {Means} means @param {Checkpoint} checkpoint @param {string[]|null} staff
+ * @param {Deps} deps @param {Checkpoint} checkpoint @param {string[]|null} staff
  * @returns {Promise<Beginning|null>} null: it is of another building or release
  */
 async function fromCheckpoint({ site, changes }, { ms, heard, locator: saved }, staff) {
@@ -55,7 +55,7 @@ async function fromCheckpoint({ site, changes }, { ms, heard, locator: saved }, 
   return { locator, building, changes: next, sinceMs: ms, readMs: recent ? ms - ON_THEIR_WAY_MS : ms, knows };
 }
 
-/** @param {Means} means @param {number} fromMs @param {number} warmUpMs @returns {Promise<Beginning>} */
+/** @param {Deps} deps @param {number} fromMs @param {number} warmUpMs @returns {Promise<Beginning>} */
 async function warmingUp({ site, changes, clock }, fromMs, warmUpMs) {
   const readMs = Math.max(fromMs - warmUpMs, clock() - RETENTION_MS);
   const { building, changes: next } = await changes.since(readMs);
@@ -64,8 +64,8 @@ async function warmingUp({ site, changes, clock }, fromMs, warmUpMs) {
 
 /**
  * Up to the moment itself.
- * @param {Means} means @param {Beginning} beginning @param {ReturnType<typeof import('./replay').createReplay>} replay of it
- * @param {number} fromMs @param {Parameters<Means['feed']['replayRange']>[3]} callbacks @param {import('../store').Only|null} only
+ * @param {Deps} deps @param {Beginning} beginning @param {ReturnType<typeof import('./replay').createReplay>} replay of it
+ * @param {number} fromMs @param {Parameters<Deps['feed']['replayRange']>[3]} callbacks @param {import('../store').Only|null} only
  */
 async function reach({ store, background, feed }, { locator, sinceMs, readMs }, replay, fromMs, callbacks, only) {
   await feed.replayRange(replay, readMs, Math.max(fromMs, readMs), callbacks, only);

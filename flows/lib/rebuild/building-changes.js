@@ -11,13 +11,13 @@ const { buildingChange, gatewayChange } = require('../intake/changes');
  */
 
 /**
- * @param {object} means
- * @param {Pick<import('../site').Site, 'building'|'buildingSinceMs'|'onChange'>} means.site
- * @param {Pick<import('../store').Store, 'gatewayStates'>} means.store
- * @param {import('./background').Background} means.background
- * @param {() => Promise<Pick<import('../building/editing/versions').Versions, 'list'|'read'>|null>} means.versions of the building;
+ * @param {object} deps
+ * @param {Pick<import('../site').Site, 'building'|'buildingSinceMs'|'onChange'>} deps.site
+ * @param {Pick<import('../store').Store, 'gatewayStates'>} deps.store
+ * @param {import('./background').Background} deps.background
+ * @param {() => Promise<Pick<import('../building/editing/versions').Versions, 'list'|'read'>|null>} deps.versions of the building;
  *   null: none are kept
- * @param {(text: string) => void} means.warn
+ * @param {(text: string) => void} deps.warn
  */
 function createBuildingChanges({ site, store, background, versions, warn }) {
   /** @type {Change[]|null} of who is at work */

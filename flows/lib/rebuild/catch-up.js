@@ -11,7 +11,7 @@ const { createReplay } = require('./replay');
  * A time up to the present is located by a second locator, from stored readings and in the end from what arrives. When it has caught up,
  * the locator of the present goes on from its state: so history, and who is where since when, are what they would be if nothing had been
  * missed.
- * @typedef {import('./recover').Means} Means
+ * @typedef {import('./recover').Deps} Deps
  * @typedef {import('../intake/readings').Batch} Batch
  * @typedef {ReturnType<typeof import('./incoming').createIncoming>} Incoming
  */
@@ -25,7 +25,7 @@ const LOOK_MS = 200;
 const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
- * @param {Means} means
+ * @param {Deps} deps
  * @param {Incoming} incoming gets every batch that arrives
  * @param {object} time
  * @param {number} time.fromMs what is found from then on is published; a whole second
@@ -35,9 +35,9 @@ const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clo
  * @param {number} [time.notBeforeMs] our clock at the end
  * @param {(endMs: number, replay: ReturnType<typeof createReplay>) => void} [time.onSliceDone] what is sure until then is published
  */
-async function catchUp(means, incoming, time) {
+async function catchUp(deps, incoming, time) {
   const { fromMs, staff, beginning, eventsToMs, notBeforeMs = -Infinity, onSliceDone: onTimeDone = () => {} } = time;
-  const { site, background, feed, publishing, coverage, clock } = means;
+  const { site, background, feed, publishing, coverage, clock } = deps;
   // Some were not known there as they are now: they go on from an older checkpoint, later.
   for (const part of staff ? [] : coverage.missedAt(beginning.sinceMs ?? -Infinity)) coverage.repeats.add({ ...part, toMs: clock() });
   incoming.begin(fromMs);
@@ -49,15 +49,15 @@ async function catchUp(means, incoming, time) {
   const onSliceDone = async (/** @type {number} */ ms) => {
     await publishing.publish(replay.take());
     onTimeDone(ms, replay);
-    if (!staff) means.saving.replayed(replay, ms);
+    if (!staff) deps.saving.replayed(replay, ms);
   };
 
-  await reach(means, beginning, replay, fromMs, { publishSome }, only);
+  await reach(deps, beginning, replay, fromMs, { publishSome }, only);
   let cursorMs = Math.max(fromMs, beginning.readMs);
   const beganMs = clock();
   do {
     const nowMs = clock();
-    await allStored(means);
+    await allStored(deps);
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
     await feed.replayRange(replay, cursorMs, toMs, { publishSome, onSliceStart: incoming.onSliceStart, onSliceDone }, only);
     cursorMs = toMs;
@@ -65,7 +65,7 @@ async function catchUp(means, incoming, time) {
   } while (clock() - cursorMs > NEAR_MS || (incoming.draining(clock()) && clock() - beganMs < DRAIN_MS && await wait(background)));
   await publishing.publish(replay.take());
   while (clock() < notBeforeMs) await wait(background);
-  await join(means, incoming, replay, cursorMs, only);
+  await join(deps, incoming, replay, cursorMs, only);
   const ended = replay.endedOfLate();
   const stays = site.adopt(replay, clock(), theirs);
   incoming.end();
@@ -80,18 +80,18 @@ const wait = (background) => background.pause(LOOK_MS).then(() => true);
 
 /**
  * The last seconds, from the database and from what arrives meanwhile.
- * @param {Means} means @param {Incoming} incoming @param {ReturnType<typeof createReplay>} replay
+ * @param {Deps} deps @param {Incoming} incoming @param {ReturnType<typeof createReplay>} replay
  * @param {number} cursorMs what is newer was not heard yet @param {import('../store').Only|null} only
  */
-async function join(means, incoming, replay, cursorMs, only) {
-  const { store, background, clock } = means;
+async function join(deps, incoming, replay, cursorMs, only) {
+  const { store, background, clock } = deps;
   /** @type {Batch[]|null} */
   let arrived = null;
   /** @type {Map<string, Batch>} */
   let stored = new Map();
   while (arrived === null) { // once more when it was more than can be kept
     incoming.keep();
-    await allStored(means);
+    await allStored(deps);
     stored = await background.retry(() => readInto(new Map(), store, cursorMs - BEHIND_MS, clock() + AHEAD_MS, only));
     arrived = incoming.take();
   }

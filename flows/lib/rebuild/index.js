@@ -30,17 +30,17 @@ const RETRY_MS = 30_000; // after a fault of ours, which the log shows
 const TRIES = 3;
 
 /**
- * @param {object} means
- * @param {import('../site').Site} means.site
- * @param {import('../store').Store} means.store
- * @param {import('../coverage').Coverage} means.coverage
- * @param {() => number} means.clock
- * @param {{log: (text: string) => void, warn: (text: string) => void}} means.logger
- * @param {Parameters<typeof createBuildingChanges>[0]['versions']} [means.versions] of the building
- * @param {import('../checkpoints').Checkpoints} [means.checkpoints]
- * @param {Pick<import('../coverage/broker-drops').BrokerDrops, 'reason'>} [means.drops]
- * @param {boolean} [means.keepsOrder] whether the broker delivers in order after a kill, too, so that a probe proves what it says
- * @param {(ms: number) => Promise<void>} [means.sleep]
+ * @param {object} deps
+ * @param {import('../site').Site} deps.site
+ * @param {import('../store').Store} deps.store
+ * @param {import('../coverage').Coverage} deps.coverage
+ * @param {() => number} deps.clock
+ * @param {{log: (text: string) => void, warn: (text: string) => void}} deps.logger
+ * @param {Parameters<typeof createBuildingChanges>[0]['versions']} [deps.versions] of the building
+ * @param {import('../checkpoints').Checkpoints} [deps.checkpoints]
+ * @param {Pick<import('../coverage/broker-drops').BrokerDrops, 'reason'>} [deps.drops]
+ * @param {boolean} [deps.keepsOrder] whether the broker delivers in order after a kill, too, so that a probe proves what it says
+ * @param {(ms: number) => Promise<void>} [deps.sleep]
  */
 function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, checkpoints = NO_CHECKPOINTS,
   drops = { reason: () => '' }, keepsOrder = true, sleep = (ms) => wait(ms) }) {
@@ -67,7 +67,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   }, keepsOrder);
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
   const saving = createSaving({ site, coverage, checkpoints, clock });
-  const means = { site, store, background, feed, publishing, changes, coverage, checkpoints, saving, clock, hinder, log: logger.log,
+  const deps = { site, store, background, feed, publishing, changes, coverage, checkpoints, saving, clock, hinder, log: logger.log,
     doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
@@ -90,11 +90,11 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   }
 
   async function locateBeforeStart() {
-    const gapMs = await gapStart(means);
+    const gapMs = await gapStart(deps);
     const job = jobs.ofStart() ?? enqueue('start', gapMs, null);
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     coverage.locateBeforeStart(gapMs);
-    await run(job, () => recover(means, incoming, gapMs));
+    await run(job, () => recover(deps, incoming, gapMs));
     site.shareReadings(null);
   }
 
@@ -105,8 +105,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
       const job = jobs.waiting()[0];
       if (job) {
         const task = tasks.get(job.id);
-        await faultless(job, () => run(job, () => (task ? relocate(means, task)
-          : rebuildRange(means, job.from_ms, job.to_ms ?? clock(), null))));
+        await faultless(job, () => run(job, () => (task ? relocate(deps, task)
+          : rebuildRange(deps, job.from_ms, job.to_ms ?? clock(), null))));
         if (!background.stopped()) end(job);
       } else await new Promise((resolve) => { wake = () => resolve(undefined); });
     }

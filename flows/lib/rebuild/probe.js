@@ -17,7 +17,7 @@ const LONG_MS = 15_000;
 
 /**
  * Until InfluxDB has all that has arrived here by now.
- * @param {Pick<import('./recover').Means, 'site'|'store'|'background'|'clock'|'doing'|'hinder'>} means
+ * @param {Pick<import('./recover').Deps, 'site'|'store'|'background'|'clock'|'doing'|'hinder'>} deps
  */
 async function allStored({ site: { outbox }, store, background, clock, doing, hinder }) {
   doing('waiting until InfluxDB has what has arrived');

@@ -15,21 +15,21 @@ const RUN_OUT_STEP_MS = 60_000;
 const PRESENT_MS = 16_000; // what is newer belongs to the locator of the present: history looks 8 s ahead, and its readings take a moment
 
 /**
- * @param {import('./recover').Means} means
+ * @param {import('./recover').Deps} deps
  * @param {number} fromMs inclusive
  * @param {number} toMs inclusive
  * @param {string[]|null} people it is about; null: everybody
  */
-async function rebuildRange(means, fromMs, toMs, people) {
+async function rebuildRange(deps, fromMs, toMs, people) {
   const staff = people && new Set(people);
-  const { site, feed, publishing, clock } = means;
-  await allStored(means);
-  const from = await beginAt(means, fromMs, people);
+  const { site, feed, publishing, clock } = deps;
+  await allStored(deps);
+  const from = await beginAt(deps, fromMs, people);
   const only = people && onlyOf(people, [from.building, site.building()]);
   const replay = createReplay(from, site.emptyOutcome, { fromMs, toMs, staff });
   const callbacks = { publishSome: () => publishing.publishSome(replay) };
 
-  await reach(means, from, replay, fromMs, callbacks, only);
+  await reach(deps, from, replay, fromMs, callbacks, only);
   const presentMs = clock() - PRESENT_MS;
   let cursorMs = Math.max(Math.min(toMs + 1, presentMs), fromMs);
   await feed.replayRange(replay, fromMs, cursorMs, callbacks, only);

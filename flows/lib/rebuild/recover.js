@@ -14,7 +14,7 @@ const SHORTEST_WARM_UP_MS = 2 * 60_000; // places are known again after one; who
 const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not kept for us, is in the database by then
 
 /**
- * @typedef {object} Means what work on the past uses
+ * @typedef {object} Deps what work on the past uses
  * @property {import('../site').Site} site
  * @property {import('../store').Store} store
  * @property {import('./background').Background} background
@@ -32,7 +32,7 @@ const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not 
 
 /**
  * From when on the time before this start is not located, epoch ms. Without a record of that the newest heartbeat says it.
- * @param {Pick<Means, 'site'|'store'|'background'|'coverage'>} means
+ * @param {Pick<Deps, 'site'|'store'|'background'|'coverage'>} deps
  */
 async function gapStart({ site: { startedMs }, store, background, coverage }) {
   const { fromMs, known } = coverage.beforeStart();
@@ -43,14 +43,14 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
   return (await background.retry(() => store.firstReading(fromMs, startedMs)) ?? startedMs) - MARGIN_MS;
 }
 
-/** @param {Means} means @param {import('./catch-up').Incoming} incoming @param {number} gapMs */
-async function recover(means, incoming, gapMs) {
-  const { site: { startedMs, eventsFromMs }, coverage, clock } = means;
+/** @param {Deps} deps @param {import('./catch-up').Incoming} incoming @param {number} gapMs */
+async function recover(deps, incoming, gapMs) {
+  const { site: { startedMs, eventsFromMs }, coverage, clock } = deps;
   const fromMs = Math.floor(Math.max(gapMs, clock() - RETENTION_MS) / 1000) * 1000; // a location may carry the beginning of its second
   const warmUpMs = warmUpAfter(coverage.countTry());
-  if (warmUpMs < WARM_UP_MS) means.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
-  const beginning = await beginAt(means, fromMs, null, warmUpMs);
-  await catchUp(means, incoming, { fromMs, staff: null, beginning, eventsToMs: eventsFromMs(), notBeforeMs: startedMs + UNDERWAY_MS,
+  if (warmUpMs < WARM_UP_MS) deps.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
+  const beginning = await beginAt(deps, fromMs, null, warmUpMs);
+  await catchUp(deps, incoming, { fromMs, staff: null, beginning, eventsToMs: eventsFromMs(), notBeforeMs: startedMs + UNDERWAY_MS,
     onSliceDone: (ms, replay) => coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock()) });
   coverage.published({ fromMs: gapMs, toMs: startedMs, staff: null }, clock());
   coverage.caughtUp(clock());

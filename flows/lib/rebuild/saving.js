@@ -8,7 +8,7 @@
 const SETTLED_MS = 30_000; // after an edit of the building everybody has come along into it
 
 /**
- * @param {Pick<import('./recover').Means, 'site'|'coverage'|'checkpoints'|'clock'>} means
+ * @param {Pick<import('./recover').Deps, 'site'|'coverage'|'checkpoints'|'clock'>} deps
  */
 function createSaving({ site, coverage, checkpoints, clock }) {
   /** @param {number} ms event time @param {Pick<import('../checkpoints').Checkpoint, 'heard'|'locator'>} state */

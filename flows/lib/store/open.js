@@ -12,7 +12,7 @@ const { createStoreGuard } = require('./store-guard');
  * The one or two databases that are configured. With one, nothing of `replicas` is there.
  * @typedef {ReturnType<typeof openStores>} Stores
  * @param {Pick<import('../config').Config, 'influxUrl'|'influxToken'|'secondStore'|'userDir'>} config
- * @param {{clock: () => number, warn: (text: string) => void, log: (text: string) => void}} means
+ * @param {{clock: () => number, warn: (text: string) => void, log: (text: string) => void}} deps
  */
 function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, warn, log }) {
   const first = openOne(influxUrl, influxToken);

@@ -22,10 +22,10 @@ const BEHIND_MS = 20_000;
 
 /**
  * @param {[Member, Member]} members
- * @param {object} means
- * @param {() => number} means.clock
- * @param {{read: () => any, write: (value: unknown) => unknown}} means.stateFile what each lacks, for the next start
- * @param {(text: string) => void} means.log
+ * @param {object} deps
+ * @param {() => number} deps.clock
+ * @param {{read: () => any, write: (value: unknown) => unknown}} deps.stateFile what each lacks, for the next start
+ * @param {(text: string) => void} deps.log
  */
 function createReplicas(members, { clock, stateFile, log }) {
   const saved = stateFile.read();

@@ -26,12 +26,12 @@ const SPOTS = 3; // a device that was heard at fewer places stays as it is
 const CHANGE_DB = 2; // for less there is no new version
 
 /**
- * @param {object} means
- * @param {string} means.folder of the files: versions in use, and what they are learned from
- * @param {Pick<import('../../site').Site, 'building'|'offsetVersions'|'onOffsetSample'>} means.site
- * @param {() => number} means.clock
- * @param {(text: string) => void} means.warn
- * @param {(text: string) => void} means.log
+ * @param {object} deps
+ * @param {string} deps.folder of the files: versions in use, and what they are learned from
+ * @param {Pick<import('../../site').Site, 'building'|'offsetVersions'|'onOffsetSample'>} deps.site
+ * @param {() => number} deps.clock
+ * @param {(text: string) => void} deps.warn
+ * @param {(text: string) => void} deps.log
  */
 function createLearnedOffsets({ folder, site, clock, warn, log }) {
   const file = path.join(folder, 'receiver-offsets.json');

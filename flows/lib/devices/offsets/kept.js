@@ -8,7 +8,7 @@ const { createLearnedOffsets } = require('.');
 /**
  * All that is kept of devices' signals: what is shown of late, and the learned offsets in use.
  * @param {{folder: string, site: import('../../site').Site, clock: () => number, warn: (text: string) => void,
- *   log: (text: string) => void}} means folder: of the flows' data
+ *   log: (text: string) => void}} deps folder: of the flows' data
  */
 function keepOffsets({ folder, site, clock, warn, log }) {
   const shown = createReceiverOffsets(path.join(folder, 'receivers.json'), site, warn);

@@ -4,7 +4,7 @@
 /**
  * Figures of keys, limits, host names and the audit log.
  * @param {{audit: Pick<import('../../access/audit').Audit, 'counters'>, limits: {refused: () => number}, hosts: {refused: () => number},
- *   keys: Pick<import('../../access/keys').Keys, 'records'>}} means
+ *   keys: Pick<import('../../access/keys').Keys, 'records'>}} deps
  * @returns {import('./figures').Figure[]}
  */
 const accessFigures = ({ audit, limits, keys, hosts }) => [
