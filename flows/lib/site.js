@@ -107,7 +107,7 @@ function createSite(building, startedMs, clock = Date.now) {
 
   /** Look around; about once a second. @param {number} nowMs */
   function tick(nowMs) {
-    publishEvents(crowding.look(live.presences(), building, nowMs), nowMs);
+    publishEvents(crowding.tick(live.presences(), building, nowMs), nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);

@@ -34,8 +34,8 @@ module.exports = function register(RED) {
       this.trend.add(payload);
       losses.record(payload, payload.ts);
       probe.sent(sentMs = payload.ts);
-      probe.look(payload.ts);
-      this.health.look(payload.ts);
+      probe.tick(payload.ts);
+      this.health.tick(payload.ts);
       return payload;
     };
     const poll = async () => {
@@ -45,7 +45,7 @@ module.exports = function register(RED) {
       polledMs = Date.now();
       await probe.poll(Date.now);
       site.outbox.proven(probe.readBackMs(), Date.now());
-      await coverage.look(probe.readBackMs(), Date.now());
+      await coverage.tick(probe.readBackMs(), Date.now());
       polling = false;
     };
     const timer = setInterval(poll, POLL_MS);

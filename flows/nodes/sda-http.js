@@ -29,7 +29,7 @@ module.exports = function register(RED) {
     const { guards, ...access } = createGuards(config, { site, figures, health, hosts, version, clock: Date.now,
       logger: { log: (text) => this.log(text), warn: (text) => this.warn(text) } });
     const knownSeed = createKnownSeed({ people: site.knownPeople, store, coverage, clock: Date.now });
-    const timers = [access.tick, knownSeed.look].map((work) => setInterval(work, TICK_MS));
+    const timers = [access.tick, knownSeed.tick].map((work) => setInterval(work, TICK_MS));
     const recordings = attachRecordings(site, config, guards.audit, (text) => this.warn(text));
     const context = {
       refuseIncomplete: coverage.refuseIncomplete, refuseIncompleteStays: coverage.refuseIncompleteStays,

@@ -5,7 +5,7 @@ const { createCheckpoints } = require('../lib/checkpoints');
 const { watchDrops } = require('../lib/coverage/broker-drops');
 const { createRebuild } = require('../lib/rebuild');
 
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 
 module.exports = function register(RED) {
   /** Locates again, from stored readings, what Node-RED missed, what the broker dropped, and what is asked for by hand. */
@@ -22,9 +22,9 @@ module.exports = function register(RED) {
     });
     this.rebuild.start();
     const timer = setInterval(() => {
-      drops.look(Date.now());
-      this.rebuild.look();
-    }, LOOK_MS);
+      drops.tick(Date.now());
+      this.rebuild.tick();
+    }, POLL_MS);
     this.on('close', (_removed, done) => {
       clearInterval(timer);
       this.rebuild.stop().then(() => done(), done);

@@ -42,9 +42,9 @@ module.exports = function register(RED) {
         rate.add(1);
         take(topic, payload, packet);
       } });
-    const follow = options.qos === 0 ? followRetained(broker, filter) : { look() {}, end() {} };
+    const follow = options.qos === 0 ? followRetained(broker, filter) : { tick() {}, end() {} };
     const hide = showBadge(this, (nowMs) => {
-      follow.look();
+      follow.tick();
       return broker.connected ? { fill: 'green', shape: 'dot', text: `${rate.perSecond(nowMs)} msg/s` }
         : { fill: 'red', shape: 'ring', text: 'no broker' };
     });

@@ -89,7 +89,7 @@ test('where no readings are taken in /health says why, though heartbeats come ba
   const ingestAfter = async (ms) => {
     rig.now += ms;
     await probe.poll(() => rig.now);
-    probe.look(rig.now);
+    probe.tick(rig.now);
     return probe.ingest(rig.now);
   };
   assert.equal((await ingestAfter(0)).status, 'up');

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createInbox, MOST, PIECE_MS } = require('../lib/intake/inbox');
+const { createInbox, MAX_WAITING, PIECE_MS } = require('../lib/intake/inbox');
 
 /** An inbox whose turns and clock are played: each item takes its milliseconds. */
 function played() {
@@ -34,10 +34,10 @@ test('what came is taken in a later turn, a piece at a time, and others have the
 
 test('no more than so many wait: then they are taken without a break', () => {
   const { inbox, taken, turn } = played();
-  for (let n = 0; n < 3 * MOST; n += 1) inbox.put({ n });
+  for (let n = 0; n < 3 * MAX_WAITING; n += 1) inbox.put({ n });
   turn();
-  assert.equal(inbox.size(), MOST - 1);
-  assert.equal(taken.length, 2 * MOST + 1);
+  assert.equal(inbox.size(), MAX_WAITING - 1);
+  assert.equal(taken.length, 2 * MAX_WAITING + 1);
 });
 
 test('what waits at the end is taken at once', () => {

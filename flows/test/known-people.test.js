@@ -131,7 +131,7 @@ for (let seed = 1; seed <= 6; seed += 1) {
     let [said, refused] = [0, 0];
     const look = async () => {
       if (world.ingestIsUp()) for (const [id, ms] of published) if (ms <= world.now - 300) visible.add(id);
-      await seeded.look();
+      await seeded.tick();
       const answer = await seeded.since().catch((error) => error);
       if (answer instanceof StoreUnavailable) {
         refused += 1;
@@ -175,17 +175,17 @@ test('while a time of everybody is to be located, or InfluxDB is away, it cannot
   const coverage = { undecided: () => undecided, isSettled: () => isSettled, pending: () => ['late'], completeUntil: (_from, to) => to - 1 };
   const seed = createKnownSeed({ people, store, coverage, clock: () => nowMs });
   const says = () => seed.since().then(({ staff, known_until_ms: ms }) => [staff.sort().join(), ms - nowMs], ({ message }) => message);
-  await seed.look();
+  await seed.tick();
   assert.match(await says(), /not known yet: the time to now is being located$/);
   [undecided, isSettled] = ['', true];
   assert.match(await says(), /it was not read from InfluxDB yet$/);
-  await seed.look();
+  await seed.tick();
   assert.match(await says(), /InfluxDB is away$/);
   isAway = false;
-  await seed.look();
+  await seed.tick();
   assert.match(await says(), /InfluxDB is away$/, 'not asked again at once');
   nowMs += 5000;
-  await seed.look();
+  await seed.tick();
   assert.deepEqual(await says(), ['0,late', -1]);
   undecided = 'the time from 1 to 2 is being located';
   assert.match(await says(), /the time from 1 to 2/, 'what was lost meanwhile');

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { OLD_MS } = require('../lib/intake/backlogs');
-const { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MOST, RECOVERED_AFTER_MS, PIECE_MS } = require('../lib/intake/newest-first');
+const { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MAX_WAITING, RECOVERED_AFTER_MS, PIECE_MS } = require('../lib/intake/newest-first');
 
 /** A queue whose turns and clock are played: each batch takes its milliseconds to locate. */
 function played({ costMs = PIECE_MS / 3 } = {}) {
@@ -91,9 +91,9 @@ test('one slow batch makes nothing be left out', () => {
 
 test('more than memory should hold are not waited for', () => {
   const { put, skipped, settle } = played({ costMs: 0 });
-  put(Array.from({ length: MOST + 1 }, (_, n) => batch('a', n)));
+  put(Array.from({ length: MAX_WAITING + 1 }, (_, n) => batch('a', n)));
   settle();
-  assert.equal(skipped.length, MOST);
+  assert.equal(skipped.length, MAX_WAITING);
 });
 
 test('it is over when for a second nothing waited for long and nothing was left out', () => {

@@ -6,7 +6,7 @@ const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { createCoverage } = require('../lib/coverage');
 const { createOverload, HOLD_MS } = require('../lib/health/overload');
-const { givingWay } = require('../lib/rebuild/background');
+const { yieldToLive } = require('../lib/rebuild/background');
 const { locatesLater } = require('../lib/rebuild/people');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
@@ -37,7 +37,7 @@ const lacks = (coverage, id, ts) => coverage.completeUntil(ts, ts + 1, [id], T +
 
 test('who is left out is to be located later, by name and time; a gateway stands for the tags that it heard', async () => {
   const { site, coverage, building } = rig();
-  await coverage.look(T + 60_000, T + 60_000);
+  await coverage.tick(T + 60_000, T + 60_000);
   const [tag] = building.tagOwner.keys();
   const owner = building.tagOwner.get(tag);
   const [gatewayId] = building.gateways.keys();
@@ -96,7 +96,7 @@ test('/health says so with both rates while it lasts, and for some seconds more'
     queue: { isBehind: () => now.behind, waitedMs: () => 640, size: () => 70 },
     counters: () => ({ messages: now.messages, located_later: now.later }), liveLagMs: () => 900,
   });
-  overload.look(T);
+  overload.tick(T);
   now.behind = true;
   assert.equal(overload.part(T).status, 'up', 'nothing was skipped');
   Object.assign(now, { behind: true, messages: 45_000, later: 15_000 });
@@ -112,7 +112,7 @@ test('/health says so with both rates while it lasts, and for some seconds more'
 test('work in the background rests while readings wait, but not for ever', async () => {
   const slept = [];
   let waits = 3;
-  const sleep = givingWay(async (ms) => { slept.push(ms); }, () => (waits-- > 0 ? 200 : 0));
+  const sleep = yieldToLive(async (ms) => { slept.push(ms); }, () => (waits-- > 0 ? 200 : 0));
   await sleep(8);
   assert.deepEqual(slept, [8, 50, 50, 50]);
   waits = Infinity;

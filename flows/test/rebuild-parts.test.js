@@ -159,17 +159,17 @@ test('work in the background rests as long as it worked, never as long as it wai
   const background = createBackground(() => {}, async (ms) => { pauses.push(ms); passes(ms); }, () => nowMs);
   background.begin();
   passes(3);
-  await background.breathe();
+  await background.yieldIfDue();
   assert.deepEqual(pauses, []);
   passes(8);
-  await background.breathe();
+  await background.yieldIfDue();
   assert.deepEqual(pauses, [11]);
   passes(200);
-  await background.breathe();
+  await background.yieldIfDue();
   assert.deepEqual(pauses, [11, 50], 'so long only another one can have taken');
   passes(30);
   background.begin();
-  await background.breathe();
+  await background.yieldIfDue();
   assert.equal(pauses.length, 2);
 });
 

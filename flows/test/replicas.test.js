@@ -36,13 +36,13 @@ async function pair(t) {
   const rig = { first, second, nowMs: NOW, kept: null, log: [] };
   const stateFile = { read: () => rig.kept, write: (value) => { rig.kept = value; } };
   rig.replicas = createReplicas([first.member, second.member], { clock: () => rig.nowMs, stateFile, log: (text) => rig.log.push(text) });
-  rig.look = () => rig.replicas.newestHeartbeat(NOW - 60_000).catch((error) => error);
+  rig.tick = () => rig.replicas.newestHeartbeat(NOW - 60_000).catch((error) => error);
   /** Until both were asked and compared, and `holds`. */
   rig.until = async (holds) => {
     const endMs = performance.now() + 20_000;
     while (!holds()) {
       assert.ok(performance.now() < endMs, JSON.stringify(rig.replicas.part()));
-      await rig.look();
+      await rig.tick();
       await new Promise(setImmediate);
     }
   };
@@ -75,7 +75,7 @@ test('an answer that was asked for before a failure does not call it up again', 
     answer = () => response.end(rows([[NOW + 5000]]));
     return request.resume();
   };
-  const looked = rig.look();
+  const looked = rig.tick();
   while (!answer) await new Promise(setImmediate);
   assert.equal(await rig.read(), 2);
   answer();

@@ -199,7 +199,7 @@ function crowded(counts, stepMs = 1000) {
   data.levels[0].rooms[0].limit = 2;
   const limited = createBuilding(data);
   const crowding = createCrowding();
-  return counts.flatMap((count, i) => crowding.look(
+  return counts.flatMap((count, i) => crowding.tick(
     Array.from({ length: count }, (_, person) => presence(String(person), 'a', 0, 1)), limited, i * stepMs));
 }
 
@@ -229,14 +229,14 @@ test('crowded: as many times as there are crowds with half a minute of peace bet
 test('crowded: lost people do not count, rooms without limit are never crowded, a raised limit ends it', () => {
   const crowding = createCrowding();
   const many = ['0', '1', '2'].map((id) => presence(id, 'a', 0, 1));
-  assert.deepEqual(crowding.look(many, building, 0), []);
+  assert.deepEqual(crowding.tick(many, building, 0), []);
   const data = smallBuilding();
   data.levels[0].rooms[0].limit = 2;
   const limited = createBuilding(data);
-  assert.deepEqual(crowding.look(many.map((one, i) => ({ ...one, state: i === 0 ? 'lost' : 'stale' })), limited, 0), []);
-  assert.equal(crowding.look(many, limited, 1).length, 1);
-  assert.deepEqual(crowding.look(many, building, 2), []);
-  assert.equal(crowding.look(many, limited, 3).length, 1);
+  assert.deepEqual(crowding.tick(many.map((one, i) => ({ ...one, state: i === 0 ? 'lost' : 'stale' })), limited, 0), []);
+  assert.equal(crowding.tick(many, limited, 1).length, 1);
+  assert.deepEqual(crowding.tick(many, building, 2), []);
+  assert.equal(crowding.tick(many, limited, 3).length, 1);
 });
 
 test('a crowded room is an event of the site', () => {

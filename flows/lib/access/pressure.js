@@ -15,7 +15,7 @@ const MEASURE_MS = 1000;
 const LONG_DELAY_MS = 250;
 const MORE_SHARE = 0.25;
 const LESS_SHARE = 0.1;
-const MOST_SHARE = 0.9;
+const MAX_SHARE = 0.9;
 /** So few requests in a second are not what holds the loop up: to refuse them would help nobody. */
 const FEW = 100;
 
@@ -29,7 +29,7 @@ function createPressure() {
     measured(meanDelayMs) {
       const many = asked > FEW;
       asked = 0;
-      share = meanDelayMs > LONG_DELAY_MS && many ? Math.min(MOST_SHARE, share + MORE_SHARE) : Math.max(0, share - LESS_SHARE);
+      share = meanDelayMs > LONG_DELAY_MS && many ? Math.min(MAX_SHARE, share + MORE_SHARE) : Math.max(0, share - LESS_SHARE);
     },
     sheds() {
       asked += 1;

@@ -16,7 +16,7 @@ const { createStateFile } = require('../shared/state-file');
 const SESSION_MS = Object.freeze({ admin: 12 * 3600 * 1000, viewer: 30 * 24 * 3600 * 1000 });
 
 /** A timer cannot wait for thirty days. */
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 const COOKIE = 'sda_session';
 /** More than this are a program that logs in each time. */
 const SESSIONS = 10_000;
@@ -128,7 +128,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   async function save() {
     clearTimeout(again);
     if (await stateFile.write({ v: 1, sessions: [...live].map(([id, until]) => ({ id, until_ms: until })) })) return;
-    again = setTimeout(save, LOOK_MS);
+    again = setTimeout(save, POLL_MS);
     again.unref();
   }
 
@@ -176,7 +176,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   function hold(socket, { id, until }) {
     const open = sockets.get(id) ?? new Set();
     sockets.set(id, open.add(socket));
-    const timer = setInterval(() => { if (until <= clock()) socket.disconnect(true); }, LOOK_MS);
+    const timer = setInterval(() => { if (until <= clock()) socket.disconnect(true); }, POLL_MS);
     timer.unref();
     socket.on('disconnect', () => {
       clearInterval(timer);

@@ -34,7 +34,7 @@ function createCoalescedReads(streamOf, later = setImmediate) {
     setTimeout(() => from.resume(), READ_INTERVAL_MS);
   }
 
-  function look() {
+  function followStream() {
     if (stream === streamOf()) return;
     stream = streamOf();
     stream?.prependOnceListener('end', handOver);
@@ -43,7 +43,7 @@ function createCoalescedReads(streamOf, later = setImmediate) {
   return {
     buffer: Buffer.allocUnsafeSlow(RECORD_BYTES),
     callback(bytes, buffer) {
-      look();
+      followStream();
       if (records.push(Buffer.from(buffer.subarray(0, bytes))) === 1) later(handOver);
       return true;
     },

@@ -15,7 +15,7 @@ function followRetained(broker, filter) {
 
   return {
     /** To be called now and then: a config node that was changed has another client. */
-    look() {
+    tick() {
       if (!broker.client || broker.client === client) return;
       end();
       client = broker.client;

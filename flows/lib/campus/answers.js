@@ -17,8 +17,8 @@ const { answersOf, given, listsOf, mustBeKnown, spanOf } = require('./questions'
  */
 
 const STAFF = '/api/v1/staff';
-const MOST_CONTACTS = 1000;
-const MOST_EVENTS = 1000;
+const MAX_CONTACTS = 1000;
+const MAX_EVENTS = 1000;
 /** @type {import('./lists').Order} */
 const OF_STAYS = { ts: ({ enter_ms: ms }) => ms, id: ({ staff_id: id = '' }) => id, newestFirst: false };
 /** @type {import('./lists').Order} */
@@ -77,7 +77,7 @@ const ANSWERS = {
 
   async listEvents(work) {
     const { ask } = work;
-    const page = await listPage(work, { path: '/api/v1/events', items: 'events', order: OF_EVENTS, most: MOST_EVENTS,
+    const page = await listPage(work, { path: '/api/v1/events', items: 'events', order: OF_EVENTS, most: MAX_EVENTS,
       query: given(ask.params, 'type', 'subject') });
     return { ...past(ask, [page]), events: page.items, next: page.next };
   },
@@ -85,11 +85,11 @@ const ANSWERS = {
   async listContacts(work) {
     const { ask } = work;
     const { params: { staff_id: id, least_s: leastS }, window, limit } = ask;
-    const query = new URLSearchParams({ ...spanOf(window), limit: String(MOST_CONTACTS) });
+    const query = new URLSearchParams({ ...spanOf(window), limit: String(MAX_CONTACTS) });
     const parts = await answersOf(work, `${pathOf(id)}/contacts?${query}`,
       ({ contacts = [], count = 0, complete_until_ms: completeMs = Infinity }, site) => {
         if (count > contacts.length) {
-          throw badRequest(`more than ${MOST_CONTACTS} contacts lie in this time at site ${site}: ask for it in parts`);
+          throw badRequest(`more than ${MAX_CONTACTS} contacts lie in this time at site ${site}: ask for it in parts`);
         }
         return { items: contacts, completeMs };
       }, [id]);

@@ -26,7 +26,7 @@ const { createSites } = require('./sites');
  * @typedef {{info: (text: string) => void, warn: (text: string) => void, error: (text: string) => void}} Log
  */
 
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 const KEYS_MS = 1000; // a key that is revoked is refused after this
 const ROLL_MS = 5000;
 /** The audit log is written by the sites. */
@@ -104,8 +104,8 @@ function createCampus(config, { version, log, clock = Date.now }) {
     /** Begin to look after keys and sites. @returns {Promise<unknown>} when each site was asked once */
     start() {
       sites.follow();
-      timers = [setInterval(keys.follow, KEYS_MS), setInterval(sites.look, LOOK_MS), setInterval(figures.roll, ROLL_MS)];
-      return sites.look();
+      timers = [setInterval(keys.follow, KEYS_MS), setInterval(sites.poll, POLL_MS), setInterval(figures.roll, ROLL_MS)];
+      return sites.poll();
     },
     /** Answer what was asked, and listen over HTTPS no more. @returns {Promise<void>} when all is answered */
     drain() {

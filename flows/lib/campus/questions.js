@@ -15,7 +15,7 @@ const { ApiError } = require('../http/errors');
  */
 
 /** Of one page of a site. */
-const MOST = 10_000;
+const MAX_ITEMS = 10_000;
 /** Statuses that are answers: 404 is of who or what is unknown there. */
 const ACCEPT = [200, 404];
 
@@ -89,7 +89,7 @@ const answersOf = (work, path, read, about) => {
  * @returns {Promise<List[]>} in the order of campus.toml
  */
 const listsOf = (work, path, items,
-  { query = {}, most = MOST, first = most, keep = () => true, enough = Infinity, mayBeUnknown = false, about } = {}) => {
+  { query = {}, most = MAX_ITEMS, first = most, keep = () => true, enough = Infinity, mayBeUnknown = false, about } = {}) => {
   const each = (/** @type {readonly string[]|undefined} */ only) => work.sites.each(async (askSite, site) => {
     /** @type {List} */
     const list = { site, items: [], completeMs: Infinity, isKnown: true };

@@ -120,10 +120,10 @@ function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Da
   const members = configs.map((config) => createMember(config, { timeoutMs, idleTimeoutMs }, clock()));
   const ended = new AbortController();
   /** @type {Promise<unknown>|null} */
-  let looking = null;
+  let polling = null;
 
   /** @param {Member} member */
-  async function lookAt(member) {
+  async function pollSite(member) {
     const { said, ...next } = await stateOf((path) => begin(member, { method: 'GET', path }));
     const { site: { name }, state: before } = member;
     if (next.status === 'away' && before.reason !== next.reason) warn(`site ${name} is away: it ${next.reason}`);
@@ -168,7 +168,7 @@ function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Da
     },
 
     /** Ask each site how it is; about every two seconds. @returns {Promise<unknown>} */
-    look: () => (looking ??= Promise.all(members.map(lookAt)).finally(() => { looking = null; })),
+    poll: () => (polling ??= Promise.all(members.map(pollSite)).finally(() => { polling = null; })),
 
     /** @returns {Record<string, import('./state').SiteState>} by name */
     states: () => Object.fromEntries(members.map(({ site, state }) => [site.name, state])),

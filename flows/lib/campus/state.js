@@ -8,19 +8,19 @@ const { SiteUnavailable } = require('./site');
  * @typedef {{status: 'up'|'degraded'|'away', reason?: string}} SiteState degraded: it answers, and its /health names what is not up
  * @typedef {{building: string|null, simulated: boolean, completeMs: number|null}} Said building: its name; simulated: people there are
  *   played; completeMs: up to when nothing is missing
- * @typedef {(path: string) => Promise<{status: number, text: () => Promise<string>}>} Look asks the site
+ * @typedef {(path: string) => Promise<{status: number, text: () => Promise<string>}>} Ask asks the site
  */
 
 /** What a site must let the entry's key do. */
 const NEEDED = ['history', 'presence', 'forward'];
 
-/** @param {Look} look @returns {Promise<SiteState & {said?: Said}>} said: where it answers */
-async function stateOf(look) {
+/** @param {Ask} ask @returns {Promise<SiteState & {said?: Said}>} said: where it answers */
+async function stateOf(ask) {
   try {
-    const health = await look('/health');
+    const health = await ask('/health');
     const text = await health.text();
     if (health.status !== 200) return { status: 'away', reason: `answers HTTP ${health.status}: ${messageIn(text)}` };
-    const lack = await lackOf(look);
+    const lack = await lackOf(ask);
     if (lack !== '') return { status: 'away', reason: lack };
     const { status, parts = {} } = JSON.parse(text);
     const said = saidBy(parts);
@@ -36,9 +36,9 @@ async function stateOf(look) {
 const saidBy = ({ building, rebuild }) => ({ building: building?.name ?? null, simulated: building?.simulated > 0,
   completeMs: rebuild?.complete_until_ms ?? null });
 
-/** What the entry's key lacks. @param {Look} look @returns {Promise<string>} '': nothing */
-async function lackOf(look) {
-  const me = await look('/api/v1/me');
+/** What the entry's key lacks. @param {Ask} ask @returns {Promise<string>} '': nothing */
+async function lackOf(ask) {
+  const me = await ask('/api/v1/me');
   const text = await me.text();
   if (me.status !== 200) return `refuses the entry's key: ${messageIn(text)}`;
   const { rights = [] } = JSON.parse(text);

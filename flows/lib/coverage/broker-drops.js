@@ -128,7 +128,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue 
       if (stall && isStalled()) stall.toMs = probeMs;
     },
     /** To be called every two seconds or more often. @param {number} nowMs */
-    look(nowMs) {
+    tick(nowMs) {
       if (nowMs < sentMs) [sentMs, shortMs, forgottenMs] = [-Infinity, Math.min(shortMs, nowMs), -Infinity]; // the clock was set back
       judge(nowMs);
       lookAtConnection();

@@ -181,8 +181,8 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
     /** Whether a heartbeat now would prove that. @param {number} nowMs @param {number} lastMs when the last one was sent */
     awaitsHeartbeat: (nowMs, lastMs) => !following && nowMs >= caughtUpMs + ARRIVED_MS && lastMs < caughtUpMs + ARRIVED_MS,
     /** A heartbeat came back; to be called once a second or more often. @param {number} readBackMs @param {number} nowMs */
-    async look(readBackMs, nowMs) {
-      await stored.look(readBackMs, nowMs);
+    async tick(readBackMs, nowMs) {
+      await stored.tick(readBackMs, nowMs);
       if (!stored.isHeld(nowMs)) finishStored(stored.aliveMs());
       if (nowMs - savedMs < SAVE_MS) return;
       prune(savedMs = nowMs);

@@ -20,13 +20,13 @@ const RUNNING = 'being located';
 /** Nobody has an empty id. */
 const EVERYBODY = '';
 /** A tenth of an hour of 20,000 phones' backlogs is 1 MB on disk. */
-const MOST = 20_000;
+const MAX_INTERVALS = 20_000;
 
 /**
  * @param {unknown} [kept] what `toJSON` said; what is being located there is to be located, and what is no interval is left out
  * @param {number} [most] intervals
  */
-function createIntervals(kept, most = MOST) {
+function createIntervals(kept, most = MAX_INTERVALS) {
   /** @type {Map<string, Interval[]>} */
   const lists = new Map();
   let count = 0;

@@ -11,7 +11,7 @@
 const ALIVE_MS = 15_000;
 /** What has not arrived by then, with everything working, never will. */
 const GIVEN_UP_MS = 15 * 60_000;
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /**
  * @typedef {ReturnType<typeof createStored>} Stored
@@ -31,12 +31,12 @@ function createStored({ newestStored, newestPublished, onLost }, startedMs) {
 
   return {
     /** A heartbeat of this time came back; to be called once a second or more often. @param {number} readBackMs @param {number} nowMs */
-    async look(readBackMs, nowMs) {
+    async tick(readBackMs, nowMs) {
       held ||= nowMs - aliveMs > ALIVE_MS;
       aliveMs = Math.max(aliveMs, readBackMs);
       if (!held) untilMs = aliveMs;
       else if (nowMs - aliveMs > ALIVE_MS) awaited = null;
-      else if (nowMs - lookedMs >= LOOK_MS) {
+      else if (nowMs - lookedMs >= POLL_MS) {
         lookedMs = nowMs;
         awaited ??= { ms: newestPublished(), sinceMs: nowMs };
         const { ms, sinceMs } = awaited;

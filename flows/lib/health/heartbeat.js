@@ -79,7 +79,7 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
       }
     },
     /** Compares what comes in with what is stored; called with each heartbeat. @param {number} nowMs */
-    look(nowMs) {
+    tick(nowMs) {
       const queue = spool();
       const { stored, fault, queues } = queue?.status() ?? UNKNOWN;
       standsWhy = queues.messages.fault;

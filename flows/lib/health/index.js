@@ -41,7 +41,7 @@ function createHealth({ site, probe, rebuild, version }) {
 
   return {
     /** Compares what comes in with what is located; called with each heartbeat. @param {number} nowMs */
-    look: overload.look,
+    tick: overload.tick,
     figures: overload.figures,
     /** Adds a part to the report. @param {string} name @param {(nowMs: number) => Part} read */
     addPart: (name, read) => { extraParts.set(name, read); },

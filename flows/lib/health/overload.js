@@ -35,7 +35,7 @@ function createOverload({ queue, counters, liveLagMs }) {
 
   return {
     /** To be called every few seconds. @param {number} nowMs */
-    look(nowMs) {
+    tick(nowMs) {
       isOverloaded(nowMs);
       const { messages, located_later: later } = counters();
       samples = [...samples.filter(({ ts }) => nowMs - ts <= WINDOW_MS), { ts: nowMs, messages, located_later: later }];

@@ -14,7 +14,7 @@ const { keyOf } = require('./recent-events');
 const SETTLED_MS = 60_000; // what happened before is in the database, unless ingest is behind
 const STEP_MS = 10_000; // ends of the times that are asked of the database, so that equal questions meet
 const FRESH_MS = 10_000; // what is erased from the database is gone here as soon
-const MOST_EVENTS = 50_000; // in all answers that are kept; 10 MB
+const MAX_EVENTS = 50_000; // in all answers that are kept; 10 MB
 
 /**
  * @param {object} deps
@@ -25,7 +25,7 @@ const MOST_EVENTS = 50_000; // in all answers that are kept; 10 MB
 function createEvents({ store, site, clock }) {
   /** @type {LRUCache<string, StoredEvent[], Question>} */
   const answers = new LRUCache({
-    maxSize: MOST_EVENTS,
+    maxSize: MAX_EVENTS,
     sizeCalculation: (events) => events.length + 1,
     ttl: FRESH_MS,
     perf: { now: clock },

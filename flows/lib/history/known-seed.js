@@ -34,7 +34,7 @@ function createKnownSeed({ people, store, coverage, clock }) {
 
   return {
     /** To be called about once a second. @returns {Promise<void>} */
-    async look() {
+    async tick() {
       const nowMs = clock();
       if (isReading || nowMs < dueMs || !coverage.isSettled(nowMs)) return;
       isReading = true;

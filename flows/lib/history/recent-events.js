@@ -10,7 +10,7 @@ const { asStored } = require('../store/devices');
  */
 
 const KEPT_MS = 15 * 60_000; // far longer than ingest takes, unless it is behind
-const MOST = 50_000; // 10 MB
+const MAX_EVENTS = 50_000; // 10 MB
 
 /** @param {number} sinceMs nothing that was published before is known */
 function createRecentEvents(sinceMs) {
@@ -21,7 +21,7 @@ function createRecentEvents(sinceMs) {
   /** @param {number} nowMs */
   function prune(nowMs) {
     for (const [key, { atMs }] of kept) {
-      if (atMs >= nowMs - KEPT_MS && kept.size <= MOST) break;
+      if (atMs >= nowMs - KEPT_MS && kept.size <= MAX_EVENTS) break;
       kept.delete(key);
       completeMs = Math.max(completeMs, atMs + 1);
     }

@@ -9,7 +9,7 @@
  */
 
 const KEPT_MS = 5 * 60_000; // far longer than ingest takes, unless it is behind
-const MOST = 16; // of a person
+const MAX_STAYS = 16; // of a person
 
 /** @param {(staffId: string) => void} [onPerson] is called before a stay of that person is remembered */
 function createRecentStays(onPerson = () => {}) {
@@ -35,7 +35,7 @@ function createRecentStays(onPerson = () => {}) {
         if (!mine) kept.set(stay.staff_id, mine = new Map());
         mine.delete(stay.enter_ms);
         mine.set(stay.enter_ms, { stay: { ...stay }, atMs: nowMs });
-        if (mine.size > MOST) mine.delete(/** @type {number} */ (mine.keys().next().value));
+        if (mine.size > MAX_STAYS) mine.delete(/** @type {number} */ (mine.keys().next().value));
       }
       if (nowMs - prunedMs >= KEPT_MS / 5) prune(nowMs);
     },

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { setImmediate: breathe } = require('node:timers/promises');
+const { setImmediate: yieldToEventLoop } = require('node:timers/promises');
 const { Readable } = require('node:stream');
 const { pipeline } = require('node:stream/promises');
 
@@ -44,7 +44,7 @@ class PiecedJson {
         [head, text] = [',', ''];
       }
       if (performance.now() - sinceMs >= WORK_MS) {
-        await breathe();
+        await yieldToEventLoop();
         sinceMs = performance.now();
       }
     }

@@ -32,7 +32,7 @@ const BUSY_S = 1;
 /** Nothing is kept longer. */
 const OLDEST_MS = 31 * 86_400_000;
 /** One answer is at most as much as one person's locations of that time, one a second. */
-const MOST_RECORDS = OLDEST_MS / 1000;
+const MAX_RECORDS = OLDEST_MS / 1000;
 
 const textOf = createRecords();
 
@@ -73,9 +73,9 @@ function staffOf({ staff_id: asked }) {
 
 /** @param {number} people @param {number} seconds */
 function refuseTooMuch(people, seconds) {
-  if (people * seconds <= MOST_RECORDS) return;
+  if (people * seconds <= MAX_RECORDS) return;
   throw badRequest(`end_time is too far from start_time for ${people} staff members: ` +
-    `ask for at most ${Math.floor(MOST_RECORDS / people)} s of so many, or for at most ${Math.floor(MOST_RECORDS / seconds)} of them`);
+    `ask for at most ${Math.floor(MAX_RECORDS / people)} s of so many, or for at most ${Math.floor(MAX_RECORDS / seconds)} of them`);
 }
 
 /** @param {Iterable<string>|AsyncIterable<string>} items @param {Record<string, string>} headers */

@@ -9,7 +9,7 @@
 
 /** What a request waits for at most is this and a piece of locating (`newest-first.js`), beside the one message that is being taken. */
 const PIECE_MS = 1;
-const MOST = 1000; // a tenth of a second's work
+const MAX_WAITING = 1000; // a tenth of a second's work
 
 /**
  * @template T
@@ -36,7 +36,7 @@ function createInbox(take, { after = () => {}, later = setImmediate, clockMs = (
         if (enough()) return;
       }
     } finally {
-      if (size() === 0 || next >= MOST) {
+      if (size() === 0 || next >= MAX_WAITING) {
         waiting = waiting.slice(next);
         next = 0;
       }
@@ -47,7 +47,7 @@ function createInbox(take, { after = () => {}, later = setImmediate, clockMs = (
   function work() {
     const endMs = clockMs() + PIECE_MS;
     try {
-      takeUntil(() => clockMs() >= endMs && size() < MOST);
+      takeUntil(() => clockMs() >= endMs && size() < MAX_WAITING);
     } finally {
       due = size() > 0;
       if (due) later(work);
@@ -73,4 +73,4 @@ const inboxFigure = (inboxes) => ({
   read: () => [...inboxes].reduce((sum, { size }) => sum + size(), 0),
 });
 
-module.exports = { createInbox, inboxFigure, PIECE_MS, MOST };
+module.exports = { createInbox, inboxFigure, PIECE_MS, MAX_WAITING };

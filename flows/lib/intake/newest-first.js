@@ -30,7 +30,7 @@ const BEHIND_MS = 500;
 /** A garbage collection or a stopped process makes batches wait once; they are taken within this time unless too many come. */
 const OVERLOADED_AFTER_MS = 250;
 /** Bounds the memory: more wait only where the machine stood still, or for a backlog. */
-const MOST = 60_000;
+const MAX_WAITING = 60_000;
 /** A backlog gives way to the present for so long; then only the newest of its receivers is taken, too. */
 const BACKLOG_WAITS_MS = 30_000;
 /** What waits less is in time … */
@@ -74,7 +74,7 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
       return;
     }
     lateSinceMs = waited < BEHIND_MS ? Infinity : Math.min(lateSinceMs, nowMs);
-    if (nowMs - lateSinceMs < OVERLOADED_AFTER_MS && arrived.size() <= MOST) return;
+    if (nowMs - lateSinceMs < OVERLOADED_AFTER_MS && arrived.size() <= MAX_WAITING) return;
     [behind, lateSinceMs, lateMs] = [true, Infinity, nowMs];
   }
 
@@ -101,7 +101,7 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
       else enter(one);
     }
     const waitsTooLong = nowMs - (backlogs.first()?.sinceMs ?? nowMs) > BACKLOG_WAITS_MS;
-    if (waitsTooLong || backlogs.size() > MOST) for (let one = backlogs.shift(); one; one = backlogs.shift()) enter(one);
+    if (waitsTooLong || backlogs.size() > MAX_WAITING) for (let one = backlogs.shift(); one; one = backlogs.shift()) enter(one);
   }
 
   /** One gets in line, in the place of an older one of its receiver. @param {Arrived} arrived */
@@ -179,4 +179,4 @@ function createNewestFirst({ take, skip, after = () => {}, onFault = () => {}, l
   };
 }
 
-module.exports = { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MOST, RECOVERED_AFTER_MS, PIECE_MS };
+module.exports = { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MAX_WAITING, RECOVERED_AFTER_MS, PIECE_MS };

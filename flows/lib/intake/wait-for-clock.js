@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /**
  * A clock that is behind would refuse what the broker keeps, so nothing is taken in until it is right. All that began with it begins
@@ -20,7 +20,7 @@ function waitForClock(knownTime, logger) {
     logger.log('the clock is right: Node-RED ends, to be started again with it');
     clearInterval(timer);
     process.kill(process.pid, 'SIGTERM');
-  }, LOOK_MS);
+  }, POLL_MS);
   return () => clearInterval(timer);
 }
 

@@ -12,7 +12,7 @@
  * @property {number[]} firstRoom index of the first room of each storey
  */
 
-const MOST_ROOMS = 32767; // what a raster can number
+const MAX_ROOMS = 32767; // what a raster can number
 
 /**
  * @param {string[]} levels ids, lowest first
@@ -41,7 +41,7 @@ const isPassable = ({ rooms, beside, joined }, a, b) => beside[a].has(b)
 /** @param {Pick<import('../building').Building, 'levels'>} building @throws {RangeError} */
 function checkSize({ levels }) {
   const count = levels.reduce((sum, { rooms }) => sum + rooms.length, 0);
-  if (count > MOST_ROOMS) throw new RangeError(`${count} rooms; the locator takes ${MOST_ROOMS} at most`);
+  if (count > MAX_ROOMS) throw new RangeError(`${count} rooms; the locator takes ${MAX_ROOMS} at most`);
 }
 
 module.exports = { joinStoreys, isPassable, checkSize, keyOf };

@@ -20,7 +20,7 @@ const { expectedIn } = require('./source');
 
 const MEMORY_MS = 600_000; // ten minutes of readings
 const GAP_AT_MOST_MS = 2000; // a longer silence does not age the mean, so that it stands on 300 readings even where few people pass
-const MOST_READINGS = MEMORY_MS / GAP_AT_MOST_MS; // what is restored weighs as much as so many
+const MAX_READINGS = MEMORY_MS / GAP_AT_MOST_MS; // what is restored weighs as much as so many
 const BOUND_DB = 20;
 const KNOWN_SHARE = 0.6; // of people whose strength is not known this much better than at first nothing is learned
 const MOMENTS_PER_S = 200; // more people are sampled: a mean over ten minutes needs no more
@@ -81,7 +81,7 @@ function createReceivers({ sources, gateways }, { weakestDbm, hearableDbm, level
         const one = known.get(`${kindOf(k)} ${id}`);
         if (one?.place !== placementKey(device)) return;
         const { offset_db: meanDb, readings } = one;
-        learned[k] = { meanDb, weight: Math.min(readings, MOST_READINGS), readings, ms: -Infinity };
+        learned[k] = { meanDb, weight: Math.min(readings, MAX_READINGS), readings, ms: -Infinity };
       });
     },
   };

@@ -25,7 +25,7 @@ function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, h
     chances[its] += probability;
     if (probability > (best.get(its)?.[1] ?? 0)) best.set(its, [cell, probability]);
   }
-  const likeliest = [...best.keys()].sort((a, b) => chances[b] - chances[a]).slice(0, MOST_ROOMS);
+  const likeliest = [...best.keys()].sort((a, b) => chances[b] - chances[a]).slice(0, MAX_ROOMS);
   const strength = learnedStrengths.of(slot);
   const remembered = hearing.recall(slot, ms);
   const heard = Array.from({ length: remembered.count }, (_, k) => {
@@ -49,7 +49,7 @@ function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, h
   };
 }
 
-const MOST_ROOMS = 5;
+const MAX_ROOMS = 5;
 
 /** @param {number} value @param {number} [parts] */
 const round = (value, parts = 10) => Math.round(value * parts) / parts;

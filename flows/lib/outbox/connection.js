@@ -14,7 +14,7 @@ function createConnection() {
 
   return {
     /** @param {Transport|null} transport @returns {'none'|'same'|'another'} */
-    look(transport) {
+    check(transport) {
       if (!transport?.connected()) {
         if (last !== null) last = broken;
         return 'none';

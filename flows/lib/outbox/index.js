@@ -108,7 +108,7 @@ function createOutbox(overrides = {}) {
 
   /** Whether there is a connection; what a new one takes is queued. @param {number} nowMs */
   function noticeConnection(nowMs) {
-    const state = connection.look(transport);
+    const state = connection.check(transport);
     if (state === 'another') {
       unprovenMs = nowMs;
       sendAgain(nowMs);

@@ -44,7 +44,7 @@ function createBackground(onFault, sleep, nowMs = () => performance.now()) {
     /** Work begins after having waited for something. */
     begin: () => { sinceMs = nowMs(); },
     /** To be called often: lets others work for as long as was worked here. @param {number} [pieceMs] if it was that long */
-    async breathe(pieceMs = PIECE_MS) {
+    async yieldIfDue(pieceMs = PIECE_MS) {
       const workedMs = nowMs() - sinceMs;
       if (workedMs >= pieceMs) await pause(Math.min(workedMs, LONGEST_PIECE_MS));
     },
@@ -77,9 +77,9 @@ function createBackground(onFault, sleep, nowMs = () => performance.now()) {
  * @param {() => number} waitedMs how long the first reading in line has waited
  * @returns {(ms: number) => Promise<void>} a longer sleep where readings wait
  */
-const givingWay = (sleep, waitedMs) => async (ms) => {
+const yieldToLive = (sleep, waitedMs) => async (ms) => {
   await sleep(ms);
   for (let restedMs = 0; waitedMs() > IN_TIME_MS && restedMs < LONGEST_REST_MS; restedMs += REST_MS) await sleep(REST_MS);
 };
 
-module.exports = { createBackground, givingWay, Stopped };
+module.exports = { createBackground, yieldToLive, Stopped };

@@ -21,7 +21,7 @@ const NEAR_MS = 15_000; // nearer than this to the present, the rest is done at 
 const AHEAD_MS = 5 * 60_000; // the contract's bound on clocks ahead
 const BEHIND_MS = 60_000; // receivers' clocks: of a time that was read more may have come
 const AT_ONCE = 200; // batches
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const DRAIN_MS = 5 * 60_000; // who sends only old batches for so long has a clock that is wrong
 
 /**
@@ -61,7 +61,7 @@ async function catchUp(deps, incoming, time) {
     const toMs = Math.max(nowMs - STRAGGLING_MS, cursorMs);
     await feed.replayRange(replay, cursorMs, toMs, { publishSome, onSliceStart: incoming.onSliceStart, onSliceDone }, only);
     cursorMs = toMs;
-    await background.breathe();
+    await background.yieldIfDue();
   } while (clock() - cursorMs > NEAR_MS || (incoming.draining(clock()) && clock() - beganMs < DRAIN_MS && await wait(background)));
   await publishing.publish(replay.take());
   while (clock() < notBeforeMs) await wait(background);
@@ -76,7 +76,7 @@ async function catchUp(deps, incoming, time) {
 }
 
 /** @param {import('./background').Background} background */
-const wait = (background) => background.pause(LOOK_MS).then(() => true);
+const wait = (background) => background.pause(POLL_MS).then(() => true);
 
 /**
  * The last seconds, from the database and from what arrives meanwhile.
@@ -105,7 +105,7 @@ async function join(deps, incoming, replay, cursorMs, only) {
     for (const batch of next.sort(byTime)) {
       heard.add(keyOf(batch));
       replay.hear(batch, clock());
-      if (next.length > AT_ONCE) await background.breathe();
+      if (next.length > AT_ONCE) await background.yieldIfDue();
     }
   }
 }

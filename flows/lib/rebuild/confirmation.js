@@ -9,7 +9,7 @@
  */
 
 const QUIET_MS = 60_000; // NATS delivers again after 10 s what was not acknowledged, several times
-const MOST = 50_000;
+const MAX_NOTED = 50_000;
 
 function createConfirmation() {
   /** By kind, person and time, in the order of publication. @type {Map<string, {atMs: number, location?: Location, stay?: Stay}>} */
@@ -20,7 +20,7 @@ function createConfirmation() {
   function note(key, one) {
     noted.delete(key);
     noted.set(key, one);
-    if (noted.size > MOST) noted.delete(/** @type {string} */ (noted.keys().next().value));
+    if (noted.size > MAX_NOTED) noted.delete(/** @type {string} */ (noted.keys().next().value));
   }
 
   return {

@@ -71,9 +71,9 @@ function createFeed(store, background, clock, onRows) {
           if (replay.changesBy(batch.ts)) await inPieces(replay.passing(batch.ts));
           replay.hear(batch);
           resumeMs = batch.ts + 1; // an answer that breaks off is asked for from here on
-          await background.breathe();
+          await background.yieldIfDue();
         }
-        await background.breathe(1);
+        await background.yieldIfDue(1);
       };
       await store.readings(resumeMs, toMs, async (rows) => {
         count += rows.length;

@@ -13,7 +13,7 @@ const { createRecentBatches } = require('../intake/recent-batches');
 
 const KEPT_BATCHES = 50_000; // 20 s of 10,000 phones: the database is rarely a second behind
 const OLD_MS = 10_000; // what is older on arrival was queued in the broker
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /**
  * @param {(batch: Batch) => void} onLate
@@ -52,7 +52,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       }
       kept.push(batch);
     }
-    if (nowMs - look.fromMs > LOOK_MS) look = { fromMs: nowMs, fresh: 0, old: 0 };
+    if (nowMs - look.fromMs > POLL_MS) look = { fromMs: nowMs, fresh: 0, old: 0 };
     if (batch.ts < nowMs - OLD_MS) look.old += 1;
     else look.fresh += 1;
     if (look.old > look.fresh) drainingMs = nowMs;
@@ -100,7 +100,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       return taken;
     },
     /** Whether the broker is still delivering what it queued. @param {number} nowMs */
-    draining: (nowMs) => nowMs - drainingMs < LOOK_MS,
+    draining: (nowMs) => nowMs - drainingMs < POLL_MS,
   };
 }
 

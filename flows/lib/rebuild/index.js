@@ -4,7 +4,7 @@
 const { setTimeout: wait } = require('node:timers/promises');
 const { NO_CHECKPOINTS } = require('../checkpoints');
 const { RETENTION_MS } = require('../coverage');
-const { createBackground, givingWay, Stopped } = require('./background');
+const { createBackground, yieldToLive, Stopped } = require('./background');
 const { createBuildingChanges } = require('./building-changes');
 const { takeDue } = require('./due');
 const { createFeed } = require('./feed');
@@ -53,12 +53,12 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   const incoming = createIncoming(locateLater, site.startedMs);
   /** Of jobs that nobody asked for, by id: what they are about, and what follows their end. @type {Map<number, Task>} */
   const tasks = new Map();
-  const hinder = (/** @type {string} */ reason) => {
+  const reportBlocked = (/** @type {string} */ reason) => {
     if (reason !== '' && fault === '') logger.warn(`rebuild waits: ${reason}`);
     fault = reason;
     if (current) current.reason = reason;
   };
-  const background = createBackground(hinder, givingWay(sleep, site.queue.waitedMs));
+  const background = createBackground(reportBlocked, yieldToLive(sleep, site.queue.waitedMs));
   const feed = createFeed(store, background, clock, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
@@ -67,8 +67,8 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   }, keepsOrder);
   const changes = createBuildingChanges({ site, store, background, versions, warn: logger.warn });
   const saving = createSaving({ site, coverage, checkpoints, clock });
-  const deps = { site, store, background, feed, publishing, changes, coverage, checkpoints, saving, clock, hinder, log: logger.log,
-    doing: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
+  const deps = { site, store, background, feed, publishing, changes, coverage, checkpoints, saving, clock, reportBlocked, log: logger.log,
+    reportStep: (/** @type {string} */ reason) => { if (current) current.reason = reason; } };
 
   /** @param {Job['why']} why @param {number} fromMs @param {number|null} toMs */
   function enqueue(why, fromMs, toMs) {
@@ -150,7 +150,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
 
   return {
     /** What became due: late readings, and what never arrived; to be called every few seconds. */
-    look() {
+    tick() {
       if (site.queue.isBehind() || drops.reason() !== '') return; // what lacks is located in one go when that is over
       for (const task of takeDue(coverage, clock, carriesTags(site))) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
       saving.present();

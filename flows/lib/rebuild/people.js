@@ -27,7 +27,7 @@ const hasTags = ({ staff }, staffId) => (staff.get(staffId)?.tags?.length ?? 0) 
 const carriesTags = (site) => (staffId) => hasTags(site.building(), staffId);
 
 /** Whose phones are asked for one by one; of more it is quicker to read everybody's. */
-const MOST_PHONES = 500;
+const MAX_PHONES = 500;
 
 /**
  * Whose readings say where these people are: their own phones'; and of gateways all, since it counts, too, that one next to them
@@ -36,7 +36,7 @@ const MOST_PHONES = 500;
  * @returns {import('../store').Only|null} null: everybody's
  */
 function onlyOf(phones, buildings) {
-  if (phones.length > MOST_PHONES) return null;
+  if (phones.length > MAX_PHONES) return null;
   return { phones, gateways: buildings.some((building) => phones.some((id) => hasTags(building, id))) };
 }
 

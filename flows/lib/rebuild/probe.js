@@ -11,19 +11,19 @@ const { probeMessage } = require('../intake/probe');
 
 const ACKNOWLEDGE_MS = 10_000;
 const RETRY_MS = 5000; // the broker may have been killed, or its queue for the spool full
-const LOOK_MS = 200;
+const POLL_MS = 200;
 /** What the way into the database takes when something is amiss there. */
 const LONG_MS = 15_000;
 
 /**
  * Until InfluxDB has all that has arrived here by now.
- * @param {Pick<import('./recover').Deps, 'site'|'store'|'background'|'clock'|'doing'|'hinder'>} deps
+ * @param {Pick<import('./recover').Deps, 'site'|'store'|'background'|'clock'|'reportStep'|'reportBlocked'>} deps
  */
-async function allStored({ site: { outbox }, store, background, clock, doing, hinder }) {
-  doing('waiting until InfluxDB has what has arrived');
+async function allStored({ site: { outbox }, store, background, clock, reportStep, reportBlocked }) {
+  reportStep('waiting until InfluxDB has what has arrived');
   const beganMs = clock();
   let sentMs = -Infinity;
-  let hindered = false;
+  let blocked = false;
   for (;;) {
     const nowMs = clock();
     if (outbox.connected() && nowMs - sentMs >= RETRY_MS) {
@@ -32,13 +32,13 @@ async function allStored({ site: { outbox }, store, background, clock, doing, hi
     }
     if (await background.retry(() => store.newestProbe(beganMs)) !== null) break;
     if (nowMs - beganMs >= LONG_MS) {
-      hindered = true;
-      hinder(`InfluxDB does not have what arrived ${Math.round((nowMs - beganMs) / 1000)} s ago; the log of telegraf may say why`);
+      blocked = true;
+      reportBlocked(`InfluxDB does not have what arrived ${Math.round((nowMs - beganMs) / 1000)} s ago; the log of telegraf may say why`);
     }
-    await background.pause(LOOK_MS);
+    await background.pause(POLL_MS);
   }
-  if (hindered) hinder('');
-  doing('');
+  if (blocked) reportBlocked('');
+  reportStep('');
 }
 
 module.exports = { allStored };

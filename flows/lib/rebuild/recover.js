@@ -25,9 +25,9 @@ const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not 
  * @property {import('../checkpoints').Checkpoints} checkpoints
  * @property {ReturnType<typeof import('./saving').createSaving>} saving of checkpoints
  * @property {() => number} clock
- * @property {(text: string) => void} doing
+ * @property {(text: string) => void} reportStep
  * @property {(text: string) => void} log
- * @property {(reason: string) => void} hinder says what hinders at the moment; '' when it goes on
+ * @property {(reason: string) => void} reportBlocked says what hinders at the moment; '' when it goes on
  */
 
 /**

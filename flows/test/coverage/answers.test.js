@@ -36,7 +36,7 @@ async function routes(t, { gaps = [], change = () => {}, ended = [] } = {}) {
   coverage.locateBeforeStart(fromMs);
   coverage.published({ fromMs, toMs: STARTED, staff: null }, STARTED);
   coverage.caughtUp(STARTED);
-  for (let ms = STARTED; ms <= NOW; ms += 10_000) await coverage.look(ms, ms);
+  for (let ms = STARTED; ms <= NOW; ms += 10_000) await coverage.tick(ms, ms);
   change(coverage);
   const site = createSite(createBuilding(smallBuilding()), STARTED);
   receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: BEACONS.a, rssi: -30 }] })), NOW);

@@ -7,7 +7,7 @@ const { createBrokerDrops, BEFORE_MS, REPORTED_MS, STALL_MS } = require('../../l
 const { createIntervals, WAITING } = require('../../lib/coverage/intervals');
 
 const T = 1_700_000_000_000;
-const [STEP_MS, LOOK_MS, SYS_MS, SNAPSHOT_MS] = [500, 2000, 10_000, 30_000];
+const [STEP_MS, POLL_MS, SYS_MS, SNAPSHOT_MS] = [500, 2000, 10_000, 30_000];
 /** Messages are counted in thousands: what is queued for the flows at most, and what they read in a second. */
 const [BOUND, READS] = [260, 15];
 /** What is lost in the last seconds before a break of the connection is located once more anyway (`coverage/repeats.js`). */
@@ -58,7 +58,7 @@ class Played {
     this.queue = this.queue.filter((one) => !isGone(one));
     this.waiting = this.queue.reduce((sum, { count }) => sum + count, 0);
     Object.assign(this, { startedMs: this.now, dropped: 0, isConnected: false, reports: [] });
-    this.drops.look(this.now);
+    this.drops.tick(this.now);
     this.isConnected = true;
     this.report();
   }
@@ -97,15 +97,15 @@ class Played {
 
   /** A step of the flows, which read so many thousands; 0: they are not connected. */
   work(thousands, timersFirst) {
-    if (timersFirst) this.look();
+    if (timersFirst) this.tick();
     if (thousands > 0) {
       this.hear();
       this.read(thousands);
     }
-    if (!timersFirst) this.look();
+    if (!timersFirst) this.tick();
   }
 
-  look() { if (this.now % LOOK_MS === 0) this.drops.look(this.now); }
+  tick() { if (this.now % POLL_MS === 0) this.drops.tick(this.now); }
 
   intervals() { return this.lost.everybody().map(({ fromMs, toMs }) => [(fromMs - T) / 1000, (toMs - T) / 1000]); }
 }
@@ -192,7 +192,7 @@ test('where no probe ever comes back nothing is said: the flows do not subscribe
   const drops = createBrokerDrops({ startedMs: T, connected: () => true, sendProbe() {}, forgetQueue() {},
     lost: (...time) => lost.push(time) });
   for (let ms = T; ms < T + 600_000; ms += 2000) {
-    drops.look(ms);
+    drops.tick(ms);
     drops.uptime((ms - T) / 1000, ms);
     drops.dropped((ms - T) / 1000, ms);
   }
@@ -208,12 +208,12 @@ test('a clock that is set back neither stops the probes nor is a stall', () => {
   const run = (fromMs) => {
     for (let ms = fromMs; ms < fromMs + 2 * STALL_MS + REPORTED_MS; ms += 2000) {
       drops.uptime(ms, ms);
-      drops.look(ms);
+      drops.tick(ms);
     }
   };
   run(T);
   const before = sent.length;
-  for (let ms = T - 3_600_000; ms < T - 3_500_000; ms += 2000) drops.look(ms);
+  for (let ms = T - 3_600_000; ms < T - 3_500_000; ms += 2000) drops.tick(ms);
   assert.ok(sent.length > before + 10, `${sent.length}`);
 });
 

@@ -154,7 +154,7 @@ class World {
       for (const { kind, receiver, payload } of this.queue.splice(0)) receive(this.site, `sda/v1/${kind}/${receiver}/readings`, payload, this.now);
       if (this.now % 1000 === 0) this.site.tick(this.now);
       if (this.now % 2000 === 0) {
-        this.rebuild.look();
+        this.rebuild.tick();
         this.begun = true;
       }
       if (this.now % 250 === 0) {
@@ -176,7 +176,7 @@ class World {
       this.drops.uptime(this.now / 1000, this.now);
       if (this.dropped > 0) this.drops.dropped(this.dropped, this.now);
     }
-    if (this.now % 2000 === 0) this.drops.look(this.now);
+    if (this.now % 2000 === 0) this.drops.tick(this.now);
   }
 
   /** The next millisecond in which anything happens. */
@@ -192,7 +192,7 @@ class World {
     if (this.now % 5000 === 0 || this.coverage.awaitsHeartbeat(this.now, this.sentMs)) this.beats.push(this.sentMs = this.now);
     const readBackMs = this.beats.findLast((ms) => ms + LAG_MS <= this.now) ?? 0;
     if (this.ingestIsUp() && !this.away() && readBackMs >= this.startedMs) this.beatMs = readBackMs;
-    this.coverage.look(this.beatMs, this.now);
+    this.coverage.tick(this.beatMs, this.now);
   }
 
   /** Whether a time is answered. @param who null: everybody and each one */

@@ -5,7 +5,7 @@ const { KeyFileError } = require('./ring');
 const { readKeys } = require('./file');
 
 /** The file is read so often at most. */
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 
 /**
  * For whoever only wants to know which keys there are.
@@ -18,7 +18,7 @@ function createKeyReader(file, clock) {
   let known = [];
   return {
     records() {
-      if (clock() - lookedMs < LOOK_MS) return known;
+      if (clock() - lookedMs < POLL_MS) return known;
       lookedMs = clock();
       try {
         known = readKeys(file).records;

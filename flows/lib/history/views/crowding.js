@@ -17,13 +17,13 @@ function createCrowding() {
   const reported = new Map();
 
   /**
-   * Look at who is where; about once a second. Who is `stale` still counts, who is `lost` does not.
+   * Compare headcounts with limits; about once a second. Who is `stale` still counts, who is `lost` does not.
    * @param {Presence[]} presences
    * @param {Building} building
    * @param {number} nowMs
    * @returns {CrowdedEvent[]}
    */
-  function look(presences, building, nowMs) {
+  function tick(presences, building, nowMs) {
     const counts = headcount(presences);
     /** @type {CrowdedEvent[]} */
     const events = [];
@@ -43,7 +43,7 @@ function createCrowding() {
     return events;
   }
 
-  return { look };
+  return { tick };
 }
 
 /** @param {Presence[]} presences @returns {Map<string, number>} by room id */

@@ -5,7 +5,7 @@ import { api, pages } from '../../io/api.js';
 const AGAIN_MS = 20_000;
 const PAGE = 2000;
 /** Largest page of the API: of more contacts in a day the longest are shown. */
-const MOST_CONTACTS = 1000;
+const MAX_CONTACTS = 1000;
 
 /**
  * Stays and contacts of a person on a day, refreshed while it is today.
@@ -25,7 +25,7 @@ export function useDay(id, day) {
     const who = `/staff/${encodeURIComponent(id)}`;
     try {
       const [stays, { contacts }] = await Promise.all([
-        every(`${who}/stays`, window, signal), api(`${who}/contacts`, { ...window, least_s: 10, limit: MOST_CONTACTS }, { signal })]);
+        every(`${who}/stays`, window, signal), api(`${who}/contacts`, { ...window, least_s: 10, limit: MAX_CONTACTS }, { signal })]);
       Object.assign(data, { loading: false, fault: '', stays, contacts });
     } catch (error) {
       if (error.name === 'AbortError') return;

@@ -12,7 +12,7 @@ const { fromStore } = require('./shared');
  */
 
 /** What may lie in memory for one answer. */
-const MOST_STAYS = 50_000;
+const MAX_STAYS = 50_000;
 
 /** @param {import('.').Context} context */
 function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} }) {
@@ -43,15 +43,15 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
     const presences = site.openStays();
     const recent = site.recentStays.list(({ enter_ms: ms }) => ms < toMs);
     const staff = [staffId];
-    const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MOST_STAYS)];
+    const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MAX_STAYS)];
     const isTheirs = (/** @type {{staff_id: string}} */ one) => one.staff_id === staffId;
     const own = allStays(found, presences.filter(isTheirs), recent.filter(isTheirs)).filter((stay) => within(stay, { fromMs, toMs }));
     if (own.length === 0) return [];
     const rooms = new Set(own.map(({ room }) => room));
     const all = (await store.staysInto(null, fromMs)).filter(({ room }) => rooms.has(room));
     for await (const stays of store.everyStay([...rooms], fromMs, toMs)) {
-      if (all.length + stays.length > MOST_STAYS) {
-        throw badRequest(`more than ${MOST_STAYS} stays lie in these rooms in this time: ask for it in parts`);
+      if (all.length + stays.length > MAX_STAYS) {
+        throw badRequest(`more than ${MAX_STAYS} stays lie in these rooms in this time: ask for it in parts`);
       }
       all.push(...stays);
     }
