@@ -52,15 +52,14 @@ def test_what_the_flows_cannot_locate_in_time_is_located_later_and_the_present_a
     assert "taken " in part["reason"], part
     assert "behind by " in part["reason"], part
 
-    # The present: people are in the second room before the time in the first one is located. Of some the live view has
-    # one batch there alone.
+    # The present: everybody is in the second room before the time in the first one is located.
     rooms = {who: demo.beacons[(number * 7 + 60) % len(demo.beacons)].room for number, who in enumerate(staff)}
     elsewhere: list[dict[str, str]] = []
 
     def is_there() -> bool:
         where = _where(stack, staff)
         elsewhere[:] = [{who: where.get(who, "nowhere")} for who, room in rooms.items() if where.get(who) != room]
-        return len(elsewhere) <= OTHER_SHARE * PHONES
+        return not elsewhere
 
     try:
         eventually(is_there, what="everybody in the last room")

@@ -27,7 +27,7 @@ const UNDERWAY_MS = 2000; // what came to the broker before we did, and was not 
  * @property {() => number} clock
  * @property {(text: string) => void} reportStep
  * @property {(text: string) => void} log
- * @property {(reason: string) => void} reportBlocked says what hinders at the moment; '' when it goes on
+ * @property {(reason: string) => void} reportBlocked what the work waits for; '': it goes on
  */
 
 /**
