@@ -1,8 +1,9 @@
-"""The dashboard's client reaches a browser compressed, and once."""
+"""The dashboard's client reaches a browser compressed, and once; what a failing network keeps back is loaded again."""
 
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
 from support.browser import whole
 from support.running import RunningStack
 
@@ -19,6 +20,30 @@ def test_the_client_is_compressed_and_kept(browser: Browser, stack: RunningStack
         again = _bytes_of_a_visit(page, stack)
     assert first < FIRST_PAGE_BYTES
     assert again < NEXT_PAGE_BYTES
+
+
+@pytest.mark.parametrize(
+    "file", ["/assets/index-*.js", "/assets/vue-vendor-*.js", "/dashboard/_setup", "/page.js", "/parts/floor-*.js"]
+)
+def test_what_the_network_kept_back_is_loaded_again(
+    browser: Browser, stack: RunningStack, admin_session: Any, file: str
+) -> None:
+    kept_back: list[str] = []
+
+    def first_fails(route: Route) -> None:
+        if kept_back:
+            route.continue_()
+        else:
+            kept_back.append(route.request.url)
+            route.abort("internetdisconnected")
+
+    with whole(browser.new_context(storage_state=admin_session)) as context:
+        page = context.new_page()
+        page.route(f"**{file}", first_fails)
+        page.goto(f"{stack.http_url}/dashboard/floor?level=L2")
+        expect(page.locator(".live p")).to_contain_text("Live")
+        expect(page.get_by_role("heading", name="Level 2")).to_be_visible()
+    assert kept_back
 
 
 def _bytes_of_a_visit(page: Page, stack: RunningStack) -> float:

@@ -60,19 +60,6 @@ def open_page(page: Page, url: str) -> None:
         page.goto(url)
 
 
-def watch_loading(page: Page) -> Callable[[], None]:
-    """Call before a page is opened; the returned function loads it again where the network changed meanwhile."""
-    failures: list[str] = []
-    page.on("requestfailed", lambda request: failures.append(request.failure or ""))
-
-    def load_again() -> None:
-        page.wait_for_load_state()
-        if any(NETWORK_CHANGED in failure for failure in failures):
-            page.reload()
-
-    return load_again
-
-
 def watch_frames(page: Page) -> Callable[[], str]:
     """Call before a page is opened; the returned function waits for a WebSocket frame and returns the socket's URL."""
     addresses: list[str] = []

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 from support import proxies, web
-from support.browser import chromium_beside, log_in, open_page, watch_frames, watch_loading
+from support.browser import chromium_beside, log_in, open_page, watch_frames
 from support.keys import admin, named_key
 from support.proxies import NAME, Proxy
 from support.running import RunningStack, running_stack
@@ -80,11 +80,10 @@ def test_another_host_name_is_refused(behind: RunningStack, proxy: Proxy) -> Non
 def test_the_dashboard_is_live_by_websocket_after_a_login(browser: Browser, behind: RunningStack, proxy: Proxy) -> None:
     with chromium_beside(browser, f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as resolving:
         page = resolving.new_context(ignore_https_errors=True).new_page()
-        frame_from, load_again = watch_frames(page), watch_loading(page)
+        frame_from = watch_frames(page)
         open_page(page, f"{proxy.url}/dashboard/floor?level=L1")
         log_in(page, behind)
         expect(page).to_have_url(re.compile("/dashboard/floor.*level=L1"))
-        load_again()
         expect(page.locator(".live p")).to_have_text(re.compile("^Live"))
 
         assert frame_from().startswith(f"wss://{NAME}:{proxy.port}/dashboard/socket.io/")

@@ -5,7 +5,7 @@ const path = require('node:path');
 const express = require('express');
 const { NAME: UPLOADED } = require('../building/editing/pictures');
 const { requireLogin } = require('../access');
-const { compress } = require('./dashboard-client');
+const { BOOTSTRAP_SOURCE, compress } = require('./dashboard-client');
 const { ApiError } = require('./errors');
 
 /** The built pages: `npm run build` makes them out of dashboard/src. */
@@ -14,7 +14,7 @@ const DIST = path.join(__dirname, '..', '..', 'dashboard', 'dist');
 /**
  * Nothing from elsewhere, no script that is not ours, no frame around us. Styles stand inline in the dashboard itself.
  */
-const POLICY = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+const POLICY = `default-src 'self'; script-src 'self' ${BOOTSTRAP_SOURCE}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; ` +
   "font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
 
 /** The classic view, for old bookmarks. */
