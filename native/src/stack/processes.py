@@ -256,7 +256,7 @@ def _node_red(settings: Settings) -> Process:
         "SDA_EDITOR", "SDA_CORS_ORIGINS",
     )  # fmt: skip
     sources = [path for part in ("lib", "nodes", "building") for path in (flows / part).rglob("*") if path.is_file()]
-    sources += [flows / "dashboard" / "package.json", flows / "dashboard" / "plugin.cjs"]
+    sources += [flows / "dashboard" / name for name in ("package.json", "plugin.cjs", "bootstrap.js")]
     return Process(
         name="node-red",
         version=VERSIONS["NODE_RED_VERSION"],
