@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -86,13 +87,13 @@ class DiskQueue:
             self._save()
             self._changed.notify()
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait until something is in the queue. Returns whether something is."""
+    def wait(self, timeout_s: float, min_bytes: int = 1) -> bool:
+        """Wait until `min_bytes` are in the queue. Returns whether they are."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._is_empty(), timeout_s)
+            return self._changed.wait_for(lambda: self._waiting_bytes() >= min_bytes, timeout_s)
 
     def peek(self, max_bytes: int) -> tuple[list[Record], Position]:
-        """Returns the oldest records, all of one bucket, and the position after them.
+        """Returns the oldest records and the position after them.
 
         Args:
             max_bytes: size of all records together. The first record is returned whatever its size.
@@ -113,35 +114,34 @@ class DiskQueue:
                 file.seek(offset)
                 while offset < segment.size and (record := read_record(file)) is not None:
                     size += len(record.body)
-                    if found and (record.bucket != found[0].bucket or size > max_bytes):
+                    if found and size > max_bytes:
                         return found, position
                     found.append(record)
                     offset = file.tell()
                     position = Position(segment.number, offset)
         return found, position
 
-    def advance(self, records: list[Record], position: Position, refused: int = 0) -> None:
-        """Forget everything before `position`. All of it is stored, except for `refused` lines."""
+    def advance(self, records: list[Record], position: Position, refused: Mapping[str, int] | None = None) -> None:
+        """Forget everything before `position`. All of it is stored, except for `refused`: lines by bucket."""
+        refused_lines = +Counter(refused or {})
         with self._changed:
             if (position.segment, position.offset) < (self._read.segment, self._read.offset):
                 return  # they were dropped meanwhile, and counted
             for record in records:
                 self.counters["stored"][record.bucket] += record.lines
                 self._waiting_lines -= record.lines
-            if records and refused:
-                self.counters["stored"][records[0].bucket] -= refused
-                self.counters["refused"][records[0].bucket] += refused
+            self.counters["stored"].subtract(refused_lines)
+            self.counters["refused"].update(refused_lines)
             self._read = position
             self._drop_shipped()
             if self._is_empty():
                 self._waiting_lines = 0
-            self._save(now=refused > 0)
+            self._save(now=refused_lines.total() > 0)
 
     def status(self) -> dict[str, Any]:
         """Counters, and what waits: bytes, lines, epoch ms of the oldest arrival (None: nothing waits)."""
         with self._changed:
-            waiting = [one for one in self._segments if one.number >= self._read.segment]
-            size = sum(one.size for one in waiting) - self._offset_in(waiting)
+            size = self._waiting_bytes()
             counters = {name: dict(counter) for name, counter in self.counters.items()}
         oldest, _ = self.peek(0) if size else ([], None)
         return {
@@ -163,8 +163,10 @@ class DiskQueue:
     def _is_empty(self) -> bool:
         return all(self._is_shipped(segment) for segment in self._segments)
 
-    def _offset_in(self, waiting: list[Segment]) -> int:
-        return self._read.offset if waiting and waiting[0].number == self._read.segment else 0
+    def _waiting_bytes(self) -> int:
+        waiting = [one for one in self._segments if one.number >= self._read.segment]
+        shipped = self._read.offset if waiting and waiting[0].number == self._read.segment else 0
+        return sum(one.size for one in waiting) - shipped
 
     def _lines_shipped(self) -> int:
         """Number of lines before the position, in the position's segment."""

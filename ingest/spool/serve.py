@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlsplit
 from broker_reader import Account, BrokerReader
 from disk_queue import DiskQueue, QueueFullError
 from segments import MAX_BODY_BYTES
-from shipper import InfluxWriter, Shipper
+from shipper import GATHER_S, InfluxWriter, Shipper
 from telegraf import MAX_REQUEST_BYTES, Receipts, TelegrafWriter
 
 ORGANIZATION = "sda"
@@ -214,7 +214,7 @@ def main() -> None:
     queue, messages = (DiskQueue(one, RESERVE_BYTES, max_bytes) for one in (folder, folder / "messages"))
     server = Server((options.bind, options.port), queue, messages, token)
     writer = InfluxWriter(os.environ.get("INFLUX_URL", "http://127.0.0.1:8086"), token, ORGANIZATION, log)
-    shipping = Shipper(queue, writer, stopped, log)
+    shipping = Shipper(queue, writer, stopped, log, gather_s=GATHER_S)
     account, telegraf = broker_account(), telegraf_writer(server.receipts)
     handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", max_bytes=MAX_REQUEST_BYTES,
                       longest_pause_s=TELEGRAF_PAUSE_S)  # fmt: skip

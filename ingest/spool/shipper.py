@@ -3,6 +3,8 @@
 import http.client
 import re
 import threading
+import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Protocol
 from urllib.parse import urlencode, urlsplit
@@ -12,6 +14,8 @@ from segments import Record
 
 MAX_WRITE_BYTES = 2**20
 """Size of one write: some thousand points, which InfluxDB takes in a tenth of a second."""
+GATHER_S = 0.4
+"""Time from one write to the next. A point of a large write costs InfluxDB a fifth less than one of a small write."""
 TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 REFUSED = (400, 413, 422)
@@ -74,7 +78,8 @@ class Shipper:
 
     Args:
         receiver: its name in log lines.
-        max_bytes: size of one write.
+        max_bytes: size of the records that are read at once.
+        gather_s: time from one write to the next, unless `max_bytes` wait.
         longest_pause_s: longest pause between attempts while the receiver is away.
     """
 
@@ -87,10 +92,12 @@ class Shipper:
         *,
         receiver: str = "InfluxDB",
         max_bytes: int = MAX_WRITE_BYTES,
+        gather_s: float = 0.0,
         longest_pause_s: float = LONGEST_PAUSE_S,
     ) -> None:
         self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
         self._receiver, self._max_bytes, self._longest_pause_s = receiver, max_bytes, longest_pause_s
+        self._gather_s, self._next_s = gather_s, 0.0
         self.fault = ""
         """Why nothing is written at present. Empty: writing works."""
 
@@ -100,6 +107,8 @@ class Shipper:
         while not self._stopped.is_set():
             if not self._queue.wait(timeout_s=0.5):
                 continue
+            self._queue.wait(self._next_s - time.monotonic(), self._max_bytes)
+            self._next_s = time.monotonic() + self._gather_s
             try:
                 if not self.ship_once():
                     self._stopped.wait(self._longest_pause_s)  # what is left cannot be read; the next start cuts it off
@@ -115,11 +124,15 @@ class Shipper:
             self.fault, pause_s = "", FIRST_PAUSE_S
 
     def ship_once(self) -> bool:
-        """Write the oldest records and forget them. Returns whether there were any. Raises UnavailableError."""
+        """Write the oldest records, one write a bucket, and forget them.
+
+        Returns whether there were any. Raises UnavailableError: the next call writes all of them, also those that are
+        written already.
+        """
         records, position = self._queue.peek(self._max_bytes)
         if not records:
             return False
-        refused = self._write(records[0].bucket, _joined(records))
+        refused = {bucket: self._write(bucket, body) for bucket, body in _bodies(records).items()}
         self._queue.advance(records, position, refused)
         return True
 
@@ -131,10 +144,12 @@ def halved(body: bytes) -> tuple[bytes, bytes] | None:
     return (b"".join(lines[:middle]), b"".join(lines[middle:])) if middle else None
 
 
-def _joined(records: list[Record]) -> bytes:
-    if len(records) == 1:
-        return records[0].body
-    return b"".join(one.body if one.body.endswith(b"\n") else one.body + b"\n" for one in records)
+def _bodies(records: list[Record]) -> dict[str, bytes]:
+    """The records' lines by bucket, in their order."""
+    parts: dict[str, list[bytes]] = defaultdict(list)
+    for one in records:
+        parts[one.bucket].append(one.body if one.body.endswith(b"\n") else one.body + b"\n")
+    return {bucket: b"".join(bodies) for bucket, bodies in parts.items()}
 
 
 def _text(answer: bytes) -> str:

@@ -168,6 +168,51 @@ def test_a_bad_line_alone_is_refused_and_an_outage_refuses_nothing(opened: Opene
     assert (status["stored"], status["refused"], status["waiting_bytes"]) == ({"readings": 3}, {"readings": 1}, 0)
 
 
+def test_what_waits_of_a_bucket_is_one_write_and_an_outage_between_two_writes_loses_nothing(
+    opened: Opened, tmp_path: Path
+) -> None:
+    queue = opened(tmp_path)
+    written: list[tuple[str, bytes]] = []
+    away = {"locations"}
+
+    def write(bucket: str, body: bytes) -> int:
+        if bucket in away:
+            raise UnavailableError("away")
+        written.append((bucket, body))
+        return body.count(b"bad")
+
+    shipper = Shipper(queue, write, threading.Event(), log=lambda _: None)
+    for bucket, body in (("readings", b"a"), ("locations", b"l\n"), ("readings", b"b\nbad\n"), ("locations", b"m\n")):
+        queue.append(bucket, body)
+    with pytest.raises(UnavailableError):
+        shipper.ship_once()
+    away.clear()
+    shipper.ship_once()
+    readings = ("readings", b"a\nb\nbad\n")
+    assert written == [readings, readings, ("locations", b"l\nm\n")]
+    status = queue.status()
+    assert status["stored"] == {"readings": 2, "locations": 2}
+    assert (status["refused"], status["waiting_bytes"]) == ({"readings": 1}, 0)
+
+
+def test_a_shipper_gathers_until_enough_waits(opened: Opened, tmp_path: Path) -> None:
+    queue, stopped = opened(tmp_path), threading.Event()
+    written: list[tuple[str, int]] = []
+
+    def write(bucket: str, body: bytes) -> int:
+        written.append((bucket, body.count(b"\n")))
+        if len(written) == 1:  # all of it comes while the shipper gathers
+            for number in range(4):
+                queue.append("readings", b"%d" % number * 20)
+        else:
+            stopped.set()
+        return 0
+
+    queue.append("readings", b"first")
+    Shipper(queue, write, stopped, log=lambda _: None, gather_s=3600.0, max_bytes=100).run()
+    assert written == [("readings", 1), ("readings", 4)]
+
+
 @pytest.mark.parametrize(
     ("path", "token", "status"),
     [
