@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -20,8 +20,19 @@ STOPPED_DRAIN_S = 3.0
 PHASE_POLL_S = 0.2
 
 
+WRITTEN_AT_ONCE = 50
+"""Samples between two of which the generator does nothing else: half a millisecond."""
+WRITE_PAUSE_S = 0.001
+WRITE_POLL_S = 0.1
+SHOWN_OF = 2000
+"""A line of progress is of so many samples, evenly taken: to order all of them would keep the generator for 30 ms."""
+
+
 class Collector:
-    """Writes samples to a file for each call, and keeps what the steps need to know of them."""
+    """Writes samples to a file for each call, and keeps what the steps need to know of them.
+
+    Samples are written in pieces, since the process that times requests is often this one.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.answered: dict[int, int] = defaultdict(int)
@@ -30,18 +41,29 @@ class Collector:
         self._folder = folder / "raw"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._files: dict[str, TextIO] = {}
+        self._waiting: deque[Sample] = deque()
         self._since: list[Sample] = []
+        self._behind_ms = -1.0
         self.total = self.faults = 0
 
     def add(self, some: Sequence[Sample]) -> None:
+        """Count samples. They are written by `write_some`."""
         for one in some:
-            file = self._files.get(one.call) or self._open(one.call)
-            samples.write(file, (one,))
             if one.iteration >= 0:
                 self.answered[one.step] += 1
+            if one.behind_ms > self._behind_ms:
+                self._behind_ms = one.behind_ms
             self.faults += bool(one.fault)
         self.total += len(some)
         self._since += some
+        self._waiting += some
+
+    def write_some(self) -> bool:
+        """Write some of the samples that wait. Returns whether there were any."""
+        some = [self._waiting.popleft() for _ in range(min(WRITTEN_AT_ONCE, len(self._waiting)))]
+        for call in {one.call for one in some}:
+            samples.write(self._files.get(call) or self._open(call), (one for one in some if one.call == call))
+        return bool(some)
 
     def _open(self, call: str) -> TextIO:
         file = self._files[call] = (self._folder / f"{call}.csv").open("w", encoding="utf-8", newline="")
@@ -51,19 +73,24 @@ class Collector:
     def progress(self, seconds: float) -> str:
         """What came since the last line."""
         some, self._since = self._since, []
-        times = sorted(one.latency_ms for one in some if not one.fault)
-        late = sorted(one.late_ms for one in some)
-        shown = [f"{len(times) / seconds:8,.1f} answers/s"]
+        behind_ms, self._behind_ms = self._behind_ms, -1.0
+        shown_of = some[:: max(len(some) // SHOWN_OF, 1)]
+        times = sorted(one.latency_ms for one in shown_of if not one.fault)
+        late = sorted(one.late_ms for one in shown_of)
+        good = sum(not one.fault for one in some)
+        shown = [f"{good / seconds:8,.1f} answers/s"]
         if times:
             shown.append(f"p50 {percentile(times, 0.5):.1f} ms  p99 {percentile(times, 0.99):.1f} ms")
-        behind = max((one.behind_ms for one in some), default=-1)
-        if behind >= 0:
-            shown.append(f"shown {behind / 1000:.1f} s late")
+        if behind_ms >= 0:
+            shown.append(f"shown {behind_ms / 1000:.1f} s late")
         if late:
             shown.append(f"sent {percentile(late, 0.99):.1f} ms late (p99)")
         return "  ".join((*shown, f"faults {self.faults:,}"))
 
     def close(self) -> None:
+        """Write what waits, and close the files."""
+        while self.write_some():
+            pass
         for file in self._files.values():
             file.close()
 
@@ -97,14 +124,14 @@ class Coordinator:
 
     def run(self) -> None:
         """All steps, one after the other; returns early when stopped."""
-        progress = gevent.spawn(self._progress)
+        beside = [gevent.spawn(self._progress), gevent.spawn(self._write)]
         try:
             for index, step in enumerate(self._plan.steps):
                 if self.stopped:
                     return
                 self._run_step(index, step)
         finally:
-            progress.kill()
+            gevent.killall(beside)
             self.users = 0
 
     def _run_step(self, index: int, step: Step) -> None:
@@ -158,6 +185,10 @@ class Coordinator:
         while True:
             gevent.sleep(PROGRESS_S)
             self._log(f"  {self._collector.progress(PROGRESS_S)}")
+
+    def _write(self) -> None:
+        while True:
+            gevent.sleep(WRITE_PAUSE_S if self._collector.write_some() else WRITE_POLL_S)
 
     def write(self, path: Path, workers: int, lost: int, machines: Sequence[Mapping[str, Any]]) -> None:
         """What only the generator knows, for the report.
