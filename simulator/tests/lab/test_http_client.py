@@ -1,7 +1,12 @@
 """Retries obey `Retry-After` and are bounded; wrong answers are faults although they are 200."""
 
+import os
+import resource
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import ThreadingMixIn
+from typing import ClassVar
 
 import pytest
 from http_server import serving
@@ -17,6 +22,10 @@ class Busy(HTTPServer):
     """Answers 503 with `Retry-After` so many times, then `body`."""
 
     busy, after, body, asked = 0, "1", RIGHT, 0
+
+
+class ThreadingBusy(ThreadingMixIn, Busy):
+    """A connection that is kept occupies a thread of its own."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -49,6 +58,32 @@ def ask(server: Busy, retries: int = 3) -> tuple[Outcome, list[float]]:
     found = caller.call(insert(CallContext(Site((PLACE,)), 0, 1, 0, 0, 0, 0)), waits.append)
     caller.close()
     return found, waits
+
+
+class Keeping(Handler):
+    protocol_version = "HTTP/1.1"
+    callers: ClassVar[set[int]] = set()
+    """Ports that requests came from."""
+
+    def do_GET(self) -> None:
+        self.callers.add(self.client_address[1])
+        super().do_GET()
+
+
+def test_beside_a_thousand_receivers_a_connection_is_kept() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as opened:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            opened.callback(os.close, os.dup(0))
+        Keeping.callers.clear()
+        with serving(ThreadingBusy(("127.0.0.1", 0), Keeping)) as running:
+            caller = Caller(Target(f"http://127.0.0.1:{running.server_port}"), 0)
+            found = [caller.call(insert(CallContext(Site((PLACE,)), 0, 1, 0, 0, 0, 0))) for _ in range(3)]
+            caller.close()
+    assert [one.fault for one in found] == ["", "", ""]
+    assert len(Keeping.callers) == 1
 
 
 def test_a_busy_platform_is_asked_again_when_it_says(server: Busy) -> None:

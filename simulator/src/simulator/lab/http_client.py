@@ -1,6 +1,7 @@
 """HTTP of the generator: geventhttpclient, as Locust's FastHttpUser uses it, and retries that obey `Retry-After`."""
 
 import json
+import select
 import ssl
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 import gevent
 import gevent.ssl
+from gevent import monkey
 from geventhttpclient import HTTPClient
 
 from simulator.lab.calls import RIGHT, HttpCall
@@ -20,6 +22,7 @@ LONGEST_WAIT_S = 10.0
 """A `Retry-After` above this is not waited for."""
 BLOCK_BYTES = 65_536
 """Read at once: an answer of a megabyte in blocks of 4 KiB takes the generator 3 ms."""
+_poll = monkey.get_original("select", "poll")
 BUSY = (429, 503)
 UNANSWERED = "no answer before the end of the run"
 
@@ -61,6 +64,9 @@ class Caller:
             connection_timeout=TIMEOUT_S,
             network_timeout=TIMEOUT_S,
         )
+        # The library's check takes no descriptor above 1,023: beside a thousand receivers each request had a connection
+        # of its own.
+        self._client._connection_pool._is_socket_alive = _is_idle  # type: ignore[method-assign] # noqa: SLF001
 
     def close(self) -> None:
         """Requests that are still open get the fault `UNANSWERED`."""
@@ -115,6 +121,15 @@ class Caller:
         """The JSON of a path, for preparation."""
         answer = self._client.request("GET", path, headers=self._headers)
         return json.loads(answer.read())
+
+
+def _is_idle(sock: gevent.socket.socket) -> bool:
+    """Whether a kept connection is open and has nothing to read."""
+    if sock.fileno() < 0:
+        return False
+    poll = _poll()
+    poll.register(sock.fileno(), select.POLLIN)
+    return not poll.poll(0)
 
 
 def _seconds(header: object) -> float:
