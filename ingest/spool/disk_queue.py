@@ -134,7 +134,7 @@ class DiskQueue:
             self.counters["refused"].update(refused_lines)
             self._read = position
             self._drop_shipped()
-            if self._is_empty():
+            if self._waiting_bytes() == 0:
                 self._waiting_lines = 0
             self._save(now=refused_lines.total() > 0)
 
@@ -160,13 +160,10 @@ class DiskQueue:
                 self._writing.close()
                 self._writing = None
 
-    def _is_empty(self) -> bool:
-        return all(self._is_shipped(segment) for segment in self._segments)
-
     def _waiting_bytes(self) -> int:
-        waiting = [one for one in self._segments if one.number >= self._read.segment]
-        shipped = self._read.offset if waiting and waiting[0].number == self._read.segment else 0
-        return sum(one.size for one in waiting) - shipped
+        at = self._read
+        waiting = [one for one in self._segments if not self._is_shipped(one)]
+        return sum(one.size - (at.offset if one.number == at.segment else 0) for one in waiting)
 
     def _lines_shipped(self) -> int:
         """Number of lines before the position, in the position's segment."""

@@ -18,8 +18,6 @@ PROGRESS_S = 5.0
 DRAIN_S = 15.0
 STOPPED_DRAIN_S = 3.0
 PHASE_POLL_S = 0.2
-
-
 WRITTEN_AT_ONCE = 50
 """Samples between two of which the generator does nothing else: half a millisecond."""
 WRITE_PAUSE_S = 0.001
@@ -43,7 +41,6 @@ class Collector:
         self._files: dict[str, TextIO] = {}
         self._waiting: deque[Sample] = deque()
         self._since: list[Sample] = []
-        self._behind_ms = -1.0
         self.total = self.faults = 0
 
     def add(self, some: Sequence[Sample]) -> None:
@@ -51,8 +48,6 @@ class Collector:
         for one in some:
             if one.iteration >= 0:
                 self.answered[one.step] += 1
-            if one.behind_ms > self._behind_ms:
-                self._behind_ms = one.behind_ms
             self.faults += bool(one.fault)
         self.total += len(some)
         self._since += some
@@ -73,7 +68,7 @@ class Collector:
     def progress(self, seconds: float) -> str:
         """What came since the last line."""
         some, self._since = self._since, []
-        behind_ms, self._behind_ms = self._behind_ms, -1.0
+        behind_ms = max((one.behind_ms for one in some), default=-1.0)
         shown_of = some[:: max(len(some) // SHOWN_OF, 1)]
         times = sorted(one.latency_ms for one in shown_of if not one.fault)
         late = sorted(one.late_ms for one in shown_of)

@@ -23,6 +23,7 @@ LONGEST_WAIT_S = 10.0
 BLOCK_BYTES = 65_536
 """Read at once: an answer of a megabyte in blocks of 4 KiB takes the generator 3 ms."""
 _poll = monkey.get_original("select", "poll")
+"""Without a turn for other greenlets, in which the connection could change."""
 BUSY = (429, 503)
 UNANSWERED = "no answer before the end of the run"
 
