@@ -38,9 +38,14 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    request_queue_size = 256
+    """All users of a step may connect at once. Of those beyond it (5 by default) some wait a minute for an answer."""
+
+
 @pytest.fixture
 def url() -> Iterator[str]:
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+    with serving(Server(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_port}"
 
 
