@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { DEFAULTS } = require('../lib/locator/constants');
-const { expectedIn } = require('../lib/locator/source');
+const { covers } = require('../lib/building/geometry');
 
 /**
  * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones send their nine
@@ -15,37 +14,25 @@ const TAG_GATEWAYS = 8;
 const BATCH_READINGS = 500; // contract
 const NOISE_DB = 5;
 const LATENCY_MS = 60;
+const CELL_M = 2;
+const [POWER_DBM, SLOPE_DB, WALL_DB, FLOOR_DB] = [-59, 22, 4, 18];
 
 /**
  * @param {import('../lib/building').Building} building staff with an odd index carry a tag, the others a phone
- * @param {import('../lib/locator/model').Model} model
  * @param {number} startMs
  */
-function createStream(building, { cells, radio }, startMs) {
+function createStream(building, startMs) {
   const rnd = random(1);
-  const beacons = [...radio.beacons];
-  const gateways = [...radio.gateways];
-  const phoneBeacons = cells.all.map((_, c) => strongest(beacons, c, PHONE_READINGS));
-  const tagGateways = cells.all.map((_, c) => strongest(gateways, c, TAG_GATEWAYS));
+  const cells = cellsOf(building);
+  const phoneBeacons = cells.map((cell) => strongest([...building.beacons.values()], cell, PHONE_READINGS));
+  const tagGateways = cells.map((cell) => strongest([...building.gateways.values()], cell, TAG_GATEWAYS));
   let people = building.file.staff.map(({ id, tags = [] }) => ({
-    id, tag: tags[0], cell: Math.floor(rnd() * cells.all.length), walks: rnd() < 0.5, everyS: 1 + Math.floor(rnd() * 4),
+    id, tag: tags[0], cell: Math.floor(rnd() * cells.length), walks: rnd() < 0.5, everyS: 1 + Math.floor(rnd() * 4),
   }));
   let nowMs = startMs;
 
-  /** The strongest devices in a cell with their levels. @param {[string, number][]} devices @param {number} c @param {number} most */
-  function strongest(devices, c, most) {
-    const levels = devices.map(([id, source]) => ({ id, dbm: expectedIn(radio.sources[source], c, DEFAULTS.weakestDbm) }));
-    return levels.sort((a, b) => b.dbm - a.dbm).slice(0, most);
-  }
-
   /** @param {number} dbm */
   const noisy = (dbm) => Math.round(dbm + (rnd() + rnd() + rnd() - 1.5) * 2 * NOISE_DB);
-
-  /** @param {number} from */
-  function stepFrom(from) {
-    const steps = cells.start[from + 1] - cells.start[from];
-    return cells.target[cells.start[from] + Math.floor(rnd() * steps)];
-  }
 
   return {
     /** Batches of the next second, in the order of arrival. @returns {{batch: Batch, atMs: number}[]} */
@@ -53,9 +40,9 @@ function createStream(building, { cells, radio }, startMs) {
       /** @type {Batch[]} */
       const batches = [];
       /** @type {Map<string, Batch['readings']>} */
-      const byGateway = new Map(gateways.map(([id]) => [id, []]));
+      const byGateway = new Map([...building.gateways.keys()].map((id) => [id, []]));
       people.forEach((person, n) => {
-        if (person.walks) person.cell = stepFrom(person.cell);
+        if (person.walks) person.cell = Math.floor(rnd() * 4) > 0 ? person.cell : (person.cell + 1) % cells.length;
         if (person.tag) {
           for (const { id, dbm } of tagGateways[person.cell]) byGateway.get(id)?.push({ beacon: person.tag, rssi: noisy(dbm) });
         } else if ((nowMs / 1000 + n) % person.everyS < 1) {
@@ -78,6 +65,33 @@ function createStream(building, { cells, radio }, startMs) {
       people = [];
     },
   };
+}
+
+/**
+ * Places people may be at: a grid over each room.
+ * @typedef {{x: number, y: number, room: string, storey: number}} Cell
+ * @param {import('../lib/building').Building} building @returns {Cell[]}
+ */
+const cellsOf = ({ levels }) => levels.flatMap(({ rooms, width_m: width, height_m: height }, storey) => rooms.flatMap(({ id, polygon }) => {
+  /** @type {Cell[]} */
+  const found = [];
+  for (let x = CELL_M / 2; x < width; x += CELL_M) {
+    for (let y = CELL_M / 2; y < height; y += CELL_M) if (covers(polygon, [x, y])) found.push({ x, y, room: id, storey });
+  }
+  return found;
+}));
+
+/**
+ * The strongest devices in a cell with their levels.
+ * @param {import('../lib/building').Beacon[]} devices @param {Cell} cell @param {number} most
+ */
+function strongest(devices, { x, y, room, storey }, most) {
+  const levels = devices.map(({ id, level, room: its, x_m: atX, y_m: atY }) => {
+    const floors = Math.abs(storey - Number(level.slice(1)) + 1);
+    const lossDb = SLOPE_DB * Math.log10(Math.max(1, Math.hypot(x - atX, y - atY, 4 * floors))) + floors * FLOOR_DB + (its === room ? 0 : WALL_DB);
+    return { id, dbm: POWER_DBM - lossDb };
+  });
+  return levels.sort((a, b) => b.dbm - a.dbm).slice(0, most);
 }
 
 /** Uniform in [0, 1), the same for the same seed (mulberry32). @param {number} seed */

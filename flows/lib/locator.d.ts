@@ -4,7 +4,7 @@
  */
 import type { Building } from './building';
 import type { Batch } from './intake/readings';
-import type { Settings } from './locator/constants';
+import type { Settings } from './locator/settings';
 import type { Work } from './shared/pieces';
 
 export type { Settings };
@@ -18,14 +18,16 @@ export type State = 'present' | 'stale' | 'lost';
  * ts: the second it is about, epoch ms; beacon and rssi (dBm) of the strongest reading from that room, or of all. One sent
  * again for the same second replaces the earlier one.
  */
-export type Location = { ts: number; staff_id: string; level: string; room: string; beacon: string; rssi: number };
+export type Location = { ts: number; staff_id: string; level: string; room: string; beacon: string; rssi: number;
+  probability: number; runner_up: string | null; corrected?: true };
 /** ts = enter_ms; sent again with a later leave_ms when it turns out to have gone on. */
 export type Stay = {
   ts: number; staff_id: string; level: string; room: string; enter_ms: number; leave_ms: number; duration_s: number;
 };
 export type LocationEvent = { ts: number; type: 'enter' | 'leave' | 'lost'; staff_id: string; level: string; room: string };
 /** since, ts: epoch ms; ts: of the newest reading. */
-export type Presence = { staff_id: string; level: string; room: string; since: number; ts: number; state: State };
+export type Presence = { staff_id: string; level: string; room: string; since: number; ts: number; state: State;
+  probability: number; runner_up: string | null };
 /** Readings of a time that is over for this person: its history may be located anew. */
 export type Late = { staff_id: string; ts: number };
 /** What is new; presences only where room, its beginning or state changed. */
@@ -35,34 +37,32 @@ export type Outcome = {
 
 /**
  * Why somebody is said to be where they are. rooms: the likeliest, with their probabilities; heard: what is remembered of each
- * beacon or gateway: its mean level (dBm), of how many readings, how old, and how strong it should be at the likeliest place of
- * each of `rooms`; level_db: how much stronger than calibrated the tag or phone is, with its standard deviation; change: which
- * other room leads most, by how much (natural log of the odds), and how much it takes.
+ * beacon or gateway: its mean level (dBm), of how many readings, how old, and how strong it should be at the best place of
+ * each of `rooms` by the measured plan (null: there is none); level_db: how much stronger than calibrated the tag or phone is, with its
+ * standard deviation (null: not known); change: which other room comes next, and by how much it leads (natural log of the odds).
  */
 export type Trace = {
   staff_id: string; ts: number; room: string | null; rooms: { room: string; level: string; probability: number }[];
-  heard: { id: string; room: string; rssi: number; readings: number; age_s: number; expected: number[] }[];
-  level_db: number; level_sd_db: number; change: { room: string; lead_nats: number; needed_nats: number } | null;
+  heard: { id: string; room: string; rssi: number; readings: number; age_s: number; expected: (number | null)[] }[];
+  level_db: number | null; level_sd_db: number | null; change: { room: string; lead_nats: number; needed_nats: number } | null;
 };
 
-export type LearnedStrength = { staff_id: string; level_db: number; level_sd_db: number };
+export type LearnedStrength = { staff_id: string; level_db: number | null; level_sd_db: number | null };
+type DeviceName = { kind: 'gateway' | 'beacon'; id: string };
+/** What a gateway hears people by, or a beacon is heard by, more (negative: less) than others; it is subtracted from readings. place: by `placementKey`. */
+export type Offset = DeviceName & { place: string; offset_db: number };
 /**
- * How much stronger than expected (negative: weaker) a gateway hears people, or a beacon is heard by them, at the places where they are believed
- * to be: for display. place: what the expected level depends on; what has another one now begins anew.
+ * from_ms: event time, epoch ms, from which it holds; silent: devices that are silent though they should be heard; plan: ids of the levels
+ * whose measured plan has shown its worth.
  */
-export type Receiver = { kind: 'gateway' | 'beacon'; id: string; place: string; offset_db: number; readings: number };
-
-/** What a gateway hears people by, or a beacon is heard by, more (negative: less) than others; it is subtracted from readings. place: as of `Receiver`. */
-export type Offset = { kind: 'gateway' | 'beacon'; id: string; place: string; offset_db: number };
-/** from_ms: event time, epoch ms, from which it holds. */
-export type OffsetVersion = { from_ms: number; offsets: Offset[] };
+export type LearnedVersion = { from_ms: number; offsets: Offset[]; silent?: DeviceName[]; plan?: string[] };
 /**
- * What one person's readings said about devices at one moment, at the place where they were believed to be. off_db: how much stronger than
- * expected, without correction; distance_db: 10 log10 of the metres; through_db: what walls and floors were expected to take.
+ * What one person's readings said at one moment. room, advised: by the rule alone, and as the measured plan advises; devices: that are heard, with their
+ * mean level, dBm, without learned offsets.
  */
-export type OffsetSample = {
-  staff_id: string; ms: number; room: string; x_m: number; y_m: number;
-  devices: { kind: 'gateway' | 'beacon'; id: string; place: string; off_db: number; distance_db: number; through_db: number }[];
+export type Sample = {
+  staff_id: string; ms: number; level: string; room: string; advised: string;
+  devices: (DeviceName & { place: string; room: string; rssi: number })[];
 };
 
 export interface Locator {
@@ -95,12 +95,8 @@ export interface Locator {
   trace(staffId: string): Trace | null;
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths(): LearnedStrength[];
-  /** Of each gateway and beacon that anything was learned of: how much stronger or weaker than expected it is. */
-  receivers(): Receiver[];
-  /** Who learns the devices' offsets gets samples. */
-  onOffsetSample(listener: ((sample: OffsetSample) => void) | null): void;
-  /** What `receivers` said before a start; of what stands elsewhere now nothing is taken. */
-  restoreReceivers(list: Receiver[]): void;
+  /** Who learns of devices and of the plan gets samples. */
+  onSample(listener: ((sample: Sample) => void) | null): void;
   /** All that is known of these people (of everybody, if not given), as data that `v8.serialize` takes; outcome is added to. */
   save(nowMs: number, outcome: Outcome, ids?: Iterable<string>): Saved;
   /** Goes on from there, as the saved one would; isChosen: people to restore, everybody if not given. False: another building or release. */
@@ -114,13 +110,15 @@ export interface Locator {
   correctStayStart(staffId: string, room: string, sinceMs: number): Presence | null;
 }
 
-/** overrides: of single numbers of `tuning.js` and `constants.js`; prepared: what follows from the building, if that is known; versions: of the
- * learned offsets, ascending, may grow at the end. */
+/** overrides: of single numbers of `settings.js`; prepared: what follows from the building, if that is known; versions: of the
+ * what was learned, ascending, may grow at the end. */
 export function createLocator(building: Building, overrides?: Partial<Settings>, prepared?: Prepared,
-  versions?: readonly OffsetVersion[]): Locator;
+  versions?: readonly LearnedVersion[]): Locator;
 export function emptyOutcome(): Outcome;
 /** All that the expected level of a gateway or beacon depends on, as text. */
 export function placementKey(
   device: { id: string; level: string; room: string; x_m: number; y_m: number; tx?: number; rssi_offset?: number }): string;
-/** The numbers where neither the building nor overrides say otherwise. */
+/** The numbers where overrides say nothing else. */
 export const DEFAULTS: Readonly<Settings>;
+/** Names of those that were chosen on recordings; the others are physics, or times of the contract. */
+export const TUNABLE: readonly (keyof Settings)[];

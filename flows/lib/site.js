@@ -5,6 +5,7 @@ const { buildingOfNode } = require('./building/of-node');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
+const { Learning } = require('./devices/learned/learning');
 const { eventOf } = require('./outbox/messages');
 const { createValidation } = require('./intake/validation');
 const { createNewestFirst } = require('./intake/newest-first');
@@ -46,9 +47,10 @@ function createSite(building, startedMs, clock = Date.now) {
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
   const crowding = createCrowding();
-  /** Of the learned offsets, ascending; grows. @type {import('./locator').OffsetVersion[]} */
-  const offsetVersions = [];
-  const live = createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters });
+  /** Of what was learned, ascending; grows. @type {import('./locator').LearnedVersion[]} */
+  const learnedVersions = [];
+  const learning = new Learning();
+  const live = createLiveTracking({ building, startedMs, learnedVersions, onSample: learning.note, history, recentStays, outbox, results, counters });
   /** @type {(nowMs: number) => void} */
   let onReconnect = () => {};
   outbox.onReconnect((nowMs) => {
@@ -150,7 +152,7 @@ function createSite(building, startedMs, clock = Date.now) {
       return stays;
     },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
-    newLocator: async (its) => createLocator(its, {}, await live.prepare(its), offsetVersions),
+    newLocator: async (its) => createLocator(its, {}, await live.prepare(its), learnedVersions),
     emptyOutcome,
     history,
     knownPeople,
@@ -167,7 +169,8 @@ function createSite(building, startedMs, clock = Date.now) {
     setBuildingFaults: (faults) => { buildingFaults = faults; },
     buildingFaults: () => buildingFaults,
     startedMs,
-    offsetVersions,
+    learnedVersions,
+    learning,
     counters: () => ({ ...counters }),
     beacons,
     gateways,

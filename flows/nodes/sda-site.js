@@ -14,7 +14,7 @@ const { createSpool } = require('../lib/health/spool');
 const { createSecondStore } = require('../lib/health/metrics/replica-figures');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
-const { keepOffsets } = require('../lib/devices/offsets/kept');
+const { keepLearned } = require('../lib/devices/learned');
 const { inboxFigure } = require('../lib/intake/inbox');
 const { createSite, standAlone } = require('../lib/site');
 const { openStores } = require('../lib/store/open');
@@ -28,7 +28,7 @@ module.exports = function register(RED) {
     const { config, building, httpsListener } = RED.settings.sda;
     this.site = createSite(building, Date.now());
     const [warn, log] = [(text) => this.warn(text), (text) => this.log(text)];
-    const offsets = keepOffsets({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
+    const learned = keepLearned({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
     const { store, guard: storeGuard, each: [first, opened], replicas, close } = openStores(config, { clock: Date.now, warn, log });
     [this.store, this.replicas, this.figures] = [store, replicas, createFigures()];
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
@@ -45,14 +45,14 @@ module.exports = function register(RED) {
     this.coverage = createCoverage({ startedMs: this.site.startedMs, newestStored: this.store.newestLocation,
       newestPublished: this.site.newestPublishedMs, onPerson: this.site.knownPeople.note, record: createRecord(config.userDir, warn) });
     this.deployGap = createDeployGap({ lost: this.coverage.lost, clock: Date.now });
-    const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(offsets.save, SAVE_MS),
+    const timers = [setInterval(() => this.site.flush(Date.now()), FLUSH_MS), setInterval(learned.save, SAVE_MS),
       setInterval(() => [this.site.tick, this.knownTime.note].forEach((each) => each(Date.now())), TICK_MS)];
     this.on('close', (done) => {
       timers.forEach(clearInterval);
       this.deployGap.stop();
       this.site.flush(Date.now());
       close();
-      offsets.settle().finally(done);
+      learned.settle().finally(done);
     });
   }
 

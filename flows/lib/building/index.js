@@ -14,12 +14,12 @@ const { inPieces } = require('../shared/pieces');
  * @typedef {{id: string, name: string, width_m: number, height_m: number, plan?: string, schematic?: boolean,
  *   rooms: Room[]}} Level schematic: its rooms are tiles, nothing of it is measured
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, tx?: number,
- *   approximate?: boolean}} Beacon
+ *   approximate?: boolean, covers?: string[]}} Beacon
  * @typedef {{id: string, level: string, room: string, x_m: number, y_m: number, rssi_offset?: number, min_rssi?: number,
- *   window_ms?: number, approximate?: boolean}} Gateway
+ *   window_ms?: number, approximate?: boolean, covers?: string[]}} Gateway
  * @typedef {{id: string, name: string, tags?: string[], tag_tx?: number}} Staff
  * @typedef {{building: string, levels: Level[], beacons: Beacon[], gateways: Gateway[], staff: Staff[],
- *   tuning?: Record<string, number>, learned_offsets?: boolean}} BuildingFile tuning: numbers of the locator, see tuning.js;
+ *   tuning?: Record<string, number>, learned_offsets?: boolean}} BuildingFile tuning: of former releases, not used;
  *   learned_offsets: false: those of gateways and beacons are learned, and not used
  */
 

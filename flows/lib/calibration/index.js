@@ -25,6 +25,7 @@ const { secondsOf, visitAt, visitsOf } = require('./visits');
  * @property {number} before seconds in the right room with the building file as it is
  * @property {number} left_out the same with proposals from the other visits
  * @property {number} same_walk the same with the proposals, learned from the same walk
+ * @property {number|null} with_plan the same as `before`, where the measured plan advises on all levels; null: no position is measured
  * @property {RoomScore[]} rooms in the order of the walk
  * @property {Proposal[]} proposals [] unless the verdict is better
  */
@@ -48,7 +49,7 @@ function calibrate(walk) {
   const visits = visitsOf(taps, endMs);
   const scored = visits.map(secondsOf);
   const seconds = scored.reduce((sum, its) => sum + its.length, 0);
-  const noResult = { visits: visits.length, seconds, before: 0, left_out: 0, same_walk: 0, rooms: [], proposals: [] };
+  const noResult = { visits: visits.length, seconds, before: 0, left_out: 0, same_walk: 0, with_plan: null, rooms: [], proposals: [] };
   if (visits.length < VISITS || seconds < SECONDS || rows.length === 0) {
     return { verdict: 'too_little', reason: `A walk needs ${VISITS} visits of rooms and a minute in them; this one has ${visits.length} and `
       + `${seconds} s${rows.length === 0 ? ', and nothing was received' : ''}.`, ...noResult };
@@ -74,9 +75,11 @@ function calibrate(walk) {
   const after = visits.map((_, v) => secondsRight(/** @type {import('./locate-walk').History} */ (parts[v % PARTS]), v));
   const proposals = proposalsOf(() => true);
   const same = locateWith(proposals);
+  const advised = isMeasured(building) ? locateWalk(walk, undefined, building.levels.map(({ id }) => id)) : null;
   const sum = (/** @type {number[]} */ list) => list.reduce((all, one) => all + one, 0);
   const result = {
     visits: visits.length, seconds, before: sum(before), left_out: sum(after), same_walk: sum(visits.map((_, v) => secondsRight(same, v))),
+    with_plan: advised && sum(visits.map((_, v) => secondsRight(advised, v))),
     rooms: roomScores(visits, scored.map((its) => its.length), before, after),
   };
   const gains = visits.map((_, v) => Number(after[v]) - Number(before[v]));
@@ -84,6 +87,12 @@ function calibrate(walk) {
   return isBetter ? { verdict: 'better', reason: 'Rooms that were left out of the learning were found more often with it.', ...result, proposals }
     : { verdict: 'no_gain', reason: proposals.length === 0 ? 'Nothing is off by 2 dB or more, as far as this walk shows.'
       : 'What could be changed would not make rooms that were left out more often right.', ...result, proposals: [] };
+}
+
+/** Whether the position of any device is measured. @param {BuildingFile} building */
+function isMeasured({ levels, beacons, gateways }) {
+  const schematic = new Set(levels.filter((level) => level.schematic).map(({ id }) => id));
+  return [...beacons, ...gateways].some(({ approximate, level }) => !approximate && !schematic.has(level));
 }
 
 /**
@@ -108,9 +117,10 @@ function addSamples({ ts, rooms, heard, level_db: levelDb, level_sd_db: sd }, vi
   const truth = rooms.findIndex(({ room }) => room === visits[visit]?.room);
   if (truth < 0) return; // no room, or one that the locator rules out: the position in it is not known
   for (const { id, rssi, age_s: age, expected } of heard) {
-    if (age <= FRESH_S) samples.push({ device: id, visit, offDb: rssi - (expected[truth] ?? rssi) });
+    const dbm = expected[truth] ?? null;
+    if (age <= FRESH_S && dbm !== null) samples.push({ device: id, visit, offDb: rssi - dbm });
   }
-  if (sd <= LEVEL_SD_MAX_DB) levels.push({ visit, levelDb });
+  if (levelDb !== null && sd !== null && sd <= LEVEL_SD_MAX_DB) levels.push({ visit, levelDb });
 }
 
 /** Power that tags and beacons announce themselves. @param {readonly Row[]} rows @returns {Map<string, number>} dBm */

@@ -26,11 +26,12 @@ const VALID_S = 60;
  * @param {Mode} walk.mode
  * @param {readonly Row[]} walk.rows in the order of their times
  * @param {(trace: import('../locator').Trace) => void} [onTrace] gets the trace of the walker each second
+ * @param {string[]} [plan] levels where the measured plan advises
  * @returns {History}
  */
-function locateWalk({ building, mode, rows }, onTrace = () => {}) {
+function locateWalk({ building, mode, rows }, onTrace = () => {}, plan = []) {
   const walker = building.staff[0]?.id ?? '';
-  const locator = createLocator(createBuilding(building));
+  const locator = createLocator(createBuilding(building), {}, undefined, [{ from_ms: 0, offsets: [], plan }]);
   for (const { id } of building.gateways) locator.setGateway(id, true);
   const outcome = emptyOutcome();
   /** @type {History} */

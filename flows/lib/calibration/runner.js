@@ -85,7 +85,7 @@ function calibrated(file, walked, { verdict, reason, proposals }) {
 }
 
 /**
- * Whether the result of a walk still applies: rooms, devices, tuning and the walker are unchanged. Names may have changed.
+ * Whether the result of a walk still applies: rooms, devices and the walker are unchanged. Names may have changed.
  * @param {BuildingFile} file in use @param {BuildingFile} walked building of the recording
  */
 function isAsWalked(file, walked) {
@@ -94,7 +94,7 @@ function isAsWalked(file, walked) {
 }
 
 /** @param {BuildingFile} file */
-const shapeOf = ({ levels, beacons, gateways, staff, tuning = {} }) => ({ beacons, gateways, staff, tuning,
+const shapeOf = ({ levels, beacons, gateways, staff }) => ({ beacons, gateways, staff,
   levels: levels.map(({ id, width_m: width, height_m: height, rooms }) => ({ id, width, height,
     rooms: rooms.map(({ name: _name, limit: _limit, ...room }) => room) })) });
 

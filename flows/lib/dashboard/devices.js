@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { biases } = require('../devices/bias');
-const { offsetsInUse } = require('../devices/offsets/in-use');
+const { offsetsInUse } = require('../devices/learned/offsets-in-use');
 const { compareIds } = require('../history/views/stays');
 
 /** Figures of a gateway that the page shows. */
@@ -19,7 +18,6 @@ const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, h
 function devices({ site, alerts }, _argument, nowMs) {
   const listed = site.building().gateways;
   const ids = [...listed.keys(), ...site.gateways.unlisted()].sort(compareIds);
-  const biasOf = biases(site);
   const offsetOf = offsetsInUse(site, nowMs);
   return {
     alerts: { groups: alerts.groups(), open: alerts.open(), dropped: alerts.dropped(), version: alerts.version() },
@@ -27,7 +25,7 @@ function devices({ site, alerts }, _argument, nowMs) {
       const { level = null, room = null } = listed.get(id) ?? {};
       const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? NO_STATE;
       return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
-        rssi_bias_db: biasOf('gateway', id), learned_offset: offsetOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
+        rssi_bias_db: site.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
     }),
     strangers: site.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
       { beacon, heard_ms, kind, receiver, rssi, count })),

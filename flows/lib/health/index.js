@@ -35,6 +35,7 @@ function createHealth({ site, probe, rebuild, version }) {
       ...buildingState(site.buildingFaults(), anonymous),
       name: now.name, levels: now.levels.length, rooms: now.rooms.size,
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
+      plan_in_use: inUse(site.learnedVersions, nowMs)?.plan ?? [], ...(now.file.tuning && !anonymous ? { warnings: [TUNING_UNUSED] } : {}),
       unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
     };
   }
@@ -64,6 +65,11 @@ function createHealth({ site, probe, rebuild, version }) {
 
 /** Faults in the answer; the log has all of them. */
 const FAULTS_SHOWN = 100;
+
+/** What was learned that holds now. @param {readonly import('../locator').LearnedVersion[]} versions @param {number} nowMs */
+const inUse = (versions, nowMs) => versions.findLast(({ from_ms: fromMs }) => fromMs <= nowMs);
+
+const TUNING_UNUSED = '/tuning is of a former release and is not used: the locator has no numbers that depend on a building';
 
 /** @param {string[]} faults of the building file @param {boolean} anonymous @returns {Part & {faults?: string[]}} */
 function buildingState(faults, anonymous) {

@@ -27,7 +27,8 @@ const EVENTS_HELD_MS = 60_000;
  * @param {object} deps
  * @param {Building} deps.building
  * @param {number} deps.startedMs
- * @param {readonly import('../locator').OffsetVersion[]} deps.offsetVersions
+ * @param {readonly import('../locator').LearnedVersion[]} deps.learnedVersions
+ * @param {(sample: import('../locator').Sample) => void} deps.onSample who learns of the building, from the present alone
  * @param {ReturnType<typeof import('../history').createHistory>} deps.history
  * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} deps.recentStays
  * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} deps.outbox for what was published before
@@ -35,8 +36,9 @@ const EVENTS_HELD_MS = 60_000;
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number,
  *   located_later: number}} deps.counters are counted up
  */
-function createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters }) {
-  const locator = createLocator(building, {}, undefined, offsetVersions);
+function createLiveTracking({ building, startedMs, learnedVersions, onSample, history, recentStays, outbox, results, counters }) {
+  const locator = createLocator(building, {}, undefined, learnedVersions);
+  locator.onSample(onSample);
   let found = emptyOutcome();
   let remembered = 0;
   /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
@@ -236,15 +238,6 @@ function createLiveTracking({ building, startedMs, offsetVersions, history, rece
     },
     /** How much stronger than calibrated the tag or phone of each is who was heard of late. */
     learnedStrengths: () => locator.learnedStrengths(),
-    /** How much stronger than expected each gateway hears people, and each beacon is heard. */
-    receivers: () => locator.receivers(),
-    /**
-     * Who learns the devices' offsets, from the present alone.
-     * @param {((sample: import('../locator').OffsetSample) => void)|null} listener
-     */
-    onOffsetSample: locator.onOffsetSample,
-    /** What `receivers` said before the start. @param {import('../locator').Receiver[]} list */
-    restoreReceivers: (list) => locator.restoreReceivers(list),
     /** Grows whenever somebody moved, came or went. */
     version: () => version,
     /** Time of the newest location that was published, epoch ms. */

@@ -1,220 +1,256 @@
 // @ts-check
 'use strict';
 
-const { DEFAULTS } = require('./constants');
-const { createAnswers } = require('./answers');
-const { modelOf } = require('./model');
-const { createParts } = require('./parts');
-const { placementKey } = require('./receivers');
-const { linkCells, move } = require('./move');
-const { emptyOutcome, newPerson } = require('./person');
-const { heardByGateway, heardByPhone } = require('./sightings');
-const { inOneGo } = require('../shared/pieces');
-const { tuningOf } = require('../building/tuning');
-const { isFor, restored, save } = require('./saved');
-const { addGatewayReading, addPhoneBatch, flush, releaseDue } = require('./reorder-buffer');
+const { DEFAULTS, TUNABLE } = require('./settings');
+const { Following } = require('./follow');
+const { createLearned } = require('./learned');
+const { createModel, placementKey } = require('./model');
+const { Person, emptyOutcome, isHere, presenceOf, reportEvent, reportStay } = require('./person');
+const { heardByPhone, powerDb } = require('./sightings');
+const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
+const { Sampling } = require('./samples');
+const { restored, saved } = require('./saved');
+const { strengthOf, traceOf } = require('./trace');
 
 /**
- * Where everybody is: each staff member is a hidden Markov model over the places of the building, fed with what phones
- * and gateways hear and do not hear. All decisions run on the messages' own time, so the same readings give the same
- * history whenever and however fast they are taken. The rest of the flows knows a locator only by `createLocator` and
- * the functions it returns; it owns no timer and no clock.
+ * Where everybody is. Each staff member has a level for each device that is heard, a level for each room, and a trellis over
+ * rooms (trellis.js), which live and history read in two directions. All decisions run on the messages' own time, so the same readings give
+ * the same history whenever and however fast they are taken. The rest of the flows knows a locator only by `createLocator` and the methods
+ * of what it returns; it owns no timer and no clock.
  * @typedef {import('../building').Building} Building
- * @typedef {import('./person').Outcome} Outcome
- * @typedef {import('./person').Person} Person
- * @typedef {import('./person').Presence} Presence
+ * @typedef {import('../locator').Outcome} Outcome
+ * @typedef {import('../locator').Presence} Presence
  * @typedef {import('./model').Model} Model
- * @typedef {import('./parts').Parts} Parts
+ * @typedef {{up: boolean, ms: number}} Said of a gateway by the broker, and when, epoch ms
  */
-
-const AT_ONCE = 200; // people who come along into another building without a break: some milliseconds
-
-/**
- * @param {Building} building its `tuning` goes before tuning.js
- * @param {Partial<import('./constants').Settings>} [overrides] go before both
- * @param {import('./model').Model} [prepared] of the building, by a locator with the same overrides
- * @param {readonly import('../locator').OffsetVersion[]} [versions] of the learned offsets, ascending; may grow at the end
- */
-function createLocator(building, overrides = {}, prepared = undefined, versions = []) {
-  /** @type {Map<string, Person>} */
-  const people = new Map();
-  /** @type {import('./parts').Shared} */
-  const shared = { said: new Map(), versions, watch: { see: null } };
-  let site = createParts(building, prepared ?? inOneGo(prepare(building, null)), shared);
-  /** Who is still followed in a building of before. @type {Map<Person, Parts>} */
-  const behind = new Map();
-  /** Cells of buildings of before in the one of now. @type {WeakMap<Parts, Int32Array>} */
-  let links = new WeakMap();
-
-  /** The model of a building, from what it has in common with another one. @param {Building} its @param {Model|null} before */
-  function prepare(its, before) {
-    return modelOf(its, Object.freeze({ ...DEFAULTS, ...tuningOf(its.file.tuning), ...overrides }), before);
+class Locator {
+  /**
+   * @param {Building} building @param {Partial<import('./settings').Settings>} overrides of single numbers
+   * @param {Model|undefined} model of the building, by a locator with the same overrides
+   * @param {readonly import('../locator').LearnedVersion[]} versions of what was learned, ascending; may grow at the end
+   */
+  constructor(building, overrides, model, versions) {
+    this.settings = Object.freeze({ ...DEFAULTS, ...overrides });
+    /** @type {Map<string, Person>} */
+    this.people = new Map();
+    /** By gateway id. @type {Map<string, Said>} */
+    this.said = new Map();
+    this.versions = versions;
+    this.resends = createResends();
+    this.sampling = new Sampling();
+    this.site = this.#siteOf(building, model ?? createModel(building, this.settings));
   }
 
-  /** Where somebody is followed. @param {Person} person */
-  const siteOf = (person) => behind.get(person) ?? site;
+  /** All that follows from a building. @param {Building} building @param {Model} model */
+  #siteOf(building, model) {
+    const learnedAt = createLearned(model, this.versions, building.file.learned_offsets ?? true);
+    /** Gateways that the broker calls out. @type {Set<number>} */
+    const out = new Set();
+    const following = new Following(model, this.settings, { isOut: (source) => out.has(source), at: learnedAt, sampling: this.sampling });
+    const site = { building, model, learnedAt, out, following };
+    for (const [id, { up }] of this.said) setOut(site, id, !up);
+    return site;
+  }
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Take<Person>} */
-  const takeAt = (nowMs, outcome) => (person, ms, heard) => siteOf(person).following.take(person, ms, heard, nowMs, outcome);
+  #takeAt(nowMs, outcome) {
+    return (person, ms, heard) => this.site.following.take(person, ms, heard, nowMs, outcome);
+  }
 
-  /** @param {string} id @param {number} nowMs when something of them arrived @param {Outcome} outcome */
-  function personOf(id, nowMs, outcome) {
-    let person = people.get(id);
-    if (person) follow(person, nowMs, outcome);
-    else people.set(id, person = newPerson(id, site.open()));
+  /** @param {string} id @param {number} nowMs when something of them arrived */
+  #personOf(id, nowMs) {
+    let person = this.people.get(id);
+    if (!person) this.people.set(id, person = new Person(id));
     person.heardS = Math.floor(nowMs / 1000);
     return person;
   }
 
   /**
-   * Somebody comes along into the building of now: what was heard up to now is located with the one of before.
-   * @param {Person} person @param {number} nowMs @param {Outcome} outcome
+   * Takes one checked batch.
+   * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
-  function follow(person, nowMs, outcome) {
-    const before = behind.get(person);
-    if (!before) return;
-    flush(person, takeAt(nowMs, outcome));
-    before.following.finish(person, outcome);
-    behind.delete(person);
-    let cellOf = links.get(before);
-    if (!cellOf) links.set(before, cellOf = linkCells(before.model, site.model));
-    move(person, before, site, cellOf, outcome);
-  }
-
-  /**
-   * Take one checked batch.
-   * @param {import('../intake/readings').Batch} batch
-   * @param {number} nowMs
-   * @param {Outcome} outcome is added to
-   */
-  function hear(batch, nowMs, outcome) {
-    const { building: its, settings, model: { radio }, liveness } = site;
+  hear(batch, nowMs, outcome) {
+    const { settings, said, site: { model, learnedAt } } = this;
     const { kind, receiver, ts } = batch;
-    const take = takeAt(nowMs, outcome);
+    const take = this.#takeAt(nowMs, outcome);
+    const { offsets } = learnedAt(ts);
     if (kind === 'phone') {
-      const heard = heardByPhone(batch, its, radio, settings.txDbm, site.corrections(ts));
+      const heard = heardByPhone(batch, model, settings, offsets);
       if (heard.sources.length === 0) return;
-      for (const source of heard.sources) liveness.heard(source, nowMs);
-      const person = personOf(receiver, nowMs, outcome);
+      const person = this.#personOf(receiver, nowMs);
       if (!addPhoneBatch(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
       return;
     }
-    const source = radio.gateways.get(receiver);
-    if (source === undefined || liveness.knows(source, batch)) return;
-    liveness.heard(source, nowMs);
-    if (isBack(shared.said.get(receiver), ts)) {
-      shared.said.delete(receiver);
-      liveness.status(source, null);
+    const source = model.gateways.get(receiver);
+    if (source === undefined || this.resends.knows(receiver, batch)) return;
+    if (isBack(said.get(receiver), ts)) {
+      said.delete(receiver);
+      setOut(this.site, receiver, false);
     }
-    heardByGateway(batch, its, settings.txDbm, (id, rssi, tag) => {
-      const person = personOf(id, nowMs, outcome);
-      const heard = { source, rssi: rssi - (site.corrections(ts)?.[source] ?? 0), tag };
-      if (!addGatewayReading(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: id, ts });
-    });
+    const { offsetDb, leastDbm } = /** @type {import('./model').Source} */ (model.sources[source]);
+    const offDb = offsetDb - (offsets === null ? 0 : offsets[source]);
+    for (const { beacon, rssi, tx } of batch.readings) {
+      const tag = model.tags.get(beacon);
+      if (tag === undefined || rssi + offsetDb < leastDbm) continue;
+      const person = this.#personOf(tag.owner, nowMs);
+      const reading = { source, rssi: rssi + offDb - powerDb(rssi, tag.tx, tx, settings), raw: rssi + offsetDb, tag: tag.number };
+      if (!addGatewayReading(person, ts, reading, nowMs, settings, take)) outcome.late.push({ staff_id: tag.owner, ts });
+    }
   }
 
   /**
-   * Let time pass: steps come to their end, people grow stale, get lost and are forgotten. Several times a second.
-   * @param {number} nowMs
-   * @param {Outcome} outcome is added to
+   * Lets time pass: steps come to their end, people grow stale, get lost and are forgotten. Several times a second.
+   * @param {number} nowMs @param {Outcome} outcome is added to
    */
-  function tick(nowMs, outcome) {
-    const take = takeAt(nowMs, outcome);
-    followSome(nowMs, outcome);
-    for (const person of people.values()) {
-      const { settings, following, beliefs } = siteOf(person);
-      releaseDue(person, nowMs, settings, take);
-      following.age(person, nowMs, outcome);
-      if (nowMs - person.heardS * 1000 <= settings.goneMs) continue;
-      people.delete(person.id);
-      behind.delete(person);
-      beliefs.close(person.slot);
+  tick(nowMs, outcome) {
+    const take = this.#takeAt(nowMs, outcome);
+    for (const person of this.people.values()) {
+      releaseDue(person, nowMs, this.settings, take);
+      this.site.following.age(person, nowMs, outcome);
+      if (nowMs - person.heardS * 1000 > this.settings.goneMs) this.people.delete(person.id);
     }
   }
 
-  /** @param {number} nowMs @param {Outcome} outcome */
-  function followSome(nowMs, outcome) {
-    let left = AT_ONCE;
-    for (const person of behind.keys()) if (left-- > 0) follow(person, nowMs, outcome);
+  /** The model of another building, which keeps the numbers of this one. @param {Building} next @returns {import('../shared/pieces').Work<Model>} */
+  * prepare(next) {
+    yield;
+    return createModel(next, this.settings, this.site.model.numbers);
   }
 
   /**
-   * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
-   * still exists stays there. Of many people only some come along at once, the others when they are heard or at the next ticks.
+   * Uses another building from now on. Whoever is in a room that still exists stays there; the others leave.
    * @param {Building} next @param {number} nowMs @param {Outcome} outcome is added to @param {Model} [model] prepared
    */
-  function setBuilding(next, nowMs, outcome, model = undefined) {
-    model ??= inOneGo(prepare(next, site.model));
-    const isSame = model === site.model && next.file.learned_offsets === site.building.file.learned_offsets;
-    if (isSame) { // nothing is different by which anybody is located
-      site.building = next;
+  setBuilding(next, nowMs, outcome, model = createModel(next, this.settings, this.site.model.numbers)) {
+    const usesOffsets = next.file.learned_offsets === this.site.building.file.learned_offsets;
+    if (model.digest === this.site.model.digest && usesOffsets) { // nothing is different by which anybody is located
+      this.site.building = next;
       return;
     }
-    for (const person of people.values()) if (!behind.has(person)) behind.set(person, site);
-    site = createParts(next, model, shared, site.receivers);
-    links = new WeakMap();
-    followSome(nowMs, outcome);
+    const gone = (/** @type {number} */ room) => room >= 0 && model.rooms[room] === undefined;
+    const take = this.#takeAt(nowMs, outcome);
+    for (const person of this.people.values()) {
+      if (!gone(person.room) && !gone(person.stay.room) && !person.seconds.some(({ room }) => gone(room))
+        && !person.trellises.some(({ rooms }) => rooms.some(gone))) continue;
+      flush(person, take);
+      this.site.following.finish(person, outcome);
+      if (gone(person.stay.room) && !person.reported) reportStay({ id: person.id, ...person.stay }, person.ms, this.site.model, outcome);
+      if (gone(person.room) && isHere(person)) reportEvent(person, 'leave', person.ms, this.site.model, outcome);
+      const { room, sinceMs, stay, ms } = person;
+      const known = gone(stay.room) ? room : stay.room;
+      if (gone(stay.room)) person.stay = gone(room) ? { room: -1, sinceMs: 0 } : { room, sinceMs };
+      if (gone(room)) {
+        Object.assign(person, { room: gone(known) ? -1 : known, state: 'new', reported: true, guess: false });
+        for (const trellis of person.trellises) trellis.reset(ms, person.room, this.settings.changeDb);
+      } else for (const trellis of person.trellises) trellis.drop(gone);
+      person.advice = null;
+      person.runnerUp = -1;
+    }
+    this.site = this.#siteOf(next, model);
   }
-
-  const answers = createAnswers(people, siteOf, () => site);
 
   /**
    * What the broker says about a gateway; silence of one that is out means nothing.
    * @param {string} id @param {boolean} up @param {number} [ms] when
    */
-  function setGateway(id, up, ms = Infinity) {
-    shared.said.set(id, { up, ms });
-    site.liveness.status(site.model.radio.gateways.get(id), up);
+  setGateway(id, up, ms = Infinity) {
+    this.said.set(id, { up, ms });
+    setOut(this.site, id, !up);
   }
 
-  return {
-    hear,
-    tick,
-    setGateway,
-    /** The model of another building, from what it has in common with this one. @param {Building} next */
-    prepare: (next) => prepare(next, site.model),
-    setBuilding,
-    /** @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] */
-    save(nowMs, outcome, ids = people.keys()) {
-      const chosen = [...ids].flatMap((id) => people.get(id) ?? []);
-      for (const person of chosen) follow(person, nowMs, outcome);
-      return save(chosen, site, shared.said);
-    },
-    /** @param {import('./saved').Saved} saved @param {(id: string) => boolean} [isChosen] */
-    restore(saved, isChosen = () => true) {
-      if (!isFor(saved, site)) return false;
-      const slotOf = (/** @type {string} */ id) => {
-        const before = people.get(id);
-        if (before && !behind.has(before)) return before.slot;
-        if (before) behind.get(before)?.beliefs.close(before.slot);
-        if (before) behind.delete(before);
-        return site.open();
-      };
-      for (const person of restored(saved, isChosen, site, slotOf)) people.set(person.id, person);
-      for (const [id, { up, ms }] of saved.said) if (!shared.said.has(id)) setGateway(id, up, ms);
-      return true;
-    },
-    ...answers,
-    /** How much stronger than expected each gateway hears people, and each beacon is heard by them, dB. */
-    receivers: () => site.receivers.all(),
-    /** Who learns the devices' offsets. @param {((sample: import('../locator').OffsetSample) => void)|null} listener */
-    onOffsetSample: (listener) => { shared.watch.see = listener; },
-    /** What `receivers` said before a start. @param {import('../locator').Receiver[]} list */
-    restoreReceivers: (list) => { site.receivers.restore(list); },
-    /**
-     * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins.
-     * @param {Presence} presence its ts: up to when that is known
-     */
-    resume({ staff_id: id, room, since, ts, state }) {
-      const r = site.model.plan.rooms.findIndex((one) => one.id === room);
-      const person = people.get(id);
-      if (r < 0) return;
-      if (!person) {
-        const known = { room: r, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost' };
-        people.set(id, Object.assign(newPerson(id, site.open(undefined, r, since)), known));
-      } else if (person.first && since < answers.stayOf(person).sinceMs) answers.correctStayStart(id, room, since);
-    },
-  };
+  /** @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {import('./saved').Saved} */
+  save(nowMs, outcome, ids = this.people.keys()) {
+    const chosen = [...ids].flatMap((id) => this.people.get(id) ?? []);
+    return saved(chosen, this.site.model, this.said, this.resends.save());
+  }
+
+  /** @param {import('./saved').Saved} from @param {(id: string) => boolean} [isChosen] */
+  restore(from, isChosen = () => true) {
+    if (from.digest !== this.site.model.digest) return false;
+    for (const person of restored(from, isChosen, this.site.model)) this.people.set(person.id, person);
+    this.resends.restore(from.resends);
+    for (const [id, { up, ms }] of from.said) if (!this.said.has(id)) this.setGateway(id, up, ms);
+    return true;
+  }
+
+  /** From when on it is open where somebody is, epoch ms. @param {string} id */
+  doubtedSince(id) {
+    const first = this.people.get(id)?.seconds[0];
+    return first ? first.second * 1000 : Infinity;
+  }
+
+  /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
+  #stayOf(person) {
+    return person.stay.room < 0 ? person : { id: person.id, ...person.stay };
+  }
+
+  /** @param {(person: Person) => import('./person').Staying} view @returns {Presence[]} */
+  #everybody(view) {
+    return [...this.people.values()].flatMap((person) => {
+      const at = view(person);
+      return person.state === 'new' || at.room < 0 ? [] : presenceOf(person, this.site.model, at);
+    });
+  }
+
+  /** Everybody heard within the last quarter of an hour whose room was reported. */
+  presences() { return this.#everybody((person) => person); }
+
+  /** The same people as history has them: who changed the room just now may still be in the one before. */
+  openStays() { return this.#everybody((person) => this.#stayOf(person)); }
+
+  /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
+  trace(id) {
+    const person = this.people.get(id);
+    return person && person.ms !== -Infinity ? traceOf(person, this.site.following) : null;
+  }
+
+  /** How much stronger than calibrated each tag or phone is, dB. */
+  learnedStrengths() {
+    return [...this.people.values()].map((person) => ({ staff_id: person.id, ...strengthOf(person) }));
+  }
+
+  /** Who learns of devices and of the plan. @param {((sample: import('../locator').Sample) => void)|null} listener */
+  onSample(listener) { this.sampling.listener = listener; }
+
+  /**
+   * Their stay in a room began at another time than it seemed.
+   * @param {string} id @param {string} room @param {number} sinceMs @returns {Presence|null} null: they are not there at present
+   */
+  correctStayStart(id, room, sinceMs) {
+    const person = this.people.get(id);
+    if (!person) return null;
+    const stay = this.#stayOf(person);
+    if (stay.room < 0 || this.site.model.rooms[stay.room]?.id !== room) return null;
+    if (person.stay.room === stay.room) person.stay.sinceMs = sinceMs;
+    if (person.room !== stay.room) return null;
+    person.sinceMs = sinceMs;
+    return person.state === 'new' ? null : presenceOf(person, this.site.model);
+  }
+
+  /**
+   * Somebody is known to be in a room since some time: where a rebuilt history leaves off, or where it begins.
+   * @param {Presence} presence its ts: up to when that is known
+   */
+  resume({ staff_id: id, level, room, since, ts, state }) {
+    const known = this.site.model.numbers.rooms.get(`${level}/${room}`) ?? -1;
+    if (this.site.model.rooms[known] === undefined) return;
+    const before = this.people.get(id);
+    if (!before) {
+      const person = new Person(id);
+      for (const trellis of person.trellises) trellis.reset(ts, known, this.settings.changeDb);
+      Object.assign(person, { room: known, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost',
+        stay: { room: known, sinceMs: since } });
+      this.people.set(id, person);
+    } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
+  }
+}
+
+/** @param {{model: Model, out: Set<number>}} site @param {string} id of a gateway @param {boolean} isOut */
+function setOut({ model, out }, id, isOut) {
+  const source = model.gateways.get(id);
+  if (source === undefined) return;
+  if (isOut) out.add(source);
+  else out.delete(source);
 }
 
 /** A gateway's clock may be ahead, and readings in flight come after its end. */
@@ -223,8 +259,14 @@ const OUT_MS = 3000;
 /**
  * Whether a gateway that was called out goes on: its last will came late. A will has no time of its own; a cluster of brokers may
  * deliver it when the gateway has long been connected to another node.
- * @param {import('./parts').Said|undefined} said @param {number} ts of what it heard
+ * @param {Said|undefined} said @param {number} ts of what it heard
  */
 const isBack = (said, ts) => said !== undefined && !said.up && ts > said.ms + OUT_MS;
 
-module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placementKey, DEFAULTS });
+/**
+ * @param {Building} building @param {Partial<import('./settings').Settings>} [overrides] @param {Model} [prepared]
+ * @param {readonly import('../locator').LearnedVersion[]} [versions]
+ */
+const createLocator = (building, overrides = {}, prepared = undefined, versions = []) => new Locator(building, overrides, prepared, versions);
+
+module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placementKey, DEFAULTS, TUNABLE });

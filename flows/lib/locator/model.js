@@ -1,83 +1,97 @@
 // @ts-check
 'use strict';
 
-const { isDeepStrictEqual } = require('node:util');
-const { joinCells, placesIn, stepsOf } = require('./cells');
-const { checkSize, joinStoreys } = require('./plan');
-const { inOneGo } = require('../shared/pieces');
-const { radioOf } = require('./radio');
-const { storeyOf } = require('./storey');
+const { createHash } = require('node:crypto');
+const { createPlan } = require('./plan');
 
 /**
- * All that follows from a building alone. Pure, never changed once it is made, and so shared by all locators of the same building.
- * It may take seconds: so it is made in pieces, and from what the building before has in common with this one. Levels, and devices
- * that are heard on no other level than on such that stayed as they were, are taken as they are.
- * @typedef {object} Level
- * @property {unknown} shape all of it that matters here
- * @property {import('./storey').Storey} storey
- * @property {import('./cells').Places} cells
- * @typedef {{plan: import('./plan').Plan, cells: import('./cells').Cells, levels: Level[],
- *   settings: import('./constants').Settings}} Levels
- * @typedef {Levels & {steps: import('./cells').Steps[], radio: import('./radio').Radio}} Model steps: by level
+ * What a locator needs of a building: rooms and fixed devices (sources), each by a number. A number stays the same in all
+ * buildings of a locator and of those that take a model over from it, so people need no translation when the building changes.
+ * @typedef {import('../building').Building} Building
+ * @typedef {import('../building').Beacon|import('../building').Gateway} Device
+ * @typedef {{number: number, id: string, level: string, storey: number, polygon: [number, number][], devices: {phone: number[], gateway: number[]}}} Room
+ *   devices: sources that stand there: beacons, which phones hear, and gateways, which hear tags
+ * @typedef {{number: number, id: string, kind: 'beacon'|'gateway', device: Device, room: number, storey: number, measured: boolean,
+ *   tx: number|undefined, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is known; graceS: its silence says nothing for so long after a reading; tx: dBm at 1 m, as the building has it; offsetDb: added to what a gateway measures;
+ *   leastDbm: what is weaker does not count; covers: rooms without a device that count to it
+ * @typedef {{number: number, owner: string, tx: number|undefined}} Tag tx: dBm at 1 m, as the building has it
+ * @typedef {{rooms: Map<string, number>, sources: Map<string, number>, tags: Map<string, number>}} Numbers by key
+ * @typedef {object} Model
+ * @property {Numbers} numbers
+ * @property {(Room|undefined)[]} rooms by number
+ * @property {(Source|undefined)[]} sources by number
+ * @property {Map<string, number>} beacons number by id
+ * @property {Map<string, number>} gateways number by id
+ * @property {Map<string, Tag>} tags by id
+ * @property {import('./plan').Plan|null} plan null: no device has a measured position
+ * @property {string} digest of all that locates anybody
  */
 
+/** @param {Map<string, number>} numbers @param {string} key */
+function numberOf(numbers, key) {
+  const known = numbers.get(key);
+  if (known !== undefined) return known;
+  numbers.set(key, numbers.size);
+  return numbers.size - 1;
+}
+
 /**
- * @param {import('../building').Building} building
- * @param {import('./constants').Settings} settings
- * @param {Model|null} [former] of another state of the building
- * @returns {import('../shared/pieces').Work<Model>} the former one itself if nothing is different
+ * @param {Building} building
+ * @param {import('./settings').Settings} settings
+ * @param {Numbers} [numbers] of buildings before
+ * @returns {Model}
  */
-function* modelOf(building, settings, former = null) {
-  checkSize(building);
-  const before = former && isDeepStrictEqual(former.settings, settings) ? former : null;
-  const known = new Map(before?.levels.map((level, k) => [before.plan.levels[k], level]));
-  /** @type {Level[]} */
-  const levels = [];
-  for (const level of building.levels) {
-    const shape = shapeOf(level);
-    const old = known.get(level.id);
-    if (old && isDeepStrictEqual(old.shape, shape)) levels.push(old);
-    else {
-      const storey = yield* storeyOf(level);
-      levels.push({ shape, storey, cells: yield* placesIn(storey, settings) });
+function createModel(building, settings, numbers = { rooms: new Map(), sources: new Map(), tags: new Map() }) {
+  /** @type {(Room|undefined)[]} */
+  const rooms = [];
+  const roomOf = new Map();
+  building.levels.forEach(({ id: level, rooms: its }, storey) => {
+    for (const { id, polygon } of its) {
+      const number = numberOf(numbers.rooms, `${level}/${id}`);
+      rooms[number] = { number, id, level, storey, polygon, devices: { phone: [], gateway: [] } };
+      roomOf.set(id, number);
     }
-    yield;
-  }
-  const joined = before && isSame(levels, before.levels) ? before : yield* joinLevels(building, levels, settings, before);
-  const radio = yield* radioOf(building, joined, before);
-  return radio === before?.radio ? before : { ...joined, radio };
+  });
+  const schematic = new Set(building.levels.filter((level) => level.schematic).map(({ id }) => id));
+  /** @type {(Source|undefined)[]} */
+  const sources = [];
+  /** @param {'beacon'|'gateway'} kind @param {ReadonlyMap<string, Device>} devices @returns {Map<string, number>} */
+  const add = (kind, devices) => new Map([...devices.values()].map((device) => {
+    const number = numberOf(numbers.sources, `${kind} ${device.id}`);
+    const room = roomOf.get(device.room) ?? -1;
+    const windowMs = Math.max(settings.windowMs, 'window_ms' in device ? device.window_ms ?? 0 : 0);
+    sources[number] = {
+      number, id: device.id, kind, device, room, storey: rooms[room]?.storey ?? 0,
+      measured: !device.approximate && !schematic.has(device.level),
+      tx: 'tx' in device ? device.tx : undefined, offsetDb: 'rssi_offset' in device ? device.rssi_offset ?? 0 : 0,
+      leastDbm: 'min_rssi' in device ? device.min_rssi ?? -Infinity : -Infinity, graceS: kind === 'gateway' ? windowMs / 1000 : 0,
+      covers: (device.covers ?? []).flatMap((id) => roomOf.get(id) ?? []),
+    };
+    rooms[room]?.devices[kind === 'gateway' ? 'gateway' : 'phone'].push(number);
+    return [device.id, number];
+  }));
+  const beacons = add('beacon', building.beacons);
+  const gateways = add('gateway', building.gateways);
+  const tags = new Map([...building.tagOwner].map(([id, owner]) => (
+    [id, { number: numberOf(numbers.tags, id), owner, tx: building.staff.get(owner)?.tag_tx }])));
+  const isMeasured = sources.some((source) => source?.measured);
+  const digest = createHash('sha256').update(JSON.stringify([FORMAT, settings, rooms, sources, [...tags]])).digest('hex');
+  return { numbers, rooms, sources, beacons, gateways, tags, plan: isMeasured && !process.env.NOPLAN ? createPlan(rooms, sources, settings) : null, digest };
 }
 
-/**
- * @param {import('../building').Building} building @param {Level[]} levels @param {import('./constants').Settings} settings
- * @param {Model|null} before
- * @returns {import('../shared/pieces').Work<Omit<Model, 'radio'>>}
- */
-function* joinLevels(building, levels, settings, before) {
-  /** @type {import('./cells').Steps[]} */
-  const steps = [];
-  for (const [k, level] of levels.entries()) {
-    const was = before?.levels.indexOf(level) ?? -1;
-    const stays = was >= 0 && [-1, 1].every((up) => levels[k + up] === before?.levels[was + up]); // lifts lead there
-    steps.push(stays && before ? before.steps[was] : yield* stepsOf(levels, k, settings));
-  }
-  const plan = joinStoreys(building.levels.map(({ id }) => id), levels.map(({ storey }) => storey));
-  yield;
-  const cells = yield* joinCells(levels.map((level, k) => ({ cells: level.cells, steps: steps[k] })), plan.firstRoom);
-  return { plan, cells, levels, steps, settings };
-}
-
-/** @param {Level[]} some @param {Level[]} others */
-const isSame = (some, others) => some.length === others.length && some.every((one, k) => one === others[k]);
-
-/** What of a level matters here. @param {import('../building').Level} level */
-const shapeOf = ({ id, width_m: width, height_m: height, rooms }) => (
-  { id, width, height, rooms: rooms.map(({ id: room, kind, polygon, open_edges: open }) => ({ room, kind, polygon, open })) });
+/** To be counted up when what is saved of people means something else. */
+const FORMAT = 3;
 
 /**
- * As `modelOf`, at once.
- * @param {import('../building').Building} building @param {import('./constants').Settings} settings @param {Model|null} [before]
+ * All that the level of a device depends on; what was learned of it holds for this place only.
+ * @param {Pick<Device, 'level'|'room'|'x_m'|'y_m'> & {tx?: number, rssi_offset?: number}} device
  */
-const createModel = (building, settings, before) => inOneGo(modelOf(building, settings, before));
+const placementKey = ({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) => [level, room, x, y, tx ?? '', offset ?? ''].join(' ');
 
-module.exports = { createModel, modelOf };
+/**
+ * Whether no device of a room can hear a tag, or be heard by a phone.
+ * @param {Room|undefined} room @param {'phone'|'gateway'} kind what somebody is heard by @param {ReadonlySet<number>} silent sources @param {(source: number) => boolean} isOut
+ */
+const isDeaf = (room, kind, silent, isOut) => room !== undefined && room.devices[kind].every((source) => silent.has(source) || isOut(source));
+
+module.exports = { createModel, isDeaf, placementKey };

@@ -1,78 +1,115 @@
 // @ts-check
 'use strict';
 
+const { Hearing } = require('./hearing');
+const { Trellis } = require('./trellis');
+
 /**
  * One staff member's state, and what is reported about its changes. Pure.
  * @typedef {import('../locator').State} State
- * @typedef {import('../locator').Location} Location
- * @typedef {import('../locator').LocationEvent} LocationEvent
- * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
- * @typedef {import('./choose').Choice & import('./reorder-buffer').Buffered & {id: string, slot: number, heardS: number,
- *   state: State|'new', reported: boolean, first: boolean}} Person
- *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was reported, new until then;
- *   reported: the stay so far was handed out; first: history knows no other room before
+ * @typedef {import('../locator').Presence} Presence
+ * @typedef {{second: number, beacon: string, rssi: number, room: number, changes: (readonly number[])[]}} Second one that history has
+ *   not decided yet; room: as it was reported; changes: of each trellis, by `endSecond`; of one that begins later: as of the first
+ * @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying
  */
+class Person {
+  /** @param {string} id */
+  constructor(id) {
+    this.id = id;
+    this.hash = hashOf(id);
+    /** Readings of gateways. @type {number[]} */
+    this.waiting = [];
+    /** @type {number[]|null} */
+    this.phoneMs = null;
+    /** Our clock when anything of them came in, seconds. */
+    this.heardS = 0;
+    /** Event time of the newest reading. */
+    this.ms = -Infinity;
+    /** As it was reported. @type {State|'new'} */
+    this.state = 'new';
+    /** Whether the stay so far was handed out. */
+    this.reported = true;
+    /** Whether history knows no other room before. */
+    this.first = true;
+    /** Where they are live, by number; -1: unknown. */
+    this.room = -1;
+    this.sinceMs = 0;
+    /** Whether it is the first room after nothing was known, so short a time ago that it may have been wrong. */
+    this.guess = false;
+    this.probability = 0;
+    this.runnerUp = -1;
+    /** When a presence said how likely it is, event time. */
+    this.saidMs = -Infinity;
+    this.saidLikely = true;
+    /** Where history has them, and since when. */
+    this.stay = { room: -1, sinceMs: 0 };
+    /** Ascending. @type {Second[]} */
+    this.seconds = [];
+    this.hearing = new Hearing();
+    /** By the rule alone, and advised by the plan where that speaks or is learned from. */
+    this.trellises = [new Trellis()];
+    /** Whether the plan speaks. */
+    this.isAdvised = false;
+    /** How well the plan fits in each room, asked once a second. @type {Advice|null} */
+    this.advice = null;
+    /** By how much their tag or phone is stronger than calibrated, dB: mean and variance. */
+    this.strength = { db: 0, variance: NaN };
+  }
+}
+
+/** @typedef {{second: number, rooms: number[], lessDb: number[], deaf: boolean[]}} Advice lessDb, deaf (no device there can hear): in the order of rooms */
+
+/** A number of an id (FNV-1a). @param {string} id */
+function hashOf(id) {
+  let hash = 0x811c9dc5;
+  for (let n = 0; n < id.length; n += 1) hash = Math.imul(hash ^ id.charCodeAt(n), 0x01000193) >>> 0;
+  return hash;
+}
 
 /** @returns {Outcome} */
 const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], presences: [] });
 
-/** @param {string} id @param {number} slot @returns {Person} */
-const newPerson = (id, slot) => ({
-  id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
-  state: 'new', reported: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
+/** @param {{id: string, room: number}} person @param {import('./model').Model} model */
+function whoWhere({ id, room }, { rooms }) {
+  const { level, id: where } = /** @type {import('./model').Room} */ (rooms[room]);
+  return { staff_id: id, level, room: where };
+}
+
+/** Two decimals. @param {number} share */
+const rounded = (share) => Math.round(share * 100) / 100;
+
+/** @param {number} room @param {import('./model').Model} model */
+const roomId = (room, { rooms }) => rooms[room]?.id ?? null;
+
+/**
+ * @param {Person} person @param {import('./model').Model} model @param {Staying} [at] where and since when; else as live has it
+ * @returns {Presence}
+ */
+const presenceOf = (person, model, at = person) => ({
+  ...whoWhere(at, model), since: at.sinceMs, ts: person.ms, state: person.state === 'new' ? 'present' : person.state,
+  probability: rounded(person.probability), runner_up: roomId(person.runnerUp, model),
 });
 
-/**
- * @param {Pick<Person, 'id'|'room'>} person
- * @param {import('./plan').Room[]} rooms
- * @returns {{staff_id: string, level: string, room: string}}
- */
-const whoWhere = (person, rooms) => ({ staff_id: person.id, level: rooms[person.room].level, room: rooms[person.room].id });
+/** Whether it was reported that they are there. @param {Person} person */
+const isHere = ({ state }) => state === 'present' || state === 'stale';
 
-/** They are where they are since another time than it seemed. @param {Person} person @param {number} sinceMs */
-function beganAt(person, sinceMs) {
-  person.rivalAfterMs += Math.round(person.sinceMs - sinceMs);
-  person.sinceMs = sinceMs;
-}
-
-/** @param {Staying & {ms: number}} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
-const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state });
-
-/**
- * Whether it was reported that they are there.
- * @param {Person} person @returns {person is Person & {state: 'present'|'stale'}}
- */
-const isHere = (person) => person.state === 'present' || person.state === 'stale';
-
-/** @param {number} ageMs @param {import('./constants').Settings} settings @returns {State} */
+/** @param {number} ageMs @param {import('./settings').Settings} settings @returns {State} */
 const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageMs >= staleMs ? 'stale' : 'present');
 
-/**
- * @param {Pick<Person, 'id'|'slot'>} person @param {import('./learned-strengths').LearnedStrengths} learnedStrengths
- * @returns {import('../locator').LearnedStrength}
- */
-function learnedStrengthOf({ id, slot }, learnedStrengths) {
-  const { meanDb, variance } = learnedStrengths.of(slot);
-  return { staff_id: id, level_db: meanDb, level_sd_db: Math.sqrt(variance) };
-}
-
-/** @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying */
-
-/** @param {Staying} person @param {number} leaveMs @param {import('./plan').Room[]} rooms @param {Outcome} outcome */
-function reportStay(person, leaveMs, rooms, outcome) {
-  const enterMs = person.sinceMs;
+/** @param {Staying} staying @param {number} leaveMs @param {import('./model').Model} model @param {Outcome} outcome */
+function reportStay(staying, leaveMs, model, outcome) {
+  const enterMs = staying.sinceMs;
   if (leaveMs <= enterMs) return; // passed by, did not stay
-  const times = { enter_ms: enterMs, leave_ms: leaveMs, duration_s: (leaveMs - enterMs) / 1000 };
-  outcome.stays.push({ ts: enterMs, ...whoWhere(person, rooms), ...times });
+  outcome.stays.push({ ts: enterMs, ...whoWhere(staying, model), enter_ms: enterMs, leave_ms: leaveMs, duration_s: (leaveMs - enterMs) / 1000 });
 }
 
 /**
- * @param {Staying} person @param {LocationEvent['type']} type @param {number} ts
- * @param {import('./plan').Room[]} rooms @param {Outcome} outcome
+ * @param {Staying} staying @param {import('../locator').LocationEvent['type']} type @param {number} ts
+ * @param {import('./model').Model} model @param {Outcome} outcome
  */
-function reportEvent(person, type, ts, rooms, outcome) {
-  outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
+function reportEvent(staying, type, ts, model, outcome) {
+  outcome.events.push({ ts, type, ...whoWhere(staying, model) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };
+module.exports = { Person, emptyOutcome, isHere, presenceOf, reportEvent, reportStay, roomId, rounded, stateAt, whoWhere };

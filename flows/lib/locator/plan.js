@@ -1,47 +1,122 @@
 // @ts-check
 'use strict';
 
-/**
- * What the polygons say about walking. Pure.
- * @typedef {import('./storey').Room & {storey: number}} Room storey: index of its level
- * @typedef {object} Plan
- * @property {Room[]} rooms by storey
- * @property {Map<string, number>} indexOf index of each room, by `keyOf`
- * @property {string[]} levels ids, lowest first
- * @property {import('./storey').Storey[]} storeys
- * @property {number[]} firstRoom index of the first room of each storey
- */
-
-const MAX_ROOMS = 32767; // what a raster can number
+const { covers } = require('../building/geometry');
 
 /**
- * @param {string[]} levels ids, lowest first
- * @param {import('./storey').Storey[]} storeys
- * @returns {Plan}
+ * What measured positions say: how well the levels that somebody hears fit each room, if they fall with the distance. Levels count
+ * against each other only, so the power of a tag or phone does not matter; walls are not asked.
+ * @typedef {import('./model').Room} Room
+ * @typedef {import('./model').Source} Source
+ * @typedef {{x: Float64Array, y: Float64Array}} Cells middles of the parts of a room, metres
+ * @typedef {{source: number, dbm: number, weight: number}} Level
+ * @typedef {{misfit: number, offDb: number, cell: number}} Fit of a room's best cell; misfit: weighted sum of squares, dB²;
+ *   offDb: by how much the levels are above what is expected there
+ * @typedef {ReturnType<typeof createPlan>} Plan
  */
-function joinStoreys(levels, storeys) {
-  const rooms = storeys.flatMap((one, storey) => one.rooms.map((room) => ({ ...room, storey })));
-  const firstRoom = storeys.map((_, storey) => storeys.slice(0, storey).reduce((sum, below) => sum + below.rooms.length, 0));
+
+const NEAR_M = 8; // a room without a device is thought of where a device within so many metres is heard
+
+/**
+ * @param {(Room|undefined)[]} rooms by number @param {(Source|undefined)[]} sources by number
+ * @param {import('./settings').Settings} settings
+ */
+function createPlan(rooms, sources, { exponent, aboveM, storeyM, cellM, txDbm }) {
+  /** @type {(Cells|undefined)[]} by room */
+  const cells = [];
+  /** Expected level of a source in each cell of a room, dBm, by `source * rooms + room`. @type {Map<number, Float32Array>} */
+  const expected = new Map();
+  /** @type {(number[]|undefined)[]} by source */
+  const near = [];
+
+  /** @param {number} room */
+  const cellsOf = (room) => (cells[room] ??= cellsIn(/** @type {Room} */ (rooms[room]).polygon, cellM));
+
+  /** @param {number} source @param {number} room */
+  function expectedIn(source, room) {
+    const key = source * rooms.length + room;
+    let found = expected.get(key);
+    if (!found) expected.set(key, found = levelsIn(/** @type {Source} */ (sources[source]), /** @type {Room} */ (rooms[room]), cellsOf(room)));
+    return found;
+  }
+
+  /** @param {Source} source @param {Room} room @param {Cells} its */
+  function levelsIn({ device, storey }, room, { x, y }) {
+    const upM = Math.hypot(aboveM, storeyM * Math.abs(room.storey - storey));
+    return Float32Array.from(x, (_, c) => (
+      txDbm - 10 * exponent * Math.log10(Math.max(1, Math.hypot(x[c] - device.x_m, y[c] - device.y_m, upM)))));
+  }
+
   return {
-    rooms,
-    indexOf: new Map(rooms.map((room, r) => [keyOf(room), r])),
-    levels,
-    storeys,
-    firstRoom,
+    expectedIn,
+    /**
+     * The best cell of a room for what is heard.
+     * @param {readonly Level[]} levels of measured sources @param {number} count the first so many @param {number} room
+     * @param {Fit} into
+     */
+    fit(levels, count, room, into) {
+      const many = cellsOf(room).x.length;
+      let whole = 0;
+      for (let k = 0; k < count; k += 1) {
+        lines[k] = expectedIn(levels[k].source, room);
+        whole += levels[k].weight;
+      }
+      into.misfit = Infinity;
+      for (let c = 0; c < many; c += 1) {
+        let squares = 0;
+        let sum = 0;
+        for (let k = 0; k < count; k += 1) {
+          const { dbm, weight } = levels[k];
+          const off = dbm - lines[k][c];
+          squares += weight * off * off;
+          sum += weight * off;
+        }
+        const misfit = squares - (sum * sum) / whole;
+        if (misfit >= into.misfit) continue;
+        into.misfit = misfit;
+        into.offDb = sum / whole;
+        into.cell = c;
+      }
+    },
+    /** Rooms near a source. @param {number} source */
+    near(source) {
+      return near[source] ??= roomsNear(/** @type {Source} */ (sources[source]), rooms, cellsOf);
+    },
   };
 }
 
-/** A room of another building is the same if its level is, too. @param {import('./storey').Room} room */
-const keyOf = ({ id, level }) => `${level}/${id}`;
+/** Of each level in a fit, what is expected in each cell. @type {Float32Array[]} */
+const lines = [];
 
-/** @param {import('./storey').Storey} storey @param {number} a room of it @param {number} b */
-const isPassable = ({ rooms, beside, joined }, a, b) => beside[a].has(b)
-  && (rooms[a].passage || rooms[b].passage || rooms[a].open || rooms[b].open || joined[a].has(b));
-
-/** @param {Pick<import('../building').Building, 'levels'>} building @throws {RangeError} */
-function checkSize({ levels }) {
-  const count = levels.reduce((sum, { rooms }) => sum + rooms.length, 0);
-  if (count > MAX_ROOMS) throw new RangeError(`${count} rooms; the locator takes ${MAX_ROOMS} at most`);
+/** @param {Source} source @param {(Room|undefined)[]} rooms @param {(room: number) => Cells} cellsOf @returns {number[]} */
+function roomsNear({ device, storey }, rooms, cellsOf) {
+  const isNear = (/** @type {Room} */ room) => {
+    const { x, y } = cellsOf(room.number);
+    return x.some((_, c) => Math.hypot(x[c] - device.x_m, y[c] - device.y_m) <= NEAR_M);
+  };
+  return rooms.flatMap((room) => (room && room.storey === storey && isNear(room) ? [room.number] : []));
 }
 
-module.exports = { joinStoreys, isPassable, checkSize, keyOf };
+/** Middles of equal parts of a room's bounding box, as far as they lie inside. @param {[number, number][]} polygon @param {number} cellM */
+function cellsIn(polygon, cellM) {
+  const [left, right] = spanOf(polygon.map(([x]) => x));
+  const [bottom, top] = spanOf(polygon.map(([, y]) => y));
+  const size = Math.max(1, Math.min(cellM, Math.sqrt((right - left) * (top - bottom)) / 3)); // a small room has nine parts
+  const [columns, rows] = [right - left, top - bottom].map((length) => Math.max(1, Math.round(length / size)));
+  /** @type {[number, number][]} */
+  const found = [];
+  for (let column = 0; column < columns; column += 1) {
+    for (let row = 0; row < rows; row += 1) {
+      /** @type {[number, number]} */
+      const middle = [left + ((column + 0.5) * (right - left)) / columns, bottom + ((row + 0.5) * (top - bottom)) / rows];
+      if (covers(polygon, middle)) found.push(middle);
+    }
+  }
+  const places = found.length > 0 ? found : polygon.slice(0, 1); // a sliver
+  return { x: Float64Array.from(places, ([x]) => x), y: Float64Array.from(places, ([, y]) => y) };
+}
+
+/** @param {number[]} values */
+const spanOf = (values) => [Math.min(...values), Math.max(...values)];
+
+module.exports = { createPlan };

@@ -1,32 +1,31 @@
 // @ts-check
 'use strict';
 
-const { addReading } = require('./sightings');
+const { addReading, clear, nothingHeard } = require('./sightings');
 
 /**
  * Event time: which readings are taken together, in which order, and when. What one phone says is complete and is
  * taken at once; what gateways say of a tag is gathered in steps of `tickMs`, so that their order of arrival does not
  * matter and several weigh together. Pure.
  * @typedef {import('./sightings').Heard} Heard
- * @typedef {import('./constants').Settings} Settings
- * @typedef {Heard & {tick: number, ms: number, dueMs: number, next: Step|null}} Step ms: of its newest reading; dueMs: our
- *   clock; next: a later one (a list, since thousands of people have one or two waiting)
- * @typedef {{ms: number, waiting: Step|null, phoneMs: number[]|null}} Buffered ms: event time of the newest reading taken (kept
- *   by `take`); waiting: the earliest step; phoneMs: the latest batches of a phone
+ * @typedef {import('./settings').Settings} Settings
+ * @typedef {{ms: number, waiting: number[], phoneMs: number[]|null}} Buffered ms: event time of the newest reading taken (kept by
+ *   `take`); waiting: readings of gateways, ITEMS numbers each; phoneMs: the latest batches of a phone
  */
 
 /**
  * @template {Buffered} L
- * @typedef {(buffered: L, ms: number, heard: Heard) => void} Take
+ * @typedef {(buffered: L, ms: number, heard: Heard) => void} Take heard is valid until it returns
  */
 
+/** What stands in `waiting` of each reading: its step, event time, when it is due by our clock, source, dBm (as if the tag had the default power), dBm, tag. */
+const [STEP, MS, DUE_MS, SOURCE, RSSI, RAW, TAG, ITEMS] = [0, 1, 2, 3, 4, 5, 6, 7];
 const PHONE_BATCHES = 5; // no more come within lateMs, and older ones are late anyway
 
 /** Event time of the newest reading. @param {Buffered} buffered */
 function frontMs({ ms, waiting }) {
-  let last = waiting;
-  while (last?.next) last = last.next;
-  return last && last.ms > ms ? last.ms : ms;
+  for (let at = 0; at < waiting.length; at += ITEMS) if (waiting[at + MS] > ms) ms = waiting[at + MS];
+  return ms;
 }
 
 /**
@@ -55,44 +54,22 @@ function addPhoneBatch(buffered, ts, heard, nowMs, settings, take) {
  * @template {Buffered} L
  * @param {L} buffered
  * @param {number} ts the gateway's clock
- * @param {{source: number, rssi: number, tag: string}} reading
+ * @param {{source: number, rssi: number, raw: number, tag: number}} reading
  * @param {number} nowMs
  * @param {Settings} settings
  * @param {Take<L>} take
  * @returns {boolean} false when it is late
  */
-function addGatewayReading(buffered, ts, { source, rssi, tag }, nowMs, settings, take) {
+function addGatewayReading(buffered, ts, { source, rssi, raw, tag }, nowMs, settings, take) {
+  const { tickMs, holdMs, lateMs } = settings;
   const ms = Math.min(ts, nowMs); // one of many: a clock ahead must not pull the others along
-  if (ms < frontMs(buffered) - settings.lateMs) return false;
-  releaseDue(buffered, nowMs, settings, take);
-  const tick = Math.max(Math.floor(ms / settings.tickMs), Math.floor(buffered.ms / settings.tickMs) + 1);
-  const step = stepOf(buffered, tick, nowMs, settings);
-  step.ms = Math.max(step.ms, ms);
-  addReading(step, source, rssi);
-  if (step.sources[0] === source) step.tag = tag;
+  const { waiting } = buffered;
+  if (ms < frontMs(buffered) - lateMs) return false;
+  if (waiting.length > 0) releaseDue(buffered, nowMs, settings, take);
+  const step = Math.max(Math.floor(ms / tickMs), Math.floor(buffered.ms / tickMs) + 1);
+  waiting.push(step, ms, Math.max((step + 1) * tickMs, nowMs) + holdMs, source, rssi, raw, tag);
   releaseDue(buffered, nowMs, settings, take);
   return true;
-}
-
-/**
- * The step of a tick; a new one where there is none.
- * @param {Buffered} buffered @param {number} tick @param {number} nowMs @param {Settings} settings
- */
-function stepOf(buffered, tick, nowMs, { tickMs, holdMs }) {
-  /** @type {Step|null} */
-  let before = null;
-  let next = buffered.waiting;
-  while (next && next.tick < tick) {
-    before = next;
-    next = next.next;
-  }
-  if (next?.tick === tick) return next;
-  const dueMs = Math.max((tick + 1) * tickMs, nowMs) + holdMs;
-  /** @type {Step} */
-  const step = { kind: 'gateway', sources: [], rssis: [], tag: '', tick, ms: 0, dueMs, next };
-  if (before) before.next = step;
-  else buffered.waiting = step;
-  return step;
 }
 
 /**
@@ -100,9 +77,11 @@ function stepOf(buffered, tick, nowMs, { tickMs, holdMs }) {
  * @template {Buffered} L
  * @param {L} buffered @param {number} nowMs @param {Settings} settings @param {Take<L>} take
  */
-function releaseDue(buffered, nowMs, settings, take) {
-  if (buffered.waiting) release(buffered, nowMs, Math.floor((frontMs(buffered) - settings.reorderMs) / settings.tickMs), take);
+function releaseDue(buffered, nowMs, { reorderMs, tickMs }, take) {
+  if (buffered.waiting.length > 0) release(buffered, nowMs, Math.floor((frontMs(buffered) - reorderMs) / tickMs), take);
 }
+
+const step = nothingHeard('gateway');
 
 /**
  * @template {Buffered} L
@@ -112,10 +91,29 @@ function releaseDue(buffered, nowMs, settings, take) {
  * @param {Take<L>} take
  */
 function release(buffered, dueMs, before, take) {
-  for (let step = buffered.waiting; step; step = buffered.waiting) {
-    if (step.dueMs > dueMs && step.tick >= before) return;
-    buffered.waiting = step.next;
-    take(buffered, step.ms, step);
+  const { waiting } = buffered;
+  while (waiting.length > 0) {
+    let first = Infinity;
+    for (let at = 0; at < waiting.length; at += ITEMS) if (waiting[at + STEP] < first) first = waiting[at + STEP];
+    let itsDueMs = Infinity;
+    for (let at = 0; at < waiting.length; at += ITEMS) {
+      if (waiting[at + STEP] === first && waiting[at + DUE_MS] < itsDueMs) itsDueMs = waiting[at + DUE_MS];
+    }
+    if (itsDueMs > dueMs && first >= before) return;
+    clear(step);
+    let ms = 0;
+    let kept = 0;
+    for (let at = 0; at < waiting.length; at += ITEMS) {
+      if (waiting[at + STEP] === first) {
+        addReading(step, waiting[at + SOURCE], waiting[at + RSSI], waiting[at + RAW], waiting[at + TAG]);
+        if (waiting[at + MS] > ms) ms = waiting[at + MS];
+      } else {
+        for (let n = 0; n < ITEMS; n += 1) waiting[kept + n] = waiting[at + n];
+        kept += ITEMS;
+      }
+    }
+    waiting.length = kept;
+    take(buffered, ms, step);
   }
 }
 
@@ -126,4 +124,33 @@ function release(buffered, dueMs, before, take) {
  */
 const flush = (buffered, take) => release(buffered, Infinity, Infinity, take);
 
-module.exports = { addGatewayReading, addPhoneBatch, flush, releaseDue };
+/** Readings that wait, for another locator. @param {readonly number[]} waiting @param {(source: number) => number} sourceOf @param {(tag: number) => number} tagOf */
+const translated = (waiting, sourceOf, tagOf) => waiting.map((value, n) => (
+  n % ITEMS === SOURCE ? sourceOf(value) : n % ITEMS === TAG ? tagOf(value) : value));
+
+const LATEST = 16; // batches of a gateway; older ones are late anyway
+
+/** The latest batches of each gateway: gateways send again what the broker may have lost. */
+function createResends() {
+  /** @type {Map<string, string[]>} */
+  const latest = new Map();
+
+  return {
+    /** Whether it came before. @param {string} gateway @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons */
+    knows(gateway, { ts, readings }) {
+      const key = `${ts} ${readings[0]?.beacon}`;
+      const known = latest.get(gateway) ?? [];
+      if (known.includes(key)) return true;
+      latest.set(gateway, [...known.slice(1 - LATEST), key]);
+      return false;
+    },
+    /** @returns {[string, string[]][]} */
+    save: () => [...latest],
+    /** What was known elsewhere, beside what is known here. @param {[string, string[]][]} before */
+    restore(before) {
+      for (const [gateway, keys] of before) latest.set(gateway, [...new Set([...keys, ...latest.get(gateway) ?? []])].slice(-LATEST));
+    },
+  };
+}
+
+module.exports = { addGatewayReading, addPhoneBatch, createResends, flush, releaseDue, translated };

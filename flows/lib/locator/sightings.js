@@ -4,81 +4,70 @@
 /**
  * What a batch says about staff members, in the locator's terms. Pure.
  * @typedef {import('../intake/readings').Batch} Batch
- * @typedef {import('../building').Building} Building
- * @typedef {{kind: 'phone'|'gateway', sources: number[], rssis: number[], tag: string}} Heard what was heard of one
- *   person at one moment, strongest first; rssis in dBm, corrected; tag: which one gateways heard best, '' for phones
+ * @typedef {import('./model').Model} Model
+ * @typedef {{kind: 'phone'|'gateway', sources: number[], rssis: number[], raw: number[], tag: number}} Heard what was heard of one
+ *   person at one moment, strongest first; rssis: dBm, as if every transmitter had the default power; raw: as it was received;
+ *   tag: number of the one that gateways heard best, -1 for phones
  */
-
-/**
- * What is weaker may have gone unheard by a phone, dBm: it may report its strongest beacons only.
- * @param {Heard} heard @param {number} wholeReadings a phone with so many may have left out weaker ones @param {number} hearableDbm
- */
-const thresholdOf = ({ rssis }, wholeReadings, hearableDbm) => (rssis.length >= wholeReadings ? rssis[rssis.length - 1] : hearableDbm);
 
 /** @param {'phone'|'gateway'} kind @returns {Heard} */
-const nothingHeard = (kind) => ({ kind, sources: [], rssis: [], tag: '' });
+const nothingHeard = (kind) => ({ kind, sources: [], rssis: [], raw: [], tag: -1 });
+
+/** @param {Heard} heard */
+function clear(heard) {
+  heard.sources.length = heard.rssis.length = heard.raw.length = 0;
+  heard.tag = -1;
+}
 
 /**
- * A source heard twice (two tags of one person, two ids of one beacon) counts as one: the stronger reading stays.
- * @param {Heard} heard is added to
- * @param {number} source
- * @param {number} rssi
+ * A source heard twice (two tags of one person, two ids of one beacon) counts as one: the stronger reading stays. Of equals the source
+ * with the lower number comes first, whatever order they came in.
+ * @param {Heard} heard is added to @param {number} source @param {number} rssi @param {number} raw @param {number} tag
  */
-function addReading(heard, source, rssi) {
-  let at = heard.sources.indexOf(source);
-  if (at >= 0 && heard.rssis[at] >= rssi) return;
-  if (at < 0) at = heard.sources.length;
-  if (at === heard.sources.length && heard.kind === 'gateway') { // else there would be room for sixteen more, and thousands of these wait
-    heard.sources = heard.sources.concat(source);
-    heard.rssis = heard.rssis.concat(rssi);
-  }
-  const { sources, rssis } = heard;
-  for (; at > 0 && rssis[at - 1] < rssi; at -= 1) {
+function addReading(heard, source, rssi, raw, tag) {
+  const { sources, rssis, raw: raws } = heard;
+  let at = sources.indexOf(source);
+  if (at >= 0 && rssis[at] >= rssi) return;
+  if (at < 0) at = sources.length;
+  for (; at > 0 && (rssis[at - 1] < rssi || (rssis[at - 1] === rssi && sources[at - 1] > source)); at -= 1) {
     sources[at] = sources[at - 1];
     rssis[at] = rssis[at - 1];
+    raws[at] = raws[at - 1];
   }
   sources[at] = source;
   rssis[at] = rssi;
+  raws[at] = raw;
+  if (at === 0) heard.tag = tag;
 }
+
+/**
+ * By how much a reading is lowered for the power of its transmitter. What the building says goes before what the transmitter says
+ * of itself, which is not believed where it cannot be, and counts a little only.
+ * @param {number} rssi dBm @param {number|undefined} known of the building, dBm at 1 m @param {number|undefined} claimed
+ * @param {import('./settings').Settings} settings
+ */
+function powerDb(rssi, known, claimed, { txDbm, claimDb, loudestClaimDb }) {
+  if (known !== undefined) return known - txDbm;
+  if (claimed === undefined || rssi - claimed > loudestClaimDb) return 0;
+  return Math.max(-claimDb, Math.min(claimDb, claimed - txDbm));
+}
+
+const ofPhone = nothingHeard('phone');
 
 /**
  * What a phone heard of the building's beacons.
- * @param {Batch} batch
- * @param {Building} building
- * @param {import('./radio').Radio} radio
- * @param {number} txDbm what a beacon of unknown power is taken for
- * @param {Float32Array|null} [corrections] dB by source, subtracted
- * @returns {Heard} empty when there are none
+ * @param {Batch} batch @param {Model} model
+ * @param {import('./settings').Settings} settings @param {Float32Array|null} [offsets] dB by source, subtracted
+ * @returns {Heard} empty when there are none; valid until the next call
  */
-function heardByPhone({ readings }, building, radio, txDbm, corrections = null) {
-  const heard = nothingHeard('phone');
-  for (const { beacon, rssi, tx = txDbm } of readings) {
-    const source = radio.beacons.get(beacon);
+function heardByPhone({ readings }, { beacons, sources }, settings, offsets = null) {
+  clear(ofPhone);
+  for (const { beacon, rssi, tx } of readings) {
+    const source = beacons.get(beacon);
     if (source === undefined) continue;
-    // what the building says about a beacon's power goes before what the beacon says
-    const known = building.beacons.get(beacon)?.tx !== undefined;
-    addReading(heard, source, (known ? rssi : rssi - tx + txDbm) - (corrections === null ? 0 : corrections[source]));
+    addReading(ofPhone, source, rssi - powerDb(rssi, sources[source]?.tx, tx, settings) - (offsets === null ? 0 : offsets[source]), rssi, -1);
   }
-  return heard;
+  return ofPhone;
 }
 
-/**
- * What a gateway heard of people's tags.
- * @param {Batch} batch
- * @param {Building} building
- * @param {number} txDbm
- * @param {(staffId: string, rssi: number, tag: string) => void} visit rssi: corrected, dBm
- */
-function heardByGateway({ receiver, readings }, building, txDbm, visit) {
-  const gateway = building.gateways.get(receiver);
-  if (!gateway) return;
-  const { rssi_offset: offset = 0, min_rssi: least = -Infinity } = gateway;
-  for (const { beacon, rssi, tx = txDbm } of readings) {
-    const owner = building.tagOwner.get(beacon);
-    if (owner === undefined || rssi + offset < least) continue;
-    // what the building says about a tag's power goes before what the tag says
-    visit(owner, rssi + offset - (building.staff.get(owner)?.tag_tx ?? tx) + txDbm, beacon);
-  }
-}
-
-module.exports = { addReading, heardByGateway, heardByPhone, nothingHeard, thresholdOf };
+module.exports = { addReading, clear, heardByPhone, nothingHeard, powerDb };

@@ -1,57 +1,54 @@
 // @ts-check
 'use strict';
 
-const { leadOf, neededLiveOf } = require('./choose');
-const { expectedIn } = require('./source');
+const { newOdds, shareOf } = require('./trellis');
 
 /**
  * Why somebody is said to be where they are: for people who examine it, not for the locator. Pure.
  * @typedef {import('../locator').Trace} Trace
  * @param {import('./person').Person} person
- * @param {import('./model').Model} model
- * @param {import('./beliefs').Beliefs} beliefs
- * @param {import('./hearing').Hearing} hearing
- * @param {import('./learned-strengths').LearnedStrengths} learnedStrengths
- * @param {import('./lookahead').Lookahead} lookahead
+ * @param {import('./follow').Following} following
  * @returns {Trace}
  */
-function traceOf(person, { plan: { rooms }, cells, radio, settings }, beliefs, hearing, learnedStrengths, lookahead) {
-  const { slot, ms, room } = person;
-  const chances = new Float64Array(rooms.length);
-  /** @type {Map<number, [cell: number, probability: number]>} the likeliest cell of each room */
-  const best = new Map();
-  for (const [cell, probability] of beliefs.cells(slot)) {
-    const its = cells.room[cell];
-    chances[its] += probability;
-    if (probability > (best.get(its)?.[1] ?? 0)) best.set(its, [cell, probability]);
-  }
-  const likeliest = [...best.keys()].sort((a, b) => chances[b] - chances[a]).slice(0, MAX_ROOMS);
-  const strength = learnedStrengths.of(slot);
-  const remembered = hearing.recall(slot, ms);
-  const heard = Array.from({ length: remembered.count }, (_, k) => {
-    const source = radio.sources[remembered.sources[k]];
-    return {
-      id: source.id, room: rooms[source.room]?.id ?? '', rssi: round(remembered.levels[k]), readings: round(remembered.readings[k]),
-      age_s: round(remembered.ages[k]),
-      expected: likeliest.map((its) => round(expectedIn(source, best.get(its)?.[0] ?? 0, settings.weakestDbm) + strength.meanDb)),
-    };
+function traceOf(person, following) {
+  const { model: { rooms, sources }, settings, adviser, around } = following;
+  const { hearing, ms, room, strength } = person;
+  const odds = newOdds();
+  const trellis = person.trellises[person.isAdvised ? 1 : 0];
+  trellis.odds(false, [], settings, odds);
+  const likeliest = odds.rooms.map((room, n) => /** @type {const} */ ([room, odds.scores[n]])).sort(([a, one], [b, other]) => other - one || a - b).slice(0, MAX_ROOMS)
+    .map(([its, score]) => ({ its, score, room: /** @type {import('./model').Room} */ (rooms[its]) })).filter((one) => one.room);
+  const expected = adviser?.explain(person, ms, likeliest.map(({ its }) => its), around);
+  const heard = hearing.sources.flatMap((number, k) => {
+    const source = sources[number];
+    const readings = source ? hearing.worth(k, ms, source.graceS, settings) : 0;
+    if (!source || readings < LEAST_WORTH) return [];
+    return [{
+      id: source.id, room: rooms[source.room]?.id ?? '', rssi: round(hearing.meanOf(k)), readings: round(readings),
+      age_s: round((ms - hearing.ms[k]) / 1000),
+      expected: likeliest.map(({ its }) => expected?.get(its)?.get(number)).map((dbm) => (dbm === undefined ? null : round(dbm))),
+    }];
   });
-  const rival = likeliest.find((its) => its !== room);
+  const rival = likeliest.find(({ its }) => its !== room);
+  const leadNats = rival && room >= 0 ? (rival.score - trellis.scoreOf(room)) / settings.natDb : 0;
   return {
     staff_id: person.id, ts: ms, room: rooms[room]?.id ?? null,
-    rooms: likeliest.map((its) => ({ room: rooms[its].id, level: rooms[its].level, probability: round(chances[its], 1000) })),
+    rooms: likeliest.map(({ room: one, score }) => (
+      { room: one.id, level: one.level, probability: round(shareOf(score, odds, settings), 1000) })),
     heard: heard.sort((a, b) => b.rssi - a.rssi),
-    level_db: round(strength.meanDb), level_sd_db: round(Math.sqrt(strength.variance)),
-    change: rival === undefined || room < 0 ? null : {
-      room: rooms[rival].id, lead_nats: round(leadOf(chances, rival, room, settings)),
-      needed_nats: round(neededLiveOf(person, ms, lookahead.gapOf(slot, Math.floor(ms / 1000)), settings)),
-    },
+    ...strengthOf(person),
+    change: rival === undefined || room < 0 ? null : { room: rival.room.id, lead_nats: round(leadNats), needed_nats: 0 },
   };
 }
 
+/** By how much a tag or phone is stronger than calibrated; null: not known. @param {import('./person').Person} person */
+const strengthOf = ({ strength: { db, variance } }) => (Number.isNaN(variance) ? { level_db: null, level_sd_db: null }
+  : { level_db: round(db), level_sd_db: round(Math.max(0.1, Math.sqrt(variance))) });
+
 const MAX_ROOMS = 5;
+const LEAST_WORTH = 0.01;
 
 /** @param {number} value @param {number} [parts] */
 const round = (value, parts = 10) => Math.round(value * parts) / parts;
 
-module.exports = { traceOf };
+module.exports = { strengthOf, traceOf };

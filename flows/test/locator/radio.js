@@ -1,17 +1,14 @@
 // @ts-check
 'use strict';
 
-const { createModel } = require('../../lib/locator/model');
-const { DEFAULTS } = require('../../lib/locator/constants');
-const { expectedIn } = require('../../lib/locator/source');
-
 /**
- * Readings that the locator's own picture of radio would give, with noise: for tests of logic, not of accuracy.
+ * Readings by distance, walls and floors, with noise: for tests of logic, not of accuracy.
  * @typedef {{room: string, x: number, y: number}} Place
  * @typedef {import('../../lib/intake/readings').Batch} Batch
  */
 
 const AUDIBLE_DBM = -96;
+const [POWER_DBM, SLOPE_DB, WALL_DB, FLOOR_DB, ABOVE_M] = [-59, 22, 5, 18, 1.2];
 
 /** Uniform in [0, 1), the same for the same seed (mulberry32). @param {number} seed */
 function random(seed) {
@@ -29,19 +26,14 @@ const normal = (rnd) => Math.sqrt(-2 * Math.log(1 - rnd())) * Math.cos(2 * Math.
 
 /** @param {import('../../lib/building').Building} building @param {number} [seed] @param {number} [spreadDb] */
 function createEther(building, seed = 1, spreadDb = 3) {
-  const { plan, cells, radio } = createModel(building, DEFAULTS);
   const rnd = random(seed);
 
-  /** What a source is heard like at a place, dBm, or null. @param {number|undefined} source @param {Place} place */
-  function rssi(source, { room, x, y }) {
-    const r = plan.rooms.findIndex(({ id }) => id === room);
-    let best = -1;
-    let bestM = Infinity;
-    cells.all.forEach((cell, c) => {
-      const away = Math.hypot(cell.x - x, cell.y - y);
-      if (cell.room === r && away < bestM) [best, bestM] = [c, away];
-    });
-    const level = expectedIn(radio.sources[source ?? -1], best, DEFAULTS.weakestDbm) + spreadDb * normal(rnd);
+  /** What a device is heard like at a place, dBm, or null. @param {import('../../lib/building').Beacon} device @param {Place} place */
+  function rssi(device, { room, x, y }) {
+    const floors = device.level === building.rooms.get(room)?.level ? 0 : 1;
+    const metres = Math.max(1, Math.hypot(device.x_m - x, device.y_m - y, ABOVE_M));
+    const lossDb = SLOPE_DB * Math.log10(metres) + (floors > 0 ? FLOOR_DB : device.room === room ? 0 : WALL_DB);
+    const level = POWER_DBM - lossDb + spreadDb * normal(rnd);
     return level < AUDIBLE_DBM ? null : Math.round(level);
   }
 
@@ -49,8 +41,8 @@ function createEther(building, seed = 1, spreadDb = 3) {
     rnd,
     /** A phone's batch. @param {Place} place @param {number} ts @param {string} [receiver] @returns {Batch} */
     phone(place, ts, receiver = '0') {
-      const readings = [...radio.beacons].flatMap(([beacon, source]) => {
-        const dbm = rssi(source, place);
+      const readings = [...building.beacons].flatMap(([beacon, device]) => {
+        const dbm = rssi(device, place);
         return dbm === null ? [] : [{ beacon, rssi: dbm }];
       });
       return { kind: 'phone', receiver, ts, readings };
@@ -60,8 +52,8 @@ function createEther(building, seed = 1, spreadDb = 3) {
      * @param {Place} place @param {number} ts @param {string} [tag] @returns {Batch[]}
      */
     gateways(place, ts, tag = 'C0FFEE000001') {
-      return [...radio.gateways].flatMap(([receiver, source], i) => {
-        const dbm = rssi(source, place);
+      return [...building.gateways].flatMap(([receiver, device], i) => {
+        const dbm = rssi(device, place);
         return dbm === null ? [] : [{ kind: /** @type {const} */ ('gateway'), receiver, ts: ts + ((i * 137) % 1000), readings: [{ beacon: tag, rssi: dbm }] }];
       }).sort((a, b) => a.ts - b.ts);
     },

@@ -5,21 +5,21 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
 const { addGatewayReading, addPhoneBatch, flush, releaseDue } = require('../../lib/locator/reorder-buffer');
-const { DEFAULTS } = require('../../lib/locator/constants');
+const { DEFAULTS } = require('../../lib/locator');
 
 const T0 = 1_700_000_000_000;
 
 /** @typedef {import('../../lib/locator/reorder-buffer').Buffered} Buffered */
 /** @returns {Buffered} */
-const newBuffer = () => ({ ms: -Infinity, waiting: null, phoneMs: null });
+const newBuffer = () => ({ ms: -Infinity, waiting: [], phoneMs: null });
 
 /** @param {Buffered} buffered @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
 const gateway = (buffered, ts, source, rssi, nowMs, take) =>
-  addGatewayReading(buffered, ts, { source, rssi, tag: 'X' }, nowMs, DEFAULTS, take);
+  addGatewayReading(buffered, ts, { source, rssi, raw: rssi, tag: 0 }, nowMs, DEFAULTS, take);
 
 /** @param {Buffered} buffered @param {number} ts @param {number} nowMs @param {any} take */
 const phone = (buffered, ts, nowMs, take) =>
-  addPhoneBatch(buffered, ts, { kind: 'phone', sources: [1], rssis: [-60], tag: '' }, nowMs, DEFAULTS, take);
+  addPhoneBatch(buffered, ts, { kind: 'phone', sources: [1], rssis: [-60], raw: [-60], tag: -1 }, nowMs, DEFAULTS, take);
 
 /** Play batches in the order they arrive; what was taken. @param {{ts: number, atMs: number, source: number, rssi: number}[]} batches */
 function played(batches) {

@@ -37,12 +37,12 @@ function check(trace) {
   assert.ok(rooms.every(({ probability }) => probability >= 0 && probability <= 1));
   assert.deepEqual(rooms, [...rooms].sort((a, b) => b.probability - a.probability));
   assert.deepEqual(heard, [...heard].sort((a, b) => b.rssi - a.rssi));
-  assert.ok(heard.length <= DEFAULTS.remembered && heard.every(({ expected }) => expected.length === rooms.length));
+  assert.ok(heard.every(({ expected }) => expected.length === rooms.length));
   assert.ok(heard.every(({ readings, age_s: age }) => readings >= 0 && age >= 0));
-  assert.ok(trace.level_sd_db > 0 && trace.level_sd_db <= DEFAULTS.levelDb);
+  assert.ok(trace.level_sd_db === null ? trace.level_db === null : trace.level_sd_db > 0 && trace.level_sd_db <= DEFAULTS.levelDb);
   if (change) {
     assert.notEqual(change.room, trace.room);
-    assert.ok(change.needed_nats >= DEFAULTS.liveShare * DEFAULTS.changeNats - 0.05 && Number.isFinite(change.lead_nats));
+    assert.ok(change.needed_nats === 0 && change.lead_nats <= 0);
   }
   assert.deepEqual(JSON.parse(JSON.stringify(trace)), trace, 'all of it can be sent');
   return trace;
@@ -56,37 +56,22 @@ test('who stands in a room: it is the likeliest, what is near is heard as expect
   assert.ok(trace.rooms[0].probability > 0.8);
   assert.equal(trace.heard[0].id, 'gw-G-a');
   assert.equal(trace.heard[0].room, 'G-a');
-  assert.ok(Math.abs(trace.heard[0].rssi - trace.heard[0].expected[0]) < 8, JSON.stringify(trace.heard[0]));
+  assert.ok(Math.abs(trace.heard[0].rssi - (trace.heard[0].expected[0] ?? NaN)) < 8, JSON.stringify(trace.heard[0]));
   assert.ok(trace.change === null || trace.change.lead_nats < 0);
 });
 
-test('at any time of a walk it adds up, and whoever leads by more than it takes is there', () => {
+test('at any time of a walk it adds up, and nobody else leads', () => {
   const { locator, stand } = scene();
   let looked = 0;
   for (const room of ['G-a', 'G-hall', 'G-c', 'G-lift', 'U-lift', 'U-hall', 'U-b']) {
     stand(room, 20, () => {
       const trace = locator.trace('1');
       if (!trace) return;
-      const { change } = check(trace);
+      check(trace);
       looked += 1;
-      if (change) assert.ok(change.lead_nats <= change.needed_nats + 0.1, JSON.stringify(change));
     });
   }
   assert.ok(looked > 130);
-});
-
-test('it takes more of who stayed longer', () => {
-  const { locator, stand } = scene();
-  /** @type {number[]} */
-  const needed = [];
-  const look = () => {
-    const change = locator.trace('1')?.change;
-    if (change) needed.push(change.needed_nats);
-  };
-  stand('by the wall', 30, look);
-  stand('by the wall', 600, look);
-  assert.ok(needed.length > 10);
-  assert.ok((needed.at(-1) ?? 0) > needed[0] + DEFAULTS.settledNats, `${needed[0]} and ${needed.at(-1)}`);
 });
 
 test('nothing is known of who was never heard, nor of those with a first reading that still waits; who is lost is in no room', () => {
@@ -94,7 +79,7 @@ test('nothing is known of who was never heard, nor of those with a first reading
   assert.equal(locator.trace('1'), null);
   locator.hear({ kind: 'gateway', receiver: 'gw-G-a', ts: T0, readings: [{ beacon: 'C0FFEE000001', rssi: -60 }] }, T0 + 10, outcome);
   assert.equal(locator.trace('1'), null);
-  assert.deepEqual(locator.learnedStrengths().map(({ staff_id: id, level_db: db }) => [id, db]), [['1', 0]]);
+  assert.deepEqual(locator.learnedStrengths().map(({ staff_id: id, level_db: db }) => [id, db]), [['1', null]]);
   stand('G-a', 10);
   wait(DEFAULTS.lostMs + 1000);
   assert.equal(check(locator.trace('1')).room, 'G-a', 'the last one');
@@ -115,7 +100,7 @@ test('somebody with only where they were known has an empty trace', () => {
   const locator = createLocator(house());
   locator.resume({ staff_id: '9', level: 'G', room: 'G-a', since: T0 - 1000, ts: T0, state: 'present' });
   const trace = check(locator.trace('9'));
-  assert.deepEqual([trace.room, trace.rooms, trace.heard, trace.change], ['G-a', [], [], null]);
+  assert.deepEqual([trace.room, trace.rooms.map(({ room }) => room), trace.heard, trace.change], ['G-a', ['G-a'], [], null]);
   locator.hear({ kind: 'phone', receiver: '9', ts: T0 + 1000, readings: [{ beacon: beaconOf('G-a'), rssi: -60 }] }, T0 + 1000, emptyOutcome());
   assert.equal(check(locator.trace('9')).rooms[0].room, 'G-a');
 });

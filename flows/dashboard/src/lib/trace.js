@@ -3,7 +3,7 @@ import { duration } from './times.js';
 /**
  * Texts for the trace of a person, and for strengths of tags, phones and receivers.
  * @typedef {{staff_id: string, ts: number|null, room: string|null, rooms: {room: string, level: string, probability: number}[],
- *   heard: {id: string, room: string, rssi: number, readings: number, age_s: number, expected: number[]}[], level_db: number|null,
+ *   heard: {id: string, room: string, rssi: number, readings: number, age_s: number, expected: (number|null)[]}[], level_db: number|null,
  *   level_sd_db: number|null, change: {room: string, lead_nats: number, needed_nats: number}|null}} Trace of
  *   `/api/v1/staff/{id}/trace`
  * @typedef {{id: string, place: string, rssi: number, here: number|null, there: number|null, age: string}} HeardRow
@@ -33,19 +33,17 @@ export function heardRows({ ts, rooms, room, heard, change }, nameOf, nowMs) {
   }));
 }
 
-/** @param {number|undefined} dbm */
-const rounded = (dbm) => (dbm === undefined ? null : Math.round(dbm));
+/** @param {number|null|undefined} dbm */
+const rounded = (dbm) => (dbm === undefined || dbm === null ? null : Math.round(dbm));
 
 /**
- * The lead of another room, and the lead that a change needs.
+ * How far the likeliest other room is behind.
  * @param {Trace} trace @param {(room: string) => string} nameOf
  * @returns {string} empty: no other room
  */
 export function changeText({ room, change }, nameOf) {
   if (room === null || change === null) return '';
-  const { lead_nats: lead, needed_nats: needed } = change;
-  const leadText = lead > 0 ? `leads by ${lead.toFixed(1)}` : `is behind by ${Math.abs(lead).toFixed(1)}`;
-  return `${nameOf(change.room)} ${leadText}, needs a lead of ${needed.toFixed(1)}`;
+  return `${nameOf(change.room)} is behind by ${Math.abs(change.lead_nats).toFixed(1)}`;
 }
 
 /** "5 dB weaker". @param {number} db */

@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { biases } = require('../../../devices/bias');
-const { offsetsInUse } = require('../../../devices/offsets/in-use');
+const { offsetsInUse } = require('../../../devices/learned/offsets-in-use');
 const { normaliseBeacon } = require('../../../building/ids');
 const { encode } = require('../../../devices/telemetry/day');
 const { compareIds } = require('../../../history/views/stays');
@@ -28,7 +27,7 @@ const SILENCE = { state: 'unknown', since: null, version: null, health: null, re
 /** @param {import('.').Context} context */
 function createDeviceAnswers({ site, store, telemetry, clock }) {
   /** What is learned of devices, and what of it is in use. */
-  const learned = () => ({ biasOf: biases(site), offsetOf: offsetsInUse(site, clock()) });
+  const learned = () => ({ biasOf: (/** @type {'gateway'|'beacon'} */ kind, /** @type {string} */ id) => site.learning.bias(kind, id), offsetOf: offsetsInUse(site, clock()) });
 
   /** @param {string} id of a registered one */
   function beaconOf(id, { biasOf, offsetOf } = learned()) {

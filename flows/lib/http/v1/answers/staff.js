@@ -19,7 +19,7 @@ function createStaffAnswers(context) {
 
   /**
    * @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence
-   * @param {{level_db: number, level_sd_db: number}|null|undefined} learned of their tag or phone
+   * @param {{level_db: number|null, level_sd_db: number|null}|null|undefined} learned of their tag or phone
    */
   function about(id, presence, learned) {
     const listed = site.building().staff.get(id);

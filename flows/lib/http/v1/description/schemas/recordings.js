@@ -29,6 +29,7 @@ module.exports = {
     before: { ...count, description: 'Seconds in the right room, with the building file of the walk.' },
     left_out: { ...count, description: 'The same for each visit with what the others taught: what to expect of another walk.' },
     same_walk: { ...count, description: 'The same with all that is proposed, on the walk that taught it.' },
+    with_plan: { ...orNull(count), description: 'Seconds in the right room without proposals, where the measured plan advises; null: no position is measured.' },
     rooms: list(roomScore), proposals: list(proposal),
     is_as_walked: { ...yes, description: 'Whether the building is as it was when the walk began; else nothing is taken over.' },
   }),
