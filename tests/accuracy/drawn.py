@@ -1,28 +1,26 @@
-"""Random buildings and radios, each from a seed, for judging the room locator.
-
-`python -m accuracy.drawn --out DIR --seeds 1-40` writes them in the form of recordings with known rooms.
+"""Random buildings and radios, each from a seed, and what the locator makes of them: simulated, so they show what a
+change of the locator changes, not how good it is.
 
 A drawn set shares no number with the locator, nor with the demo's simulated radio: every one is drawn from a range. One
 thing is chosen by its outcome: where somebody is unheard for more than half of a recording, the whole radio is drawn
 again, since nobody could locate them. Weak radios are therefore rarer than their ranges say, above all where there are
 few devices. The fact `redrawn` counts how often that was needed."""
 
-import argparse
-import csv
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 import numpy as np
 from simulator.building import Room
 from simulator.geometry import Point, area
 
-from accuracy.drawn_plan import Plan, box_of, draw_plan, patrol, some_place, standing
-from accuracy.drawn_radio import Adverts, Air, Device, Floats, Mode, Radio, draw_radio
-from accuracy.track import Track
+from accuracy.drawn_plan import Plan, Track, box_of, draw_plan, patrol, some_place, standing
+from accuracy.drawn_radio import Adverts, Air, Device, Floats, Radio, draw_radio
+from accuracy.measure import ONE, measure, spread
+from accuracy.recorded import Advert, Mode, Recording
+from accuracy.score import Second
 
 START_MS = 1_700_000_000_000
 LASTS_S = 600.0
@@ -30,19 +28,11 @@ STANDING, PATROLS = 6, 3  # recordings of a set
 WALKER = "walker"
 TAG = "DA7A00000001"
 TRIES = 500  # of the radio
+SEEDS = range(1, 21)
+QUICK_SEEDS = range(1, 11)
 Manner = Literal["standing", "patrol"]
+MANNERS: tuple[Manner, ...] = ("standing", "patrol")
 Facts = dict[str, float | int | str | bool]
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnRecording:
-    """One person's adverts and true rooms: `adverts` as (ts_ms, receiver, beacon, rssi), ascending by
-    time; `truth` as (ts_ms, room, x_m, y_m), one a second."""
-
-    name: str
-    manner: Manner
-    adverts: list[tuple[int, str, str, int]]
-    truth: list[tuple[int, str, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,7 @@ class DrawnSet:
     seed: int
     mode: Mode
     building: dict[str, Any]
-    recordings: list[DrawnRecording]
+    recordings: list[Recording]
     facts: Facts
 
 
@@ -96,9 +86,8 @@ def draw(seed: int) -> DrawnSet:
     plan, devices, mode, radio = scene.plan, scene.devices, scene.mode, scene.air.radio
     recordings = []
     for number, (track, one) in enumerate(zip(scene.tracks, scene.adverts, strict=True)):
-        manner: Manner = "standing" if number < STANDING else "patrol"
-        name = f"{manner}-{number + 1 if number < STANDING else number + 1 - STANDING}"
-        recordings.append(DrawnRecording(name, manner, rows(one, devices, mode), truth(track)))
+        name = f"standing-{number + 1}" if number < STANDING else f"patrol-{number + 1 - STANDING}"
+        recordings.append((name, rows(one, devices, mode), truth(track)))
     facts: Facts = {
         "plan": plan.kind,
         "levels": plan.levels,
@@ -111,7 +100,9 @@ def draw(seed: int) -> DrawnSet:
         "least_heard_share": round(min(heard_share(one.times_s, radio) for one in scene.adverts), 3),
         "redrawn": scene.redrawn,
     }
-    return DrawnSet(seed, mode, _building(seed, plan, mode, scene.listed), recordings, facts)
+    building = _building(seed, plan, mode, scene.listed)
+    made = [Recording(f"drawn-{seed:02}", name, mode, building, adverts, its) for name, adverts, its in recordings]
+    return DrawnSet(seed, mode, building, made, facts)
 
 
 def _heard(
@@ -212,53 +203,53 @@ def _building(seed: int, plan: Plan, mode: Mode, listed: list[dict[str, Any]]) -
     }
 
 
-def rows(adverts: Adverts, devices: list[Device], mode: Mode) -> list[tuple[int, str, str, int]]:
-    """Adverts as (ts_ms, receiver, beacon, rssi)."""
+def rows(adverts: Adverts, devices: list[Device], mode: Mode) -> tuple[Advert, ...]:
+    """Adverts as a receiver has them."""
     ms = (START_MS + np.rint(adverts.times_s * 1000).astype(np.int64)).tolist()
     heard = zip(ms, adverts.device.tolist(), adverts.rssi.tolist(), strict=True)
     if mode == "gateway":
-        return [(ts, devices[k].id, TAG, rssi) for ts, k, rssi in heard]
-    return [(ts, WALKER, devices[k].id, rssi) for ts, k, rssi in heard]
+        return tuple(Advert(ts, devices[k].id, TAG, rssi) for ts, k, rssi in heard)
+    return tuple(Advert(ts, WALKER, devices[k].id, rssi) for ts, k, rssi in heard)
 
 
-def truth(track: Track) -> list[tuple[int, str, float, float]]:
+def truth(track: Track) -> tuple[Second, ...]:
     """The room and place of each second."""
     seconds = np.arange(int(track.end_s))
     where = track.at(seconds.astype(np.float64))
     places = zip(seconds.tolist(), where.leg.tolist(), where.x_m.tolist(), where.y_m.tolist(), strict=True)
-    return [(START_MS + 1000 * s, track.rooms[leg], round(x, 2), round(y, 2)) for s, leg, x, y in places]
+    return tuple(Second(START_MS + 1000 * s, track.rooms[leg], round(x, 2), round(y, 2)) for s, leg, x, y in places)
 
 
-def write(drawn: DrawnSet, folder: Path) -> None:
-    """Write a set in the common form: building.json, set.json, NAME.csv and NAME.truth.csv."""
-    folder.mkdir(parents=True, exist_ok=True)
-    notes = ", ".join(f"{key} {value}" for key, value in drawn.facts.items())
-    source = f"tests/accuracy/drawn.py, seed {drawn.seed}"
-    about = {"mode": drawn.mode, "licence": "made up", "source": source, "notes": notes, "facts": drawn.facts}
-    (folder / "building.json").write_text(json.dumps(drawn.building, indent=1) + "\n")
-    (folder / "set.json").write_text(json.dumps(about, indent=1) + "\n")
-    for one in drawn.recordings:
-        _table(folder / f"{one.name}.csv", ("ts_ms", "receiver", "beacon", "rssi"), one.adverts)
-        _table(folder / f"{one.name}.truth.csv", ("ts_ms", "room", "x_m", "y_m"), one.truth)
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Figures of one building: shares are means over its recordings of one kind."""
+
+    seed: int
+    mode: str
+    history: dict[Manner, float]
+    live: dict[Manner, float]
+    mean: dict[Manner, float]
+    flips_an_hour: float
+    """Live changes of standing people."""
+    changes_a_true_one: float
+    """In the history of patrols."""
 
 
-def _table(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+def measure_drawn(seeds: Iterable[int], said: Callable[[str], object] = str) -> list[Drawn]:
+    """Draw and simulate the buildings of these seeds. Raises FollowError."""
 
+    def one(seed: int) -> Drawn:
+        said(f"playing drawn building {seed}")
+        results = measure(draw(seed).recordings, ONE)
+        some = {manner: [one for one in results if one.recording.name.startswith(manner)] for manner in MANNERS}
+        history, live, mean = (
+            {manner: fmean(getattr(one, way).share for one in some[manner]) for manner in MANNERS}
+            for way in ("history", "live", "mean")
+        )
+        hours = sum(one.live.seconds for one in some["standing"]) / 3600
+        flips = sum(one.live.changes for one in some["standing"]) / hours
+        said_and_true = [(one.history.changes, one.history.true_changes) for one in some["patrol"]]
+        changes, true = map(sum, zip(*said_and_true, strict=True))
+        return Drawn(seed, results[0].recording.mode, history, live, mean, flips, changes / max(1, true))
 
-def main() -> None:
-    """Write the sets of some seeds, each into its own folder."""
-    parser = argparse.ArgumentParser(prog="accuracy.drawn", description="Buildings and radios drawn at random.")
-    parser.add_argument("--out", type=Path, required=True, help="the folder to write into")
-    parser.add_argument("--seeds", default="1-40", help="FIRST-LAST, or one (default: %(default)s)")
-    arguments = parser.parse_args()
-    first, _, last = arguments.seeds.partition("-")
-    for seed in range(int(first), int(last or first) + 1):
-        write(draw(seed), arguments.out / f"{seed:03}")
-
-
-if __name__ == "__main__":
-    main()
+    return spread(one, seeds)

@@ -3,13 +3,15 @@
 Rooms are rectangles that fill the outline of their level, so a straight line between two places of a room stays in the
 room, and one between two places of a level stays in the building."""
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from simulator.building import Room
 from simulator.geometry import Point, area
 from simulator.walk import Leg
@@ -377,3 +379,35 @@ class _Patrol:
             end_s = self._now_s + length / self._speed_m_s
             yield Leg(self._now_s, end_s, self._room, self._at, there, heading)
             self._now_s, self._at = end_s, there
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Places at many times: number of the leg, metres, unit vector of the heading."""
+
+    leg: NDArray[np.intp]
+    x_m: NDArray[np.float64]
+    y_m: NDArray[np.float64]
+    heading_x: NDArray[np.float64]
+    heading_y: NDArray[np.float64]
+
+
+class Track:
+    """Legs without a gap from time 0 to `end_s`."""
+
+    def __init__(self, legs: Iterable[Leg], end_s: float) -> None:
+        kept = list(itertools.takewhile(lambda leg: leg.start_s < end_s, legs))
+        self.rooms = tuple(leg.room.id for leg in kept)
+        self.end_s = end_s
+        self._start = np.array([leg.start_s for leg in kept])
+        self._lasts = np.array([max(1e-9, leg.end_s - leg.start_s) for leg in kept])
+        self._from = np.array([leg.start for leg in kept])
+        self._to = np.array([leg.end for leg in kept])
+        self._heading = np.array([leg.heading for leg in kept])
+
+    def at(self, times_s: NDArray[np.float64]) -> Where:
+        leg = np.maximum(0, np.searchsorted(self._start, times_s, side="right") - 1)
+        share = np.clip((times_s - self._start[leg]) / self._lasts[leg], 0.0, 1.0)[..., None]
+        place = self._from[leg] + (self._to[leg] - self._from[leg]) * share
+        heading = self._heading[leg]
+        return Where(leg, place[..., 0], place[..., 1], heading[..., 0], heading[..., 1])

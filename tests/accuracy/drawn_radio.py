@@ -3,20 +3,18 @@
 rssi = tx + device - 10 · exponent · log10(d) - walls - floors - body + shadowing + fading
 
 Every number of a building is drawn anew from a range. The ranges are assumptions, wide on purpose: each end is a
-building that somebody could have. None is taken from the locator, from the simulator, or from `air.py`."""
+building that somebody could have. None is taken from the locator or from the simulator."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from accuracy.drawn_plan import Plan
-from accuracy.track import Track
+from accuracy.drawn_plan import Plan, Track
+from accuracy.recorded import Mode
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mode = Literal["gateway", "phone"]
 SAID_DBM = -59.0  # at 1 m: the schema's default for `tx`
 STEP_S = 0.5  # places are looked at so often: at most 0.7 m of a walk
 NEAREST_M = 0.3
