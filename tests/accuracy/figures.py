@@ -1,17 +1,23 @@
-"""Measured figures by name, compared with the baseline and with targets. Pure."""
+"""Measured figures by name, compared with those of before (baseline.json). Pure, but for the file."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
 
-from accuracy.radios import MANNERS, Drawn, summaries
-from accuracy.real import Result, of_sets
+from accuracy.demo import Group
+from accuracy.drawn import MANNERS, Drawn
+from accuracy.held_out import HeldOut, label
+from accuracy.measure import Result, of_sets
+from accuracy.perturbed import Learned, Missing, Shares
 from accuracy.score import quantile
-from accuracy.simulated import Figures
 
 POINTS = 2.0  # allowed loss of a share, percentage points
 SECONDS = 1.0  # … of a delay, …
 CHANGES = 3.0  # … of the number of estimated changes, or of flips per hour
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,7 @@ def of_recorded(results: Sequence[Result]) -> list[Figure]:
     found = [Figure(f"{one.name}, history right %", one.history.share * 100, 1, POINTS) for one in results]
     for name, some in of_sets(results).items():
         true = max(1, sum(one.history.true_changes for one in some))
-        for way in ("history", "live"):
+        for way in ("history", "live", "hacs"):
             scores = [getattr(one, way) for one in some]
             found.append(Figure(f"{name}, {way} right %", fmean(one.share for one in scores) * 100, 1, POINTS))
             changes = sum(one.changes for one in scores) / true
@@ -38,20 +44,19 @@ def of_recorded(results: Sequence[Result]) -> list[Figure]:
 
 
 def of_drawn(buildings: Sequence[Drawn]) -> list[Figure]:
-    """Of the drawn buildings, all together: median and worst decile."""
-    whole = summaries(buildings)[0]
-    found = [Figure("drawn, flips an hour, median", whole.flips_an_hour, -1, CHANGES)]
+    """Of the drawn buildings, all together: medians."""
+    flips = median(one.flips_an_hour for one in buildings)
+    found = [Figure("drawn, flips an hour, median", flips, -1, max(CHANGES, flips * 0.2))]
     for way in ("history", "live"):
         for manner in MANNERS:
-            median, decile = whole.shares[way, manner]
-            found.append(Figure(f"drawn, {manner}, {way} right %, median", median * 100, 1, POINTS))
-            found.append(Figure(f"drawn, {manner}, {way} right %, worst decile", decile * 100, 1, 2 * POINTS))
+            value = median(getattr(one, way)[manner] for one in buildings) * 100
+            found.append(Figure(f"drawn, {manner}, {way} right %, median", value, 1, POINTS))
     return found
 
 
-def of_simulated(group: Figures) -> list[Figure]:
-    """Of one group of simulated scenes."""
-    name, hours = group.name, group.hours
+def of_demo(group: Group) -> list[Figure]:
+    """Of one group in the demo building."""
+    name = group.name
     found = [
         Figure(f"{name}, history right %", group.history.share * 100, 1, POINTS),
         Figure(f"{name}, live right %", group.live.share * 100, 1, POINTS),
@@ -59,12 +64,12 @@ def of_simulated(group: Figures) -> list[Figure]:
         Figure(f"{name}, lost after s, first", min(group.lost_s), 1, SECONDS),
         Figure(f"{name}, lost after s, last", max(group.lost_s), -1, SECONDS),
     ]
-    if group.still:
-        return [*found, Figure(f"{name}, flips an hour", group.live.changes / hours, -1, CHANGES)]
+    if group.manner != "patrol":
+        return [*found, Figure(f"{name}, flips an hour", group.live.changes / group.hours, -1, CHANGES)]
     for way, score in (("history", group.history), ("live", group.live)):
-        for share, label in ((0.5, "median"), (0.95, "p95")):
+        for share, of in ((0.5, "median"), (0.95, "p95")):
             delay = quantile(score.delays_s, share)
-            found.append(Figure(f"{name}, {way} delay s, {label}", 99.0 if delay is None else delay, -1, SECONDS))
+            found.append(Figure(f"{name}, {way} delay s, {of}", 99.0 if delay is None else delay, -1, SECONDS))
         seen = len(score.delays_s) / max(1, score.true_changes)
         found.append(Figure(f"{name}, {way} changes seen %", seen * 100, 1, POINTS))
     return found
@@ -81,21 +86,55 @@ def worse(figures: Iterable[Figure], baseline: Mapping[str, float]) -> list[str]
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A target of a figure: at most or at least a value."""
-
-    name: str
-    limit: float
+def compared(figures: Iterable[Figure]) -> Json:
+    return {one.name: round(one.value, 2) for one in figures}
 
 
-def reached(figures: Sequence[Figure], wanted: Iterable[Wanted]) -> list[tuple[str, str, str, str]]:
-    """Rows of figure, wanted, measured, and whether that is reached."""
-    by_name = {one.name: one for one in figures}
-    rows = []
-    for one in wanted:
-        measured = by_name[one.name]
-        is_reached = (measured.value - one.limit) * measured.sign >= 0
-        sign = "≥" if measured.sign > 0 else "≤"
-        rows.append((one.name, f"{sign} {one.limit:g}", f"{measured.value:.2f}", "yes" if is_reached else "NO"))
-    return rows
+def of_held_out(found: HeldOut) -> Json:
+    """Per cent, and the numbers chosen."""
+    return {
+        "left out: history, live, as HACS saw it": {
+            one.name: [*map(_percent, one.left_out[:3]), label(one.chosen)] for one in found.folds
+        },
+        "in sight: history, live, as HACS saw it": {
+            one.name: [*map(_percent, one.in_sight[:3])] for one in found.folds
+        },
+        "calibration error: history, live": [_percent(found.history.error), _percent(found.live.error)],
+    }
+
+
+def of_perturbed(found: Mapping[str, Mapping[str, Shares]]) -> Json:
+    return {name: {of: _shares(one) for of, one in sets.items()} for name, sets in found.items()}
+
+
+def of_learned(found: Iterable[Learned]) -> Json:
+    return {
+        one.of: [_shares(shares) for shares in (one.cold, one.warm, one.uneven_cold, one.uneven_warm)] for one in found
+    }
+
+
+def of_missing(found: Iterable[Missing]) -> Json:
+    return {one.of: [*map(_percent, (*one.found, *one.others_before, *one.others))] for one in found}
+
+
+def _shares(one: Shares) -> list[float]:
+    return [_percent(one.history), _percent(one.live), _percent(one.mean)]
+
+
+def update(path: Path, parts: Json) -> None:
+    """Merge new measurements; other parts keep their values."""
+    kept: Json = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(_text({**kept, **parts}) + "\n")
+
+
+def _text(value: Any, indent: int = 0) -> str:
+    """JSON with lists on one line."""
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    inner = " " * (indent + 1)
+    lines = (f"{inner}{json.dumps(key, ensure_ascii=False)}: {_text(one, indent + 1)}" for key, one in value.items())
+    return "{\n" + ",\n".join(lines) + f"\n{' ' * indent}}}"
+
+
+def _percent(share: float) -> float:
+    return round(share * 100, 2)

@@ -1,86 +1,134 @@
 'use strict';
 
-// Readings into the flows' own locator, with the clock as data, and what came out of it. One JSON value a line.
-// In:  {"building": {…}, "tick_ms": 250, "tuning": {}, "teaches": false, "learned": false}, then messages in the order of their arrival:
-//      {"now_ms", "kind", "receiver", "ts", "readings"} or {"now_ms", "gateway", "online"}, at last {"now_ms"};
-//      then the next one's start, with the same building where it names none. teaches: offsets of devices are learned from it;
-//      learned: "anew" forgets them, "use" corrects readings by those that the plays before taught since the last "use" or "anew"
-// Out: of each start a line, for each person {"staff_id", "history": [[second, level, room], …], "live": [[now_ms, level, room, state], …]}
-//      history: what /extractbeacon serves: the final room of each second; live: each change of presence, when it was published
+// Readings into the flows' own locator, with the clock as data, and what it said. One JSON value a line.
+// In:  a start {"building": {…}, "tick_ms": 250, "tunings": [{}], "sure": false, "rebuild": false, "schematic": false}, then messages in
+//      the order of their arrival, [now_ms, kind, receiver, ts, [[beacon, rssi], …]], at last [end_ms]; then the next start, with the
+//      same building where it names none. One locator for each of `tunings` hears all of it.
+//      rebuild: messages in the order of their own time, through the replay that rebuilds histories;
+//      schematic: the building as a list of its rooms and devices would have made it: rooms as tiles, no device measured
+// Out: of each start and tuning a line, for each person {"staff_id", "history": [[second, room, said_ms, probability, runner_up], …],
+//      "live": [[now_ms, room, state, probability, runner_up], …], "sure": [[now_ms, room, probability], …]}
+//      history: every word on each second, in the order they were said; live: each change of presence, when it was published;
+//      sure: what a question at that moment is answered, once a second, where it is another than before
 const path = require('node:path');
 const readline = require('node:readline');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
-const { learnedOffsets } = require(path.join(LIB, 'devices', 'offsets'));
-const { createWitnesses } = require(path.join(LIB, 'devices', 'offsets', 'witnesses'));
+const { spreadDevices, withTiles } = require(path.join(LIB, 'building', 'import', 'tiles'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
+const { createReplay } = require(path.join(LIB, 'rebuild', 'replay'));
 
-const witnesses = createWitnesses();
-/** Learned offsets in use. */
-let versions = [];
-
-/** @param {import('../../flows/lib/building').Building} building @param {{tick_ms: number, tuning?: object}} start */
-function createFollowing(building, { tick_ms: tickMs, tuning = {}, teaches = false, learned = 'keep' }) {
-  if (learned === 'anew') versions = [];
-  if (learned === 'use') versions = [{ from_ms: 0, offsets: learnedOffsets(witnesses, building, versions[0]?.offsets) }];
-  if (learned !== 'keep') witnesses.clear();
-  const locator = createLocator(building, tuning, undefined, versions);
-  if (teaches) locator.onOffsetSample(witnesses.note);
+/** Statuses are retained by the broker, so those of gateways that run are known at once. */
+function locatorOf(building, tuning) {
+  const locator = createLocator(building, tuning);
   for (const id of building.gateways.keys()) locator.setGateway(id, true);
+  return locator;
+}
+
+/** What was said of each person. */
+function createNotes() {
   const people = new Map();
+  const of = (id) => people.get(id) ?? people.set(id, { history: [], live: [], sure: [] }).get(id);
+  const sureOf = ({ staff_id: id, probability, runner_up: runnerUp }) => {
+    if (typeof probability !== 'number' || runnerUp === undefined) throw new Error(`${id}: no probability or runner-up`);
+    return [Math.round(probability * 1000) / 1000, runnerUp];
+  };
+  return {
+    locations(list, nowMs) {
+      for (const one of list) of(one.staff_id).history.push([Math.floor(one.ts / 1000), one.room, nowMs, ...sureOf(one)]);
+    },
+    presences(list, nowMs) {
+      for (const one of list) of(one.staff_id).live.push([nowMs, one.room, one.state, ...sureOf(one)]);
+    },
+    answers(list, nowMs) {
+      for (const one of list) {
+        const { sure } = of(one.staff_id);
+        const [probability] = sureOf(one);
+        if (sure.at(-1)?.[1] !== one.room || sure.at(-1)[2] !== probability) sure.push([nowMs, one.room, probability]);
+      }
+    },
+    all: () => [...people].map(([staffId, notes]) => ({ staff_id: staffId, ...notes })),
+  };
+}
+
+/** Live: messages as they arrive, ticks in between. */
+function createLive(building, tuning, { tick_ms: tickMs, sure }) {
+  const locator = locatorOf(building, tuning);
+  const notes = createNotes();
   const outcome = emptyOutcome();
   let nowMs = 0; // until the first message
-
-  const personOf = (id) => {
-    if (!people.has(id)) people.set(id, { history: new Map(), live: [] });
-    return people.get(id);
-  };
+  let tickedMs = 0;
 
   function collect() {
-    for (const { staff_id: id, ts, level, room } of outcome.locations.splice(0)) {
-      personOf(id).history.set(Math.floor(ts / 1000), [level, room]); // InfluxDB keeps the last word as well
-    }
-    for (const { staff_id: id, level, room, state } of outcome.presences.splice(0)) personOf(id).live.push([nowMs, level, room, state]);
+    notes.locations(outcome.locations, nowMs);
+    notes.presences(outcome.presences, nowMs);
     for (const list of Object.values(outcome)) list.length = 0;
   }
 
+  function pass(ms) {
+    for (tickedMs ||= Math.floor(ms / tickMs) * tickMs; tickedMs + tickMs <= ms;) {
+      nowMs = tickedMs += tickMs;
+      locator.tick(nowMs, outcome);
+      collect();
+      if (sure && nowMs % 1000 === 0) notes.answers(locator.presences(), nowMs);
+    }
+    nowMs = ms;
+  }
+
   return {
-    pass(ms) {
-      for (nowMs ||= ms; nowMs + tickMs <= ms;) {
-        nowMs = (Math.floor(nowMs / tickMs) + 1) * tickMs;
-        locator.tick(nowMs, outcome);
-        collect();
-      }
-      nowMs = Math.max(nowMs, ms);
-    },
-    take({ kind, receiver, ts, readings, gateway, online }) {
-      if (kind) locator.hear({ kind, receiver, ts, readings }, nowMs, outcome);
-      else if (gateway) locator.setGateway(gateway, online);
+    hear(ms, batch) {
+      pass(ms);
+      locator.hear(batch, nowMs, outcome);
       collect();
     },
-    result: () => [...people].map(([staffId, { history, live }]) => ({
-      staff_id: staffId, history: [...history].sort(([a], [b]) => a - b).map(([second, place]) => [second, ...place]), live,
-    })),
+    end: (ms) => { pass(ms); return notes.all(); },
   };
+}
+
+/** Again, as a rebuild does it from stored readings. */
+function createAgain(building, tuning) {
+  let replay = null;
+  return {
+    hear(ms, batch) {
+      replay ??= createReplay({ locator: locatorOf(building, tuning), sinceMs: batch.ts, changes: [] }, emptyOutcome, { fromMs: 0 });
+      replay.hear(batch);
+    },
+    end(ms) {
+      replay.pass(ms);
+      const notes = createNotes();
+      notes.locations(replay.take(() => true).locations, ms);
+      return notes.all();
+    },
+  };
+}
+
+function tiled(file) {
+  const { beacons = [], gateways = [] } = file;
+  const named = new Set([...beacons, ...gateways].map(({ room }) => room)); // a list names no others
+  const levels = file.levels.map(({ id, name, rooms }) => withTiles({ id, name, rooms: [] },
+    rooms.filter((room) => named.has(room.id)).map((room) => ({ id: room.id, name: room.name }))));
+  return spreadDevices({ ...file, levels, beacons, gateways }, new Set(levels.map(({ id }) => id)));
 }
 
 async function main() {
   let building = null;
-  let following = null;
-  const end = () => process.stdout.write(`${JSON.stringify(following.result())}\n`);
+  let following = [];
   for await (const line of readline.createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     const message = JSON.parse(line);
-    if ('tick_ms' in message) {
-      if (following) end();
-      if (message.building) building = createBuilding(message.building);
-      following = createFollowing(building, message);
+    if (!Array.isArray(message)) {
+      if (message.building) building = createBuilding(message.schematic ? tiled(message.building) : message.building);
+      following = message.tunings.map((tuning) => (message.rebuild ? createAgain : createLive)(building, tuning, message));
       continue;
     }
-    following.pass(message.now_ms);
-    following.take(message);
+    const [nowMs, kind, receiver, ts, readings] = message;
+    if (!kind) {
+      for (const one of following) process.stdout.write(`${JSON.stringify(one.end(nowMs))}\n`);
+      continue;
+    }
+    const batch = { kind, receiver, ts, readings: readings.map(([beacon, rssi]) => ({ beacon, rssi })) };
+    for (const one of following) one.hear(nowMs, batch);
   }
-  if (following) end();
 }
 
 main();

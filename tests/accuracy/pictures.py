@@ -1,4 +1,5 @@
-"""Pictures of recordings: the path on the floor, and the rooms over time. The only user of matplotlib."""
+"""Pictures: a recording's path on the floor and its rooms over time; how far probabilities are right. The only user of
+matplotlib."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -11,12 +12,15 @@ mpl.use("svg")
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 
 from accuracy.follow import Estimate
-from accuracy.real import Result
-from accuracy.recorded import Recording, Second
+from accuracy.held_out import HeldOut
+from accuracy.measure import Result
+from accuracy.recorded import Recording
+from accuracy.score import Second
 
 # Okabe and Ito, and Tol's "muted": safe for the colour-blind; more rooms than colours share them.
 COLOURS = (
@@ -52,10 +56,29 @@ def draw_recording(result: Result, folder: Path) -> Path | None:
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     _floor(floor, recording, estimated, level, colours)
     _time(time, recording, estimated, colours)
-    file = folder / f"{recording.of}-{recording.name}.svg"
-    figure.savefig(file, metadata={"Date": None})
+    return _saved(figure, folder, f"{recording.of}-{recording.name}.svg")
+
+
+def draw_reliability(found: HeldOut, folder: Path) -> Path:
+    """Share of right answers over the probability that was said with them; a dot's area is its share of answers."""
+    figure, axes = plt.subplots(figsize=(4.6, 4.6), layout="constrained")
+    axes.plot((0, 1), (0, 1), color=NOWHERE, linewidth=1)
+    for colour, (name, one) in zip(COLOURS, (("history", found.history), ("live", found.live)), strict=False):
+        shares, said, right = zip(*one.rows(), strict=True)
+        axes.plot(said, right, color=colour, linewidth=1)
+        axes.scatter(said, right, [20 + 400 * share for share in shares], color=colour, alpha=0.6, linewidth=0,
+                     label=f"{name}, calibration error {one.error:.3f}")  # fmt: skip
+    axes.set(xlabel="probability said", ylabel="share right", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+    axes.set_title(f"{len(found.folds)} buildings, each left out of tuning", loc="left", fontsize=11)
+    axes.legend(frameon=False, loc="upper left", markerscale=0.5)
+    return _saved(figure, folder, "reliability.svg")
+
+
+def _saved(figure: Figure, folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / name, metadata={"Date": None})
     plt.close(figure)
-    return file
+    return folder / name
 
 
 def _floor(

@@ -1,21 +1,29 @@
-"""Reads folders of recordings with known rooms (format: recordings/README.md) into records."""
+"""Reads folders of recordings with known rooms (format: recordings/README.md) into records, and makes batches of them
+as receivers send them: windows, statistic, latency."""
 
 import csv
 import json
+import random
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 from simulator.building import Building, BuildingError, parse
-from simulator.message import BEACON_ID, PLAIN_ID
+from simulator.message import BEACON_ID, PLAIN_ID, Reading, window_rssi
+
+from accuracy.follow import Sent
+from accuracy.score import Second
 
 ADVERT_COLUMNS = ("ts_ms", "receiver", "beacon", "rssi")
 TRUTH_COLUMNS = ("ts_ms", "room")
 TRUTH = ".truth.csv"
 HEARD_DBM = range(-126, 21)  # gateway agents and the platform discard others: -127 is "unknown"
 WINDOW_MS = 1000  # the default of gateways, and what docs/phones.md recommends to phones
+LATENCY_MS = (10, 60)  # receiver, network and broker
+PAUSE_MS = 300_000  # between recordings that are played one after the other
+AFTER_MS = 75_000  # the last seconds are estimated a little later: history looks at most 60 s ahead
 Mode = Literal["gateway", "phone"]
 
 
@@ -30,15 +38,6 @@ class Advert(NamedTuple):
     receiver: str
     beacon: str
     rssi: int
-
-
-class Second(NamedTuple):
-    """The walker's true place: room '' if unknown or not scored, place None if unknown."""
-
-    ts_ms: int
-    room: str
-    x_m: float | None = None
-    y_m: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,10 @@ class Recording:
     """Number of adverts of other tags, of unknown devices, and without a valid level."""
     window_ms: int = WINDOW_MS
     """How long a receiver gathers adverts for one batch."""
-    max_readings: int | None = None
-    """A batch has so many strongest readings at most; None: all."""
+    clocks_ms: Mapping[str, int] = field(default_factory=dict)
+    """How far receivers' clocks are ahead; others are right."""
+    schematic: bool = False
+    """The locator gets the building as a list of its rooms and devices would have made it."""
 
     @property
     def walker(self) -> str:
@@ -69,6 +70,11 @@ class Recording:
         return [second for second in self.truth if second.room]
 
     @property
+    def end_ms(self) -> int:
+        """When estimates end."""
+        return max(self.truth[-1].ts_ms, self.adverts[-1].ts_ms) + AFTER_MS
+
+    @property
     def devices(self) -> list[dict[str, Any]]:
         """The fixed devices: gateways, or beacons for a phone."""
         return cast("list[dict[str, Any]]", self.building["gateways" if self.mode == "gateway" else "beacons"])
@@ -76,6 +82,32 @@ class Recording:
     def device(self, advert: Advert) -> str:
         """The fixed device of an advert."""
         return advert.receiver if self.mode == "gateway" else advert.beacon
+
+    def with_devices(self, devices: Sequence[dict[str, Any]]) -> "Recording":
+        """The same in a building file with other fixed devices."""
+        key = "gateways" if self.mode == "gateway" else "beacons"
+        return replace(self, building={**self.building, key: list(devices)})
+
+    def part(self, name: str, from_ms: float, to_ms: float) -> "Recording":
+        """What is from a time on and before another one."""
+        return replace(
+            self,
+            name=f"{self.name}, {name}",
+            adverts=tuple(one for one in self.adverts if from_ms <= one.ts_ms < to_ms),
+            truth=tuple(one for one in self.truth if from_ms <= one.ts_ms < to_ms),
+        )
+
+    def after(self, others: Sequence["Recording"]) -> "Recording":
+        """The same, but what was recorded elsewhere in the building goes before it, with pauses. It has times of its
+        own."""
+        adverts: list[Advert] = []
+        end_ms = 0
+        for one in (*others, self):
+            by_ms = end_ms + PAUSE_MS - min(one.adverts[0].ts_ms, one.truth[0].ts_ms)
+            adverts += [advert._replace(ts_ms=advert.ts_ms + by_ms) for advert in one.adverts]
+            end_ms = max(adverts[-1].ts_ms, one.truth[-1].ts_ms + by_ms)
+        truth = tuple(second._replace(ts_ms=second.ts_ms + by_ms) for second in self.truth)
+        return replace(self, adverts=tuple(adverts), truth=truth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,3 +235,21 @@ def _metres(path: Path, line: int, column: str, text: str) -> float | None:
     if not re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]*)?", text, re.ASCII):
         raise DataError(f"{path}, line {line}: {column} {text!r} is not a number of metres")
     return float(text)
+
+
+def batches(recording: Recording, phases: int) -> list[Sent]:
+    """Batches in order of arrival. Each receiver's windows start at a random moment; `phases` is the seed of these
+    moments, and of the latency."""
+    rng = random.Random(f"{recording.of}/{recording.name}/{phases}")  # noqa: S311 - play, not secrets
+    window_ms = recording.window_ms
+    phase = {one: rng.randrange(window_ms) for one in sorted({advert.receiver for advert in recording.adverts})}
+    heard: dict[tuple[int, str], dict[str, list[int]]] = {}
+    for ts_ms, receiver, beacon, rssi in recording.adverts:
+        end_ms = ts_ms + window_ms - (ts_ms - phase[receiver]) % window_ms
+        heard.setdefault((end_ms, receiver), {}).setdefault(beacon, []).append(rssi)
+    sent = []
+    for (end_ms, receiver), levels in sorted(heard.items()):
+        readings = tuple(Reading(beacon, window_rssi(values)) for beacon, values in sorted(levels.items()))
+        ts = end_ms + recording.clocks_ms.get(receiver, 0)
+        sent.append(Sent(end_ms + rng.uniform(*LATENCY_MS), recording.mode, receiver, ts, readings))
+    return sorted(sent, key=lambda one: one.now_ms)

@@ -1,4 +1,4 @@
-"""The figures do not get worse: recordings, drawn buildings and simulated scenes, all in quick size."""
+"""The figures do not get worse: recordings, drawn buildings and the demo building, all in quick size."""
 
 import json
 from statistics import fmean
@@ -7,28 +7,24 @@ from typing import Any
 import pytest
 
 from accuracy import figures
-from accuracy.alterations import POWER, changed_by_levels
-from accuracy.arguments import BASELINE, RECORDINGS
-from accuracy.drawn import draw
-from accuracy.radios import LEVEL_SEEDS, ONE, QUICK_SEEDS, calibrated, measure_drawn
-from accuracy.real import QUICK, Result, measure, of_sets
-from accuracy.recorded import Recording, load
-from accuracy.scenes import MODES, groups
-from accuracy.simulated import measure as measure_simulated
-from accuracy.taught import taught
+from accuracy.__main__ import BASELINE
+from accuracy.demo import measure_demo
+from accuracy.drawn import QUICK_SEEDS, measure_drawn
+from accuracy.measure import ONE, QUICK, Result, by_set, measure, of_sets, shares
+from accuracy.perturbed import learned, stronger
+from accuracy.recorded import Recording
+from accuracy.replay import measure_replay
 
 KNOWN: dict[str, dict[str, Any]] = json.loads(BASELINE.read_text())
-BELOW_SIMPLE = 0.01
-CLOSER_POINTS = 2.0  # variation of one recording with few phases
-MOVED_BY_LEVELS = 0.02
-LOST_BY_OFFSETS = 0.015  # one set of phases; with more of them 0.4 points at most
-MOVED_BY_DEVICES = 0.12  # wanted are 2 %; minutes of teachers leave 3 to 8
-LEVELS = "seconds with another room when levels are shifted, %"
-
-
-@pytest.fixture(scope="module")
-def recorded() -> list[Recording]:
-    return [one for some in load([RECORDINGS]) for one in some.recordings]
+BELOW_MEAN = 0.01
+# Recordings on which the locator is further below the two-second mean, by how much, and why.
+STATED: dict[str, float] = {
+    "tetam/zigzagging_without_rotation": 0.05,  # along a border without a wall, where a metre decides
+}
+TAG_DB = 15  # power settings of tags differ by more
+LOST_BY_POWER = 0.02
+LOST_BY_LEARNING = 0.02
+REPLAYED = range(1, 4)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +32,8 @@ def results(recorded: list[Recording]) -> list[Result]:
     return measure(recorded, QUICK)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_simulated_scenes_are_not_worse_than_the_baseline(mode: str) -> None:
-    found = measure_simulated((group for group in groups("quick") if group.name.startswith(mode)), None, print)
-    worse = figures.worse((one for group in found for one in figures.of_simulated(group)), KNOWN["simulated"])
+def test_the_demo_building_is_not_worse_than_the_baseline() -> None:
+    worse = figures.worse((one for group in measure_demo() for one in figures.of_demo(group)), KNOWN["demo"])
     assert not worse, "\n".join(worse)
 
 
@@ -53,40 +47,39 @@ def test_drawn_buildings_are_not_worse_than_the_baseline() -> None:
     assert not worse, "\n".join(worse)
 
 
-def test_no_set_is_below_the_simple_way_and_no_recording_comes_closer_to_it(results: list[Result]) -> None:
-    below = [
-        f"{name}: history {fmean(one.history.share for one in some):.1%} is below the two-second mean"
-        for name, some in of_sets(results).items()
-        if fmean(one.history.share - one.mean.share for one in some) < -BELOW_SIMPLE
+def test_no_set_and_no_recording_is_below_the_two_second_mean_unless_stated(results: list[Result]) -> None:
+    above = {one.name: one.history.share - one.mean.share for one in results}
+    above |= {of: fmean(one.history.share - one.mean.share for one in some) for of, some in of_sets(results).items()}
+    below = [f"{name}: {100 * by:.1f} points" for name, by in above.items() if by < -STATED.get(name, BELOW_MEAN)]
+    assert not below, "history below the two-second mean: " + "; ".join(below)
+
+
+def test_the_power_of_a_tag_or_phone_does_not_matter(recorded: list[Recording]) -> None:
+    """All levels shifted alike, and nothing lost by it: the room is right as often."""
+
+    def right(by_db: int) -> dict[str, float]:
+        shifted = [stronger(one, {device["id"]: by_db for device in one.devices}) for one in recorded]
+        return {of: fmean(history for history, _ in shares(some, ONE)) for of, some in by_set(shifted).items()}
+
+    plain = right(0)
+    worse = [
+        f"{by_db:+} dB, {of}: {100 * (share - plain[of]):.1f} points"
+        for by_db in (-TAG_DB, TAG_DB)
+        for of, share in right(by_db).items()
+        if share < plain[of] - LOST_BY_POWER
     ]
-    known = KNOWN["recordings, all phases"]["history above the two-second mean, points"]
-    closer = [
-        f"{one.name}: {100 * (one.history.share - one.mean.share):.1f} points above the mean, was {known[one.name]}"
-        for one in results
-        if 100 * (one.history.share - one.mean.share) < min(known[one.name], 0) - CLOSER_POINTS
-    ]
-    assert not below + closer, "\n".join(below + closer)
+    assert not worse, "; ".join(worse)
 
 
-def test_the_power_of_a_tag_or_phone_matters_no_more_than_it_did(recorded: list[Recording]) -> None:
-    """The target on recordings is fewer than 2 % of the seconds; missed figures must not get worse."""
-    moved = changed_by_levels(recorded, ONE, POWER)
-    drawn = changed_by_levels([one for seed in LEVEL_SEEDS for one in calibrated(draw(seed))], ONE, POWER)
-    too_many = []
-    for shift, shares in moved.items():
-        known = KNOWN[LEVELS][shift]
-        for name, share in {**shares, "drawn": fmean(drawn[shift].values())}.items():
-            if share > max(MOVED_BY_LEVELS, known[name] / 100 + MOVED_BY_LEVELS):
-                too_many.append(f"{shift}, {name}: {share:.1%} of the seconds in another room, was {known[name]} %")
-    assert not too_many, "\n".join(too_many)
+def test_what_others_recordings_teach_of_devices_helps_and_costs_nothing_where_they_are_alike(
+    recorded: list[Recording],
+) -> None:
+    for one in learned([some for some in recorded if some.mode == "gateway"]):
+        assert one.warm.history > one.cold.history - LOST_BY_LEARNING, f"{one.of} as recorded"
+        assert one.uneven_warm.history > one.uneven_cold.history, f"{one.of}, devices 6 dB better or worse"
 
 
-def test_devices_that_differ_by_6_db_hardly_matter_once_others_have_walked_there(recorded: list[Recording]) -> None:
-    """Each set is taught by recordings that are not scored. Without learned offsets a third of the seconds changes."""
-    for one in taught([some for some in recorded if some.mode == "gateway"], ONE, draws=(1,)):
-        assert one.taught > one.plain - LOST_BY_OFFSETS, (
-            f"{one.of} as recorded: {one.taught:.1%}, {one.plain:.1%} without"
-        )
-        back = (one.uneven_taught - one.uneven_plain) / (one.plain - one.uneven_plain)
-        assert back > 0.6, f"{one.of}: {back:.0%} of what uneven devices cost comes back"
-        assert one.changed_taught < min(MOVED_BY_DEVICES, one.changed_plain / 2), f"{one.of}: {one.changed_taught:.1%}"
+def test_a_rebuilt_history_is_the_one_that_was_said_live() -> None:
+    for one in measure_replay(REPLAYED):
+        assert one.other == 0, f"drawn building {one.seed}: {one.other} of {one.seconds} seconds"
+        assert one.seconds > 1000

@@ -8,14 +8,14 @@ from gateway_agent.decoders import Sighting
 from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import Window
 
-from accuracy.arguments import RECORDINGS
-from accuracy.arguments import parse as parse_arguments
-from accuracy.real import judge
-from accuracy.recorded import WINDOW_MS, Advert, DataError, Recording, Second, load
-from accuracy.simple import mean, strongest
-from accuracy.windows import batches
+from accuracy.__main__ import RECORDINGS
+from accuracy.__main__ import parse as parse_arguments
+from accuracy.recorded import WINDOW_MS, Advert, DataError, Recording, batches, load
+from accuracy.rules import RULES, bermuda, espresense, mean, strongest
+from accuracy.score import Second
 
 TAG = "C2A628384B08"
+SETS = ["flat", "sal", "tetam", "ujilib", "ujioffice", "vub", "waldo"]
 BUILDING = {
     "building": "Two rooms",
     "levels": [
@@ -65,7 +65,7 @@ def test_a_set_is_read(folder: Path) -> None:
 
 def test_folders_of_sets_and_several_folders_are_read(folder: Path) -> None:
     assert [some.name for some in load([folder.parent])] == ["house"]
-    assert [some.name for some in load([folder, RECORDINGS])] == ["house", "flat", "tetam", "ujioffice", "vub"]
+    assert [some.name for some in load([folder, RECORDINGS])] == ["house", *SETS]
     arguments = parse_arguments(["--data", str(folder), "--data", str(RECORDINGS)])
     assert arguments.data == [folder, RECORDINGS]
     assert arguments.parts == ("recorded",)
@@ -160,9 +160,37 @@ def test_the_mean_changes_after_two_wins_and_forgets_after_five_seconds() -> Non
     assert [found[second * 1000] for second in range(5, 9)] == ["west", "west", "east", "east"]
 
 
-def test_a_change_in_a_gap_of_the_truth_is_not_late() -> None:
-    seconds = [Second(0, "west"), Second(1000, "west"), Second(60_000, "east"), Second(61_000, "east")]
-    for located_ms, late_s in ((30_000.0, 0.0), (62_000.0, 2.0), (500.0, None)):
-        score = judge(seconds, lambda ms: "east" if ms > 20_000 else "west", [(located_ms, "east")])
-        assert score.delays_s == ([] if late_s is None else [late_s])
-    assert (score.seconds, score.right, score.changes, score.true_changes) == (4, 4, 1, 1)
+def steady(west: int, east: int, from_s: int = 0, to_s: int = 30) -> list[Advert]:
+    """Both gateways hear the tag once a second."""
+    return [
+        Advert(second * 1000 + 500 + number, gateway, TAG, rssi)
+        for second in range(from_s, to_s)
+        for number, (gateway, rssi) in enumerate((("gw-west", west), ("gw-east", east)))
+    ]
+
+
+def test_bermuda_changes_at_once_when_much_nearer_and_after_five_cycles_when_a_little() -> None:
+    """3 dB are 23 % of the distance; 6 dB are 45 %."""
+    for louder_db, within_s in ((1, None), (3, 8), (6, 2)):
+        found = bermuda(recording([*steady(-60, -75), *steady(-60, -60 + louder_db, 30, 60)], 60))
+        changed = next((second - 30 for second in range(60) if found.get(second * 1000) == "east"), None)
+        assert changed is None if within_s is None else changed is not None and 0 < changed <= within_s, louder_db
+
+
+def test_bermuda_ignores_a_retreat_that_is_too_fast_and_whoever_is_unheard() -> None:
+    jump = bermuda(recording([*steady(-60, -70), *steady(-95, -70, 30, 31), *steady(-60, -70, 31, 35)], 35))
+    assert set(jump.values()) == {"west"}
+    assert max(bermuda(recording(steady(-60, -70, 0, 5), 60))) == 34_000  # 30 s after the last advert
+
+
+def test_espresense_takes_fifteen_seconds_and_leaves_out_what_is_far_off() -> None:
+    found = espresense(recording([*steady(-60, -75), *steady(-75, -60, 30, 60)], 60))
+    changed = next(second for second in range(60) if found.get(second * 1000) == "east")
+    assert 37 <= changed <= 42
+    spike = [Advert(20_700, "gw-east", TAG, -30)]
+    assert set(espresense(recording(sorted([*steady(-60, -70), *spike]), 30)).values()) == {"west"}
+
+
+def test_rules_answer_nothing_before_the_first_advert() -> None:
+    for rule in RULES.values():
+        assert min(rule(recording(steady(-60, -70, 5, 9)))) == 6000
