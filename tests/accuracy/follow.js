@@ -1,10 +1,12 @@
 'use strict';
 
 // Readings into the flows' own locator, with the clock as data, and what it said. One JSON value a line.
-// In:  a start {"building": {…}, "tick_ms": 250, "tunings": [{}], "sure": false, "rebuild": false, "schematic": false}, then messages in
-//      the order of their arrival, [now_ms, kind, receiver, ts, [[beacon, rssi], …]], at last [end_ms]; then the next start, with the
+// In:  a start {"building": {…}, "tick_ms": 250, "tunings": [{}], "sure": false, "rebuild": false, "schematic": false, "taught_ms": null}, then
+//      messages in the order of their arrival, [now_ms, kind, receiver, ts, [[beacon, rssi], …]], at last [end_ms]; then the next start, with the
 //      same building where it names none. One locator for each of `tunings` hears all of it.
 //      rebuild: messages in the order of their own time, through the replay that rebuilds histories;
+//      taught_ms: offsets of devices that were learned until then are used from then on; the worth of the plan and silent devices are
+//      looked at once a minute, as in a running installation
 //      schematic: the building as a list of its rooms and devices would have made it: rooms as tiles, no device measured
 // Out: of each start and tuning a line, for each person {"staff_id", "history": [[second, room, said_ms, probability, runner_up], …],
 //      "live": [[now_ms, room, state, probability, runner_up], …], "sure": [[now_ms, room, probability], …]}
@@ -12,16 +14,20 @@
 //      sure: what a question at that moment is answered, once a second, where it is another than before
 const path = require('node:path');
 const readline = require('node:readline');
+const { isDeepStrictEqual } = require('node:util');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
 const { spreadDevices, withTiles } = require(path.join(LIB, 'building', 'import', 'tiles'));
+const { Learning } = require(path.join(LIB, 'devices', 'learned', 'learning'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
 const { createReplay } = require(path.join(LIB, 'rebuild', 'replay'));
 
+const LEARN_MS = 60_000;
+
 /** Statuses are retained by the broker, so those of gateways that run are known at once. */
-function locatorOf(building, tuning) {
-  const locator = createLocator(building, tuning);
+function locatorOf(building, tuning, versions = []) {
+  const locator = createLocator(building, tuning, undefined, versions);
   for (const id of building.gateways.keys()) locator.setGateway(id, true);
   return locator;
 }
@@ -53,8 +59,13 @@ function createNotes() {
 }
 
 /** Live: messages as they arrive, ticks in between. */
-function createLive(building, tuning, { tick_ms: tickMs, sure }) {
-  const locator = locatorOf(building, tuning);
+function createLive(building, tuning, { tick_ms: tickMs, sure, taught_ms: taughtMs }) {
+  const versions = [];
+  const learning = new Learning();
+  const locator = locatorOf(building, tuning, versions);
+  locator.onSample(learning.note);
+  let learnedMs = 0;
+  let isTaught = taughtMs === null;
   const notes = createNotes();
   const outcome = emptyOutcome();
   let nowMs = 0; // until the first message
@@ -66,11 +77,24 @@ function createLive(building, tuning, { tick_ms: tickMs, sure }) {
     for (const list of Object.values(outcome)) list.length = 0;
   }
 
+  function learn() {
+    const isDue = !isTaught && nowMs >= taughtMs;
+    if (nowMs < learnedMs + LEARN_MS && !isDue) return;
+    learnedMs = nowMs;
+    isTaught ||= isDue;
+    if (isDue) learning.offsets.sweep(Infinity);
+    const last = versions.at(-1);
+    const next = learning.version(building, isDue, last);
+    if (isDeepStrictEqual(next, { offsets: last?.offsets ?? [], silent: last?.silent ?? [], plan: last?.plan ?? [] })) return;
+    versions.push({ from_ms: nowMs + (isDue ? 0 : LEARN_MS), ...next });
+  }
+
   function pass(ms) {
     for (tickedMs ||= Math.floor(ms / tickMs) * tickMs; tickedMs + tickMs <= ms;) {
       nowMs = tickedMs += tickMs;
       locator.tick(nowMs, outcome);
       collect();
+      learn();
       if (sure && nowMs % 1000 === 0) notes.answers(locator.presences(), nowMs);
     }
     nowMs = ms;

@@ -150,7 +150,8 @@ class Play:
 
     A tuning goes before the locator's own numbers. `sure`: how probable it calls each answer is asked as well.
     `rebuild`: as stored readings, in the order of their own time. `schematic`: of the building only the names of
-    levels, rooms and devices are known."""
+    levels, rooms and devices are known. `taught_ms`: offsets of devices that were learned until then are used from then on;
+    what else is learned comes into use within a minute or two, as in a running installation."""
 
     building: dict[str, Any]
     sent: Iterable[Sent]
@@ -159,6 +160,7 @@ class Play:
     sure: bool = False
     rebuild: bool = False
     schematic: bool = False
+    taught_ms: int | None = None
 
 
 def follow_all(plays: Iterable[Play]) -> Iterator[dict[str, Estimate]]:
@@ -169,7 +171,7 @@ def follow_all(plays: Iterable[Play]) -> Iterator[dict[str, Estimate]]:
         for play in plays:
             key = (id(play.building), play.schematic)
             start: dict[str, Any] = {"tick_ms": TICK_MS, "tunings": [dict(one) for one in play.tunings]}
-            start |= {"sure": play.sure, "rebuild": play.rebuild, "schematic": play.schematic}
+            start |= {"sure": play.sure, "rebuild": play.rebuild, "schematic": play.schematic, "taught_ms": play.taught_ms}
             into.write(json.dumps(start if key == building else {**start, "building": play.building}) + "\n")
             building = key
             into.writelines(json.dumps(message) + "\n" for message in _messages(play))

@@ -59,6 +59,8 @@ class Recording:
     """How far receivers' clocks are ahead; others are right."""
     schematic: bool = False
     """The locator gets the building as a list of its rooms and devices would have made it."""
+    taught_ms: int | None = None
+    """What came before has taught offsets of devices, which are used from then on; None: nothing came before."""
 
     @property
     def walker(self) -> str:
@@ -107,7 +109,8 @@ class Recording:
             adverts += [advert._replace(ts_ms=advert.ts_ms + by_ms) for advert in one.adverts]
             end_ms = max(adverts[-1].ts_ms, one.truth[-1].ts_ms + by_ms)
         truth = tuple(second._replace(ts_ms=second.ts_ms + by_ms) for second in self.truth)
-        return replace(self, adverts=tuple(adverts), truth=truth)
+        begins_ms = min(self.adverts[0].ts_ms, self.truth[0].ts_ms) + by_ms
+        return replace(self, adverts=tuple(adverts), truth=truth, taught_ms=begins_ms - PAUSE_MS // 2)
 
 
 @dataclass(frozen=True, slots=True)
