@@ -7,7 +7,7 @@ const { isDeaf } = require('./model');
  * What a measured plan adds to the levels of rooms: a room where the levels fit worse than elsewhere loses a little, and a room
  * without a device counts where they fit best and nothing is as loud as usual.
  * @typedef {import('./person').Person} Person
- * @typedef {import('./follow').Evidence} Evidence
+ * @typedef {import('./belief').Evidence} Evidence
  * @param {import('./model').Model} model
  * @param {import('./plan').Plan} plan
  * @param {import('./settings').Settings} settings
@@ -21,7 +21,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
   /** @type {import('./plan').Fit[]} */
   const fits = [];
 
-  /** The loudest measured devices. @param {Person} person @param {number} ms @param {import('./follow').Around} around */
+  /** The loudest measured devices. @param {Person} person @param {number} ms @param {import('./belief').Around} around */
   function gather({ hearing }, ms, around) {
     levels.length = 0;
     for (let k = 0; k < hearing.sources.length; k += 1) {
@@ -34,7 +34,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
     return Math.min(levels.length, DEVICES);
   }
 
-  /** @param {Evidence} evidence @param {number} count of levels @param {ReadonlySet<number>} silent @param {import('./follow').Around} around */
+  /** @param {Evidence} evidence @param {number} count of levels @param {ReadonlySet<number>} silent @param {import('./belief').Around} around */
   function withDeafRooms({ rooms: heard, kind }, count, silent, around) {
     const found = [...heard];
     for (let k = 0; k < Math.min(count, NEAREST); k += 1) {
@@ -56,7 +56,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
     return least;
   }
 
-  /** @param {Person} person @param {number} ms @param {number} second @param {Evidence} evidence @param {import('./follow').Around} around */
+  /** @param {Person} person @param {number} ms @param {number} second @param {Evidence} evidence @param {import('./belief').Around} around */
   function ask(person, ms, second, evidence, around) {
     const count = gather(person, ms, around);
     /** @type {import('./person').Advice} */
@@ -88,7 +88,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
 
   return {
     /**
-     * @param {Person} person @param {number} ms @param {number} second @param {{around: import('./follow').Around,
+     * @param {Person} person @param {number} ms @param {number} second @param {{around: import('./belief').Around,
      *   raise: (room: number, dbm: number) => void}} following @param {Evidence} evidence is changed
      */
     apply(person, ms, second, following, evidence) {
@@ -104,7 +104,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
       for (const room of evidence.rooms) if (evidence.levels[room] > evidence.topDbm) evidence.topDbm = evidence.levels[room];
     },
     /** What is expected in each of some rooms, for people who ask why. @param {Person} person @param {number} ms @param {number[]} asked
-     * @param {import('./follow').Around} around @returns {Map<number, Map<number, number>>} dBm by room and source */
+     * @param {import('./belief').Around} around @returns {Map<number, Map<number, number>>} dBm by room and source */
     explain(person, ms, asked, around) {
       const count = gather(person, ms, around);
       if (count < 2) return new Map();

@@ -2,13 +2,13 @@
 'use strict';
 
 const { DEFAULTS, TUNABLE } = require('./settings');
+const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
-const { createLearned } = require('./learned');
+const { Sampling, createLearned } = require('./learned');
 const { createModel, placementKey } = require('./model');
-const { Person, emptyOutcome, isHere, presenceOf, reportEvent, reportStay } = require('./person');
+const { Person, emptyOutcome, knownPerson, presenceOf } = require('./person');
 const { heardByPhone, powerDb } = require('./sightings');
 const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
-const { Sampling } = require('./samples');
 const { restored, saved } = require('./saved');
 const { strengthOf, traceOf } = require('./trace');
 
@@ -127,24 +127,12 @@ class Locator {
       this.site.building = next;
       return;
     }
-    const gone = (/** @type {number} */ room) => room >= 0 && model.rooms[room] === undefined;
+    const isGone = (/** @type {number} */ room) => room >= 0 && model.rooms[room] === undefined;
     const take = this.#takeAt(nowMs, outcome);
     for (const person of this.people.values()) {
-      if (!gone(person.room) && !gone(person.stay.room) && !person.seconds.some(({ room }) => gone(room))
-        && !person.trellises.some(({ rooms }) => rooms.some(gone))) continue;
+      if (!knowsAny(person, isGone)) continue;
       flush(person, take);
-      this.site.following.finish(person, outcome);
-      if (gone(person.stay.room) && !person.reported) reportStay({ id: person.id, ...person.stay }, person.ms, this.site.model, outcome);
-      if (gone(person.room) && isHere(person)) reportEvent(person, 'leave', person.ms, this.site.model, outcome);
-      const { room, sinceMs, stay, ms } = person;
-      const known = gone(stay.room) ? room : stay.room;
-      if (gone(stay.room)) person.stay = gone(room) ? { room: -1, sinceMs: 0 } : { room, sinceMs };
-      if (gone(room)) {
-        Object.assign(person, { room: gone(known) ? -1 : known, state: 'new', reported: true, guess: false });
-        for (const trellis of person.trellises) trellis.reset(ms, person.room, this.settings.changeDb);
-      } else for (const trellis of person.trellises) trellis.drop(gone);
-      person.advice = null;
-      person.runnerUp = -1;
+      this.site.following.decisions.leave(person, isGone, outcome);
     }
     this.site = this.#siteOf(next, model);
   }
@@ -201,7 +189,7 @@ class Locator {
   /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
   trace(id) {
     const person = this.people.get(id);
-    return person && person.ms !== -Infinity ? traceOf(person, this.site.following) : null;
+    return person && person.ms !== -Infinity ? traceOf(person, this.site.following.belief) : null;
   }
 
   /** How much stronger than calibrated each tag or phone is, dB. */
@@ -236,11 +224,7 @@ class Locator {
     if (this.site.model.rooms[known] === undefined) return;
     const before = this.people.get(id);
     if (!before) {
-      const person = new Person(id);
-      for (const trellis of person.trellises) trellis.reset(ts, known, this.settings.changeDb);
-      Object.assign(person, { room: known, sinceMs: since, ms: ts, heardS: Math.floor(ts / 1000), state, reported: state === 'lost',
-        stay: { room: known, sinceMs: since } });
-      this.people.set(id, person);
+      this.people.set(id, knownPerson(id, known, since, ts, state, this.settings));
     } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
   }
 }

@@ -76,7 +76,7 @@ function createModel(building, settings, numbers = { rooms: new Map(), sources: 
     [id, { number: numberOf(numbers.tags, id), owner, tx: building.staff.get(owner)?.tag_tx }])));
   const isMeasured = sources.some((source) => source?.measured);
   const digest = createHash('sha256').update(JSON.stringify([FORMAT, settings, rooms, sources, [...tags]])).digest('hex');
-  return { numbers, rooms, sources, beacons, gateways, tags, plan: isMeasured && !process.env.NOPLAN ? createPlan(rooms, sources, settings) : null, digest };
+  return { numbers, rooms, sources, beacons, gateways, tags, plan: isMeasured ? createPlan(rooms, sources, settings) : null, digest };
 }
 
 /** To be counted up when what is saved of people means something else. */

@@ -58,6 +58,17 @@ class Person {
   }
 }
 
+/**
+ * Somebody who is known to be in a room.
+ * @param {string} id @param {number} room @param {number} sinceMs @param {number} ms up to when that is known @param {State} state
+ * @param {import('./settings').Settings} settings
+ */
+function knownPerson(id, room, sinceMs, ms, state, { changeDb }) {
+  const person = new Person(id);
+  person.trellises[0].reset(ms, room, changeDb);
+  return Object.assign(person, { room, sinceMs, ms, heardS: Math.floor(ms / 1000), state, reported: state === 'lost', stay: { room, sinceMs } });
+}
+
 /** @typedef {{second: number, rooms: number[], lessDb: number[], deaf: boolean[]}} Advice lessDb, deaf (no device there can hear): in the order of rooms */
 
 /** A number of an id (FNV-1a). @param {string} id */
@@ -112,4 +123,4 @@ function reportEvent(staying, type, ts, model, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(staying, model) });
 }
 
-module.exports = { Person, emptyOutcome, isHere, presenceOf, reportEvent, reportStay, roomId, rounded, stateAt, whoWhere };
+module.exports = { Person, emptyOutcome, isHere, knownPerson, presenceOf, reportEvent, reportStay, roomId, rounded, stateAt, whoWhere };

@@ -7,17 +7,17 @@ const { newOdds, shareOf } = require('./trellis');
  * Why somebody is said to be where they are: for people who examine it, not for the locator. Pure.
  * @typedef {import('../locator').Trace} Trace
  * @param {import('./person').Person} person
- * @param {import('./follow').Following} following
+ * @param {import('./belief').Belief} belief
  * @returns {Trace}
  */
-function traceOf(person, following) {
-  const { model: { rooms, sources }, settings, adviser, around } = following;
-  const { hearing, ms, room, strength } = person;
+function traceOf(person, belief) {
+  const { model: { rooms, sources }, settings, adviser, around } = belief;
+  const { hearing, ms, room: present } = person;
   const odds = newOdds();
   const trellis = person.trellises[person.isAdvised ? 1 : 0];
   trellis.odds(false, [], settings, odds);
   const likeliest = odds.rooms.map((room, n) => /** @type {const} */ ([room, odds.scores[n]])).sort(([a, one], [b, other]) => other - one || a - b).slice(0, MAX_ROOMS)
-    .map(([its, score]) => ({ its, score, room: /** @type {import('./model').Room} */ (rooms[its]) })).filter((one) => one.room);
+    .flatMap(([its, score]) => (rooms[its] ? [{ its, score, id: rooms[its].id, level: rooms[its].level }] : []));
   const expected = adviser?.explain(person, ms, likeliest.map(({ its }) => its), around);
   const heard = hearing.sources.flatMap((number, k) => {
     const source = sources[number];
@@ -29,15 +29,15 @@ function traceOf(person, following) {
       expected: likeliest.map(({ its }) => expected?.get(its)?.get(number)).map((dbm) => (dbm === undefined ? null : round(dbm))),
     }];
   });
-  const rival = likeliest.find(({ its }) => its !== room);
-  const leadNats = rival && room >= 0 ? (rival.score - trellis.scoreOf(room)) / settings.natDb : 0;
+  const rival = likeliest.find(({ its }) => its !== present);
+  const leadNats = rival && present >= 0 ? (rival.score - trellis.scoreOf(present)) / settings.natDb : 0;
   return {
-    staff_id: person.id, ts: ms, room: rooms[room]?.id ?? null,
-    rooms: likeliest.map(({ room: one, score }) => (
-      { room: one.id, level: one.level, probability: round(shareOf(score, odds, settings), 1000) })),
+    staff_id: person.id, ts: ms, room: rooms[present]?.id ?? null,
+    rooms: likeliest.map(({ id, level, score }) => (
+      { room: id, level, probability: round(shareOf(score, odds, settings), 1000) })),
     heard: heard.sort((a, b) => b.rssi - a.rssi),
     ...strengthOf(person),
-    change: rival === undefined || room < 0 ? null : { room: rival.room.id, lead_nats: round(leadNats), needed_nats: 0 },
+    change: rival === undefined || present < 0 ? null : { room: rival.id, lead_nats: round(leadNats), needed_nats: 0 },
   };
 }
 
