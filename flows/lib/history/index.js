@@ -2,7 +2,7 @@
 'use strict';
 
 const { createPages } = require('./pages');
-const { Track } = require('./track');
+const { Track, surenessWord } = require('./track');
 const { createInternTable } = require('./intern-table');
 
 /**
@@ -20,7 +20,7 @@ const BOUNDS = Object.freeze({
   graceMs: 10_000,
   points: 600, // a person: one a second for the five minutes, and as many again for changes of room
   people: 50_000,
-  pages: 250_000, // 96 MB: 25,000 people at one location a second
+  pages: 250_000, // 128 MB: 25,000 people at one location a second
   places: 20_000,
   beacons: 100_000,
 });
@@ -41,6 +41,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   let places = createInternTable(bounds.places);
   /** @type {import('./intern-table').InternTable<string>} */
   let beacons = createInternTable(bounds.beacons);
+  /** Rooms that somebody may be in instead, by id. @type {import('./intern-table').InternTable<string>} */
+  let runnersUp = createInternTable(bounds.places);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
   let unknownPeopleFloorMs = 0;
   let latestFloorMs = 0;
@@ -52,7 +54,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
    * @param {Location} location one at the same millisecond replaces the earlier
    * @param {number} nowMs
    */
-  function add({ ts, staff_id: staffId, level, room, beacon, rssi }, nowMs) {
+  function add({ ts, staff_id: staffId, level, room, beacon, rssi, probability = null, runner_up: other = null, corrected }, nowMs) {
     onPerson(staffId);
     let track = people.get(staffId);
     if (!track) {
@@ -69,7 +71,11 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
     const place = places.of(`${level}\n${room}`, { level, room });
     const beaconNumber = beacons.of(beacon, beacon);
-    if (place < 0 || beaconNumber < 0 || !track.put(ts, place, rssi, beaconNumber)) {
+    const pct = probability === null ? null : Math.round(probability * 100);
+    const hasOther = other !== null && pct !== null && pct < 100;
+    const runnerUp = hasOther ? runnersUp.of(other, other) : -1;
+    const isFull = place < 0 || beaconNumber < 0 || (hasOther && runnerUp < 0);
+    if (isFull || !track.put(ts, place, rssi, beaconNumber, surenessWord(pct, runnerUp, corrected === true))) {
       track.remove(ts);
       leaveOut(track, ts);
       latestFloorMs = Math.max(latestFloorMs, ts + 1);
@@ -125,7 +131,13 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   /** @param {string} staffId @param {Track} track @param {number} index @returns {Location} */
   function locationAt(staffId, track, index) {
     const { level, room } = places.at(track.placeAt(index));
-    return { ts: track.msAt(index), staff_id: staffId, level, room, beacon: beacons.at(track.beaconAt(index)), rssi: track.rssiAt(index) };
+    const pct = track.surePctAt(index);
+    const other = track.runnerUpAt(index);
+    /** @type {Location} */
+    const location = { ts: track.msAt(index), staff_id: staffId, level, room, beacon: beacons.at(track.beaconAt(index)), rssi: track.rssiAt(index),
+      probability: pct === null ? null : pct / 100, runner_up: other < 0 ? null : runnersUp.at(other) };
+    if (track.isCorrectedAt(index)) location.corrected = true;
+    return location;
   }
 
   /** @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive @returns {Location[]} ascending */
@@ -176,21 +188,26 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     }
     if (places.isFilling()) places = renewed(places, bounds.places, (track, index) => track.placeAt(index), 'place');
     if (beacons.isFilling()) beacons = renewed(beacons, bounds.beacons, (track, index) => track.beaconAt(index), 'beacon');
+    if (runnersUp.isFilling()) runnersUp = renewed(runnersUp, bounds.places, (track, index) => track.runnerUpAt(index), 'runnerUp');
   }
 
   /**
-   * The places or beacons in use, under new numbers.
+   * The places, beacons or runners-up in use, under new numbers.
    * @template T @param {import('./intern-table').InternTable<T>} table @param {number} limit
-   * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'} which
+   * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'|'runnerUp'} which
    */
   function renewed(table, limit, read, which) {
     /** @type {import('./intern-table').InternTable<T>} */
     const next = createInternTable(limit);
     for (const track of people.values()) {
       for (let index = 0; index < track.count; index += 1) {
-        const number = next.of(table.keyAt(read(track, index)), table.at(read(track, index)));
+        const before = read(track, index);
+        if (before < 0) continue;
+        const number = next.of(table.keyAt(before), table.at(before));
         const place = which === 'place' ? number : track.placeAt(index);
-        track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index));
+        const runnerUp = which === 'runnerUp' ? number : track.runnerUpAt(index);
+        track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index),
+          surenessWord(track.surePctAt(index), runnerUp, track.isCorrectedAt(index)));
       }
     }
     return next;
@@ -218,7 +235,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
 }
 
 /** @param {Location} a @param {Location} b of one person and time */
-const isSame = (a, b) => a.room === b.room && a.level === b.level && a.beacon === b.beacon && a.rssi === b.rssi;
+const isSame = (a, b) => a.room === b.room && a.level === b.level && a.beacon === b.beacon && a.rssi === b.rssi
+  && a.probability === b.probability && a.runner_up === b.runner_up && (a.corrected || !b.corrected);
 
 /** Sweeping visits everybody; the bounds hold without it. */
 const SWEEP_MS = 60_000;

@@ -18,7 +18,9 @@ function createAnswers(people, siteOf, site) {
   /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
   function stayOf(person) {
     const { lookahead, following } = siteOf(person);
-    return lookahead.roomOf(person.slot) < 0 ? person : { ...person, ...following.stayingOf(person) };
+    if (lookahead.roomOf(person.slot) < 0) return person;
+    const staying = following.stayingOf(person);
+    return { ...person, ...staying, ...(staying.room === person.room ? {} : { probability: null, runnerUp: -1 }) };
   }
 
   /**
@@ -34,7 +36,7 @@ function createAnswers(people, siteOf, site) {
     return person.room === stay.room;
   }
 
-  /** @param {(person: Person) => Pick<Person, 'id'|'room'|'sinceMs'|'ms'>} view @returns {Presence[]} */
+  /** @param {(person: Person) => Parameters<typeof presenceOf>[0]} view @returns {Presence[]} */
   const everybody = (view) => [...people.values()].flatMap((person) => {
     const its = siteOf(person);
     const one = view(person);

@@ -66,6 +66,7 @@ const CONSTANTS = Object.freeze({
   lateMs: 5000, // gateway clocks differ by 2 s, so readings 4 s apart may belong together; older ones are late
   staleMs: 30_000, // contract
   lostMs: 60_000, // contract
+  probableMs: 5000, // contract: so far apart are reports that somebody is only probably there, or is so no more
   goneMs: 15 * 60_000, // people are forgotten: as long as /retrieveformonitoring reaches back
 });
 

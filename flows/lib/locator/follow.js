@@ -3,7 +3,8 @@
 
 const { choose } = require('./choose');
 const { offsetSampleOf } = require('./offset-samples');
-const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = require('./person');
+const { beganAt, isHere, presenceOf, stateAt, surenessOf, reportEvent, reportStay } = require('./person');
+const { isProbable, rounded } = require('../shared/probable');
 
 /**
  * What readings and the passing of time do to one person.
@@ -46,6 +47,8 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     if (moved && room >= 0) reportMove(person, { id: person.id, room, sinceMs }, change, arriving && person.guess, ms, outcome);
     person.ms = ms;
     person.reported = false;
+    person.probability = rounded(chances[person.room]);
+    person.runnerUp = runnerUp(person.room);
     reportLocation(person, moved, heard, outcome);
     lookahead.note(person.slot, beliefs.possible, chances);
     const sure = touched || (devices >= settings.sureDevices && chances[person.room] >= settings.sureShare);
@@ -53,6 +56,20 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     if (arriving && !sure && isEarly(person)) return;
     if (moved || arriving) reportEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
     if (person.state !== state || moved) reportPresence(person, state, outcome);
+    else if (isProbable(person.probability) !== person.isProbable && ms - person.probableMs >= settings.probableMs) {
+      person.probableMs = ms;
+      reportPresence(person, state, outcome);
+    }
+  }
+
+  /** The likeliest room but one. @param {number} room @returns {number} -1: there is none */
+  function runnerUp(room) {
+    let best = -1;
+    for (let n = 0; n < beliefs.possible.count; n += 1) {
+      const one = beliefs.possible.rooms[n];
+      if (one !== room && (best < 0 || chances[one] > chances[best])) best = one;
+    }
+    return best;
   }
 
   /** The next reading may say nothing about before. @param {Person} person @param {number} ms @param {boolean} touched
@@ -73,12 +90,13 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     const from = Math.max(0, sources.findIndex((source) => radio.sources[source].room === room));
     const location = { second, beacon: tag || radio.sources[sources[from]].id, rssi: Math.round(rssis[from]), room };
     lookahead.add(slot, location, ms, (decision) => correct(person, decision, outcome));
-    outcome.locations.push(locationOf(id, location, room));
+    outcome.locations.push(locationOf(id, location, person));
   }
 
-  /** @param {string} id @param {{second: number, beacon: string, rssi: number}} heard @param {number} room */
-  const locationOf = (id, { second, beacon, rssi }, room) => (
-    { ts: second * 1000, staff_id: id, level: rooms[room].level, room: rooms[room].id, beacon, rssi });
+  /** @param {string} id @param {{second: number, beacon: string, rssi: number, room: number}} location
+   * @param {{probability: number|null, runnerUp: number}} sureness of it */
+  const locationOf = (id, { second, beacon, rssi, room }, { probability, runnerUp: other }) => (
+    { ts: second * 1000, staff_id: id, level: rooms[room].level, room: rooms[room].id, beacon, rssi, ...surenessOf(probability, other, rooms) });
 
   /**
    * What history says of a second, where that is another room than was reported.
@@ -86,8 +104,8 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
    */
   function correct(person, decision, outcome) {
     const { id, slot } = person;
-    const { second, room, reported, before, beforeMs } = decision;
-    if (room !== reported) outcome.locations.push(locationOf(id, decision, room));
+    const { room, second, sureness, before, beforeMs } = decision;
+    if (sureness) outcome.locations.push({ ...locationOf(id, decision, sureness), corrected: true });
     const agrees = room === person.room && person.sinceMs < (second + 1) * 1000;
     // live knows it to the millisecond
     if (agrees && before >= 0 && Math.abs(person.sinceMs - decision.sinceMs) < 1000) lookahead.correctStayStart(slot, person.sinceMs);
@@ -98,7 +116,7 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     }
     if (!agrees || person.sinceMs === sinceMs) return;
     beganAt(person, sinceMs);
-    if (isHere(person)) outcome.presences.push(presenceOf(person, person.state, rooms));
+    if (isHere(person)) reportPresence(person, person.state, outcome);
   }
 
   /** Nothing more is to be heard for now: what is open of history is decided. @param {Person} person @param {Outcome} outcome */
@@ -115,6 +133,7 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     person.state = state;
     // a drained backlog moves a lost person's history, which nobody watches live
     if (unseen && state === 'lost') return;
+    person.isProbable = isProbable(person.probability);
     outcome.presences.push(presenceOf(person, state, rooms));
   }
 

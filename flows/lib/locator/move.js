@@ -39,7 +39,8 @@ function move(person, from, into, cellOf, outcome) {
   const slot = into.open(from.learnedStrengths.of(person.slot), known, sinceMs);
   into.beliefs.restore(slot, from.beliefs.cells(person.slot).flatMap(([cell, probability]) => (
     cellOf[cell] < 0 ? [] : [[cellOf[cell], probability]])));
-  Object.assign(person, { room, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, slot });
+  const runnerUp = roomIn({ room: person.runnerUp }, from, into);
+  Object.assign(person, { room, runnerUp, last: -1, lastStayMs: 0, rival: room, rivalAfterMs: 0, slot });
 }
 
 /**

@@ -9,9 +9,12 @@
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./choose').Choice & import('./reorder-buffer').Buffered & {id: string, slot: number, heardS: number,
- *   state: State|'new', reported: boolean, first: boolean}} Person
+ *   state: State|'new', reported: boolean, first: boolean, probability: number|null, runnerUp: number, isProbable: boolean,
+ *   probableMs: number}} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was reported, new until then;
- *   reported: the stay so far was handed out; first: history knows no other room before
+ *   reported: the stay so far was handed out; first: history knows no other room before; probability: of the room, two decimals,
+ *   null: not known; runnerUp: the likeliest other room, -1: none; isProbable: whether that was reported last; probableMs: when it
+ *   was reported for itself alone
  */
 
 /** @returns {Outcome} */
@@ -20,7 +23,7 @@ const emptyOutcome = () => ({ locations: [], late: [], stays: [], events: [], pr
 /** @param {string} id @param {number} slot @returns {Person} */
 const newPerson = (id, slot) => ({
   id, slot, waiting: null, phoneMs: null, heardS: 0, ms: -Infinity,
-  state: 'new', reported: true, first: true, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
+  state: 'new', reported: true, first: true, probability: null, runnerUp: -1, isProbable: false, probableMs: -Infinity, room: -1, sinceMs: 0, guess: false, last: -1, lastStayMs: 0, rival: -1, rivalAfterMs: 0,
 });
 
 /**
@@ -36,8 +39,20 @@ function beganAt(person, sinceMs) {
   person.sinceMs = sinceMs;
 }
 
-/** @param {Staying & {ms: number}} person @param {State} state @param {import('./plan').Room[]} rooms @returns {Presence} */
-const presenceOf = (person, state, rooms) => ({ ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state });
+/**
+ * @param {number|null} probability two decimals @param {number} runnerUp @param {import('./plan').Room[]} rooms
+ * @returns {import('../locator').Sureness}
+ */
+const surenessOf = (probability, runnerUp, rooms) => (
+  { probability: probability ?? null, runner_up: probability !== 1 && runnerUp >= 0 ? rooms[runnerUp].id : null });
+
+/**
+ * @param {Staying & Pick<Person, 'ms'|'probability'|'runnerUp'>} person @param {State} state @param {import('./plan').Room[]} rooms
+ * @returns {Presence}
+ */
+const presenceOf = (person, state, rooms) => ({
+  ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state, ...surenessOf(person.probability, person.runnerUp, rooms),
+});
 
 /**
  * Whether it was reported that they are there.
@@ -75,4 +90,4 @@ function reportEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };
+module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, surenessOf, reportEvent, reportStay };
