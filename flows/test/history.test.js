@@ -131,7 +131,8 @@ test('how sure each is comes back; what was corrected once stays so; rooms nobod
     const [newest] = history.between('0', now, now);
     if (newest) assert.deepEqual(newest, one);
   }
-  const later = T + 1_000_000;
+  const later = T + 1_100_000;
+  history.sweep(later);
   history.add({ ...at(later), probability: 0.5, runner_up: 'c' }, later);
   assert.equal(history.between('0', later, later)[0]?.runner_up, 'c');
 });
