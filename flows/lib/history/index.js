@@ -2,8 +2,8 @@
 'use strict';
 
 const { createPages } = require('./pages');
-const { Track, surenessWord } = require('./track');
-const { createInternTable } = require('./intern-table');
+const { Track } = require('./track');
+const { createWords } = require('./words');
 
 /**
  * The last minutes of every staff member's locations, in memory, so that a recent window needs no database. Bounded in
@@ -37,12 +37,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
   const people = new Map();
-  /** @type {import('./intern-table').InternTable<Place>} */
-  let places = createInternTable(bounds.places);
-  /** @type {import('./intern-table').InternTable<string>} */
-  let beacons = createInternTable(bounds.beacons);
-  /** Rooms that somebody may be in instead, by id. @type {import('./intern-table').InternTable<string>} */
-  let runnersUp = createInternTable(bounds.places);
+  const words = createWords(bounds);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
   let unknownPeopleFloorMs = 0;
   let latestFloorMs = 0;
@@ -54,7 +49,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
    * @param {Location} location one at the same millisecond replaces the earlier
    * @param {number} nowMs
    */
-  function add({ ts, staff_id: staffId, level, room, beacon, rssi, probability = null, runner_up: other = null, corrected }, nowMs) {
+  function add(location, nowMs) {
+    const { ts, staff_id: staffId } = location;
     onPerson(staffId);
     let track = people.get(staffId);
     if (!track) {
@@ -69,13 +65,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     }
     track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
-    const place = places.of(`${level}\n${room}`, { level, room });
-    const beaconNumber = beacons.of(beacon, beacon);
-    const pct = probability === null ? null : Math.round(probability * 100);
-    const hasOther = other !== null && pct !== null && pct < 100;
-    const runnerUp = hasOther ? runnersUp.of(other, other) : -1;
-    const isFull = place < 0 || beaconNumber < 0 || (hasOther && runnerUp < 0);
-    if (isFull || !track.put(ts, place, rssi, beaconNumber, surenessWord(pct, runnerUp, corrected === true))) {
+    const numbers = words.numbersOf(location);
+    if (!numbers || !track.put(ts, numbers.place, location.rssi, numbers.beacon, numbers.sureness)) {
       track.remove(ts);
       leaveOut(track, ts);
       latestFloorMs = Math.max(latestFloorMs, ts + 1);
@@ -123,21 +114,9 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
       const ms = track.msAt(index);
       if (ms < fromMs) break;
       found.ms.push(ms);
-      found.places.push(places.at(track.placeAt(index)));
+      found.places.push(words.placeOf(track, index));
     }
     return found;
-  }
-
-  /** @param {string} staffId @param {Track} track @param {number} index @returns {Location} */
-  function locationAt(staffId, track, index) {
-    const { level, room } = places.at(track.placeAt(index));
-    const pct = track.surePctAt(index);
-    const other = track.runnerUpAt(index);
-    /** @type {Location} */
-    const location = { ts: track.msAt(index), staff_id: staffId, level, room, beacon: beacons.at(track.beaconAt(index)), rssi: track.rssiAt(index),
-      probability: pct === null ? null : pct / 100, runner_up: other < 0 ? null : runnersUp.at(other) };
-    if (track.isCorrectedAt(index)) location.corrected = true;
-    return location;
   }
 
   /** @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive @returns {Location[]} ascending */
@@ -147,7 +126,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     const found = [];
     if (!track) return found;
     const end = track.indexFrom(toMs + 1);
-    for (let index = track.indexFrom(fromMs); index < end; index += 1) found.push(locationAt(staffId, track, index));
+    for (let index = track.indexFrom(fromMs); index < end; index += 1) found.push(words.locationOf(staffId, track, index));
     return found;
   }
 
@@ -171,7 +150,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     /** @type {Location[]} */
     const found = [];
     for (const [staffId, track] of people) {
-      if (track.count > 0 && track.newestMs >= fromMs) found.push(locationAt(staffId, track, track.count - 1));
+      if (track.count > 0 && track.newestMs >= fromMs) found.push(words.locationOf(staffId, track, track.count - 1));
     }
     return found;
   }
@@ -186,31 +165,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
         people.delete(id);
       } else track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     }
-    if (places.isFilling()) places = renewed(places, bounds.places, (track, index) => track.placeAt(index), 'place');
-    if (beacons.isFilling()) beacons = renewed(beacons, bounds.beacons, (track, index) => track.beaconAt(index), 'beacon');
-    if (runnersUp.isFilling()) runnersUp = renewed(runnersUp, bounds.places, (track, index) => track.runnerUpAt(index), 'runnerUp');
-  }
-
-  /**
-   * The places, beacons or runners-up in use, under new numbers.
-   * @template T @param {import('./intern-table').InternTable<T>} table @param {number} limit
-   * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'|'runnerUp'} which
-   */
-  function renewed(table, limit, read, which) {
-    /** @type {import('./intern-table').InternTable<T>} */
-    const next = createInternTable(limit);
-    for (const track of people.values()) {
-      for (let index = 0; index < track.count; index += 1) {
-        const before = read(track, index);
-        if (before < 0) continue;
-        const number = next.of(table.keyAt(before), table.at(before));
-        const place = which === 'place' ? number : track.placeAt(index);
-        const runnerUp = which === 'runnerUp' ? number : track.runnerUpAt(index);
-        track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index),
-          surenessWord(track.surePctAt(index), runnerUp, track.isCorrectedAt(index)));
-      }
-    }
-    return next;
+    words.renew(people);
   }
 
   return {

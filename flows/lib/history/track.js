@@ -4,8 +4,8 @@
 const { PAGE_POINTS, POINT_WORDS } = require('./pages');
 
 /**
- * One person's last minutes, ascending by time, four 32-bit words a point: time, place and RSSI, beacon, sureness. No two points of a track may lie 49 days apart:
- * of a time only the lower 32 bits are kept, the newest gives the rest.
+ * One person's last minutes, ascending by time, four 32-bit words a point: time, place and RSSI, beacon, sureness.
+ * No two points of a track may lie 49 days apart: of a time only the lower 32 bits are kept, the newest gives the rest.
  */
 
 /** Only a clock that was wrong by weeks puts points so far apart: what is on its far side is given up. */
@@ -13,9 +13,11 @@ const SPAN_MS = 2 ** 31;
 
 /**
  * How sure a location is, in one word.
- * @param {number|null} pct 0 … 100, null: not known @param {number} runnerUp number of a room, −1: none; 0 … 65,534 @param {boolean} corrected
+ * @param {number|null} pct 0 … 100, null: not known @param {number} runnerUp number of a room, −1: none; 0 … 65,534
+ * @param {boolean} corrected
  */
-const surenessWord = (pct, runnerUp, corrected) => ((runnerUp + 1) << 16) | (corrected ? CORRECTED : 0) | (pct === null ? 0 : pct + 1);
+const surenessWord = (pct, runnerUp, corrected) =>
+  (((runnerUp + 1) << 16) | (corrected ? CORRECTED : 0) | (pct === null ? 0 : pct + 1)) >>> 0;
 const CORRECTED = 0x100;
 
 class Track {
@@ -147,6 +149,22 @@ class Track {
   /** @param {number} index @param {number} place @param {number} rssi @param {number} beacon @param {number} sureness */
   set(index, place, rssi, beacon, sureness) {
     this.write(index, this.read(index, 0), (place << 16) | (rssi & 0xffff), beacon, sureness);
+  }
+
+  /** @param {number} index @param {number} place */
+  setPlace(index, place) {
+    this.set(index, place, this.rssiAt(index), this.beaconAt(index), this.read(index, 3));
+  }
+
+  /** @param {number} index @param {number} beacon */
+  setBeacon(index, beacon) {
+    this.set(index, this.placeAt(index), this.rssiAt(index), beacon, this.read(index, 3));
+  }
+
+  /** @param {number} index @param {number} runnerUp */
+  setRunnerUp(index, runnerUp) {
+    const sureness = surenessWord(this.surePctAt(index), runnerUp, this.isCorrectedAt(index));
+    this.set(index, this.placeAt(index), this.rssiAt(index), this.beaconAt(index), sureness);
   }
 
   /** Forget the point of a millisecond, if there is one. @param {number} ms */

@@ -3,8 +3,9 @@
 
 const { choose } = require('./choose');
 const { offsetSampleOf } = require('./offset-samples');
-const { beganAt, isHere, presenceOf, stateAt, surenessOf, reportEvent, reportStay } = require('./person');
-const { isProbable, rounded } = require('../shared/probable');
+const { beganAt, isHere, presenceOf, stateAt, reportEvent, reportStay } = require('./person');
+const { isProbable } = require('../shared/probable');
+const { surenessOf, sureLive } = require('./sureness');
 
 /**
  * What readings and the passing of time do to one person.
@@ -47,8 +48,7 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     if (moved && room >= 0) reportMove(person, { id: person.id, room, sinceMs }, change, arriving && person.guess, ms, outcome);
     person.ms = ms;
     person.reported = false;
-    person.probability = rounded(chances[person.room]);
-    person.runnerUp = runnerUp(person.room);
+    Object.assign(person, sureLive(person.room, beliefs.possible, chances));
     reportLocation(person, moved, heard, outcome);
     lookahead.note(person.slot, beliefs.possible, chances);
     const sure = touched || (devices >= settings.sureDevices && chances[person.room] >= settings.sureShare);
@@ -56,20 +56,14 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
     if (arriving && !sure && isEarly(person)) return;
     if (moved || arriving) reportEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : ms, rooms, outcome);
     if (person.state !== state || moved) reportPresence(person, state, outcome);
-    else if (isProbable(person.probability) !== person.isProbable && ms - person.probableMs >= settings.probableMs) {
-      person.probableMs = ms;
-      reportPresence(person, state, outcome);
-    }
+    else reportSureness(person, state, outcome);
   }
 
-  /** The likeliest room but one. @param {number} room @returns {number} -1: there is none */
-  function runnerUp(room) {
-    let best = -1;
-    for (let n = 0; n < beliefs.possible.count; n += 1) {
-      const one = beliefs.possible.rooms[n];
-      if (one !== room && (best < 0 || chances[one] > chances[best])) best = one;
-    }
-    return best;
+  /** Where the word *probably* comes or goes. @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
+  function reportSureness(person, state, outcome) {
+    if (isProbable(person.probability) === person.isProbable || person.ms - person.probableMs < settings.probableMs) return;
+    person.probableMs = person.ms;
+    reportPresence(person, state, outcome);
   }
 
   /** The next reading may say nothing about before. @param {Person} person @param {number} ms @param {boolean} touched
@@ -94,9 +88,9 @@ function createFollowing(model, beliefs, hearing, learnedStrengths, lookahead, r
   }
 
   /** @param {string} id @param {{second: number, beacon: string, rssi: number, room: number}} location
-   * @param {{probability: number|null, runnerUp: number}} sureness of it */
-  const locationOf = (id, { second, beacon, rssi, room }, { probability, runnerUp: other }) => (
-    { ts: second * 1000, staff_id: id, level: rooms[room].level, room: rooms[room].id, beacon, rssi, ...surenessOf(probability, other, rooms) });
+   * @param {import('./sureness').Sure} sure */
+  const locationOf = (id, { second, beacon, rssi, room }, sure) => (
+    { ts: second * 1000, staff_id: id, level: rooms[room].level, room: rooms[room].id, beacon, rssi, ...surenessOf(sure, rooms) });
 
   /**
    * What history says of a second, where that is another room than was reported.

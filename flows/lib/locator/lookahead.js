@@ -2,9 +2,9 @@
 'use strict';
 
 const { neededOf } = require('./choose');
-const { rounded } = require('../shared/probable');
 const { createIdTable } = require('./id-table');
 const { longer, slotsFor } = require('./slots');
+const { sureLater } = require('./sureness');
 
 /**
  * The room of each second as history has it: chosen once `lookaheadS` more seconds are known, by the mean of the log
@@ -13,10 +13,11 @@ const { longer, slotsFor } = require('./slots');
  * second may be reported twice: when it is heard, and when history says another room. People live in slots of shared arrays.
  * @typedef {ReturnType<typeof createLookahead>} Lookahead
  * @typedef {{second: number, beacon: string, rssi: number, reported: number, room: number, sinceMs: number, before: number,
- *   beforeMs: number, sureness: {probability: number, runnerUp: number}|null}} Decision one second of history; reported: the room that was reported for it; room: the room of history, and
+ *   beforeMs: number, sureness: import('./sureness').Sure|null}} Decision one second of history; reported: the room that was
+ *   reported for it; room: the room of history, and
  *   sinceMs: when it was entered; before: the room that they left with this second, -1 when it is the same one or none is
- *   known, and beforeMs: when that was entered; sureness of a room that
- *   was not reported: its probability, two decimals, and the likeliest other room, -1: none
+ *   known, and beforeMs: when that was entered; sureness: of a room that
+ *   was not reported
  * @param {import('./constants').Settings} settings
  */
 function createLookahead(settings) {
@@ -96,7 +97,7 @@ function createLookahead(settings) {
     const decision = {
       second, beacon: beacons.idOf(beacon[first]), rssi: rssi[first], reported: reported[first], room: room[slot],
       sinceMs: sinceMs[slot], before: changes ? before : -1, beforeMs: enteredMs,
-      sureness: room[slot] === reported[first] ? null : surenessOf(room[slot], many),
+      sureness: room[slot] === reported[first] ? null : sureLater(room[slot], sums, many),
     };
     drop(slot);
     return decision;
@@ -110,17 +111,6 @@ function createLookahead(settings) {
   function leaves(first, many, best, before, needed) {
     const lead = (sums.get(best) - (sums.get(before) ?? 0)) / many;
     return lead > needed && leadAt(first + Math.min(1, many - 1), best, before) > -needed;
-  }
-
-  /** By the means of the log probabilities in `sums`. @param {number} its room @param {number} many seconds they are of */
-  function surenessOf(its, many) {
-    let whole = sums.has(its) ? 0 : 1;
-    let runnerUp = -1;
-    for (const [one, sum] of sums) {
-      whole += Math.exp(sum / many);
-      if (one !== its && (runnerUp < 0 || sum > sums.get(runnerUp))) runnerUp = one;
-    }
-    return { probability: rounded(Math.exp((sums.get(its) ?? 0) / many) / whole), runnerUp };
   }
 
   return {

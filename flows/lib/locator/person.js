@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { surenessOf } = require('./sureness');
+
 /**
  * One staff member's state, and what is reported about its changes. Pure.
  * @typedef {import('../locator').State} State
@@ -9,12 +11,10 @@
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./choose').Choice & import('./reorder-buffer').Buffered & {id: string, slot: number, heardS: number,
- *   state: State|'new', reported: boolean, first: boolean, probability: number|null, runnerUp: number, isProbable: boolean,
- *   probableMs: number}} Person
+ *   state: State|'new', reported: boolean, first: boolean, isProbable: boolean, probableMs: number} & import('./sureness').Sure} Person
  *   slot: of the belief; heardS: our clock, in seconds, when anything of them came in; state: as it was reported, new until then;
- *   reported: the stay so far was handed out; first: history knows no other room before; probability: of the room, two decimals,
- *   null: not known; runnerUp: the likeliest other room, -1: none; isProbable: whether that was reported last; probableMs: when it
- *   was reported for itself alone
+ *   reported: the stay so far was handed out; first: history knows no other room before; isProbable: whether that was reported
+ *   last of their room; probableMs: when it was reported for itself alone
  */
 
 /** @returns {Outcome} */
@@ -40,18 +40,11 @@ function beganAt(person, sinceMs) {
 }
 
 /**
- * @param {number|null} probability two decimals @param {number} runnerUp @param {import('./plan').Room[]} rooms
- * @returns {import('../locator').Sureness}
- */
-const surenessOf = (probability, runnerUp, rooms) => (
-  { probability: probability ?? null, runner_up: probability !== 1 && runnerUp >= 0 ? rooms[runnerUp].id : null });
-
-/**
  * @param {Staying & Pick<Person, 'ms'|'probability'|'runnerUp'>} person @param {State} state @param {import('./plan').Room[]} rooms
  * @returns {Presence}
  */
 const presenceOf = (person, state, rooms) => ({
-  ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state, ...surenessOf(person.probability, person.runnerUp, rooms),
+  ...whoWhere(person, rooms), since: person.sinceMs, ts: person.ms, state, ...surenessOf(person, rooms),
 });
 
 /**
@@ -90,4 +83,4 @@ function reportEvent(person, type, ts, rooms, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(person, rooms) });
 }
 
-module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, surenessOf, reportEvent, reportStay };
+module.exports = { beganAt, emptyOutcome, isHere, learnedStrengthOf, newPerson, presenceOf, stateAt, reportEvent, reportStay };

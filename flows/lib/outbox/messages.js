@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { howSure } = require('../shared/probable');
+const { howSure, isProbable } = require('../shared/probable');
 
 /**
  * What was found out, as messages for the broker (the contract's payloads).
@@ -62,6 +62,12 @@ const presenceMessage = (presence) => ({
   topic: `sda/v1/staff/${presence.staff_id}/location`, retain: true,
   payload: JSON.stringify({ ...presence, ...howSure(presence) }),
 });
+
+/**
+ * By what a presence is another one than before: not by a probability that is a little higher.
+ * @param {import('../locator').Presence} presence
+ */
+const wordsOf = ({ probability, runner_up: _, ...presence }) => JSON.stringify({ ...presence, probably: isProbable(probability) });
 
 /**
  * An event, with who or what it is about as its `subject`: two events of one moment differ in it.
@@ -141,4 +147,4 @@ function messagesOf(kind, items) {
   return messages;
 }
 
-module.exports = { locationMessages, presenceMessage, eventOf, messagesOf, isKind, refusalOf, Unpublishable };
+module.exports = { locationMessages, presenceMessage, wordsOf, eventOf, messagesOf, isKind, refusalOf, Unpublishable };

@@ -12,7 +12,10 @@ const T0 = 1_700_000_000_000;
 const building = house();
 const ROOMS = new Set(building.rooms.keys());
 
-/** Who is heard once a second, and what is found of them. @param {(s: number) => {beacon: string, rssi: number}[]} heard @param {number} seconds */
+/**
+ * Who is heard once a second, and what is found of them.
+ * @param {(s: number) => {beacon: string, rssi: number}[]} heard @param {number} seconds
+ */
 function located(heard, seconds) {
   const locator = createLocator(building);
   const outcome = emptyOutcome();
