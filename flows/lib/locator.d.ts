@@ -15,22 +15,31 @@ export type Saved = any;
 export type State = 'present' | 'stale' | 'lost';
 
 /**
- * ts: the second it is about, epoch ms; beacon and rssi (dBm) of the strongest reading from that room, or of all. One sent
- * again for the same second replaces the earlier one.
+ * probability: that they are in this room, 0 to 1, two decimals; null: not known (located by an earlier version, or not heard since a
+ * start). runner_up: id of the likeliest other room; null where there is none, and always where probability is 1 or null.
  */
-export type Location = { ts: number; staff_id: string; level: string; room: string; beacon: string; rssi: number;
-  probability: number; runner_up: string | null; corrected?: true };
+export type Sureness = { probability: number | null; runner_up: string | null };
+/**
+ * ts: the second it is about, epoch ms; beacon and rssi (dBm) of the strongest reading from that room, or of all. One sent
+ * again for the same second replaces the earlier one. corrected: history, which knows what came after it, replaces what was said of that
+ * second live; only where that is so, and from then on always.
+ */
+export type Location = {
+  ts: number; staff_id: string; level: string; room: string; beacon: string; rssi: number; corrected?: true;
+} & Sureness;
 /** ts = enter_ms; sent again with a later leave_ms when it turns out to have gone on. */
 export type Stay = {
   ts: number; staff_id: string; level: string; room: string; enter_ms: number; leave_ms: number; duration_s: number;
 };
 export type LocationEvent = { ts: number; type: 'enter' | 'leave' | 'lost'; staff_id: string; level: string; room: string };
-/** since, ts: epoch ms; ts: of the newest reading. */
-export type Presence = { staff_id: string; level: string; room: string; since: number; ts: number; state: State;
-  probability: number; runner_up: string | null };
+/** since, ts: epoch ms; ts: of the newest reading, and the probability is of then. */
+export type Presence = { staff_id: string; level: string; room: string; since: number; ts: number; state: State } & Sureness;
 /** Readings of a time that is over for this person: its history may be located anew. */
 export type Late = { staff_id: string; ts: number };
-/** What is new; presences only where room, its beginning or state changed. */
+/**
+ * What is new; presences only where room, its beginning or state changed, or the probability crossed 0.7 in either direction; of one
+ * person not twice within 5 s of event time for that alone.
+ */
 export type Outcome = {
   locations: Location[]; late: Late[]; stays: Stay[]; events: LocationEvent[]; presences: Presence[];
 };

@@ -16,7 +16,8 @@ const before = process.memoryUsage.rss();
 for (let s = 0; s < 420; s += 1) {
   const now = T + s * 1000;
   ids.forEach((id, i) => history.add({ ts: now - i % 1000, staff_id: id, level: 'L' + i % 7, room: 'room-' + (i + s) % 60,
-    beacon: 'C2A6' + (i + s) % 500, rssi: -60 - s % 30 }, now));
+    beacon: 'C2A6' + (i + s) % 500, rssi: -60 - s % 30,
+    probability: (i + s) % 101 / 100, runner_up: 'room-' + (i + s + 1) % 60, ...(s % 9 ? {} : { corrected: true }) }, now));
   history.sweep(now);
 }
 global.gc();

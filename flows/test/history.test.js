@@ -7,7 +7,8 @@ const { createHistory, BOUNDS, LATEST_MS } = require('../lib/history');
 
 const { keptMs: KEPT_MS, graceMs: GRACE_MS } = BOUNDS;
 const T = 1_700_000_000_000;
-const at = (ts, room = 'a', staff = '0', beacon = 'C2A628384B08') => ({ ts, staff_id: staff, level: 'L1', room, beacon, rssi: -60 });
+const at = (ts, room = 'a', staff = '0', beacon = 'C2A628384B08') => ({ ts, staff_id: staff, level: 'L1', room, beacon, rssi: -60,
+  probability: null, runner_up: null });
 
 test('locations come back in order, one a millisecond, the later added counts', () => {
   const history = createHistory(T);
@@ -109,6 +110,41 @@ function createModel() {
       .sort((a, b) => a.ts - b.ts),
   };
 }
+
+test('how sure each is comes back; what was corrected once stays so; rooms nobody may be in any more make room for others', () => {
+  const history = createHistory(T, { places: 8 });
+  const first = { ...at(T), probability: 0.63, runner_up: 'b' };
+  history.add(first, T);
+  assert.deepEqual(history.between('0', T, T), [first]);
+  const corrected = { ...at(T, 'b'), probability: 0.7, runner_up: 'a', corrected: true };
+  history.correct(corrected, T);
+  assert.deepEqual(history.between('0', T, T), [corrected]);
+  history.correct({ ...first, probability: 1, runner_up: 'b' }, T);
+  assert.deepEqual(history.between('0', T, T), [{ ...first, probability: 1, runner_up: null, corrected: true }], 'who is sure has no runner-up');
+  history.add({ ...at(T + 1), probability: 0, runner_up: null }, T);
+  assert.deepEqual(history.between('0', T + 1, T + 1), [{ ...at(T + 1), probability: 0 }], 'none is not unknown');
+  for (let s = 1; s < 100; s += 1) {
+    const now = T + s * 10_000;
+    const one = { ...at(now), probability: 0.5, runner_up: `room-${s}` };
+    history.add(one, now);
+    history.sweep(now);
+    const [newest] = history.between('0', now, now);
+    if (newest) assert.deepEqual(newest, one);
+  }
+  const later = T + 1_100_000;
+  history.sweep(later);
+  history.add({ ...at(later), probability: 0.5, runner_up: 'c' }, later);
+  assert.equal(history.between('0', later, later)[0]?.runner_up, 'c');
+});
+
+test('a location that is surer than it was said replaces the other one', () => {
+  const history = createHistory(T);
+  const said = [];
+  history.onCorrected((one) => said.push(one.probability));
+  const one = { ...at(T), probability: 0.5, runner_up: 'b' };
+  for (const probability of [0.5, 0.5, 0.9]) history.correct({ ...one, probability }, T);
+  assert.deepEqual(said, [0.9]);
+});
 
 const steps = fc.array(fc.oneof(
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('add'), staff: fc.constantFrom('0', '1', '2', '3'), back: fc.oneof(fc.constant(0),

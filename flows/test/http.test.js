@@ -445,3 +445,48 @@ test('behind a configured proxy callers are distinguished by X-Forwarded-For, an
   assert.equal((await call('198.51.100.8', { 'x-api-key': 'x' })).status, 401, 'who has guessed nothing');
   assert.equal((await call('192.0.2.1, 198.51.100.7', { 'x-api-key': 'x' })).status, 429, 'what a caller writes itself does not count');
 });
+
+test("how sure a room is changes no byte of HACS's answers", async (t) => {
+  const said = {};
+  for (const sureness of [{ probability: null, runner_up: null }, { probability: 0.41, runner_up: 'b' }, { probability: 1, runner_up: null, corrected: true }]) {
+    const rig = await api(t);
+    const one = { ts: (S - 5) * 1000, staff_id: '3', level: 'L1', room: 'a', beacon: BEACONS.a, rssi: -60, ...sureness };
+    rig.site.history.add(one, rig.now);
+    for (const path of ['/extractbeacon?staff_id=3', '/extractbeacon?staff_id=3,4', '/extractbeacon?staff_id=*', '/retrieveformonitoring']) {
+      const { text } = await rig.call(`${path}${path.includes('?') ? '&' : '?'}start_time=${S - 10}&end_time=${S}`);
+      assert.equal(text, said[path] ??= text);
+      assert.match(text, /"level":"L1"/);
+    }
+  }
+  const at = `"level":"L1","location":"Room A","timestamp":${S - 5}`;
+  assert.equal(said['/extractbeacon?staff_id=3'], `{"location":[{${at}}]}`);
+  assert.equal(said['/extractbeacon?staff_id=*'], `{"location":[{"staff_id":"3",${at}}]}`);
+  assert.equal(said['/retrieveformonitoring'], `{"data":[{"staff_id":"3",${at},"rssi":-60,"mac":"${BEACONS.a}"}]}`);
+});
+
+test('/api/v1 says how sure each room is: of presences, of people in rooms, and of locations old and new', async (t) => {
+  const placed = { level: 'L1', room: 'a', beacon: BEACONS.a, rssi: -60 };
+  const old = { ...placed, ts: (S - 900) * 1000, probability: null, runner_up: null };
+  const asked = [];
+  const rig = await api(t, { store: { placesOf: async (...args) => {
+    asked.push(args.at(-1));
+    return args.at(-1) ? [] : [old];
+  } } });
+  const recent = [{ probability: 0.41, runner_up: 'b' }, { probability: 0.98, runner_up: 'b', corrected: true }, { probability: 1, runner_up: null }];
+  recent.forEach((one, n) => rig.site.history.add({ ...placed, staff_id: '3', ts: (S - 9 + n) * 1000, ...one }, rig.now));
+  const path = get('/api/v1/staff/3/locations', { start: S - 1000, end: S });
+  const { body: { locations } } = await rig.call(path);
+  assert.deepEqual(locations.map(({ probability, probably, runner_up: other, corrected }) => [probability, probably, other, corrected]),
+    [[null, false, null, null], [0.41, true, 'b', false], [0.98, false, 'b', true], [1, false, null, false]]);
+  const doubtful = (await rig.call(`${path}&doubtful=1`)).body.locations;
+  assert.deepEqual(doubtful, locations.slice(1, 3));
+  assert.equal((await rig.call(`${path}&doubtful=maybe`)).status, 400);
+  assert.deepEqual(asked, [false, true]);
+  rig.hear('5', (S - 2) * 1000, TOUCH, 'b');
+  rig.hear('5', (S - 1) * 1000, TOUCH, 'b');
+  const { presence } = (await rig.call('/api/v1/staff/5')).body;
+  assert.deepEqual(Object.keys(presence), ['level', 'room', 'probability', 'probably', 'runner_up', 'since', 'ts', 'state']);
+  assert.ok(presence.probability >= 0.7 && presence.probably === false, JSON.stringify(presence));
+  const { people: [here] } = (await rig.call('/api/v1/rooms/b')).body;
+  assert.deepEqual([here.probability, here.probably, here.runner_up], [presence.probability, false, presence.runner_up]);
+});

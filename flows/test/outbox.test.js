@@ -118,6 +118,22 @@ test('batches of locations keep within the limit and lose nothing', () => {
   }));
 });
 
+test('a location is sent with whole per cent, a runner-up where one may be, and as it is where nothing is known', () => {
+  const one = { staff_id: '0', ts: T, room: 'a' };
+  const sent = (more) => JSON.parse(messagesOf('locations', [{ ...one, ...more }])[0].payload).locations[0];
+  assert.deepEqual(sent({ probability: 0.29, runner_up: 'b', corrected: true }), { ...one, corrected: true, sure_pct: 29, runner_up: 'b' });
+  assert.deepEqual(sent({ probability: 0.99, runner_up: null }), { ...one, sure_pct: 99, runner_up: '' }, 'none, whatever was said before');
+  assert.deepEqual(sent({ probability: 1, runner_up: null }), { ...one, sure_pct: 100 });
+  assert.deepEqual(sent({ probability: 0, runner_up: 'b' }), { ...one, sure_pct: 0, runner_up: 'b' });
+  for (const unknown of [{}, { probability: null, runner_up: null }]) assert.deepEqual(sent(unknown), one);
+});
+
+test('a presence says whether to say probably', () => {
+  const said = (probability) => JSON.parse(messagesOf('presence', [{ staff_id: '0', ts: T, state: 'present', probability, runner_up: null }])[0].payload);
+  assert.deepEqual([0.69, 0.7, null].map((one) => said(one).probably), [true, false, false]);
+  assert.equal(said(null).probability, null);
+});
+
 test('a refusal carries its reason and the first KiB', () => {
   const rejection = { kind: 'phone', receiver: '0', reason: 'not_json', detail: 'why', count: 1 };
   const refusal = refusalOf(rejection, 'sda/v1/phone/0/readings', Buffer.alloc(5000, 'x'), 7);

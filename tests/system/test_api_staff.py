@@ -7,6 +7,7 @@ import pytest
 from support import web
 from support.api import Api
 from support.building import Building
+from support.influx_writer import store
 from support.keys import asking, named_key
 from support.running import RunningStack
 from support.stack_client import batch, eventually, now_ms, publish
@@ -112,6 +113,25 @@ def test_locations_are_listed_once_oldest_first(api: Api, walks: Walks) -> None:
     past = {**walks.window, "end": walks.end_ms / 1000 - SLACK_S}  # Ann is still there, so the whole window gets more
     by_pages = [one for one in found if one["ts"] < past["end"] * 1000]
     assert by_pages == api.pages("listLocations", "locations", staff_id=walks.ann, limit=10_000, **past)
+
+
+def test_how_sure_a_location_is_and_what_was_corrected(api: Api, stack: RunningStack, demo: Building) -> None:
+    room, start_ms = demo.beacons[0].room, now_ms() // 1000 * 1000 - 1_200_000
+    place = f'level="{demo.beacons[0].level}",room="{room}",beacon="{demo.beacons[0].id}",rssi=-60i'
+    says = ["", ',sure_pct=63i,runner_up="other"', ',sure_pct=0i,runner_up=""']
+    says += [',sure_pct=98i,runner_up="x",corrected=true', ',sure_pct=100i,runner_up="left"']
+    points = [f"location,staff_id=sure-2 {place}{one} {start_ms + n * 1000}" for n, one in enumerate(says)]
+    store(stack, "locations", points)
+    ask = {"staff_id": "sure-2", "start": start_ms / 1000, "end": start_ms / 1000 + 60}
+    found = api.pages("listLocations", "locations", **ask)
+    assert [(one["probability"], one["probably"], one["runner_up"], one["corrected"]) for one in found] == [
+        (None, False, None, None),  # of an earlier version
+        (0.63, True, "other", False),
+        (0.0, True, None, False),
+        (0.98, False, "x", True),
+        (1.0, False, None, False),
+    ]
+    assert api.pages("listLocations", "locations", doubtful="1", limit=2, **ask) == found[1:4]
 
 
 def test_the_window_is_half_open_in_both_time_formats(api: Api, walks: Walks) -> None:

@@ -1,5 +1,6 @@
 """Topics of the flows: locations, retained presence, events, refused messages."""
 
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -20,15 +21,22 @@ def test_presence_is_published_on_change_and_retained(stack: RunningStack, demo:
     with listening(stack, "staff/topic-1/location", "events") as heard:
         publish(stack, *[("phone/topic-1/readings", batch((first.id, -50), ts=start + n * 1000)) for n in range(4)])
         publish(stack, ("phone/topic-1/readings", batch((second.id, -30), ts=start + 15_000)))
-        reported = eventually(lambda: at_least(2, _payloads(heard, "staff/topic-1/location")))
+        eventually(lambda: [one for one in _payloads(heard, "staff/topic-1/location") if one["room"] == second.room])
+        reported = _payloads(heard, "staff/topic-1/location")
         kinds = eventually(
             lambda: at_least(3, [one for one in _payloads(heard, "events") if one.get("staff_id") == "topic-1"])
         )
-    assert [(one["room"], one["level"], one["state"]) for one in reported] == [
+    rooms = [(one["room"], one["level"], one["state"]) for one in reported]
+    # within a room it may be reported again that they are probably there
+    assert [room for room, _ in groupby(rooms)] == [
         (first.room, first.level, "present"),
         (second.room, second.level, "present"),
     ]
-    assert reported[0].keys() == {"staff_id", "level", "room", "since", "ts", "state"}
+    sureness = {"probability", "probably", "runner_up"}
+    assert reported[0].keys() == {"staff_id", "level", "room", "since", "ts", "state"} | sureness
+    for one in reported:
+        assert 0 <= one["probability"] <= 1
+        assert one["probably"] == (one["probability"] < 0.7)
     assert [(one["type"], one["room"]) for one in kinds] == [
         ("enter", first.room),
         ("leave", first.room),
@@ -50,6 +58,26 @@ def test_leaving_a_room_publishes_a_stay_with_its_time_of_entering(stack: Runnin
     assert (stay["time"], stay["enter_ms"], stay["level"], stay["room"]) == (start, start, first.level, first.room)
     assert start + 20_000 <= stay["leave_ms"] <= start + 40_000
     assert stay["duration_s"] == (stay["leave_ms"] - stay["enter_ms"]) / 1000
+
+
+def test_how_sure_a_location_is_is_stored(stack: RunningStack, demo: Building) -> None:
+    first, second = demo.beacons_of_two_rooms()
+    start = now_ms() - 60_000
+    # louder in turn, so that live guesses and history corrects it
+    loud = [(first, second) if n % 6 < 3 else (second, first) for n in range(40)]
+    publish(
+        stack,
+        *[
+            ("phone/sure-1/readings", batch((near.id, -60), (far.id, -63), ts=start + n * 1000))
+            for n, (near, far) in enumerate(loud)
+        ],
+    )
+    query = "SELECT room, sure_pct, runner_up, corrected FROM location WHERE staff_id = 'sure-1'"
+    stored = eventually(lambda: at_least(38, influx(stack, "locations", query)))
+    assert all(0 <= one["sure_pct"] <= 100 for one in stored)
+    unsure = [one for one in stored if one["sure_pct"] < 100]
+    assert unsure
+    assert all(one["runner_up"] is not None and one["runner_up"] != one["room"] for one in unsure)
 
 
 def test_a_tag_is_located_at_the_gateway_with_the_strongest_rssi(stack: RunningStack, demo: Building) -> None:

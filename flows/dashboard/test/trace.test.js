@@ -14,7 +14,7 @@ const nameOf = (room) => names[room] ?? room;
 
 test('probabilities by room, with the current one marked', () => {
   assert.deepEqual(beliefBars(trace, nameOf), [
-    { room: 'cafe', name: 'Café', percent: 60, isCurrent: false }, { room: 'hall', name: 'Hall', percent: 40, isCurrent: true }]);
+    { room: 'cafe', name: 'Café', percent: 60, isCurrent: false, isProbable: false }, { room: 'hall', name: 'Hall', percent: 40, isCurrent: true, isProbable: true }]);
 });
 
 test('each receiver with its expected RSSI in both rooms', () => {

@@ -2,7 +2,7 @@
 'use strict';
 
 const { badRequest } = require('../http/errors');
-const { pageById, several } = require('../http/v1/ask');
+const { isSet, pageById, several } = require('../http/v1/ask');
 const { contactsOf } = require('./contacts');
 const { listPage } = require('./lists');
 const { locationsPage } = require('./pages');
@@ -23,6 +23,9 @@ const MAX_EVENTS = 1000;
 const OF_STAYS = { ts: ({ enter_ms: ms }) => ms, id: ({ staff_id: id = '' }) => id, newestFirst: false };
 /** @type {import('./lists').Order} */
 const OF_EVENTS = { ts: ({ ts }) => ts, id: ({ subject, type }) => `${subject} ${type}`, newestFirst: true };
+
+/** Of a location, once one site's counts for its second. @param {any} location */
+const isDoubtful = ({ probably, corrected }) => probably === true || corrected === true;
 
 /** @param {string} id */
 const pathOf = (id) => `${STAFF}/${encodeURIComponent(id)}`;
@@ -49,7 +52,7 @@ const ANSWERS = {
 
   async listLocations(work) {
     const { ask } = work;
-    const { params: { staff_id: id }, window, after, limit } = ask;
+    const { params: { staff_id: id, doubtful }, window, after, limit } = ask;
     const query = new URLSearchParams({ ...spanOf({ fromMs: after?.ts ?? window.fromMs, toMs: window.toMs }), limit: String(limit) });
     const parts = await answersOf(work, `${pathOf(id)}/locations?${query}`,
       ({ locations = [], next = null, complete_until_ms: completeMs = Infinity }) =>
@@ -57,7 +60,8 @@ const ANSWERS = {
     mustBeKnown(parts, `staff member ${id}`);
     const { items, nextMs } = locationsPage(parts, limit);
     const isEnd = nextMs === null || nextMs >= window.toMs;
-    return { staff_id: id, ...past(ask, parts), locations: items, next: ask.next(isEnd ? null : { ts: nextMs, id: '', same: 0 }) };
+    const locations = isSet(doubtful) ? items.filter(isDoubtful) : items;
+    return { staff_id: id, ...past(ask, parts), locations, next: ask.next(isEnd ? null : { ts: nextMs, id: '', same: 0 }) };
   },
 
   async listStays(work) {

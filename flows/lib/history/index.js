@@ -3,7 +3,7 @@
 
 const { createPages } = require('./pages');
 const { Track } = require('./track');
-const { createInternTable } = require('./intern-table');
+const { createWords } = require('./words');
 
 /**
  * The last minutes of every staff member's locations, in memory, so that a recent window needs no database. Bounded in
@@ -20,7 +20,7 @@ const BOUNDS = Object.freeze({
   graceMs: 10_000,
   points: 600, // a person: one a second for the five minutes, and as many again for changes of room
   people: 50_000,
-  pages: 250_000, // 96 MB: 25,000 people at one location a second
+  pages: 250_000, // 128 MB: 25,000 people at one location a second
   places: 20_000,
   beacons: 100_000,
 });
@@ -37,10 +37,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
   const people = new Map();
-  /** @type {import('./intern-table').InternTable<Place>} */
-  let places = createInternTable(bounds.places);
-  /** @type {import('./intern-table').InternTable<string>} */
-  let beacons = createInternTable(bounds.beacons);
+  const words = createWords(bounds);
   /** From when on nobody was left out as a whole, and nobody's latest, epoch ms. */
   let unknownPeopleFloorMs = 0;
   let latestFloorMs = 0;
@@ -52,7 +49,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
    * @param {Location} location one at the same millisecond replaces the earlier
    * @param {number} nowMs
    */
-  function add({ ts, staff_id: staffId, level, room, beacon, rssi }, nowMs) {
+  function add(location, nowMs) {
+    const { ts, staff_id: staffId } = location;
     onPerson(staffId);
     let track = people.get(staffId);
     if (!track) {
@@ -67,9 +65,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     }
     track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     if (track.count > 0 && ts < nowMs - bounds.keptMs && ts < track.newestMs && track.indexOf(ts) < 0) return; // the database's alone
-    const place = places.of(`${level}\n${room}`, { level, room });
-    const beaconNumber = beacons.of(beacon, beacon);
-    if (place < 0 || beaconNumber < 0 || !track.put(ts, place, rssi, beaconNumber)) {
+    const numbers = words.numbersOf(location);
+    if (!numbers || !track.put(ts, numbers.place, location.rssi, numbers.beacon, numbers.sureness)) {
       track.remove(ts);
       leaveOut(track, ts);
       latestFloorMs = Math.max(latestFloorMs, ts + 1);
@@ -117,15 +114,9 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
       const ms = track.msAt(index);
       if (ms < fromMs) break;
       found.ms.push(ms);
-      found.places.push(places.at(track.placeAt(index)));
+      found.places.push(words.placeOf(track, index));
     }
     return found;
-  }
-
-  /** @param {string} staffId @param {Track} track @param {number} index @returns {Location} */
-  function locationAt(staffId, track, index) {
-    const { level, room } = places.at(track.placeAt(index));
-    return { ts: track.msAt(index), staff_id: staffId, level, room, beacon: beacons.at(track.beaconAt(index)), rssi: track.rssiAt(index) };
   }
 
   /** @param {string} staffId @param {number} fromMs inclusive @param {number} toMs inclusive @returns {Location[]} ascending */
@@ -135,7 +126,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     const found = [];
     if (!track) return found;
     const end = track.indexFrom(toMs + 1);
-    for (let index = track.indexFrom(fromMs); index < end; index += 1) found.push(locationAt(staffId, track, index));
+    for (let index = track.indexFrom(fromMs); index < end; index += 1) found.push(words.locationOf(staffId, track, index));
     return found;
   }
 
@@ -159,7 +150,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     /** @type {Location[]} */
     const found = [];
     for (const [staffId, track] of people) {
-      if (track.count > 0 && track.newestMs >= fromMs) found.push(locationAt(staffId, track, track.count - 1));
+      if (track.count > 0 && track.newestMs >= fromMs) found.push(words.locationOf(staffId, track, track.count - 1));
     }
     return found;
   }
@@ -174,26 +165,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
         people.delete(id);
       } else track.dropBefore(nowMs - bounds.keptMs - bounds.graceMs);
     }
-    if (places.isFilling()) places = renewed(places, bounds.places, (track, index) => track.placeAt(index), 'place');
-    if (beacons.isFilling()) beacons = renewed(beacons, bounds.beacons, (track, index) => track.beaconAt(index), 'beacon');
-  }
-
-  /**
-   * The places or beacons in use, under new numbers.
-   * @template T @param {import('./intern-table').InternTable<T>} table @param {number} limit
-   * @param {(track: Track, index: number) => number} read @param {'place'|'beacon'} which
-   */
-  function renewed(table, limit, read, which) {
-    /** @type {import('./intern-table').InternTable<T>} */
-    const next = createInternTable(limit);
-    for (const track of people.values()) {
-      for (let index = 0; index < track.count; index += 1) {
-        const number = next.of(table.keyAt(read(track, index)), table.at(read(track, index)));
-        const place = which === 'place' ? number : track.placeAt(index);
-        track.set(index, place, track.rssiAt(index), which === 'beacon' ? number : track.beaconAt(index));
-      }
-    }
-    return next;
+    words.renew(people);
   }
 
   return {
@@ -218,7 +190,8 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
 }
 
 /** @param {Location} a @param {Location} b of one person and time */
-const isSame = (a, b) => a.room === b.room && a.level === b.level && a.beacon === b.beacon && a.rssi === b.rssi;
+const isSame = (a, b) => a.room === b.room && a.level === b.level && a.beacon === b.beacon && a.rssi === b.rssi
+  && a.probability === b.probability && a.runner_up === b.runner_up && (a.corrected || !b.corrected);
 
 /** Sweeping visits everybody; the bounds hold without it. */
 const SWEEP_MS = 60_000;

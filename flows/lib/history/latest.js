@@ -9,8 +9,8 @@ const { LATEST_MS } = require('./index');
  * Everybody's latest location of the last quarter of an hour. Memory answers first; InfluxDB answers for people not in memory. One query
  * for the time before memory serves all callers. It is repeated every 5 s while that time is being located, then every 60 s: only late
  * readings change it then, and what is located once more is in memory.
- * @typedef {import('../locator').Location} Location
- * @typedef {{locations: Location[], completeMs: number, keptMs: number}} Before completeMs: up to when everybody is among them, epoch ms;
+ * @typedef {import('../store').Sighting} Sighting
+ * @typedef {{locations: Sighting[], completeMs: number, keptMs: number}} Before completeMs: up to when everybody is among them, epoch ms;
  *   keptMs: so long it is not asked again
  */
 
@@ -51,10 +51,10 @@ function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
     });
   }
 
-  /** @returns {Promise<Location[]>} in no order */
+  /** @returns {Promise<Sighting[]>} in no order */
   return async function latest() {
     const fromMs = clock() - LATEST_MS;
-    const found = new Map(site.history.latestSince(fromMs).map((location) => [location.staff_id, location]));
+    const found = new Map(site.history.latestSince(fromMs).map((location) => [location.staff_id, /** @type {Sighting} */ (location)]));
     if (fromMs >= site.history.latestCompleteFrom()) return [...found.values()];
     for (const location of (await lookBefore(fromMs)).locations) {
       const known = found.get(location.staff_id);

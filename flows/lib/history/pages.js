@@ -6,8 +6,8 @@
  * nothing is left to the garbage collector, and the bound is exact.
  */
 
-const POINT_WORDS = 3;
-const PAGE_POINTS = 32; // 384 bytes: who was seen once takes little, who is seen every second a page each half minute
+const POINT_WORDS = 4;
+const PAGE_POINTS = 32; // 512 bytes: who was seen once takes little, who is seen every second a page each half minute
 const PAGE_WORDS = PAGE_POINTS * POINT_WORDS;
 const SLAB_PAGES = 2048;
 

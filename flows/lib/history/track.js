@@ -4,12 +4,21 @@
 const { PAGE_POINTS, POINT_WORDS } = require('./pages');
 
 /**
- * One person's last minutes, ascending by time, three 32-bit words a point. No two points of a track may lie 49 days apart:
- * of a time only the lower 32 bits are kept, the newest gives the rest.
+ * One person's last minutes, ascending by time, four 32-bit words a point: time, place and RSSI, beacon, sureness.
+ * No two points of a track may lie 49 days apart: of a time only the lower 32 bits are kept, the newest gives the rest.
  */
 
 /** Only a clock that was wrong by weeks puts points so far apart: what is on its far side is given up. */
 const SPAN_MS = 2 ** 31;
+
+/**
+ * How sure a location is, in one word.
+ * @param {number|null} pct 0 … 100, null: not known @param {number} runnerUp number of a room, −1: none; 0 … 65,534
+ * @param {boolean} corrected
+ */
+const surenessWord = (pct, runnerUp, corrected) =>
+  (((runnerUp + 1) << 16) | (corrected ? CORRECTED : 0) | (pct === null ? 0 : pct + 1)) >>> 0;
+const CORRECTED = 0x100;
 
 class Track {
   /** @param {import('./pages').Pages} pool */
@@ -32,8 +41,8 @@ class Track {
     return /** @type {number} */ (this.pool.slabOf(page)[this.pool.offsetOf(page) + (at % PAGE_POINTS) * POINT_WORDS + word]);
   }
 
-  /** @param {number} index @param {number} time @param {number} where @param {number} beacon */
-  write(index, time, where, beacon) {
+  /** @param {number} index @param {number} time @param {number} where @param {number} beacon @param {number} sureness */
+  write(index, time, where, beacon, sureness) {
     const at = this.head + index;
     const page = /** @type {number} */ (this.pages[(at / PAGE_POINTS) | 0]);
     const slab = this.pool.slabOf(page);
@@ -41,11 +50,12 @@ class Track {
     slab[first] = time;
     slab[first + 1] = where;
     slab[first + 2] = beacon;
+    slab[first + 3] = sureness;
   }
 
   /** @param {number} from @param {number} to */
   copy(from, to) {
-    this.write(to, this.read(from, 0), this.read(from, 1), this.read(from, 2));
+    this.write(to, this.read(from, 0), this.read(from, 1), this.read(from, 2), this.read(from, 3));
   }
 
   /** @param {number} index @returns {number} ms before the newest */
@@ -73,6 +83,22 @@ class Track {
     return this.read(index, 2);
   }
 
+  /** Whole per cent; null: not known. @param {number} index */
+  surePctAt(index) {
+    const coded = this.read(index, 3) & 0xff;
+    return coded === 0 ? null : coded - 1;
+  }
+
+  /** Number of a room, −1: none. @param {number} index */
+  runnerUpAt(index) {
+    return (this.read(index, 3) >>> 16) - 1;
+  }
+
+  /** @param {number} index */
+  isCorrectedAt(index) {
+    return (this.read(index, 3) & CORRECTED) !== 0;
+  }
+
   /** The first point at or after a time; `count` where there is none. @param {number} ms */
   indexFrom(ms) {
     if (this.count === 0 || ms > this.newestMs) return this.count;
@@ -96,13 +122,14 @@ class Track {
   /**
    * One at the same millisecond replaces the earlier.
    * @param {number} ms @param {number} place 0 … 65,535 @param {number} rssi dBm, a whole number of 16 bits @param {number} beacon
+   * @param {number} [sureness] by `surenessWord`; what was corrected once stays so
    * @returns {boolean} whether there was room
    */
-  put(ms, place, rssi, beacon) {
+  put(ms, place, rssi, beacon, sureness = 0) {
     if (Math.abs(ms - this.newestMs) > SPAN_MS) this.drop(this.count);
     const known = this.indexOf(ms);
     if (known >= 0) {
-      this.set(known, place, rssi, beacon);
+      this.set(known, place, rssi, beacon, sureness | (this.read(known, 3) & CORRECTED));
       return true;
     }
     if (this.head + this.count === this.pages.length * PAGE_POINTS) {
@@ -112,16 +139,32 @@ class Track {
     }
     const index = this.indexFrom(ms);
     for (let at = this.count; at > index; at -= 1) this.copy(at - 1, at);
-    this.write(index, ms >>> 0, 0, 0);
-    this.set(index, place, rssi, beacon);
+    this.write(index, ms >>> 0, 0, 0, 0);
+    this.set(index, place, rssi, beacon, sureness);
     if (this.count === 0 || ms > this.newestMs) this.newestMs = ms;
     this.count += 1;
     return true;
   }
 
-  /** @param {number} index @param {number} place @param {number} rssi @param {number} beacon */
-  set(index, place, rssi, beacon) {
-    this.write(index, this.read(index, 0), (place << 16) | (rssi & 0xffff), beacon);
+  /** @param {number} index @param {number} place @param {number} rssi @param {number} beacon @param {number} sureness */
+  set(index, place, rssi, beacon, sureness) {
+    this.write(index, this.read(index, 0), (place << 16) | (rssi & 0xffff), beacon, sureness);
+  }
+
+  /** @param {number} index @param {number} place */
+  setPlace(index, place) {
+    this.set(index, place, this.rssiAt(index), this.beaconAt(index), this.read(index, 3));
+  }
+
+  /** @param {number} index @param {number} beacon */
+  setBeacon(index, beacon) {
+    this.set(index, this.placeAt(index), this.rssiAt(index), beacon, this.read(index, 3));
+  }
+
+  /** @param {number} index @param {number} runnerUp */
+  setRunnerUp(index, runnerUp) {
+    const sureness = surenessWord(this.surePctAt(index), runnerUp, this.isCorrectedAt(index));
+    this.set(index, this.placeAt(index), this.rssiAt(index), this.beaconAt(index), sureness);
   }
 
   /** Forget the point of a millisecond, if there is one. @param {number} ms */
@@ -156,4 +199,4 @@ class Track {
   }
 }
 
-module.exports = { Track };
+module.exports = { Track, surenessWord };

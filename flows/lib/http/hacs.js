@@ -17,7 +17,7 @@ const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**
  * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
- * @typedef {import('../locator').Location} Location
+ * @typedef {import('../store').Sighting} Sighting
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
  *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
  *   settledMs?: import('../coverage').Coverage['settledMs'],
@@ -128,7 +128,7 @@ async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   return 'New Beacon Detection Added';
 }
 
-/** @param {import('../building').Building} building @param {Location} location */
+/** @param {import('../building').Building} building @param {Sighting} location */
 function record(building, { level, room, ts }) {
   return { level, location: building.roomName(room), timestamp: Math.floor(ts / 1000) };
 }

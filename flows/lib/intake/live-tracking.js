@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { eventOf, presenceMessage } = require('../outbox/messages');
+const { eventOf, presenceMessage, wordsOf } = require('../outbox/messages');
 const { createRecentBatches } = require('./recent-batches');
 const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
@@ -178,13 +178,13 @@ function createLiveTracking({ building, startedMs, learnedVersions, onSample, hi
     flush(nowMs, (id) => staff?.has(id) ?? replay.presences.has(id)); // the replay has found the same, and knows it better
     const isFirst = recovering;
     recovering = false;
-    const published = new Map(locator.presences().map((presence) => [presence.staff_id, JSON.stringify(presence)]));
+    const published = new Map(locator.presences().map((presence) => [presence.staff_id, wordsOf(presence)]));
     replay.pass(nowMs);
     if (!locator.restore(replay.save(staff ?? undefined))) throw new Error('the rebuild is about another building than the present');
     for (const presence of locator.presences()) replay.presences.set(presence.staff_id, presence);
     for (const presence of replay.presences.values()) {
       const before = published.get(presence.staff_id);
-      const isNew = before !== JSON.stringify(presence) && (isFirst || before !== undefined || presence.state !== 'lost');
+      const isNew = before !== wordsOf(presence) && (isFirst || before !== undefined || presence.state !== 'lost');
       if (isNew && (staff?.has(presence.staff_id) ?? true)) results.add('presence', [presence]);
     }
     const rest = replay.take(() => true);

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { isHere, presenceOf, reportEvent, reportStay, roomId, rounded, whoWhere } = require('./person');
+const { isHere, presenceOf, reportEvent, reportStay, surenessOf, whoWhere } = require('./person');
 const { newOdds, shareOf } = require('./trellis');
 
 /**
@@ -22,7 +22,7 @@ class Decisions {
    * @param {number} probability @param {number} other
    */
   locationOf({ id }, { second, beacon, rssi }, room, probability, other) {
-    return { ts: second * 1000, ...whoWhere({ id, room }, this.model), beacon, rssi, probability: rounded(probability), runner_up: roomId(other, this.model) };
+    return { ts: second * 1000, ...whoWhere({ id, room }, this.model), beacon, rssi, ...surenessOf(probability, other, this.model) };
   }
 
   /** Decides the oldest second, by the way that is best now. @param {Person} person @param {Outcome} outcome */

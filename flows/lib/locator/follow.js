@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { isProbable } = require('../shared/probable');
 const { Belief } = require('./belief');
 const { Decisions } = require('./decisions');
 const { isHere, presenceOf, reportEvent, stateAt } = require('./person');
@@ -50,7 +51,7 @@ class Following {
     person.reported = false;
     this.judge(person, trellis);
     this.reportLocation(person, moved, heard, outcome);
-    const isSure = touched || (devices >= settings.sureDevices && person.probability >= settings.sureShare[heard.kind]);
+    const isSure = touched || (devices >= settings.sureDevices && Number(person.probability) >= settings.sureShare[heard.kind]);
     if (arriving && !isSure && isEarly(person, settings)) return;
     if (moved || arriving) this.reportEnter(person, change, outcome);
     if (person.state !== state || moved || this.crosses(person)) this.reportPresence(person, state, outcome);
@@ -85,7 +86,7 @@ class Following {
 
   /** Whether a presence would say otherwise how likely it is, and may. @param {Person} person */
   crosses({ probability, saidLikely, saidMs, ms }) {
-    return probability >= this.settings.likelyShare !== saidLikely && ms - saidMs >= this.settings.sayAgainMs;
+    return !isProbable(probability) !== saidLikely && ms - saidMs >= this.settings.sayAgainMs;
   }
 
   /**
@@ -106,7 +107,7 @@ class Following {
       seconds.push(location);
       while (seconds[0].second + this.settings.lookaheadS < second) this.decisions.decide(person, outcome);
     }
-    outcome.locations.push(this.decisions.locationOf(person, location, room, person.probability, person.runnerUp));
+    outcome.locations.push(this.decisions.locationOf(person, location, room, Number(person.probability), person.runnerUp));
   }
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
@@ -115,7 +116,7 @@ class Following {
     person.state = state;
     // a drained backlog moves a lost person's history, which nobody watches live
     if (unseen && state === 'lost') return;
-    person.saidLikely = person.probability >= this.settings.likelyShare;
+    person.saidLikely = !isProbable(person.probability);
     person.saidMs = person.ms;
     outcome.presences.push(presenceOf(person, this.model));
   }

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { rounded } = require('../shared/probable');
 const { Hearing } = require('./hearing');
 const { Trellis } = require('./trellis');
 
@@ -37,7 +38,8 @@ class Person {
     this.sinceMs = 0;
     /** Whether it is the first room after nothing was known, so short a time ago that it may have been wrong. */
     this.guess = false;
-    this.probability = 0;
+    /** That they are there; null: not known, since they were not heard yet. @type {number|null} */
+    this.probability = null;
     this.runnerUp = -1;
     /** When a presence said how likely it is, event time. */
     this.saidMs = -Infinity;
@@ -87,11 +89,11 @@ function whoWhere({ id, room }, { rooms }) {
   return { staff_id: id, level, room: where };
 }
 
-/** Two decimals. @param {number} share */
-const rounded = (share) => Math.round(share * 100) / 100;
-
-/** @param {number} room @param {import('./model').Model} model */
-const roomId = (room, { rooms }) => rooms[room]?.id ?? null;
+/** @param {number|null} probability @param {number} other the next likely room @param {import('./model').Model} model @returns {import('../locator').Sureness} */
+function surenessOf(probability, other, { rooms }) {
+  const share = probability === null ? null : rounded(probability);
+  return { probability: share, runner_up: share === null || share === 1 ? null : rooms[other]?.id ?? null };
+}
 
 /**
  * @param {Person} person @param {import('./model').Model} model @param {Staying} [at] where and since when; else as live has it
@@ -99,7 +101,7 @@ const roomId = (room, { rooms }) => rooms[room]?.id ?? null;
  */
 const presenceOf = (person, model, at = person) => ({
   ...whoWhere(at, model), since: at.sinceMs, ts: person.ms, state: person.state === 'new' ? 'present' : person.state,
-  probability: rounded(person.probability), runner_up: roomId(person.runnerUp, model),
+  ...surenessOf(person.probability, person.runnerUp, model),
 });
 
 /** Whether it was reported that they are there. @param {Person} person */
@@ -123,4 +125,4 @@ function reportEvent(staying, type, ts, model, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(staying, model) });
 }
 
-module.exports = { Person, emptyOutcome, isHere, knownPerson, presenceOf, reportEvent, reportStay, roomId, rounded, stateAt, whoWhere };
+module.exports = { Person, emptyOutcome, isHere, knownPerson, presenceOf, reportEvent, reportStay, stateAt, surenessOf, whoWhere };

@@ -41,8 +41,7 @@ const CONSTANTS = Object.freeze({
   arriveMs: 1750, // whoever appears is shown after this: each gateway has said by then what it heard …
   sureShare: Object.freeze({ phone: 0.5, gateway: 0.7 }), // … or at once in a room that is so likely (a phone says all at once)
   sureDevices: 3, // … by so many devices
-  likelyShare: 0.7, // contract: below this a room is said to be probable only …
-  sayAgainMs: 5000, // … and a crossing of it is said once in so long
+  sayAgainMs: 5000, // contract: that a room became probable, or sure, is said once in so long
   staleMs: 30_000, // contract
   lostMs: 60_000, // contract
   goneMs: 15 * 60_000, // people are forgotten: as long as /retrieveformonitoring reaches back

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { howSure, isProbable } = require('../shared/probable');
+
 /**
  * What was found out, as messages for the broker (the contract's payloads).
  * @typedef {import('../locator').Outcome} Outcome
@@ -11,6 +13,17 @@
 const MESSAGE_BYTES = 60 * 1024;
 const FRAME_BYTES = 64; // around the lists
 const PAYLOAD_KEPT_BYTES = 1024;
+
+/**
+ * A location as it is stored: whole per cent take a byte or so on disk, where a share with two decimals takes seven. Of who is sure
+ * there is no runner-up; where there might be one and is none it says so, since a point that is written again keeps what it lacks.
+ * @param {Outcome['locations'][number]} location of our own, or of a user's node, which may not say how sure it is
+ */
+function storedLocation({ probability, runner_up: runnerUp, ...location }) {
+  if (typeof probability !== 'number') return location;
+  const pct = Math.round(probability * 100);
+  return { ...location, sure_pct: pct, runner_up: pct === 100 ? undefined : runnerUp ?? '' };
+}
 
 /**
  * The batches for `sda/v1/locations`, each within the size limit.
@@ -33,7 +46,7 @@ function locationMessages({ locations, stays }, limit = MESSAGE_BYTES) {
   };
   for (const [list, items] of /** @type {const} */ ([['locations', locations], ['stays', stays]])) {
     for (const item of items) {
-      const text = JSON.stringify(item);
+      const text = JSON.stringify(list === 'locations' ? storedLocation(/** @type {any} */ (item)) : item);
       const length = Buffer.byteLength(text) + 1;
       if (bytes + length > limit) finish();
       parts[list].push(text);
@@ -46,8 +59,15 @@ function locationMessages({ locations, stays }, limit = MESSAGE_BYTES) {
 
 /** @param {import('../locator').Presence} presence @returns {Message} */
 const presenceMessage = (presence) => ({
-  topic: `sda/v1/staff/${presence.staff_id}/location`, payload: JSON.stringify(presence), retain: true,
+  topic: `sda/v1/staff/${presence.staff_id}/location`, retain: true,
+  payload: JSON.stringify({ ...presence, ...howSure(presence) }),
 });
+
+/**
+ * By what a presence is another one than before: not by a probability that is a little higher.
+ * @param {import('../locator').Presence} presence
+ */
+const wordsOf = ({ probability, runner_up: _, ...presence }) => JSON.stringify({ ...presence, probably: isProbable(probability) });
 
 /**
  * An event, with who or what it is about as its `subject`: two events of one moment differ in it.
@@ -127,4 +147,4 @@ function messagesOf(kind, items) {
   return messages;
 }
 
-module.exports = { locationMessages, presenceMessage, eventOf, messagesOf, isKind, refusalOf, Unpublishable };
+module.exports = { locationMessages, presenceMessage, wordsOf, eventOf, messagesOf, isKind, refusalOf, Unpublishable };

@@ -12,6 +12,7 @@ const { createMeasured } = require('./telemetry');
 /**
  * Every question that the flows ask the database: everything bound, windows of `/api/v1` half-open and with at most `count` rows.
  * @typedef {import('../locator').Location} Location
+ * @typedef {Omit<Location, keyof import('../locator').Sureness|'corrected'>} Sighting where somebody was, without how sure that is
  * @typedef {import('../locator').Stay} Stay
  */
 
@@ -54,7 +55,7 @@ function createStore(influx) {
    * The latest location of everybody within a time.
    * @param {number} fromMs inclusive
    * @param {number} toMs exclusive
-   * @returns {Promise<Location[]>}
+   * @returns {Promise<Sighting[]>}
    */
   async function latest(fromMs, toMs) {
     const series = await influx.query('locations',
@@ -160,7 +161,7 @@ function toLocationList(rows) {
   return list;
 }
 
-/** @param {string} staffId @param {any[]} row @returns {Location} */
+/** @param {string} staffId @param {any[]} row @returns {Sighting} */
 const toLocation = (staffId, [ts, level, room, beacon, rssi]) => ({ ts, staff_id: staffId, level, room, beacon, rssi });
 
 /** @param {string} staffId @param {any[]} row @returns {Stay} */

@@ -132,6 +132,10 @@ test('locations and stays are those of all sites; unknown at one of them is no e
   const window = 'start=1970-01-01T00:00:00Z&end=1970-01-01T00:01:00Z';
   const { body } = await call(`/api/v1/staff/3/locations?${window}`);
   assert.deepEqual(body, { ...past({ locations: [{ ts: 1000, level: 'L1', room: 'a', beacon: 'A', rssi: -5, site: 'north' }] }) });
+  const sure = { ts: 2000, level: 'L1', room: 'a', probability: 0.9, probably: false, runner_up: 'b', corrected: false };
+  const doubtful = { ...sure, ts: 3000, probability: 0.5, probably: true };
+  north.answers['/api/v1/staff/3/locations'] = { body: past({ locations: [sure, doubtful] }) };
+  assert.deepEqual((await call(`/api/v1/staff/3/locations?${window}&doubtful=1`)).body.locations, [{ ...doubtful, site: 'north' }]);
   assert.match(south.asked[0].path, /start=1970-01-01T00%3A00%3A00.000Z&end=1970-01-01T00%3A01%3A00.000Z&limit=1000$/);
   const { body: { stays } } = await call(`/api/v1/staff/3/stays?${window}`);
   assert.deepEqual(stays.map(({ enter_ms: ms, site: where }) => [ms, where]), [[500, 'south'], [1000, 'north']]);

@@ -1,4 +1,5 @@
 import { byOccupancy, byPatrol } from './colours.js';
+import { sureText } from './probable.js';
 import { duration } from './times.js';
 
 /**
@@ -39,9 +40,14 @@ export const drawnGateways = ({ height_m, gateways }, states) => gateways.map(({
 });
 
 /**
- * @param {{id: string, since: number, ts: number, state: string}} one
+ * @param {{id: string, since: number, ts: number, state: string, probability?: number|null, runner_up?: string|null}} one
  * @param {string|undefined} name
  * @param {number} nowMs
+ * @param {(room: string) => string} [roomName]
  */
-export const personNote = ({ id, since, ts, state }, name, nowMs) =>
-  `${id}${name ? ` ${name}` : ''}: here for ${duration(nowMs - since)}, heard ${duration(nowMs - ts)} ago${state === 'stale' ? ', stale' : ''}`;
+export function personNote(one, name, nowMs, roomName = (room) => room) {
+  const { id, since, ts, state } = one;
+  const sure = sureText(one, roomName);
+  return `${id}${name ? ` ${name}` : ''}: ${sure ? `probably here (${sure})` : 'here'} for ${duration(nowMs - since)}, ` +
+    `heard ${duration(nowMs - ts)} ago${state === 'stale' ? ', stale' : ''}`;
+}

@@ -1,9 +1,11 @@
 /**
  * The staff table: everybody of the building file, and others who were located.
  * @typedef {{id: string, level: string, room: string, since: number, ts: number, state: string, rssi: number|null,
- *   battery_mv: number|null}} Located of the topic `staff`
+ *   battery_mv: number|null, probability?: number|null, runner_up?: string|null}} Located of the topic `staff`; the last two where the
+ *   room is probable
  * @typedef {{id: string, name: string, state: string, level: string|null, levelName: string|null, room: string|null,
- *   roomName: string|null, since: number|null, ts: number|null, rssi: number|null, battery_mv: number|null}} Row
+ *   roomName: string|null, since: number|null, ts: number|null, rssi: number|null, battery_mv: number|null,
+ *   probability?: number|null, runner_up?: string|null}} Row
  * @typedef {{levels: {id: string, name: string, rooms: {id: string, name: string}[]}[], staff: Record<string, string>}} Building
  */
 

@@ -1,3 +1,4 @@
+import { isProbable } from './probable.js';
 import { duration } from './times.js';
 
 /**
@@ -18,7 +19,8 @@ const size = (db) => String(Math.abs(Math.round(db)));
 
 /** Probability of each room. @param {Trace} trace @param {(room: string) => string} nameOf */
 export const beliefBars = ({ rooms, room: current }, nameOf) => rooms.map(({ room, probability }) => (
-  { room, name: nameOf(room), percent: Math.round(probability * 100), isCurrent: room === current }));
+  { room, name: nameOf(room), percent: Math.round(probability * 100), isCurrent: room === current,
+    isProbable: room === current && isProbable(probability) }));
 
 /**
  * RSSI of each receiver, with the expected RSSI in the current room and in the likeliest other room.

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { howSure } = require('../../shared/probable');
 const { compareIds, within } = require('./stays');
 
 /**
@@ -9,6 +10,7 @@ const { compareIds, within } = require('./stays');
  * @typedef {import('../../locator').Presence} Presence
  * @typedef {import('./stays').Stay} Stay
  * @typedef {import('./stays').Window} Window
+ * @typedef {Pick<Presence, 'staff_id'|'since'|'ts'|'state'> & ReturnType<typeof howSure>} Here
  */
 
 /**
@@ -17,15 +19,16 @@ const { compareIds, within } = require('./stays');
  * @param {Building} building
  * @param {Presence[]} presences
  * @returns {{level: string, room: string, name: string, limit: number|null, count: number, crowded: boolean,
- *   people: {staff_id: string, since: number, ts: number, state: string}[]}[]} people by id
+ *   people: Here[]}[]} people by id
  */
 function occupancy(building, presences) {
   const rows = new Map([...building.rooms.values()].map(({ id, level, name, limit = null }) => [id, emptyRow(level, id, name, limit)]));
-  for (const { staff_id, level, room, since, ts, state } of presences) {
+  for (const presence of presences) {
+    const { staff_id, level, room, since, ts, state } = presence;
     if (state === 'lost') continue;
     let row = rows.get(room);
     if (!row) rows.set(room, row = emptyRow(level, room, building.roomName(room), null));
-    row.people.push({ staff_id, since, ts, state });
+    row.people.push({ staff_id, ...howSure(presence), since, ts, state });
   }
   return [...rows.values()].map((row) => {
     const count = row.people.length;
@@ -36,7 +39,7 @@ function occupancy(building, presences) {
 
 /** @param {string} level @param {string} room @param {string} name @param {number|null} limit */
 const emptyRow = (level, room, name, limit) => ({ level, room, name, limit, count: 0, crowded: false,
-  people: /** @type {{staff_id: string, since: number, ts: number, state: string}[]} */ ([]) });
+  people: /** @type {Here[]} */ ([]) });
 
 /**
  * When each room was last patrolled and by which person, stay after stay, in any order: the latest moment at which anybody was in it for at

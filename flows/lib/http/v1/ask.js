@@ -52,6 +52,9 @@ function windowOf({ fromMs, toMs }, { start, end }) {
   return { fromMs, toMs };
 }
 
+/** A switch in a query. @param {string} [written] */
+const isSet = (written) => written === '1' || written === 'true';
+
 /**
  * A page of a list that lies in memory, ordered by id.
  * @template T
@@ -65,4 +68,4 @@ function pageById(items, idOf, { after, limit, next }) {
   return { items: page, next: next(last && rest.length > limit ? { ts: 0, id: idOf(last), same: 0 } : null) };
 }
 
-module.exports = { createAsk, pageById, several };
+module.exports = { createAsk, isSet, pageById, several };

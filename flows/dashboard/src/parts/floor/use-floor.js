@@ -1,6 +1,7 @@
 import { computed } from 'vue';
 import { drawnGateways, personNote, shadedRooms } from '../../lib/floor.js';
 import { byRoom, createMarkers, drawnRooms, short } from '../../lib/markers.js';
+import { roomNames } from '../../lib/staff.js';
 import { serverNowMs, state } from '../../state.js';
 
 /** Data of the floor page, from the state. @param {import('vue').Ref<Map<string, number>>} patrolled */
@@ -18,6 +19,7 @@ export function useFloor(patrolled) {
   const name = (/** @type {string} */ id) => state.building.staff[id];
   const text = (/** @type {{id: string, tight?: boolean}} */ { id, tight }) => short((named.value && !tight && name(id)) || id);
 
+  const rooms = computed(() => roomNames(state.building));
   const drawing = computed(() => drawnRooms(level.value));
   const longest = computed(() => Math.max(2, ...people.value.map((one) => text(one).length)));
   const markers = computed(() => createMarkers(drawing.value, longest.value));
@@ -34,6 +36,6 @@ export function useFloor(patrolled) {
     rooms: computed(() => shadedRooms(drawing.value, inRooms.value, colour.value, patrolled.value, serverNowMs.value)),
     gateways: computed(() => drawnGateways(level.value, snapshot.value?.gateways ?? {})),
     place: (/** @type {number} */ scale, /** @type {any} */ visible) => markers.value.place(people.value, scale, visible),
-    note: (/** @type {any} */ one) => personNote(one, name(one.id), serverNowMs.value),
+    note: (/** @type {any} */ one) => personNote(one, name(one.id), serverNowMs.value, (room) => rooms.value.get(room) ?? room),
   };
 }

@@ -3,7 +3,8 @@
 
 const { contacts } = require('../../../history/views/contacts');
 const { allStays, compareIds, within } = require('../../../history/views/stays');
-const { pageById, several } = require('../ask');
+const { howSure, isProbable } = require('../../../shared/probable');
+const { isSet, pageById, several } = require('../ask');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
 const { KEPT_DAYS, createWindowFields, fromStore, notFound } = require('./shared');
@@ -23,9 +24,8 @@ function createStaffAnswers(context) {
    */
   function about(id, presence, learned) {
     const listed = site.building().staff.get(id);
-    const { level = '', room = '', since = 0, ts = 0, state } = presence ?? {};
     return { staff_id: id, name: listed?.name ?? null, listed: listed !== undefined, tags: listed?.tags ?? [],
-      presence: presence ? { level, room, since, ts, state } : null,
+      presence: presence ? presenceAnswer(presence) : null,
       level_db: round(learned?.level_db), level_sd_db: round(learned?.level_sd_db) };
   }
 
@@ -62,21 +62,23 @@ function createStaffAnswers(context) {
   }
 
   /** What memory holds completely is not asked of the database. @param {Ask} ask */
-  async function listLocations({ params: { staff_id: id }, window, after, limit, nowMs, next }) {
+  async function listLocations({ params: { staff_id: id, doubtful }, window, after, limit, nowMs, next }) {
     const memoryMs = site.history.completeFrom(id, nowMs);
+    const onlyDoubtful = isSet(doubtful);
     /** @type {import('../pages').Read<import('../../../store/people').Placed>} */
     const read = async (from, to, count) => {
       const storedTo = Math.min(to, memoryMs);
       const older = from < storedTo ? await fromStore(async () => {
         refuseIncomplete(from, storedTo, [id], nowMs);
-        return store.placesOf(id, from, storedTo, count);
+        return store.placesOf(id, from, storedTo, count, onlyDoubtful);
       }) : [];
-      return older.length >= count ? older : [...older, ...site.history.between(id, Math.max(from, storedTo), to - 1)].slice(0, count);
+      if (older.length >= count) return older;
+      const recent = site.history.between(id, Math.max(from, storedTo), to - 1);
+      return [...older, ...(onlyDoubtful ? recent.filter(isDoubtful) : recent)].slice(0, count);
     };
     const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
     if (items.length === 0) await mustBeKnown(id);
-    const locations = items.map(({ ts, level, room, beacon, rssi }) => ({ ts, level, room, beacon, rssi }));
-    return { staff_id: id, ...windowFields(window, [id]), locations, next: next(last) };
+    return { staff_id: id, ...windowFields(window, [id]), locations: items.map(locationAnswer), next: next(last) };
   }
 
   /**
@@ -135,8 +137,24 @@ function createStaffAnswers(context) {
   return { listKnownPeople, listStaff, getStaff, getTrace, listLocations, listStays, searchStays, listContacts };
 }
 
-/** @param {number} [db] @returns {number|null} to a tenth */
-const round = (db) => (db === undefined ? null : Math.round(db * 10) / 10);
+
+/** @param {number|null} [db] @returns {number|null} to a tenth */
+const round = (db) => (typeof db === 'number' ? Math.round(db * 10) / 10 : null);
+
+/** @param {import('../../../locator').Presence} presence */
+const presenceAnswer = (presence) => {
+  const { level, room, since, ts, state } = presence;
+  return { level, room, ...howSure(presence), since, ts, state };
+};
+
+/** @param {import('../../../store/people').Placed} location */
+const locationAnswer = (location) => {
+  const { ts, level, room, beacon, rssi, probability, corrected } = location;
+  return { ts, level, room, ...howSure(location), corrected: probability === null ? null : corrected === true, beacon, rssi };
+};
+
+/** @param {import('../../../store/people').Placed} location */
+const isDoubtful = ({ probability, corrected }) => isProbable(probability) || corrected === true;
 
 /** @param {import('../../../history/views/stays').Stay} stay */
 const stayAnswer = ({ level, room, enter_ms, leave_ms, open }) =>

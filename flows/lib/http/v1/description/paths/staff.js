@@ -9,6 +9,9 @@ const EACH = ID.source.slice(1, -1);
 const SEVERAL = query('staff_id', 'Only of these: one id, or up to 200 with commas between them.',
   { type: 'string', pattern: `^${EACH}(?:,${EACH}){0,199}$` });
 
+const DOUBTFUL = query('doubtful', '`1`: only those of which the room is `probably` theirs, or was `corrected`.',
+  { type: 'string', enum: ['0', '1', 'true', 'false'] });
+
 /** So long an answer may wait for somebody new, ms. */
 const LONGEST_WAIT_MS = 1000;
 
@@ -52,8 +55,8 @@ module.exports = {
   '/api/v1/staff/{staff_id}/locations': {
     get: {
       operationId: 'listLocations', tags: TAG, 'x-right': 'history', summary: 'Where somebody was, moment by moment',
-      description: 'Oldest first.',
-      parameters: [use('staff_id'), ...window, limit(1000, 10_000), use('cursor')],
+      description: 'Oldest first. A room of history is `corrected` where it replaced, some seconds later, what was said of that second live.',
+      parameters: [use('staff_id'), DOUBTFUL, ...window, limit(1000, 10_000), use('cursor')],
       responses: answers('The locations.', 'Locations', { known: true }),
     },
   },

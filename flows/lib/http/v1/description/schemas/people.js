@@ -3,16 +3,23 @@
 
 const { count, id, list, ms, next, number, object, orNull, ref, seconds, past, text, whole, yes } = require('./build');
 
+const { PROBABLE_BELOW } = require('../../../../shared/probable');
+
 const state = { type: 'string', enum: ['present', 'stale', 'lost'] };
-const here = { staff_id: id, since: ms, ts: ms, state };
+const share = { ...number, minimum: 0, maximum: 1 };
+const sureness = {
+  probability: { ...orNull(share), description: 'That they are in this room, two decimals; null: not known, of what an earlier version located.' },
+  probably: { ...yes, description: `Whether to say that they are *probably* there: the probability is below ${PROBABLE_BELOW}.` },
+  runner_up: { ...orNull(id), description: 'The likeliest other room; null: none, or not known.' },
+};
+const here = { staff_id: id, ...sureness, since: ms, ts: ms, state };
 const stay = { level: id, room: id, enter_ms: ms, leave_ms: { ...ms, description: 'While it goes on: when last heard.' },
   duration_s: seconds, ongoing: yes };
-const share = { ...number, minimum: 0, maximum: 1 };
 const levelDb = { ...orNull(number), description: 'How much stronger (negative: weaker) than calibrated their tag or phone is, dB, as it was learned.' };
 const levelSdDb = { ...orNull(number), description: 'Standard deviation of that, dB.' };
 
 module.exports = {
-  Presence: object({ level: id, room: id, since: ms, ts: { ...ms, description: 'When last heard, epoch ms.' }, state }),
+  Presence: object({ level: id, room: id, ...sureness, since: ms, ts: { ...ms, description: 'When last heard, epoch ms.' }, state }),
   Here: object(here),
   Staff: object({
     staff_id: id,
@@ -50,7 +57,8 @@ module.exports = {
     age_s: { ...seconds, description: 'Age of its newest reading at `ts`, seconds.' },
     expected: { ...list(orNull(number)), description: 'How strong it should be at the best place of each of `rooms` by the measured plan, dBm, in their order; null: the plan does not say.' },
   }),
-  Location: object({ ts: ms, level: id, room: id, beacon: { ...text, description: 'The one heard best of the room.' },
+  Location: object({ ts: ms, level: id, room: id, ...sureness,
+    corrected: { ...orNull(yes), description: 'Whether history replaced the room that was said of this second live; null: not known.' }, beacon: { ...text, description: 'The one heard best of the room.' },
     rssi: { ...whole, description: 'dBm' } }),
   Locations: object({ staff_id: id, ...past, locations: list(ref('Location')), next }),
   Stay: object(stay),
