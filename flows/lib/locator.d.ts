@@ -102,6 +102,8 @@ export interface Locator {
   openStays(): Presence[];
   /** Why somebody is said to be where they are; null where nothing is known of them. */
   trace(staffId: string): Trace | null;
+  /** What measured devices are expected to be heard like in a room, on average over its places, by device id, dBm. */
+  expectedIn(room: string): Map<string, number>;
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths(): LearnedStrength[];
   /** Who learns of devices and of the plan gets samples. */

@@ -173,7 +173,7 @@ test('proposals are applied only where they are better and the building is uncha
   assert.throws(() => calibrated(file, walked, { ...better, verdict: 'no_gain', proposals: [] }), CalibrationConflict);
   assert.throws(() => calibrated(next, walked, better), /changed since this walk/, 'a second time changes nothing');
   for (const change of [(one) => { one.gateways[1].x_m += 1; }, (one) => { one.levels[0].rooms.pop(); one.gateways.pop(); },
-    (one) => { one.tuning = { wall_db: 3 }; }, (one) => { one.staff[0].tags = []; }]) {
+    (one) => { one.staff[0].tags = []; }]) {
     const other = structuredClone(file);
     change(other);
     assert.ok(!isAsWalked(other, walked));
@@ -215,8 +215,9 @@ function recorded(set, name) {
   return { building, mode, rows, taps, endMs: Number(truth.at(-1)[0]) + 1000 };
 }
 
-// In the office 9 dB cost the locator nothing, so there is nothing to correct there.
-for (const [set, name, errorDb] of [['flat', 'robot3', 9], ['flat', 'robot5', 9], ['ujioffice', 'tx12', 15]]) {
+// In the office 9 dB cost the locator nothing, so there is nothing to correct there. robot3 visits two of five rooms, six times: that
+// teaches a part of it.
+for (const [set, name, errorDb, visitsAll] of [['flat', 'robot3', 9, false], ['flat', 'robot5', 9, true], ['ujioffice', 'tx12', 15, true]]) {
   test(`${set}, ${name}: a third of the devices with ${errorDb} dB error is found, and correcting it helps`, () => {
     const good = recorded(set, name);
     const wrong = structuredClone(good);
@@ -225,10 +226,10 @@ for (const [set, name, errorDb] of [['flat', 'robot3', 9], ['flat', 'robot5', 9]
     const c = calibrate(wrong);
     const [before, out] = shares(c);
     assert.equal(c.verdict, 'better');
-    assert.ok(out >= before + 0.01, `${before} → ${out}`);
+    assert.ok(out >= before + (visitsAll ? 0.03 : 0.1), `${before} → ${out}`);
     const asIs = calibrate(good);
     const [plain] = shares(asIs);
-    assert.ok(out > plain - 0.2, `as it was: ${plain}, put right: ${out}`);
+    if (visitsAll) assert.ok(out > plain - 0.15, `as it was: ${plain}, put right: ${out}`);
     if (asIs.verdict === 'better') assert.ok(shares(asIs)[1] >= plain + 0.01);
     else assert.deepEqual(asIs.proposals, []);
   });

@@ -8,7 +8,7 @@ const { createFilter, falsePositiveRate } = require('../lib/devices/bloom');
 const { createBuilding } = require('../lib/building');
 const { gatewayConfigs } = require('../lib/devices/gateway-config');
 const { createGatewayConfigPublisher } = require('../lib/devices/gateway-config-publisher');
-const { heardByGateway } = require('../lib/locator/sightings');
+const { createLocator, emptyOutcome } = require('../lib/locator');
 const { createOutbox } = require('../lib/outbox');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 
@@ -56,7 +56,9 @@ test('a gateway drops exactly the weak readings that the locator would not use',
     assert.equal(none, undefined);
     for (let rssi = -126; rssi <= 20; rssi += 1) {
       let used = false;
-      heardByGateway({ receiver: 'gw-a', readings: [{ beacon: TAG, rssi }] }, of, -59, () => { used = true; });
+      const locator = createLocator(of);
+      locator.hear({ kind: 'gateway', receiver: 'gw-a', ts: 1000, readings: [{ beacon: TAG, rssi }] }, 1000, emptyOutcome());
+      used = locator.learnedStrengths().length > 0;
       if (used || sent < 20) assert.equal(rssi >= sent, used, `${rssi} dBm`);
     }
   }), { examples: [[-25, 39.99999999999999]] });

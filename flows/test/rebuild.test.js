@@ -763,17 +763,23 @@ test('after a start with a broker that keeps no order the last seconds are locat
 });
 
 /**
- * A broker delivers the locations of the first four minutes once more, in their old form, after they were corrected.
+ * A broker delivers the locations of the first minutes once more, in their old form, after they were corrected.
  * @param {object[]} all readings in time @param {object[]} sent the same as they come @param {(world: World) => boolean} isCorrected
- * @param {number} [most] of the messages, the newest
+ * @param {number} [most] of the messages, the newest @param {(message: object, world: World) => boolean} [isLast] the message before which they end;
+ *   without it they end after four minutes
  */
-async function deliverAgain(all, sent, isCorrected, most = Infinity) {
+async function deliverAgain(all, sent, isCorrected, most = Infinity, isLast = () => false) {
   const right = compared(await undisturbed(all, END, houseFile()));
   for (const keepsOrder of [true, false]) {
     const world = Object.assign(new World(sent, T, houseFile()), { keepsOrder }).start();
     const [earlier, take] = [[], world.take.bind(world)];
-    world.take = (message) => { earlier.push(message); take(message); };
-    await world.until(() => world.now >= T + 4 * MIN);
+    let isOver = false;
+    world.take = (message) => {
+      isOver ||= isLast(message, world);
+      if (!isOver) earlier.push(message);
+      take(message);
+    };
+    await world.until(() => isOver || world.now >= T + 4 * MIN);
     delete world.take;
     await world.until(() => isCorrected(world));
     earlier.filter(({ topic }) => topic === 'sda/v1/locations').slice(-most).forEach(take);
@@ -793,5 +799,11 @@ test('a broker that keeps no order delivers what was corrected again, in its old
 
 test('the same of what the live view corrected some seconds later', async () => {
   const all = taggedWalks(7, { fromMs: T, toMs: END, tags: ['C0FFEE000001', 'C0FFEE000002'] });
-  await deliverAgain(all, all, (world) => world.now >= T + 4 * MIN + 20_000, 60);
+  let correctedMs = Infinity;
+  const isCorrection = ({ topic, payload }, { now }) => {
+    const is = topic === 'sda/v1/locations' && now > T + 3 * MIN && String(payload).includes('"corrected":true');
+    if (is) correctedMs = now;
+    return is;
+  };
+  await deliverAgain(all, all, (world) => world.now >= correctedMs + 20_000, 60, isCorrection);
 });

@@ -25,9 +25,9 @@ test('each receiver with its expected RSSI in both rooms', () => {
   assert.deepEqual(withoutRoom.map(({ here, there }) => [here, there]), [[null, null], [null, null]]);
 });
 
-test('the lead that a change needs', () => {
-  assert.equal(changeText(trace, nameOf), 'Café leads by 0.4, needs a lead of 1.6');
-  assert.equal(changeText({ ...trace, change: { ...trace.change, lead_nats: -2.31 } }, nameOf), 'Café is behind by 2.3, needs a lead of 1.6');
+test('how far the next room is behind', () => {
+  assert.equal(changeText(trace, nameOf), 'Café is behind by 0.4');
+  assert.equal(changeText({ ...trace, change: { ...trace.change, lead_nats: -2.31 } }, nameOf), 'Café is behind by 2.3');
   assert.equal(changeText({ ...trace, change: null }, nameOf), '');
   assert.equal(changeText({ ...trace, room: null }, nameOf), '');
 });

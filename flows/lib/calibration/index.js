@@ -40,8 +40,8 @@ const GAIN = 0.01;
 const NOTICEABLE_S = 3;
 /** Older readings do not count as samples. */
 const FRESH_S = 1;
-/** Levels with a larger standard deviation do not count as samples. */
-const LEVEL_SD_MAX_DB = 4;
+/** Fewer gateways at a moment do not say how strong the tag is. */
+const DEVICES = 3;
 
 /** Calibrates a walk. @param {Walk} walk @returns {Calibration} */
 function calibrate(walk) {
@@ -58,7 +58,7 @@ function calibrate(walk) {
   const samples = [];
   /** @type {import('./estimate').LevelSample[]} */
   const levels = [];
-  const first = locateWalk(walk, (trace) => addSamples(trace, visits, samples, levels));
+  const first = locateWalk(walk, (trace, expectedIn) => addSamples(trace, { mode, visits, expectedIn }, samples, levels));
   const announced = announcedBy(rows);
 
   /** @param {(visit: number) => boolean} isUsed */
@@ -106,21 +106,28 @@ function isGain(gains, seconds) {
 }
 
 /**
- * Adds samples of a trace: RSSI of each device, against the expected RSSI in the true room.
+ * Adds samples of a trace: RSSI of each device against what is expected on average in the true room. A gateway's is taken against the
+ * median of all gateways at that moment, which is how strong the tag is.
  * @param {import('../locator').Trace} trace
- * @param {readonly import('./visits').Visit[]} visits
+ * @param {{mode: 'gateway'|'phone', visits: readonly import('./visits').Visit[], expectedIn: (room: string) => ReadonlyMap<string, number>}} walk
  * @param {import('./estimate').Sample[]} samples are added to
  * @param {import('./estimate').LevelSample[]} levels are added to
  */
-function addSamples({ ts, rooms, heard, level_db: levelDb, level_sd_db: sd }, visits, samples, levels) {
+function addSamples({ ts, heard }, { mode, visits, expectedIn }, samples, levels) {
   const visit = visitAt(visits, ts);
-  const truth = rooms.findIndex(({ room }) => room === visits[visit]?.room);
-  if (truth < 0) return; // no room, or one that the locator rules out: the position in it is not known
-  for (const { id, rssi, age_s: age, expected } of heard) {
-    const dbm = expected[truth] ?? null;
-    if (age <= FRESH_S && dbm !== null) samples.push({ device: id, visit, offDb: rssi - dbm });
+  const room = visits[visit]?.room;
+  if (!room) return;
+  const expected = expectedIn(room);
+  const its = heard.flatMap(({ id, rssi, age_s: age }) => {
+    const dbm = expected.get(id);
+    return age > FRESH_S || dbm === undefined ? [] : [{ device: id, visit, offDb: rssi - dbm }];
+  });
+  if (mode === 'phone') samples.push(...its);
+  else if (its.length >= DEVICES) {
+    const levelDb = median(its.map(({ offDb }) => offDb));
+    levels.push({ visit, levelDb });
+    samples.push(...its.map((one) => ({ ...one, offDb: one.offDb - levelDb })));
   }
-  if (levelDb !== null && sd !== null && sd <= LEVEL_SD_MAX_DB) levels.push({ visit, levelDb });
 }
 
 /** Power that tags and beacons announce themselves. @param {readonly Row[]} rows @returns {Map<string, number>} dBm */

@@ -25,7 +25,8 @@ const VALID_S = 60;
  * @param {BuildingFile} walk.building with one person, the walker
  * @param {Mode} walk.mode
  * @param {readonly Row[]} walk.rows in the order of their times
- * @param {(trace: import('../locator').Trace) => void} [onTrace] gets the trace of the walker each second
+ * @param {(trace: import('../locator').Trace, expectedIn: import('../locator').Locator['expectedIn']) => void} [onTrace] gets the trace of the
+ *   walker each second
  * @param {string[]} [plan] levels where the measured plan advises
  * @returns {History}
  */
@@ -33,6 +34,7 @@ function locateWalk({ building, mode, rows }, onTrace = () => {}, plan = []) {
   const walker = building.staff[0]?.id ?? '';
   const locator = createLocator(createBuilding(building), {}, undefined, [{ from_ms: 0, offsets: [], plan }]);
   for (const { id } of building.gateways) locator.setGateway(id, true);
+  const expectedIn = (/** @type {string} */ room) => locator.expectedIn(room);
   const outcome = emptyOutcome();
   /** @type {History} */
   const history = new Map();
@@ -50,7 +52,7 @@ function locateWalk({ building, mode, rows }, onTrace = () => {}, plan = []) {
       locator.tick(nowMs, outcome);
       collect();
       const trace = Math.floor(nowMs / 1000) === Math.floor(before / 1000) ? null : locator.trace(walker);
-      if (trace) onTrace(trace);
+      if (trace) onTrace(trace, expectedIn);
     }
   }
 

@@ -115,7 +115,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
   };
 }
 
-const DEVICES = 8; // so many loudest ones are asked; weaker ones say little about where
+const DEVICES = 12; // so many loudest ones are asked; further ones add little
 const NEAREST = 2; // rooms without a device are thought of near so many loudest ones
 const LEAST_WORTH = 0.05; // readings: what was not heard for some scans does not say where somebody is now
 const RMS_SLOPE = 2; // a room without a device loses so much for each dB by which it fits worse

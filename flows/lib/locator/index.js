@@ -192,6 +192,13 @@ class Locator {
     return person && person.ms !== -Infinity ? traceOf(person, this.site.following.belief) : null;
   }
 
+  /** What measured devices are expected to be heard like in a room, on average over its places, dBm by device id. @param {string} id */
+  expectedIn(id) {
+    const { rooms, sources, plan } = this.site.model;
+    const room = rooms.find((one) => one?.id === id);
+    return new Map(room && plan ? sources.flatMap((source) => (source?.measured ? [[source.id, plan.meanIn(source.number, room.number)]] : [])) : []);
+  }
+
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths() {
     return [...this.people.values()].map((person) => ({ staff_id: person.id, ...strengthOf(person) }));

@@ -49,6 +49,11 @@ function createPlan(rooms, sources, { exponent, aboveM, storeyM, cellM, txDbm })
 
   return {
     expectedIn,
+    /** Mean over a room's cells, dBm. @param {number} source @param {number} room */
+    meanIn(source, room) {
+      const levels = expectedIn(source, room);
+      return levels.reduce((sum, dbm) => sum + dbm, 0) / levels.length;
+    },
     /**
      * The best cell of a room for what is heard.
      * @param {readonly Level[]} levels of measured sources @param {number} count the first so many @param {number} room

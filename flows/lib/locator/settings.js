@@ -13,7 +13,7 @@ const TUNED = Object.freeze({
   lapse: 0.03, // … and so rarely nothing heard explains where somebody is
   adviceDb: 4, // a measured plan takes at most so much from a room
   misfitDb: 0.06, // … this much for each dB² by which the levels fit worse there than elsewhere
-  unheardDb: 10, // a room without a device is taken for so much weaker than what people usually hear best
+  unheardDb: 8, // a room without a device is taken for so much weaker than what people usually hear best
 });
 
 /** Names of the numbers above, for those who choose them anew. */

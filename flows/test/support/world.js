@@ -81,7 +81,7 @@ class World {
   start({ session = true } = {}) {
     if (!session) this.queue = [];
     const site = createSite(createBuilding(this.versions.at(-1).file), this.now);
-    site.offsetVersions.push(...this.offsets);
+    site.learnedVersions.push(...this.offsets);
     this.log = [];
     const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
@@ -122,7 +122,7 @@ class World {
   correct(offsets) {
     const version = { from_ms: this.now + 60_000, offsets };
     this.offsets.push(version);
-    this.site?.offsetVersions.push(version);
+    this.site?.learnedVersions.push(version);
   }
 
   /** A gateway says that it is there, or the broker that it is gone. */

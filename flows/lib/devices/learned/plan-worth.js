@@ -19,7 +19,7 @@ const READINGS = 500; // of a mean at most, so that it follows what changes
 const ALIKE = 4; // so many readings in a row say the same
 const MEMORY_MS = 6 * 3_600_000;
 const NATS = 50; // more make no difference
-const SPEAKS_NATS = 5; // odds of 150 to 1; stops speaking below 0
+const SPEAKS_NATS = 3; // odds of 20 to 1; stops speaking below 0
 
 class PlanWorth {
   constructor() {

@@ -3,7 +3,7 @@ import { normaliseBeacon } from '../../../../lib/building/ids.js';
 /**
  * Fields of the forms, and conversion of typed text to values of the building file.
  * @typedef {import('./things.js').Kind} Kind
- * @typedef {{key: string, label: string, type: 'text'|'number'|'choice'|'flag'|'corners'|'edges'|'place', unit?: string, hint?: string,
+ * @typedef {{key: string, label: string, type: 'text'|'number'|'choice'|'flag'|'corners'|'edges'|'ids'|'place', unit?: string, hint?: string,
  *   step?: number, options?: {value: string, text: string}[], beacon?: true}} Field beacon: a beacon id, which may be typed with separators
  */
 
@@ -15,6 +15,7 @@ const PLACE = [
   { key: 'x_m', label: 'East (x)', type: 'number', unit: 'm', step: 0.1 },
   { key: 'y_m', label: 'North (y)', type: 'number', unit: 'm', step: 0.1 },
 ];
+const COVERS = /** @type {const} */ ({ key: 'covers', label: 'Counts for rooms', type: 'ids', hint: 'Ids of rooms beside it without a device; may be empty' });
 const APPROXIMATE = /** @type {const} */ ({ key: 'approximate', label: 'Position is not measured', type: 'flag' });
 
 /** @type {Record<Kind, Field[]>} */
@@ -30,10 +31,10 @@ export const FIELDS = {
       hint: 'One a line: x, y in metres east and north of the south-west corner' },
     { key: 'open_edges', label: 'Edges without a wall', type: 'edges', hint: 'By number, 0 is from the first corner to the second; may be empty' }],
   beacon: [{ ...ID, beacon: true, hint: 'A MAC, or an iBeacon, Eddystone or AltBeacon id' }, ...PLACE,
-    { key: 'tx', label: 'Power at 1 m', type: 'number', unit: 'dBm', hint: 'Empty: -59' }, APPROXIMATE],
+    { key: 'tx', label: 'Power at 1 m', type: 'number', unit: 'dBm', hint: 'Empty: -59' }, COVERS, APPROXIMATE],
   gateway: [ID, ...PLACE, { key: 'rssi_offset', label: 'Correction', type: 'number', unit: 'dB', hint: 'Added to what it measures' },
     { key: 'min_rssi', label: 'Weakest reading', type: 'number', unit: 'dBm', hint: 'What is weaker is not used' },
-    { key: 'window_ms', label: 'Listens for', type: 'number', unit: 'ms', hint: 'Empty: as the gateway is configured' }, APPROXIMATE],
+    { key: 'window_ms', label: 'Listens for', type: 'number', unit: 'ms', hint: 'Empty: as the gateway is configured' }, COVERS, APPROXIMATE],
   staff: [ID, NAME, { key: 'tag_tx', label: 'Power of the tags at 1 m', type: 'number', unit: 'dBm', hint: 'Empty: as the tags say, else -59' }],
 };
 
@@ -51,6 +52,7 @@ export function valueOf({ type, beacon }, typed) {
   if (text === '') return undefined;
   if (type === 'number') return numberOf(text);
   if (type === 'corners') return cornersOf(text);
+  if (type === 'ids') return text.split(/[\s,;]+/).filter(Boolean);
   if (type === 'edges') return text.split(/[\s,;]+/).filter(Boolean).map(numberOf);
   return beacon ? beaconOf(text) : text;
 }
@@ -68,7 +70,7 @@ const cornersOf = (text) => text.split('\n').map((line) => line.trim()).filter(B
 /** A value as text of its input. @param {Field} field @param {any} value @returns {string} */
 export function shown({ type }, value) {
   if (value === undefined || value === null) return '';
-  if (type === 'edges' && Array.isArray(value)) return value.join(', ');
+  if ((type === 'edges' || type === 'ids') && Array.isArray(value)) return value.join(', ');
   if (type !== 'corners') return String(value);
   return Array.isArray(value) ? value.map((corner) => (Array.isArray(corner) ? corner.join(', ') : String(corner))).join('\n') : String(value);
 }

@@ -137,7 +137,6 @@ function createStaffAnswers(context) {
   return { listKnownPeople, listStaff, getStaff, getTrace, listLocations, listStays, searchStays, listContacts };
 }
 
-
 /** @param {number|null} [db] @returns {number|null} to a tenth */
 const round = (db) => (typeof db === 'number' ? Math.round(db * 10) / 10 : null);
 
