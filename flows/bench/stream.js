@@ -88,7 +88,8 @@ const cellsOf = ({ levels }) => levels.flatMap(({ rooms, width_m: width, height_
 function strongest(devices, { x, y, room, storey }, most) {
   const levels = devices.map(({ id, level, room: its, x_m: atX, y_m: atY }) => {
     const floors = Math.abs(storey - Number(level.slice(1)) + 1);
-    const lossDb = SLOPE_DB * Math.log10(Math.max(1, Math.hypot(x - atX, y - atY, 4 * floors))) + floors * FLOOR_DB + (its === room ? 0 : WALL_DB);
+    const throughDb = floors * FLOOR_DB + (its === room ? 0 : WALL_DB);
+    const lossDb = SLOPE_DB * Math.log10(Math.max(1, Math.hypot(x - atX, y - atY, 4 * floors))) + throughDb;
     return { id, dbm: POWER_DBM - lossDb };
   });
   return levels.sort((a, b) => b.dbm - a.dbm).slice(0, most);

@@ -16,7 +16,7 @@ export type State = 'present' | 'stale' | 'lost';
 
 /**
  * probability: that they are in this room, 0 to 1, two decimals; null: not known (located by an earlier version, or not heard since a
- * start). runner_up: id of the likeliest other room; null where there is none, and always where probability is 1 or null.
+ * start). runner_up: id of the likeliest other room; null where there is none, and always where probability is null, or 0.9 and more.
  */
 export type Sureness = { probability: number | null; runner_up: string | null };
 /**

@@ -50,7 +50,8 @@ function createSite(building, startedMs, clock = Date.now) {
   /** Of what was learned, ascending; grows. @type {import('./locator').LearnedVersion[]} */
   const learnedVersions = [];
   const learning = new Learning();
-  const live = createLiveTracking({ building, startedMs, learnedVersions, onSample: learning.note, history, recentStays, outbox, results, counters });
+  const live = createLiveTracking({ building, startedMs, learnedVersions, onSample: learning.note, history, recentStays, outbox, results,
+    counters });
   /** @type {(nowMs: number) => void} */
   let onReconnect = () => {};
   outbox.onReconnect((nowMs) => {
@@ -153,8 +154,7 @@ function createSite(building, startedMs, clock = Date.now) {
     },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
     newLocator: async (its) => createLocator(its, {}, await live.prepare(its), learnedVersions),
-    emptyOutcome,
-    history,
+    emptyOutcome, history,
     knownPeople,
     recentStays,
     recentEvents,
@@ -168,9 +168,7 @@ function createSite(building, startedMs, clock = Date.now) {
     /** What is wrong with the building file as it is now, if it is not the one in use. @param {string[]} faults */
     setBuildingFaults: (faults) => { buildingFaults = faults; },
     buildingFaults: () => buildingFaults,
-    startedMs,
-    learnedVersions,
-    learning,
+    startedMs, learnedVersions, learning,
     counters: () => ({ ...counters }),
     beacons,
     gateways,

@@ -55,10 +55,9 @@ test('a gateway drops exactly the weak readings that the locator would not use',
     assert.ok(Number.isInteger(sent) && sent >= -127 && sent <= 20);
     assert.equal(none, undefined);
     for (let rssi = -126; rssi <= 20; rssi += 1) {
-      let used = false;
       const locator = createLocator(of);
       locator.hear({ kind: 'gateway', receiver: 'gw-a', ts: 1000, readings: [{ beacon: TAG, rssi }] }, 1000, emptyOutcome());
-      used = locator.learnedStrengths().length > 0;
+      const used = locator.learnedStrengths().length > 0;
       if (used || sent < 20) assert.equal(rssi >= sent, used, `${rssi} dBm`);
     }
   }), { examples: [[-25, 39.99999999999999]] });

@@ -765,8 +765,8 @@ test('after a start with a broker that keeps no order the last seconds are locat
 /**
  * A broker delivers the locations of the first minutes once more, in their old form, after they were corrected.
  * @param {object[]} all readings in time @param {object[]} sent the same as they come @param {(world: World) => boolean} isCorrected
- * @param {number} [most] of the messages, the newest @param {(message: object, world: World) => boolean} [isLast] the message before which they end;
- *   without it they end after four minutes
+ * @param {number} [most] of the messages, the newest
+ * @param {(message: object, world: World) => boolean} [isLast] the message before which they end; without it they end after four minutes
  */
 async function deliverAgain(all, sent, isCorrected, most = Infinity, isLast = () => false) {
   const right = compared(await undisturbed(all, END, houseFile()));

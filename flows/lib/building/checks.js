@@ -92,8 +92,8 @@ function crossFaults(file) {
     if (!rooms.has(room)) faults.push(`${place}/room there is no room "${room}"`);
     else if (rooms.get(room) !== level) faults.push(`${place}/level room "${room}" is on level "${rooms.get(room)}", not "${level}"`);
   }
-  for (const [{ covers: ids }, place] of placedDevices(file)) {
-    (Array.isArray(ids) ? ids : []).forEach((id, n) => {
+  for (const [{ covers: covered }, place] of placedDevices(file)) {
+    (Array.isArray(covered) ? covered : []).forEach((id, n) => {
       if (typeof id === 'string' && !rooms.has(id)) faults.push(`${place}/covers/${n} there is no room "${id}"`);
     });
   }

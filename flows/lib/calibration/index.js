@@ -109,7 +109,8 @@ function isGain(gains, seconds) {
  * Adds samples of a trace: RSSI of each device against what is expected on average in the true room. A gateway's is taken against the
  * median of all gateways at that moment, which is how strong the tag is.
  * @param {import('../locator').Trace} trace
- * @param {{mode: 'gateway'|'phone', visits: readonly import('./visits').Visit[], expectedIn: (room: string) => ReadonlyMap<string, number>}} walk
+ * @param {{mode: 'gateway'|'phone', visits: readonly import('./visits').Visit[], expectedIn: (room: string) => ReadonlyMap<string,
+ *   number>}} walk
  * @param {import('./estimate').Sample[]} samples are added to
  * @param {import('./estimate').LevelSample[]} levels are added to
  */

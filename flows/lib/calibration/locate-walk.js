@@ -25,7 +25,8 @@ const VALID_S = 60;
  * @param {BuildingFile} walk.building with one person, the walker
  * @param {Mode} walk.mode
  * @param {readonly Row[]} walk.rows in the order of their times
- * @param {(trace: import('../locator').Trace, expectedIn: import('../locator').Locator['expectedIn']) => void} [onTrace] gets the trace of the
+ * @param {(trace: import('../locator').Trace, expectedIn: import('../locator').Locator['expectedIn']) => void} [onTrace] gets the
+ *   trace of the
  *   walker each second
  * @param {string[]} [plan] levels where the measured plan advises
  * @returns {History}

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { isSure } = require('../shared/probable');
 const { createInternTable } = require('./intern-table');
 const { surenessWord } = require('./track');
 
@@ -23,7 +24,7 @@ function createWords({ places: mostPlaces, beacons: mostBeacons }) {
   /** @param {Location} location @returns {number} −1 where there is no room for its runner-up */
   function surenessOf({ probability, runner_up: other, corrected }) {
     const pct = typeof probability === 'number' ? Math.round(probability * 100) : null;
-    if (typeof other !== 'string' || pct === null || pct === 100) return surenessWord(pct, -1, corrected === true);
+    if (typeof other !== 'string' || pct === null || isSure(probability)) return surenessWord(pct, -1, corrected === true);
     const runnerUp = runnersUp.of(other, other);
     return runnerUp < 0 ? -1 : surenessWord(pct, runnerUp, corrected === true);
   }

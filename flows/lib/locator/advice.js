@@ -34,11 +34,16 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
     return Math.min(levels.length, DEVICES);
   }
 
-  /** @param {Evidence} evidence @param {number} count of levels @param {ReadonlySet<number>} silent @param {import('./belief').Around} around */
+  /**
+   * @param {Evidence} evidence @param {number} count of levels @param {ReadonlySet<number>} silent
+   * @param {import('./belief').Around} around
+   */
   function withDeafRooms({ rooms: heard, kind }, count, silent, around) {
     const found = [...heard];
     for (let k = 0; k < Math.min(count, NEAREST); k += 1) {
-      for (const room of plan.near(levels[k].source)) if (!found.includes(room) && isDeaf(allRooms[room], kind, silent, around.isOut)) found.push(room);
+      for (const room of plan.near(levels[k].source)) {
+        if (!found.includes(room) && isDeaf(allRooms[room], kind, silent, around.isOut)) found.push(room);
+      }
     }
     return found;
   }
@@ -56,7 +61,9 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
     return least;
   }
 
-  /** @param {Person} person @param {number} ms @param {number} second @param {Evidence} evidence @param {import('./belief').Around} around */
+  /**
+   * @param {Person} person @param {number} ms @param {number} second @param {Evidence} evidence @param {import('./belief').Around} around
+   */
   function ask(person, ms, second, evidence, around) {
     const count = gather(person, ms, around);
     /** @type {import('./person').Advice} */
@@ -78,7 +85,10 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
     if (present >= 0) learnStrength(person, fits[present].offDb);
   }
 
-  /** Kalman's filter of one number (A New Approach to Linear Filtering and Prediction Problems, 1960). @param {Person} person @param {number} db */
+  /**
+   * Kalman's filter of one number (A New Approach to Linear Filtering and Prediction Problems, 1960).
+   * @param {Person} person @param {number} db
+   */
   function learnStrength({ strength }, db) {
     if (Number.isNaN(strength.variance)) strength.variance = levelDb ** 2;
     const gain = strength.variance / (strength.variance + MOMENT_DB ** 2);

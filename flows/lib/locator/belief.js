@@ -29,7 +29,8 @@ class Belief {
   }
 
   /**
-   * @param {Person} person @param {number} ms @param {Heard} heard @param {boolean} touched @param {boolean} learns whether it is learned from
+   * @param {Person} person @param {number} ms @param {Heard} heard @param {boolean} touched @param {boolean} learns whether it is
+   *   learned from
    * @returns {number} by how many devices they are located
    */
   believe(person, ms, { kind, sources, rssis }, touched, learns) {
@@ -83,7 +84,8 @@ class Belief {
     const unheardDbm = hearing.usualDbm - settings.unheardDb;
     if (loudest >= 0) for (const room of sources[loudest]?.covers ?? NOTHING) this.raise(room, unheardDbm);
     // a room whose devices are dead does not say that nobody is there
-    if (rooms[present]?.devices[evidence.kind].length && isDeaf(rooms[present], evidence.kind, silent, around.isOut)) this.raise(present, unheardDbm);
+    const its = rooms[present];
+    if (its?.devices[evidence.kind].length && isDeaf(its, evidence.kind, silent, around.isOut)) this.raise(present, unheardDbm);
     return devices;
   }
 
@@ -97,7 +99,8 @@ class Belief {
   }
 
   /**
-   * The plan advises where it has shown its worth, and those who are learned from. Where it begins to speak it begins with what the rule knows,
+   * The plan advises where it has shown its worth, and those who are learned from. Where it begins to speak it begins with what the
+   * rule knows,
    * so that it does not matter who was learned from.
    * @param {Person} person @param {number} ms @param {boolean} learns
    */

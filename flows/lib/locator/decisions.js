@@ -32,7 +32,8 @@ class Decisions {
     const which = person.isAdvised ? 1 : 0;
     const [oldest] = seconds;
     const shownS = oldest.second + LATE_S;
-    const changes = seconds.slice(1, -1).filter(({ second }) => second > shownS).map(({ changes: [rule, advised = rule] }) => (which ? advised : rule)).reverse();
+    const changes = seconds.slice(1, -1).filter(({ second }) => second > shownS)
+      .map(({ changes: [rule, advised = rule] }) => (which ? advised : rule)).reverse();
     person.trellises[which].odds(/** @type {import('./person').Second} */ (seconds.at(-1)).second > shownS, changes, settings, odds);
     seconds.shift();
     const { room } = odds;

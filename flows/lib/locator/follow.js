@@ -42,24 +42,28 @@ class Following {
     const change = choose(person, trellis, ms, touched, settings);
     if (person.room < 0) return; // heard by devices that stand in no room
     const state = stateAt(nowMs - ms, settings);
-    const arriving = !isHere(person) && state !== 'lost';
-    const moved = change !== 'none';
-    if (moved && before.room >= 0 && !(arriving && person.guess)) {
+    const isUnseen = !isHere(person) && state !== 'lost';
+    if (change !== 'none' && before.room >= 0 && !(isUnseen && person.guess)) {
       reportEvent(before, 'leave', change === 'returned' ? ms : person.sinceMs, model, outcome);
     }
     person.ms = ms;
     person.reported = false;
     this.judge(person, trellis);
-    this.reportLocation(person, moved, heard, outcome);
-    const isSure = touched || (devices >= settings.sureDevices && Number(person.probability) >= settings.sureShare[heard.kind]);
-    if (arriving && !isSure && isEarly(person, settings)) return;
-    if (moved || arriving) this.reportEnter(person, change, outcome);
-    if (person.state !== state || moved || this.crosses(person)) this.reportPresence(person, state, outcome);
+    this.reportLocation(person, change !== 'none', heard, outcome);
+    if (!isUnseen || touched || !isUnclear(person, devices, heard.kind, settings)) this.report(person, change, isUnseen, state, outcome);
   }
 
-  /** @param {Person} person @param {Change} change @param {Outcome} outcome */
-  reportEnter(person, change, outcome) {
-    reportEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : person.ms, this.model, outcome);
+  /**
+   * What is new of a person for others.
+   * @param {Person} person @param {Change} change @param {boolean} isUnseen whether it was not reported that they are there
+   * @param {import('./person').State} state @param {Outcome} outcome
+   */
+  report(person, change, isUnseen, state, outcome) {
+    const moved = change !== 'none';
+    if (moved || isUnseen) {
+      reportEvent(person, 'enter', change === 'moved' || person.guess ? person.sinceMs : person.ms, this.model, outcome);
+    }
+    if (person.state !== state || moved || this.crosses(person)) this.reportPresence(person, state, outcome);
   }
 
   /**
@@ -100,7 +104,8 @@ class Following {
     if (last?.second === second && !moved) return;
     const { sources: known } = this.model;
     const from = Math.max(0, sources.findIndex((source) => known[source]?.room === room));
-    const location = { second, beacon: tag >= 0 ? this.tagIds[tag] : known[sources[from]]?.id ?? '', rssi: Math.round(raw[from]), room, changes: NOTHING };
+    const beacon = tag >= 0 ? this.tagIds[tag] : known[sources[from]]?.id ?? '';
+    const location = { second, beacon, rssi: Math.round(raw[from]), room, changes: NOTHING };
     if (last?.second === second) seconds[seconds.length - 1] = location;
     else {
       if (person.stay.room < 0 && seconds.length === 0) person.stay.sinceMs = ms;
@@ -138,9 +143,12 @@ class Following {
 
 /**
  * The first readings may name a wrong room: gateways report a tag one after the other. Who was lost and is back does not wait.
- * @param {Person} person @param {Settings} settings
+ * @param {Person} person @param {number} devices by how many they are located @param {Heard['kind']} kind @param {Settings} settings
  */
-const isEarly = ({ guess, state, ms, sinceMs }, { arriveMs }) => guess && state !== 'lost' && ms - sinceMs < arriveMs;
+function isUnclear({ guess, state, ms, sinceMs, probability }, devices, kind, { arriveMs, sureDevices, sureShare }) {
+  const isClear = devices >= sureDevices && Number(probability) >= sureShare[kind];
+  return guess && !isClear && state !== 'lost' && ms - sinceMs < arriveMs;
+}
 
 /**
  * Where somebody is live: they stay until another room is ahead.

@@ -80,7 +80,10 @@ class Hearing {
   /** Mean level of an entry, dBm. @param {number} k */
   meanOf(k) { return this.sums[k] / this.counts[k]; }
 
-  /** Level of an entry that sinks with silence, dBm. @param {number} k @param {number} worth @param {import('./settings').Settings} settings */
+  /**
+   * Level of an entry that sinks with silence, dBm.
+   * @param {number} k @param {number} worth @param {import('./settings').Settings} settings
+   */
   levelOf(k, worth, { silence }) { return (this.meanOf(k) * worth + SILENT_DBM * silence) / (worth + silence); }
 }
 

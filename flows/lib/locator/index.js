@@ -4,13 +4,14 @@
 const { DEFAULTS, TUNABLE } = require('./settings');
 const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
+const { GatewayStatus } = require('./gateway-status');
 const { Sampling, createLearned } = require('./learned');
 const { createModel, placementKey } = require('./model');
 const { Person, emptyOutcome, knownPerson, presenceOf } = require('./person');
 const { heardByPhone, powerDb } = require('./sightings');
 const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
 const { restored, saved } = require('./saved');
-const { strengthOf, traceOf } = require('./trace');
+const { expectedIn, strengthOf, traceOf } = require('./trace');
 
 /**
  * Where everybody is. Each staff member has a level for each device that is heard, a level for each room, and a trellis over
@@ -21,7 +22,6 @@ const { strengthOf, traceOf } = require('./trace');
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('./model').Model} Model
- * @typedef {{up: boolean, ms: number}} Said of a gateway by the broker, and when, epoch ms
  */
 class Locator {
   /**
@@ -33,8 +33,7 @@ class Locator {
     this.settings = Object.freeze({ ...DEFAULTS, ...overrides });
     /** @type {Map<string, Person>} */
     this.people = new Map();
-    /** By gateway id. @type {Map<string, Said>} */
-    this.said = new Map();
+    this.gateways = new GatewayStatus();
     this.versions = versions;
     this.resends = createResends();
     this.sampling = new Sampling();
@@ -44,12 +43,9 @@ class Locator {
   /** All that follows from a building. @param {Building} building @param {Model} model */
   #siteOf(building, model) {
     const learnedAt = createLearned(model, this.versions, building.file.learned_offsets ?? true);
-    /** Gateways that the broker calls out. @type {Set<number>} */
-    const out = new Set();
-    const following = new Following(model, this.settings, { isOut: (source) => out.has(source), at: learnedAt, sampling: this.sampling });
-    const site = { building, model, learnedAt, out, following };
-    for (const [id, { up }] of this.said) setOut(site, id, !up);
-    return site;
+    const isOut = (/** @type {number} */ source) => this.gateways.isOut(model.sources[source]);
+    const following = new Following(model, this.settings, { isOut, at: learnedAt, sampling: this.sampling });
+    return { building, model, learnedAt, following };
   }
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Take<Person>} */
@@ -70,7 +66,7 @@ class Locator {
    * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
   hear(batch, nowMs, outcome) {
-    const { settings, said, site: { model, learnedAt } } = this;
+    const { settings, site: { model, learnedAt } } = this;
     const { kind, receiver, ts } = batch;
     const take = this.#takeAt(nowMs, outcome);
     const { offsets } = learnedAt(ts);
@@ -83,10 +79,7 @@ class Locator {
     }
     const source = model.gateways.get(receiver);
     if (source === undefined || this.resends.knows(receiver, batch)) return;
-    if (isBack(said.get(receiver), ts)) {
-      said.delete(receiver);
-      setOut(this.site, receiver, false);
-    }
+    this.gateways.heard(receiver, ts);
     const { offsetDb, leastDbm } = /** @type {import('./model').Source} */ (model.sources[source]);
     const offDb = offsetDb - (offsets === null ? 0 : offsets[source]);
     for (const { beacon, rssi, tx } of batch.readings) {
@@ -111,7 +104,10 @@ class Locator {
     }
   }
 
-  /** The model of another building, which keeps the numbers of this one. @param {Building} next @returns {import('../shared/pieces').Work<Model>} */
+  /**
+   * The model of another building, which keeps the numbers of this one.
+   * @param {Building} next @returns {import('../shared/pieces').Work<Model>}
+   */
   * prepare(next) {
     yield;
     return createModel(next, this.settings, this.site.model.numbers);
@@ -142,14 +138,13 @@ class Locator {
    * @param {string} id @param {boolean} up @param {number} [ms] when
    */
   setGateway(id, up, ms = Infinity) {
-    this.said.set(id, { up, ms });
-    setOut(this.site, id, !up);
+    this.gateways.set(id, up, ms);
   }
 
   /** @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {import('./saved').Saved} */
   save(nowMs, outcome, ids = this.people.keys()) {
     const chosen = [...ids].flatMap((id) => this.people.get(id) ?? []);
-    return saved(chosen, this.site.model, this.said, this.resends.save());
+    return saved(chosen, this.site.model, this.gateways.said, this.resends.save());
   }
 
   /** @param {import('./saved').Saved} from @param {(id: string) => boolean} [isChosen] */
@@ -157,7 +152,7 @@ class Locator {
     if (from.digest !== this.site.model.digest) return false;
     for (const person of restored(from, isChosen, this.site.model)) this.people.set(person.id, person);
     this.resends.restore(from.resends);
-    for (const [id, { up, ms }] of from.said) if (!this.said.has(id)) this.setGateway(id, up, ms);
+    for (const [id, { up, ms }] of from.said) if (!this.gateways.said.has(id)) this.setGateway(id, up, ms);
     return true;
   }
 
@@ -193,11 +188,7 @@ class Locator {
   }
 
   /** What measured devices are expected to be heard like in a room, on average over its places, dBm by device id. @param {string} id */
-  expectedIn(id) {
-    const { rooms, sources, plan } = this.site.model;
-    const room = rooms.find((one) => one?.id === id);
-    return new Map(room && plan ? sources.flatMap((source) => (source?.measured ? [[source.id, plan.meanIn(source.number, room.number)]] : [])) : []);
-  }
+  expectedIn(id) { return expectedIn(id, this.site.model); }
 
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths() {
@@ -236,28 +227,11 @@ class Locator {
   }
 }
 
-/** @param {{model: Model, out: Set<number>}} site @param {string} id of a gateway @param {boolean} isOut */
-function setOut({ model, out }, id, isOut) {
-  const source = model.gateways.get(id);
-  if (source === undefined) return;
-  if (isOut) out.add(source);
-  else out.delete(source);
-}
-
-/** A gateway's clock may be ahead, and readings in flight come after its end. */
-const OUT_MS = 3000;
-
-/**
- * Whether a gateway that was called out goes on: its last will came late. A will has no time of its own; a cluster of brokers may
- * deliver it when the gateway has long been connected to another node.
- * @param {Said|undefined} said @param {number} ts of what it heard
- */
-const isBack = (said, ts) => said !== undefined && !said.up && ts > said.ms + OUT_MS;
-
 /**
  * @param {Building} building @param {Partial<import('./settings').Settings>} [overrides] @param {Model} [prepared]
  * @param {readonly import('../locator').LearnedVersion[]} [versions]
  */
-const createLocator = (building, overrides = {}, prepared = undefined, versions = []) => new Locator(building, overrides, prepared, versions);
+const createLocator = (building, overrides = {}, prepared = undefined, versions = []) => (
+  new Locator(building, overrides, prepared, versions));
 
 module.exports = /** @satisfies {typeof import('../locator')} */ ({ createLocator, emptyOutcome, placementKey, DEFAULTS, TUNABLE });

@@ -92,7 +92,8 @@ function sampleOf({ id, hearing, trellises: [rule, advised = rule] }, ms, { mode
     const source = sources[number];
     if (!source || hearing.worth(k, ms, source.graceS, settings) < LEAST_WORTH) return [];
     const { kind, id: device } = source;
-    return [{ kind, id: device, place: placementKey(source.device), room: rooms[source.room]?.id ?? '', rssi: hearing.meanOf(k) + (offsets?.[number] ?? 0) }];
+    const rssi = hearing.meanOf(k) + (offsets?.[number] ?? 0);
+    return [{ kind, id: device, place: placementKey(source.device), room: rooms[source.room]?.id ?? '', rssi }];
   });
   return { staff_id: id, ms, level: room.level, room: room.id, advised: advisedRoom.id, devices };
 }

@@ -9,10 +9,13 @@ const { createPlan } = require('./plan');
  * buildings of a locator and of those that take a model over from it, so people need no translation when the building changes.
  * @typedef {import('../building').Building} Building
  * @typedef {import('../building').Beacon|import('../building').Gateway} Device
- * @typedef {{number: number, id: string, level: string, storey: number, polygon: [number, number][], devices: {phone: number[], gateway: number[]}}} Room
+ * @typedef {{number: number, id: string, level: string, storey: number, polygon: [number, number][], devices: {phone: number[],
+ *   gateway: number[]}}} Room
  *   devices: sources that stand there: beacons, which phones hear, and gateways, which hear tags
  * @typedef {{number: number, id: string, kind: 'beacon'|'gateway', device: Device, room: number, storey: number, measured: boolean,
- *   tx: number|undefined, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is known; graceS: its silence says nothing for so long after a reading; tx: dBm at 1 m, as the building has it; offsetDb: added to what a gateway measures;
+ *   tx: number|undefined, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is
+ *   known; graceS: its silence says nothing for so long after a reading; tx: dBm at 1 m, as the building has it; offsetDb: added to
+ *   what a gateway measures;
  *   leastDbm: what is weaker does not count; covers: rooms without a device that count to it
  * @typedef {{number: number, owner: string, tx: number|undefined}} Tag tx: dBm at 1 m, as the building has it
  * @typedef {{rooms: Map<string, number>, sources: Map<string, number>, tags: Map<string, number>}} Numbers by key
@@ -90,8 +93,10 @@ const placementKey = ({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) 
 
 /**
  * Whether no device of a room can hear a tag, or be heard by a phone.
- * @param {Room|undefined} room @param {'phone'|'gateway'} kind what somebody is heard by @param {ReadonlySet<number>} silent sources @param {(source: number) => boolean} isOut
+ * @param {Room|undefined} room @param {'phone'|'gateway'} kind what somebody is heard by @param {ReadonlySet<number>} silent sources
+ *   @param {(source: number) => boolean} isOut
  */
-const isDeaf = (room, kind, silent, isOut) => room !== undefined && room.devices[kind].every((source) => silent.has(source) || isOut(source));
+const isDeaf = (room, kind, silent, isOut) => (
+  room !== undefined && room.devices[kind].every((source) => silent.has(source) || isOut(source)));
 
 module.exports = { createModel, isDeaf, placementKey };

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { rounded } = require('../shared/probable');
+const { isSure, rounded } = require('../shared/probable');
 const { Hearing } = require('./hearing');
 const { Trellis } = require('./trellis');
 
@@ -68,10 +68,14 @@ class Person {
 function knownPerson(id, room, sinceMs, ms, state, { changeDb }) {
   const person = new Person(id);
   person.trellises[0].reset(ms, room, changeDb);
-  return Object.assign(person, { room, sinceMs, ms, heardS: Math.floor(ms / 1000), state, reported: state === 'lost', stay: { room, sinceMs } });
+  const reported = state === 'lost';
+  return Object.assign(person, { room, sinceMs, ms, heardS: Math.floor(ms / 1000), state, reported, stay: { room, sinceMs } });
 }
 
-/** @typedef {{second: number, rooms: number[], lessDb: number[], deaf: boolean[]}} Advice lessDb, deaf (no device there can hear): in the order of rooms */
+/**
+ * @typedef {{second: number, rooms: number[], lessDb: number[], deaf: boolean[]}} Advice lessDb, deaf (no device
+ *   there can hear): in the order of rooms
+ */
 
 /** A number of an id (FNV-1a). @param {string} id */
 function hashOf(id) {
@@ -89,10 +93,13 @@ function whoWhere({ id, room }, { rooms }) {
   return { staff_id: id, level, room: where };
 }
 
-/** @param {number|null} probability @param {number} other the next likely room @param {import('./model').Model} model @returns {import('../locator').Sureness} */
+/**
+ * @param {number|null} probability @param {number} other the next likely room @param {import('./model').Model} model
+ * @returns {import('../locator').Sureness}
+ */
 function surenessOf(probability, other, { rooms }) {
   const share = probability === null ? null : rounded(probability);
-  return { probability: share, runner_up: share === null || share === 1 ? null : rooms[other]?.id ?? null };
+  return { probability: share, runner_up: share === null || isSure(share) ? null : rooms[other]?.id ?? null };
 }
 
 /**
@@ -114,7 +121,8 @@ const stateAt = (ageMs, { staleMs, lostMs }) => (ageMs >= lostMs ? 'lost' : ageM
 function reportStay(staying, leaveMs, model, outcome) {
   const enterMs = staying.sinceMs;
   if (leaveMs <= enterMs) return; // passed by, did not stay
-  outcome.stays.push({ ts: enterMs, ...whoWhere(staying, model), enter_ms: enterMs, leave_ms: leaveMs, duration_s: (leaveMs - enterMs) / 1000 });
+  const times = { enter_ms: enterMs, leave_ms: leaveMs, duration_s: (leaveMs - enterMs) / 1000 };
+  outcome.stays.push({ ts: enterMs, ...whoWhere(staying, model), ...times });
 }
 
 /**

@@ -36,7 +36,10 @@ function createPlan(rooms, sources, { exponent, aboveM, storeyM, cellM, txDbm })
   function expectedIn(source, room) {
     const key = source * rooms.length + room;
     let found = expected.get(key);
-    if (!found) expected.set(key, found = levelsIn(/** @type {Source} */ (sources[source]), /** @type {Room} */ (rooms[room]), cellsOf(room)));
+    if (!found) {
+      found = levelsIn(/** @type {Source} */ (sources[source]), /** @type {Room} */ (rooms[room]), cellsOf(room));
+      expected.set(key, found);
+    }
     return found;
   }
 

@@ -18,7 +18,9 @@ const { addReading, clear, nothingHeard } = require('./sightings');
  * @typedef {(buffered: L, ms: number, heard: Heard) => void} Take heard is valid until it returns
  */
 
-/** What stands in `waiting` of each reading: its step, event time, when it is due by our clock, source, dBm (as if the tag had the default power), dBm, tag. */
+/**
+ * What stands in `waiting` of each reading; DUE_MS: by our clock; RSSI: as if the tag had the default power.
+ */
 const [STEP, MS, DUE_MS, SOURCE, RSSI, RAW, TAG, ITEMS] = [0, 1, 2, 3, 4, 5, 6, 7];
 const PHONE_BATCHES = 5; // no more come within lateMs, and older ones are late anyway
 
@@ -124,7 +126,10 @@ function release(buffered, dueMs, before, take) {
  */
 const flush = (buffered, take) => release(buffered, Infinity, Infinity, take);
 
-/** Readings that wait, for another locator. @param {readonly number[]} waiting @param {(source: number) => number} sourceOf @param {(tag: number) => number} tagOf */
+/**
+ * Readings that wait, for another locator.
+ * @param {readonly number[]} waiting @param {(source: number) => number} sourceOf @param {(tag: number) => number} tagOf
+ */
 const translated = (waiting, sourceOf, tagOf) => waiting.map((value, n) => (
   n % ITEMS === SOURCE ? sourceOf(value) : n % ITEMS === TAG ? tagOf(value) : value));
 
@@ -136,7 +141,10 @@ function createResends() {
   const latest = new Map();
 
   return {
-    /** Whether it came before. @param {string} gateway @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons */
+    /**
+     * Whether it came before.
+     * @param {string} gateway @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons
+     */
     knows(gateway, { ts, readings }) {
       const key = `${ts} ${readings[0]?.beacon}`;
       const known = latest.get(gateway) ?? [];

@@ -7,7 +7,8 @@ const { translated } = require('./reorder-buffer');
 const { Trellis } = require('./trellis');
 
 /**
- * All that a locator knows of people, as data that `v8.serialize` takes: another locator of the same building goes on from it as the first one
+ * All that a locator knows of people, as data that `v8.serialize` takes: another locator of the same building goes on from it as the
+ * first one
  * would. Numbers of rooms and sources may be others there.
  * @typedef {import('./model').Model} Model
  * @typedef {object} Saved
@@ -17,16 +18,17 @@ const { Trellis } = require('./trellis');
  * @property {string[]} sources keys by number
  * @property {string[]} tags keys by number
  * @property {[string, string[]][]} resends
- * @property {Map<string, import('.').Said>} said of gateways
+ * @property {Map<string, import('./gateway-status').Said>} said of gateways
  */
 
 /**
- * @param {Person[]} people @param {Model} model @param {Map<string, import('.').Said>} said @param {[string, string[]][]} resends
+ * @param {Person[]} people @param {Model} model @param {Map<string, import('./gateway-status').Said>} said
+ * @param {[string, string[]][]} resends
  * @returns {Saved}
  */
 const saved = (people, { digest, numbers }, said, resends) => ({
-  digest, people: structuredClone(people.map((person) => ({ ...person }))), rooms: [...numbers.rooms.keys()], sources: [...numbers.sources.keys()], tags: [...numbers.tags.keys()],
-  resends, said: new Map(said),
+  digest, people: structuredClone(people.map((person) => ({ ...person }))), rooms: [...numbers.rooms.keys()],
+  sources: [...numbers.sources.keys()], tags: [...numbers.tags.keys()], resends, said: new Map(said),
 });
 
 /**

@@ -65,7 +65,8 @@ function heardByPhone({ readings }, { beacons, sources }, settings, offsets = nu
   for (const { beacon, rssi, tx } of readings) {
     const source = beacons.get(beacon);
     if (source === undefined) continue;
-    addReading(ofPhone, source, rssi - powerDb(rssi, sources[source]?.tx, tx, settings) - (offsets === null ? 0 : offsets[source]), rssi, -1);
+    const lessDb = powerDb(rssi, sources[source]?.tx, tx, settings) + (offsets === null ? 0 : offsets[source]);
+    addReading(ofPhone, source, rssi - lessDb, rssi, -1);
   }
   return ofPhone;
 }

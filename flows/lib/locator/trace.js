@@ -16,8 +16,8 @@ function traceOf(person, belief) {
   const odds = newOdds();
   const trellis = person.trellises[person.isAdvised ? 1 : 0];
   trellis.odds(false, [], settings, odds);
-  const likeliest = odds.rooms.map((room, n) => /** @type {const} */ ([room, odds.scores[n]])).sort(([a, one], [b, other]) => other - one || a - b).slice(0, MAX_ROOMS)
-    .flatMap(([its, score]) => (rooms[its] ? [{ its, score, id: rooms[its].id, level: rooms[its].level }] : []));
+  const likeliest = odds.rooms.map((its, n) => ({ its, score: odds.scores[n], id: rooms[its]?.id ?? '', level: rooms[its]?.level ?? '' }))
+    .filter(({ id }) => id !== '').sort((a, b) => b.score - a.score || a.its - b.its).slice(0, MAX_ROOMS);
   const expected = adviser?.explain(person, ms, likeliest.map(({ its }) => its), around);
   const heard = hearing.sources.flatMap((number, k) => {
     const source = sources[number];
@@ -45,10 +45,20 @@ function traceOf(person, belief) {
 const strengthOf = ({ strength: { db, variance } }) => (Number.isNaN(variance) ? { level_db: null, level_sd_db: null }
   : { level_db: round(db), level_sd_db: round(Math.max(0.1, Math.sqrt(variance))) });
 
+/**
+ * What measured devices are expected to be heard like in a room, on average over its places.
+ * @param {string} id @param {import('./model').Model} model @returns {Map<string, number>} dBm by device id
+ */
+function expectedIn(id, { rooms, sources, plan }) {
+  const room = rooms.find((one) => one?.id === id);
+  if (!room || !plan) return new Map();
+  return new Map(sources.flatMap((source) => (source?.measured ? [[source.id, plan.meanIn(source.number, room.number)]] : [])));
+}
+
 const MAX_ROOMS = 5;
 const LEAST_WORTH = 0.01;
 
 /** @param {number} value @param {number} [parts] */
 const round = (value, parts = 10) => Math.round(value * parts) / parts;
 
-module.exports = { strengthOf, traceOf };
+module.exports = { expectedIn, strengthOf, traceOf };

@@ -58,7 +58,8 @@ class Trellis {
 
   /**
    * Takes what was heard within a part of a scan.
-   * @param {{rooms: number[], levels: Float64Array, topDbm: number, floorDbm: number}} evidence rooms: of which anything is known; levels: dBm,
+   * @param {{rooms: number[], levels: Float64Array, topDbm: number, floorDbm: number}} evidence rooms: of which anything is known;
+   *   levels: dBm,
    *   by room; floorDbm: of all others
    * @param {number} scans how much of a scan that is @param {number} ms event time
    * @param {number} keep a room that keeps its entry @param {import('./settings').Settings} settings

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { howSure, isProbable } = require('../shared/probable');
+const { howSure, isProbable, isSure } = require('../shared/probable');
 
 /**
  * What was found out, as messages for the broker (the contract's payloads).
@@ -15,14 +15,14 @@ const FRAME_BYTES = 64; // around the lists
 const PAYLOAD_KEPT_BYTES = 1024;
 
 /**
- * A location as it is stored: whole per cent take a byte or so on disk, where a share with two decimals takes seven. Of who is sure
+ * A location as it is stored: whole per cent take a byte on disk, where a share with two decimals takes four. Of who is sure
  * there is no runner-up; where there might be one and is none it says so, since a point that is written again keeps what it lacks.
  * @param {Outcome['locations'][number]} location of our own, or of a user's node, which may not say how sure it is
  */
 function storedLocation({ probability, runner_up: runnerUp, ...location }) {
   if (typeof probability !== 'number') return location;
   const pct = Math.round(probability * 100);
-  return { ...location, sure_pct: pct, runner_up: pct === 100 ? undefined : runnerUp ?? '' };
+  return { ...location, sure_pct: pct, runner_up: isSure(probability) ? undefined : runnerUp ?? '' };
 }
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const { atMost, between, BETWEEN, time } = require('./influxql');
-const { PROBABLE_BELOW } = require('../shared/probable');
+const { PROBABLE_BELOW, isSure } = require('../shared/probable');
 
 /** @typedef {Omit<import('../locator').Location, 'staff_id'>} Placed ts: epoch ms; what an earlier version located has no probability */
 
@@ -46,7 +46,7 @@ function createPeople(influx) {
 /** A point that is written again keeps the fields that it lacks then: who is sure has no runner-up. @param {any[]} row @returns {Placed} */
 const toPlaced = ([ts, level, room, beacon, rssi, pct, runnerUp, corrected]) => ({
   ts, level, room, beacon, rssi, probability: pct === null ? null : pct / 100,
-  runner_up: pct === null || pct === 100 || !runnerUp ? null : runnerUp, ...(corrected ? { corrected: true } : {}),
+  runner_up: pct === null || isSure(pct / 100) || !runnerUp ? null : runnerUp, ...(corrected ? { corrected: true } : {}),
 });
 
 module.exports = { createPeople };

@@ -4,7 +4,8 @@
  *   readings: number, visits: number}} Proposal
  * @typedef {{room: string, seconds: number, before: number, after: number}} RoomScore
  * @typedef {{verdict: 'better'|'no_gain'|'too_little', reason: string, visits: number, seconds: number, before: number, left_out: number,
- *   same_walk: number, with_plan: number|null, rooms: RoomScore[], proposals: Proposal[], is_as_walked: boolean}} Calibration answer of `/api/v1`
+ *   same_walk: number, with_plan: number|null, rooms: RoomScore[], proposals: Proposal[], is_as_walked: boolean}} Calibration answer
+ *   of `/api/v1`
  */
 
 const FIELDS = { rssi_offset: ['offset', 'dB'], tx: ['power at 1 m', 'dBm'], tag_tx: ['power of the tag at 1 m', 'dBm'] };
@@ -42,5 +43,5 @@ export function obstacle({ verdict, is_as_walked: fits }) {
 export function planWorth({ before, with_plan: withPlan, seconds, verdict }) {
   if (withPlan === null || withPlan === undefined || seconds === 0 || verdict === 'too_little') return '';
   const points = Math.round((1000 * (withPlan - before)) / seconds) / 10;
-  return points === 0 ? 'Nothing' : `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)}`;
+  return points === 0 ? '0' : `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)}`;
 }

@@ -53,16 +53,22 @@ function keepLearned({ folder, site: { building, learnedVersions: versions, lear
     }
   }
 
-  /** A new version, where what was learned differs from what is in use. */
+  /** What was learned, where it differs from what is in use. @param {number} nowMs @param {LearnedVersion} [last] in use */
+  function news(nowMs, last) {
+    const { staff, file: { learned_offsets: isUsed = true } } = building();
+    const isDue = isUsed && nowMs - offsetsMs >= DAY_MS && learning.hours() >= HOURS && learning.people() >= Math.min(PEOPLE, staff.size);
+    const before = { offsets: [], silent: [], plan: [], ...last };
+    const next = learning.version(building(), isDue, last);
+    if (!differs(next.offsets, before.offsets)) next.offsets = before.offsets;
+    return isDeepStrictEqual({ ...before, ...next }, before) ? null : next;
+  }
+
+  /** A new version, where one is due. */
   async function freeze() {
     const nowMs = clock();
     const last = versions.at(-1);
-    if (last && nowMs < last.from_ms) return;
-    const { staff, file: { learned_offsets: isUsed = true } } = building();
-    const isDue = isUsed && nowMs - offsetsMs >= DAY_MS && learning.hours() >= HOURS && learning.people() >= Math.min(PEOPLE, staff.size);
-    const next = learning.version(building(), isDue, last);
-    if (!differs(next.offsets, last?.offsets ?? [])) next.offsets = last?.offsets ?? [];
-    if (isDeepStrictEqual(next, { offsets: last?.offsets ?? [], silent: last?.silent ?? [], plan: last?.plan ?? [] })) return;
+    const next = last && nowMs < last.from_ms ? null : news(nowMs, last);
+    if (!next) return;
     const version = { from_ms: nowMs + LEAD_MS, ...next };
     const all = [...versions, version].filter((_, n, list) => (list[n + 1]?.from_ms ?? Infinity) > nowMs - KEPT_MS);
     if (!await stored.write({ v: 1, versions: all })) return;
@@ -70,7 +76,7 @@ function keepLearned({ folder, site: { building, learnedVersions: versions, lear
       await stored.write({ v: 1, versions: [...versions] });
       return;
     }
-    if (next.offsets !== last?.offsets) offsetsMs = version.from_ms;
+    if (!isDeepStrictEqual(next.offsets, last?.offsets ?? [])) offsetsMs = version.from_ms;
     versions.splice(0, Infinity, ...all);
     log(`learned of the building, in use from ${new Date(version.from_ms).toISOString()}: ${textOf(version)}`);
   }

@@ -28,6 +28,7 @@ class Learning {
     /** Quarters of an hour in which somebody was heard. @type {Set<number>} */
     this.quarters = new Set();
     this.note = this.note.bind(this);
+    this.bias = this.bias.bind(this);
   }
 
   /** @param {Sample} sample */
@@ -44,7 +45,10 @@ class Learning {
 
   hours() { return (this.quarters.size * QUARTER_MS) / 3_600_000; }
 
-  /** How much stronger than others a device hears people, or is heard, dB; null: too few readings yet. @param {'gateway'|'beacon'} kind @param {string} id */
+  /**
+   * How much stronger than others a device hears people, or is heard, dB; null: too few readings yet.
+   * @param {'gateway'|'beacon'} kind @param {string} id
+   */
   bias(kind, id) { return this.offsets.bias(`${kind} ${id}`); }
 
   /**
@@ -67,7 +71,8 @@ class Learning {
   /** Of data that names nobody. */
   save() {
     const { offsets, planWorth, silence, quarters } = this;
-    return { v: 2, offsets: offsets.save(), plan_worth: planWorth.save(), silence: silence.save(), people: this.people(), quarters: [...quarters] };
+    const learned = { offsets: offsets.save(), plan_worth: planWorth.save(), silence: silence.save() };
+    return { v: 2, ...learned, people: this.people(), quarters: [...quarters] };
   }
 
   /** @param {any} saved @throws {Error} where it is damaged or of another release */

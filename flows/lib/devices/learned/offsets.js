@@ -8,7 +8,8 @@
  * true rooms are needed. Pure.
  * @typedef {import('../../locator').Sample} Sample
  * @typedef {import('../../locator').Offset} Offset
- * @typedef {{kind: 'gateway'|'beacon', id: string, place: string, visits: number, dbm: number, variance: number}} Heard dbm, variance: of the
+ * @typedef {{kind: 'gateway'|'beacon', id: string, place: string, visits: number, dbm: number, variance: number}} Heard dbm, variance:
+ *   of the
  *   means of visits
  * @typedef {{key: string, place: string, sinceMs: number, readings: number, sum: number}} Visit of one person, as one device has it
  */

@@ -3,7 +3,8 @@
 
 /**
  * Whether a measured plan names the rooms of a level better than loudness alone, judged by what people's readings say of both: the
- * level of each device in each room is learned twice, with the rooms that either way names, and each new reading is predicted by both before
+ * level of each device in each room is learned twice, with the rooms that either way names, and each new reading is predicted by both
+ * before
  * it is learned from (A. P. Dawid, "The Prequential Approach", 1984). Rooms that are named at the wrong moments mix the levels of two rooms
  * and predict badly. Pure.
  * @typedef {import('../../locator').Sample} Sample
@@ -78,7 +79,10 @@ function meanAt(means, key) {
   return mean;
 }
 
-/** Predicts a reading, then learns from it. @param {Mean} mean of the device in a room @param {Mean} device anywhere @param {number} rssi */
+/**
+ * Predicts a reading, then learns from it.
+ * @param {Mean} mean of the device in a room @param {Mean} device anywhere @param {number} rssi
+ */
 function squaredError(mean, device, rssi) {
   const expected = (mean.dbm * mean.readings + device.dbm * PRIOR_READINGS) / (mean.readings + PRIOR_READINGS);
   learn(mean, rssi);

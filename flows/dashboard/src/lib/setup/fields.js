@@ -3,7 +3,8 @@ import { normaliseBeacon } from '../../../../lib/building/ids.js';
 /**
  * Fields of the forms, and conversion of typed text to values of the building file.
  * @typedef {import('./things.js').Kind} Kind
- * @typedef {{key: string, label: string, type: 'text'|'number'|'choice'|'flag'|'corners'|'edges'|'ids'|'place', unit?: string, hint?: string,
+ * @typedef {{key: string, label: string, type: 'text'|'number'|'choice'|'flag'|'corners'|'edges'|'ids'|'place', unit?: string, hint?:
+ *   string,
  *   step?: number, options?: {value: string, text: string}[], beacon?: true}} Field beacon: a beacon id, which may be typed with separators
  */
 

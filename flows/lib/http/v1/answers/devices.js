@@ -27,7 +27,7 @@ const SILENCE = { state: 'unknown', since: null, version: null, health: null, re
 /** @param {import('.').Context} context */
 function createDeviceAnswers({ site, store, telemetry, clock }) {
   /** What is learned of devices, and what of it is in use. */
-  const learned = () => ({ biasOf: (/** @type {'gateway'|'beacon'} */ kind, /** @type {string} */ id) => site.learning.bias(kind, id), offsetOf: offsetsInUse(site, clock()) });
+  const learned = () => ({ biasOf: site.learning.bias, offsetOf: offsetsInUse(site, clock()) });
 
   /** @param {string} id of a registered one */
   function beaconOf(id, { biasOf, offsetOf } = learned()) {
