@@ -3,6 +3,7 @@
 
 const { createBuilding, indexBuilding } = require('..');
 const { inOneGo } = require('../../shared/pieces');
+const { nameFault } = require('../awkward');
 const { readMac } = require('./mac');
 const { findRoom, middle } = require('./place');
 const { decode, readRows } = require('./rows');
@@ -11,8 +12,8 @@ const { decode, readRows } = require('./rows');
  * Imports an installer's list of beacons into a building file. Each row is imported unchanged, or reported with its line and
  * reason; nothing is guessed and nothing is dropped silently.
  * @typedef {import('..').BuildingFile} BuildingFile
- * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `duplicate`,
- *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `columns`, `quotes`
+ * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `mac_form`, `duplicate`,
+ *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `name`, `columns`, `quotes`
  * @typedef {object} Imported
  * @property {BuildingFile} file the building with the new beacons
  * @property {string[]} added beacon ids; each is in the middle of its room, marked `approximate`
@@ -41,8 +42,17 @@ function importBeacons(bytes, building) {
  * @throws {import('./rows').ImportError}
  */
 function* importWork(bytes, building) {
+  return yield* importRows(yield* readRows(decode(bytes)), building);
+}
+
+/**
+ * As `importWork`, of rows that were read.
+ * @param {{rows: import('./rows').Row[], faults: Fault[]}} list @param {BuildingFile} building checked
+ * @returns {import('../../shared/pieces').Work<Imported>}
+ */
+function* importRows({ rows, faults: unread }, building) {
   const before = indexBuilding(building);
-  const { rows, faults } = yield* readRows(decode(bytes));
+  const faults = [...unread];
   const file = { ...building, beacons: [...building.beacons] };
   /** @type {Map<string, number>} line of each imported beacon */
   const lineOf = new Map();
@@ -58,7 +68,7 @@ function* importWork(bytes, building) {
     yield;
     const { line, text } = row;
     const mac = readMac(row.mac);
-    const place = placeOf(row);
+    const place = withNames(placeOf(row), row);
     const problems = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
     if ('beacon' in mac) {
       const known = registrationOf(mac.beacon, before);
@@ -80,6 +90,18 @@ function* importWork(bytes, building) {
     added.push(mac.beacon);
   }
   return { file, added, unchanged, faults: faults.sort((a, b) => a.line - b.line) };
+}
+
+/**
+ * A place, or why there is none: of a name with characters that nobody sees, that.
+ * @template {object} P @param {P} place @param {import('./rows').Row} row
+ * @returns {P|{kind: string, reason: string}}
+ */
+function withNames(place, { level, location }) {
+  if (!('reason' in place)) return place;
+  const faults = /** @type {const} */ ([['level', level], ['location', location]])
+    .flatMap(([what, name]) => (name !== '' && nameFault(name) !== null ? [`${what}: ${nameFault(name)}`] : []));
+  return faults.length > 0 ? { kind: 'name', reason: faults.join('; ') } : place;
 }
 
 /**
@@ -109,4 +131,4 @@ function registrationOf(beacon, building) {
   return owner === undefined ? null : { room: null, reason: `${beacon} is the tag of staff member ${owner}` };
 }
 
-module.exports = { importBeacons, importWork };
+module.exports = { importBeacons, importWork, importRows };
