@@ -4,6 +4,7 @@
 const Ajv = require('ajv/dist/2020').default;
 const { covers, overlap, TOLERANCE_M } = require('./geometry');
 const { inOneGo } = require('../shared/pieces');
+const { inspectBuilding } = require('./inspection');
 const SCHEMA = require('../../building/building.schema.json');
 
 /**
@@ -36,6 +37,12 @@ function* checkBuilding(data) {
 
 /** @param {any} data @param {number} [withinMs] @returns {string[]} @throws {import('../shared/deadline').TookTooLong} */
 const buildingFaults = (data, withinMs = Infinity) => inOneGo(checkBuilding(data), withinMs);
+
+/**
+ * Checks a text in a thread of its own.
+ * @param {string|Uint8Array} content @returns {Promise<import('./inspection').InspectedBuilding>}
+ */
+const checkText = (content) => inspectBuilding(content);
 
 /** Far more than any building has: what is longer is refused before its items are looked at. */
 const MOST = Object.freeze({ levels: 2000, rooms: 5000, beacons: 100_000, gateways: 100_000,
@@ -186,4 +193,4 @@ const boxesOverlap = (a, b) => a[2] - b[0] > TOLERANCE_M && b[2] - a[0] > TOLERA
 /** @param {any} id @param {string} place @returns {[any, string]} */
 const pair = (id, place) => [id, place];
 
-module.exports = { buildingFaults, checkBuilding };
+module.exports = { buildingFaults, checkBuilding, checkText };

@@ -39,7 +39,7 @@ const tooLarge = (bytes) => `has ${(bytes / 1024 / 1024).toFixed(1)} MiB, at mos
  */
 function buildingText(bytes) {
   if (bytes.length > BUILDING_BYTES) throw new UnreadableText(tooLarge(bytes.length));
-  if (encodingOf(bytes).name !== 'UTF-8') throw new UnreadableText(encodingFault(bytes));
+  if (encodingOf(bytes).name !== 'UTF-8') throw new UnreadableText(`is not JSON: it ${encodingFault(bytes)}`);
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 

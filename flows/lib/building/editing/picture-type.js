@@ -27,7 +27,7 @@ const OTHERS = [
 ];
 
 /** A picture that is embedded in an SVG is one attribute. */
-sax.MAX_BUFFER_LENGTH = Infinity;
+Object.assign(sax, { MAX_BUFFER_LENGTH: Infinity });
 
 /** The picture is refused; the message says why and what to do. */
 class PictureError extends Error {}
