@@ -54,4 +54,17 @@ function normaliseBeacon(text) {
   return 'beacon' in read ? read.beacon : null;
 }
 
-module.exports = { ID, BEACON, readBeacon, normaliseBeacon };
+/**
+ * A beacon that somebody asks for: as it stands in the building file, which may have ids of an earlier version, else in its
+ * canonical form.
+ * @param {{isRegistered: (beacon: string) => boolean}} building @param {string} written
+ * @returns {{beacon: string, reason: ''}|{beacon: null, reason: string}}
+ */
+function beaconIn(building, written) {
+  const upper = written.trim().toUpperCase();
+  if (building.isRegistered(upper)) return { beacon: upper, reason: '' };
+  const read = readBeacon(written);
+  return 'beacon' in read ? { beacon: read.beacon, reason: '' } : { beacon: null, reason: read.reason };
+}
+
+module.exports = { ID, BEACON, readBeacon, normaliseBeacon, beaconIn };

@@ -33,6 +33,7 @@ function createHealth({ site, probe, rebuild, version }) {
     const now = site.building();
     return {
       ...buildingState(site.buildingFaults(), anonymous),
+      ...warned(now.warnings, anonymous),
       name: now.name, levels: now.levels.length, rooms: now.rooms.size,
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
       unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
@@ -75,6 +76,15 @@ function buildingState(faults, anonymous) {
     faults_count: faults.length,
     ...(anonymous ? {} : { faults: faults.slice(0, FAULTS_SHOWN) }),
   };
+}
+
+/**
+ * What an earlier version took and a new edit may not bring. The building works, so the part is up.
+ * @param {string[]} warnings @param {boolean} anonymous @returns {{warnings_count?: number, warnings?: string[]}}
+ */
+function warned(warnings, anonymous) {
+  if (warnings.length === 0) return {};
+  return { warnings_count: warnings.length, ...(anonymous ? {} : { warnings: warnings.slice(0, FAULTS_SHOWN) }) };
 }
 
 /**

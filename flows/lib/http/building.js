@@ -51,9 +51,14 @@ const before = ({ editor, site }) => [site.building().file, editor.good()];
 /** @param {Context} context @param {Buffer} bytes */
 async function validateBuilding(context, bytes) {
   const { data, faults } = await inspect(bytes, before(context));
-  const warnings = data === null ? [] : warningsOf(data);
   return { valid: faults.length === 0, faults_count: faults.length, faults: faultDetails(faults),
-    ...(warnings.length > 0 ? { warnings_count: warnings.length, warnings: faultDetails(warnings) } : {}) };
+    ...(data === null ? {} : warningsPart(data)) };
+}
+
+/** What the building has and a new edit may not bring; nothing where there is none. @param {BuildingFile} file */
+function warningsPart(file) {
+  const warnings = warningsOf(file);
+  return warnings.length > 0 ? { warnings_count: warnings.length, warnings: faultDetails(warnings) } : {};
 }
 
 /** @param {string[]} faults */
@@ -178,11 +183,11 @@ async function putPicture({ pictures }, bytes) {
 
 /** @param {Context} context */
 async function listVersions({ editor }) {
-  const { digest, faults } = await editor.current();
+  const { file, digest, faults } = await editor.current();
   const versions = await editor.versions().catch((error) => { throw asApiError(new NotWritable(error)); });
   const list = versions.list();
   return { current: list.find((one) => one.digest === digest)?.version ?? null, dropped: versions.dropped(),
-    faults_count: faults.length, faults: faultDetails(faults), versions: list.map(versionAnswer) };
+    faults_count: faults.length, faults: faultDetails(faults), ...warningsPart(file), versions: list.map(versionAnswer) };
 }
 
 /** @param {import('../building/editing/versions').Version} version */

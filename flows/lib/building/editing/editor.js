@@ -70,7 +70,8 @@ function createEditor({ file, folder, first, clock, logger, versionOptions, read
 
   /** Reads the file. @returns {Promise<Current>} */
   async function current() {
-    const { text, fault } = await read().then((content) => ({ text: content, fault: null }), (error) => ({ text: null, fault: readFault(error) }));
+    const { text, fault } = await read().then((content) => ({ text: content, fault: null }),
+      (error) => ({ text: null, fault: readFault(error) }));
     if (fault !== null) checked = { text: null, faults: [fault] };
     if (text !== null && text !== checked?.text) {
       try {

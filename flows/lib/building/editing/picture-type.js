@@ -18,12 +18,13 @@ const ATTRIBUTES_MAX = 1000;
 const CHUNK = 64 * 1024;
 const KINDS = /** @type {const} */ ({ png: 'png', apng: 'png', jpeg: 'jpg', jpg: 'jpg' });
 const PLAIN = 'save it as a plain SVG or as PNG';
-/** Pictures and documents that people try, by their first bytes. @type {[RegExp, string][]} */
+/** Pictures and documents that people try, by their first bytes. @type {[at: number, bytes: string, what: string][]} */
 const OTHERS = [
-  [/^%PDF-/, 'a PDF: a page of a PDF is made a picture by the page Set-up'], [/^GIF8/, 'a GIF'], [/^RIFF[\s\S]{4}WEBP/, 'a WebP picture'],
-  [/^[\s\S]{4}ftyp(?:hei|hev|mif|msf)/, 'a HEIC picture, as iPhones take them'], [/^[\s\S]{4}ftypavi/, 'an AVIF picture'], [/^BM[\s\S]{4}\0\0\0\0/, 'a BMP picture'],
-  [/^(?:II\*\0|MM\0\*)/, 'a TIFF picture'], [/^8BPS/, 'a Photoshop file'], [/^(?:%!PS|\xc5\xd0\xd3\xc6)/, 'a PostScript or Illustrator file'],
-  [/^AC10/, 'a drawing of AutoCAD (DWG)'], [/^\x1f\x8b/, 'compressed (SVGZ?): unpack it'], [/^PK\x03\x04/, 'a ZIP archive or an office document'],
+  [0, '%PDF-', 'a PDF: a page of a PDF is made a picture by the page Set-up'], [0, 'GIF8', 'a GIF'], [8, 'WEBP', 'a WebP picture'],
+  [4, 'ftyphei', 'a HEIC picture, as iPhones take them'], [4, 'ftyphev', 'a HEIC picture'], [4, 'ftypmif', 'a HEIC picture'],
+  [4, 'ftypavi', 'an AVIF picture'], [0, 'BM', 'a BMP picture'], [0, 'II*\0', 'a TIFF picture'], [0, 'MM\0*', 'a TIFF picture'],
+  [0, '8BPS', 'a Photoshop file'], [0, '%!PS', 'a PostScript or Illustrator file'], [0, '\xc5\xd0\xd3\xc6', 'a PostScript file'],
+  [0, 'AC10', 'a drawing of AutoCAD (DWG)'], [0, '\x1f\x8b', 'compressed (SVGZ?): unpack it'], [0, 'PK\x03\x04', 'a ZIP archive or an office document'],
 ];
 
 /** A picture that is embedded in an SVG is one attribute. */
@@ -75,7 +76,7 @@ function sizeOf(bytes) {
 /** @param {Uint8Array} bytes @returns {string|null} */
 function otherOf(bytes) {
   const head = Buffer.from(bytes.subarray(0, 32)).toString('latin1');
-  return OTHERS.find(([form]) => form.test(head))?.[1] ?? null;
+  return OTHERS.find(([at, first]) => head.startsWith(first, at))?.[2] ?? null;
 }
 
 /** @param {Uint8Array} bytes @returns {string} @throws {PictureError} */

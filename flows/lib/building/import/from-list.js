@@ -113,7 +113,8 @@ function* withListedRooms(before, rows) {
   const fresh = new Set();
   const levelIds = new Set(before.map(({ id }) => id));
   // no id is what a row calls another room
-  const roomIds = new Set([...before.flatMap((level) => level.rooms.map(({ id }) => id)), ...rows.flatMap(({ location }) => [location, fold(location)])]);
+  const roomIds = new Set([...before.flatMap((level) => level.rooms.map(({ id }) => id)),
+    ...rows.flatMap(({ location }) => [location, fold(location)])]);
   /** @param {Level} level */
   const entry = (level) => {
     /** @type {{id: string, name: string}[]} */

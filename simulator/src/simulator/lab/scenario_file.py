@@ -1,6 +1,5 @@
 """Reads a scenario, a TOML file, into the plan of one of its forms. Strict: an error names the key."""
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -161,7 +160,7 @@ def _record(kind: Any, values: Mapping[str, Any], place: str) -> Any:
     try:
         return kind(**values)
     except TypeError as error:
-        missing = re.sub(r".*__init__\(\) ", "", str(error))
+        missing = str(error).rpartition("__init__() ")[2]
         raise ScenarioError(f"{place}: {missing}") from error
 
 
