@@ -1,6 +1,7 @@
-"""Checks that no regular expression of the Python parts and the schemas backtracks: `python -m stack.patterns`, part of `make check`.
+"""Checks that no regular expression of the Python parts and the schemas backtracks; part of `make check`.
 
-Those of the flows are checked by eslint. All of them may meet text from outside, and one that backtracks keeps everybody waiting.
+Usage: `python -m stack.patterns`. Those of the flows are checked by eslint. All of them may meet text from outside, and
+one that backtracks keeps everybody waiting.
 """
 
 import ast
@@ -72,7 +73,28 @@ def patterns(path: Path, name: str) -> Iterator[Pattern]:
             message = f"{where}: the pattern is put together while the program runs; write it as one text"
             raise UnknownPatternError(message)
         text = first.value if isinstance(first.value, str) else first.value.decode("latin-1")
-        yield Pattern(where, in_javascript(text, node.func.attr), flags_of(node, where))
+        yield Pattern(
+            where,
+            in_javascript(text, node.func.attr if node.func.attr != "compile" else use_of(node, tree)),
+            flags_of(node, where),
+        )
+
+
+def use_of(call: ast.Call, tree: ast.Module) -> str:
+    """How a compiled pattern is used in its module; where that differs, it is sought anywhere in the text."""
+    names = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and node.value is call
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    uses = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
+    }
+    return uses.pop() if len(uses) == 1 else "search"
 
 
 def in_javascript(text: str, function: str) -> str:
@@ -98,14 +120,13 @@ def flags_of(call: ast.Call, where: str) -> str:
 def constants_of(path: Path, name: str) -> Iterator[Pattern]:
     """Patterns as texts that other modules match: constants that are called `…_ID`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            for target in node.targets:
-                if (
-                    isinstance(target, ast.Name)
-                    and target.id.endswith("_ID")
-                    and node.value.value.startswith(("[", "("))
-                ):
-                    yield Pattern(f"{name}:{node.lineno}", in_javascript(node.value.value, "fullmatch"), "")
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)):
+            continue
+        text = node.value.value
+        if isinstance(text, str) and text.startswith(("[", "(")):
+            named = any(isinstance(target, ast.Name) and target.id.endswith("_ID") for target in node.targets)
+            if named:
+                yield Pattern(f"{name}:{node.lineno}", in_javascript(text, "fullmatch"), "")
 
 
 def of_schema(value: object, where: str) -> Iterator[Pattern]:
@@ -136,7 +157,7 @@ def everything() -> list[Pattern]:
 def check(found: list[Pattern]) -> int:
     """Exit code 0: each takes a time in proportion to the text."""
     texts = json.dumps([one._asdict() for one in found])
-    command = [node_folder() / "node", "-e", CHECKER % TIMEOUT_MS]
+    command: list[str | Path] = [node_folder() / "node", "-e", CHECKER % TIMEOUT_MS]
     return subprocess.run(command, input=texts, text=True, cwd=ROOT / "flows", check=False).returncode
 
 

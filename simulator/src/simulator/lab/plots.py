@@ -1,7 +1,6 @@
 """Pictures of a run as SVG, by matplotlib. Its only user; a void run says so on each."""
 
 import io
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
