@@ -5,8 +5,9 @@
 const MARK = '\ufeff';
 
 /**
+ * @typedef {string|number|{figure: string}|null} Value figure: a number with its digits as they are to be written
  * @param {string[]} head
- * @param {(string|number|null)[][]} rows
+ * @param {Value[][]} rows
  */
 export const csv = (head, rows) => `${MARK}${[head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
 
@@ -20,11 +21,12 @@ const CHANGED = [/^0\d/, /^\d{12,}$/, /^\d+(?:[.,]\d+)?e[+-]?\d+$/i, /^\d+[.,]\d
 
 /**
  * A cell. A text that is a formula to a spreadsheet gets an apostrophe; one that it would change is written as a text cell, `="003"`.
- * @param {string|number|null} value
+ * @param {Value} value
  */
 function cell(value) {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
+  if (typeof value === 'object') return value.figure;
   const text = FORMULA.test(value) ? `'${value}` : CHANGED.some((form) => form.test(value)) ? `="${value}"` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

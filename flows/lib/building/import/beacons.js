@@ -48,9 +48,10 @@ function* importWork(bytes, building) {
 /**
  * As `importWork`, of rows that were read.
  * @param {{rows: import('./rows').Row[], faults: Fault[]}} list @param {BuildingFile} building checked
+ * @param {{makesRooms?: boolean}} [options] makesRooms: rooms of good rows were made; that of a refused row is missing for that reason only
  * @returns {import('../../shared/pieces').Work<Imported>}
  */
-function* importRows({ rows, faults: unread }, building) {
+function* importRows({ rows, faults: unread }, building, { makesRooms = false } = {}) {
   const before = indexBuilding(building);
   const faults = [...unread];
   const file = { ...building, beacons: [...building.beacons] };
@@ -66,21 +67,21 @@ function* importRows({ rows, faults: unread }, building) {
 
   for (const row of rows) {
     yield;
-    const { line, text } = row;
     const mac = readMac(row.mac);
     const place = withNames(placeOf(row), row);
-    const problems = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
+    let problems = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
     if ('beacon' in mac) {
       const known = registrationOf(mac.beacon, before);
       const first = lineOf.get(mac.beacon);
       if (first !== undefined) problems.push({ kind: 'duplicate', reason: `${mac.beacon} is already on line ${first}, which counts` });
       else if (known && !('room' in place && known.room === place.room.id)) problems.push({ kind: 'registered', reason: known.reason });
     }
+    if (makesRooms) problems = withoutConsequences(problems);
     if (problems.length > 0 || !('beacon' in mac) || !('room' in place)) {
-      faults.push({ line, text, kind: problems[0]?.kind ?? 'columns', reason: problems.map(({ reason }) => reason).join('; ') });
+      faults.push({ line: row.line, text: row.text, kind: problems[0]?.kind ?? 'columns', reason: problems.map(({ reason }) => reason).join('; ') });
       continue;
     }
-    lineOf.set(mac.beacon, line);
+    lineOf.set(mac.beacon, row.line);
     if (before.beacons.has(mac.beacon)) {
       unchanged.push(mac.beacon);
       continue;
@@ -102,6 +103,15 @@ function withNames(place, { level, location }) {
   const faults = /** @type {const} */ ([['level', level], ['location', location]])
     .flatMap(([what, name]) => (name !== '' && nameFault(name) !== null ? [`${what}: ${nameFault(name)}`] : []));
   return faults.length > 0 ? { kind: 'name', reason: faults.join('; ') } : place;
+}
+
+/**
+ * Problems of a row where rooms are made of good rows: that its room is missing follows from any other one.
+ * @param {{kind: string, reason: string}[]} problems
+ */
+function withoutConsequences(problems) {
+  const causes = problems.filter(({ kind }) => !kind.endsWith('_unknown'));
+  return causes.length > 0 ? causes : problems;
 }
 
 /**

@@ -69,7 +69,7 @@ function* fromListWork(bytes, base) {
 function* fromRows(list, base) {
   const { levels, fresh } = yield* withListedRooms(base.levels, yield* placingRows(list.rows, base));
   yield;
-  const { file: imported, added, unchanged, faults } = yield* importRows(list, { ...base, levels });
+  const { file: imported, added, unchanged, faults } = yield* importRows(list, { ...base, levels }, { makesRooms: true });
   const tiledLevels = new Set(levels.filter(isTiled).map(({ id }) => id));
   const file = spreadDevices(imported, tiledLevels);
   /** @type {Map<string, number>} */
