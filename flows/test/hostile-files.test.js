@@ -104,8 +104,8 @@ before(async () => {
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock: Date.now, logger });
   const pictures = createPictures({ folder, referenced: editor.pictures, clock: Date.now });
   const logged = [];
-  const router = createRouter({ site, editor, pictures, reload: async () => {}, clock: Date.now, trusted: () => true, apiKey: KEY, ...guards(),
-    dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
+  const router = createRouter({ site, editor, pictures, reload: async () => {}, clock: Date.now, trusted: () => true, apiKey: KEY,
+    ...guards(), dashboardPath: '/dashboard/floor', buildingFile: file, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
     health: () => ({ status: 'up' }), log: (text) => logged.push(text) });
   const server = express().use(router).listen(0, '127.0.0.1');
   await once(server, 'listening');

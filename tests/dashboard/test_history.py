@@ -293,7 +293,9 @@ def test_stays_are_saved_as_csv(
 ) -> None:
     name, content = save(past(staff="1,2"), "CSV")
     assert name.startswith("stays-1_2-")
-    rows = [(row["staff_id"], row["room"], row["enter"]) for row in csv.DictReader(content.decode("utf-8-sig").splitlines())]
+    rows = [
+        (row["staff_id"], row["room"], row["enter"]) for row in csv.DictReader(content.decode("utf-8-sig").splitlines())
+    ]
     expected = [one for one in stays_by_api(stack, crowd, *window) if one["staff_id"] in {"1", "2"}]
     assert sorted(rows) == sorted(
         (one["staff_id"], one["room"], written(one["enter_ms"]).replace("Z", f".{one['enter_ms'] % 1000:03}Z"))

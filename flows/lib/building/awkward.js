@@ -11,8 +11,8 @@ const { fold } = require('./import/names');
  * @typedef {import('./index').BuildingFile} BuildingFile
  */
 
-/** Control characters (NUL, tab, line ends), line and paragraph separators, marks of direction, and marks that have no width. */
-const UNSEEN = /[\p{Cc}\u2028\u2029\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;
+/** Control characters (NUL, tab, line ends), line and paragraph separators, marks of direction, marks without width, and what stands for a lost letter. */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/u;
 
 /**
  * Why a name is not taken.
@@ -34,6 +34,7 @@ function kindOf(code) {
   if (code === 0) return 'NUL';
   if ([0x0a, 0x0d, 0x85, 0x2028, 0x2029].includes(code)) return 'a line end';
   if (code < 0xa0) return 'a control character';
+  if (code === 0xfffd) return 'a letter that was lost between two encodings';
   return code === 0x200b || code === 0x2060 || code === 0xfeff ? 'it has no width' : 'a mark of the direction of writing';
 }
 
