@@ -11,7 +11,10 @@ const { fold } = require('./import/names');
  * @typedef {import('./index').BuildingFile} BuildingFile
  */
 
-/** Control characters (NUL, tab, line ends), line and paragraph separators, marks of direction, marks without width, and what stands for a lost letter. */
+/**
+ * Control characters (NUL, tab, line ends), line and paragraph separators, marks of direction, marks without width, and what stands
+ * for a lost letter.
+ */
 const UNSEEN = /[\p{Cc}\u2028\u2029\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/u;
 
 /**
