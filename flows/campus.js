@@ -6,6 +6,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
+const { encodingFault, encodingOf } = require('./lib/building/import/decode');
 const { createCampus } = require('./lib/campus');
 const { readCampus } = require('./lib/campus/config');
 const { version } = require('./package.json');
@@ -23,6 +24,13 @@ function readSecret(file) {
   return fs.readFileSync(file, 'utf8');
 }
 
+/** A file that people write, with or without a byte order mark. */
+function readText(file) {
+  const bytes = fs.readFileSync(file);
+  if (encodingOf(bytes).name !== 'UTF-8') throw new Error(`${file} ${encodingFault(bytes)}`);
+  return bytes.toString('utf8').replace(/^\ufeff/, '');
+}
+
 /** Refuse to start with a sentence, not with a stack. */
 function fail(error) {
   console.error(error.message);
@@ -30,7 +38,7 @@ function fail(error) {
 }
 
 function main([file = 'campus.toml']) {
-  const config = readCampus(path.resolve(file), { env: process.env, read: (name) => fs.readFileSync(name, 'utf8'), readSecret });
+  const config = readCampus(path.resolve(file), { env: process.env, read: readText, readSecret });
   fs.mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const campus = createCampus(config, { version, log });
   const server = campus.app.listen(config.port, config.bind);

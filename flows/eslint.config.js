@@ -1,6 +1,8 @@
 'use strict';
 
 const js = require('@eslint/js');
+const redos = require('eslint-plugin-redos').default ?? require('eslint-plugin-redos');
+const regexp = require('eslint-plugin-regexp');
 const vue = require('eslint-plugin-vue');
 const globals = require('globals');
 
@@ -23,6 +25,18 @@ module.exports = [
       'no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       'max-len': ['error', { code: 140, ignoreTemplateLiterals: true, ignoreStrings: true }],
       complexity: ['error', 16],
+    },
+  },
+  {
+    // a pattern takes a time in proportion to the text; tests match their own text
+    files: ['**/*.{js,cjs,vue}'],
+    ignores: ['test/**', 'dashboard/test/**', 'bench/**'],
+    plugins: { redos, regexp },
+    rules: {
+      'redos/no-vulnerable': 'error',
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false }],
+      'regexp/no-potentially-useless-backreference': 'error',
     },
   },
   {

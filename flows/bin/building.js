@@ -7,6 +7,7 @@ const path = require('node:path');
 const { parseArgs } = require('node:util');
 const readline = require('node:readline/promises');
 const { BuildingError, createBuilding, loadBuilding } = require('../lib/building');
+const { nameFault, newAwkward } = require('../lib/building/awkward');
 const { importBeacons } = require('../lib/building/import/beacons');
 const { baseOf, fromListWork } = require('../lib/building/import/from-list');
 const { layout } = require('../lib/building/import/layout');
@@ -47,6 +48,7 @@ rows and give the same list again: beacons that are registered already stay unch
                      is there with what the list adds. Unless you say, the demo is replaced, and your own is added to
   --yes              from-list: write without asking
   --output NEW.json  write there, and leave the building file as it is
+  --in-use           check: of a file that is in use already: what an earlier version took is a warning
   --dry-run          only say what would happen
 
 A running system takes the changed file over by itself within seconds.
@@ -59,7 +61,7 @@ class Refusal extends Error {}
 
 const OPTIONS = /** @type {const} */ ({
   help: { type: 'boolean', short: 'h' }, output: { type: 'string', short: 'o' }, 'dry-run': { type: 'boolean' },
-  name: { type: 'string' }, new: { type: 'boolean' }, add: { type: 'boolean' }, yes: { type: 'boolean', short: 'y' },
+  name: { type: 'string' }, 'in-use': { type: 'boolean' }, new: { type: 'boolean' }, add: { type: 'boolean' }, yes: { type: 'boolean', short: 'y' },
 });
 
 async function main(args) {
@@ -70,15 +72,19 @@ async function main(args) {
   }
   const inUse = process.env.SDA_BUILDING ? [process.env.SDA_BUILDING] : [];
   const [first, second, ...rest] = command === 'check' && files.length === 0 ? inUse : files.length === 1 ? [...files, ...inUse] : files;
-  if (command === 'check' && first !== undefined && files.length < 2) return check(first);
+  if (command === 'check' && first !== undefined && files.length < 2) return check(first, values);
   if (command === 'import' && second !== undefined && rest.length === 0) return importList(first, second, values);
   if (command === 'from-list' && second !== undefined && rest.length === 0) return fromList(first, second, values);
   throw new Refusal('say `from-list BEACONS.csv`, `import BEACONS.csv BUILDING.json` or `check BUILDING.json`; more with --help');
 }
 
-function check(file) {
+function check(file, { 'in-use': inUse = false }) {
   try {
-    const { name, levels, rooms, beacons, gateways, staff } = loadBuilding(file);
+    const { name, levels, rooms, beacons, gateways, staff, warnings } = loadBuilding(file);
+    if (warnings.length > 0) {
+      console.error(`${file} ${inUse ? 'goes on with' : 'is refused where it is new, and goes on where it is in use, with'}:\n${warnings.map((one) => `  ${one}`).join('\n')}`);
+      if (!inUse) return 1;
+    }
     console.log(`${file} is good: ${name}, ${levels.length} levels, ${rooms.size} rooms, ${beacons.size} beacons, ` +
       `${gateways.size} gateways, ${staff.size} staff`);
     return 0;
@@ -90,8 +96,8 @@ function check(file) {
 }
 
 function importList(list, buildingFile, { output = buildingFile, 'dry-run': dryRun = false }) {
-  loadBuilding(buildingFile); // names the file when it has faults
-  const { file, added, unchanged, faults } = importBeacons(fs.readFileSync(list), JSON.parse(fs.readFileSync(buildingFile, 'utf8')));
+  const { file: before } = loadBuilding(buildingFile);
+  const { file, added, unchanged, faults } = importBeacons(fs.readFileSync(list), before);
   for (const { line, text, reason } of faults) console.error(`${list}:${line}: ${reason}\n    ${text}`);
   const other = path.resolve(output) !== path.resolve(buildingFile);
   const write = !dryRun && (added.length > 0 || other);
@@ -103,6 +109,7 @@ function importList(list, buildingFile, { output = buildingFile, 'dry-run': dryR
 
 async function fromList(list, buildingFile, { name, output = buildingFile, ...values }) {
   if (values.new && values.add) throw new Refusal('--new and --add exclude each other');
+  if (name && nameFault(name)) throw new Refusal(`--name: ${nameFault(name)}`);
   const { file: before } = loadBuilding(buildingFile);
   const how = values.new ? 'new' : values.add ? 'add' : '';
   const { anew, base } = baseOf(before, { how, name: name ?? '' });
@@ -110,6 +117,8 @@ async function fromList(list, buildingFile, { name, output = buildingFile, ...va
   console.log(previewText(made, { list, anew, before: before.building }));
   if (made.levels.length === 0) throw new Refusal(`${list} has no row with a level and a location: nothing to make a building of`);
   createBuilding(made.file, 'the building of this list');
+  const faults = newAwkward(made.file, [before]);
+  if (faults.length > 0) throw new BuildingError('the building of this list', faults);
   if (values['dry-run']) console.log('\nNothing written (--dry-run).');
   else if (!values.yes && !await confirmed(output)) return 1;
   else {

@@ -12,9 +12,11 @@ const HELP = `Whether everything works, in words: node bin/health.js [--wait SEC
   --alive            only whether Node-RED answers: what another part lacks does not count`;
 const ANSWER_WITHIN_MS = 3000;
 const POLL_MS = 500;
+const WARNINGS_SHOWN = 20;
 
 /**
- * @typedef {{status: string, state?: string, reason?: string, remedy?: string, faults?: string[]}} Part
+ * @typedef {{status: string, state?: string, reason?: string, remedy?: string, faults?: string[],
+ *   warnings_count?: number, warnings?: string[]}} Part
  * @returns {Promise<{status: string, parts: Record<string, Part>}>}
  */
 async function ask() {
@@ -28,6 +30,12 @@ async function ask() {
 function reasons({ parts }) {
   return Object.entries(parts).filter(([, part]) => part.status !== 'up').map(([name, part]) =>
     [`${name} is ${part.status}: ${part.reason ?? 'no reason is given'}`, ...part.faults ?? [], ...part.remedy ? [`-> ${part.remedy}`] : []].join('\n  '));
+}
+
+/** @param {Awaited<ReturnType<typeof ask>>} report @returns {string[]} what works, and should be looked at */
+function warnings({ parts }) {
+  return Object.entries(parts).flatMap(([name, { warnings_count: count = 0, warnings: all = [] }]) => (count === 0 ? []
+    : [[`${name}: ${count} warnings; what is there goes on, a new edit may not bring it`, ...all.slice(0, WARNINGS_SHOWN)].join('\n  ')]));
 }
 
 /**
@@ -53,9 +61,13 @@ async function main() {
   }
   const deadlineMs = Date.now() + Number(values.wait) * 1000;
   for (;;) {
-    const problems = await ask().then((report) => (values.alive ? [] : reasons(report)), (error) => [`node-red does not answer: ${error.message}`]);
+    let notes = [];
+    const problems = await ask().then((report) => {
+      notes = warnings(report);
+      return values.alive ? [] : reasons(report);
+    }, (error) => [`node-red does not answer: ${error.message}`]);
     if (problems.length === 0) {
-      if (!values.alive) console.log('all parts are up');
+      if (!values.alive) for (const line of ['all parts are up', ...notes]) console.log(line);
       if (values.located) await waitUntilLocated(Number(values.located));
       return 0;
     }

@@ -1,12 +1,12 @@
 'use strict';
 
-const fs = require('node:fs/promises');
 const path = require('node:path');
 const { createReloader } = require('../lib/building/reload');
 const { createEditor } = require('../lib/building/editing/editor');
 const { createPictures } = require('../lib/building/editing/pictures');
 const { writeRegistry } = require('../lib/building/registry');
 const { createRoomNames } = require('../lib/building/room-names');
+const { createTextReader } = require('../lib/building/source');
 
 const CHECK_MS = 2000; // a changed building file is in use after this time, a bad one refused after twice this time
 
@@ -31,8 +31,9 @@ module.exports = function register(RED) {
     this.pictures = createPictures({ folder: path.dirname(config.buildingFile), referenced: this.editor.pictures, clock: Date.now });
     this.reloader = createReloader({
       source: config.buildingFile,
-      read: () => fs.readFile(config.buildingFile, 'utf8'),
+      read: createTextReader(config.buildingFile),
       current: () => site.building(),
+      before: () => [site.building().file, this.editor.good()],
       refuse: (faults) => site.setBuildingFaults(faults),
       apply: async (next) => {
         const prepared = await site.prepare(next); // may take seconds; locating goes on meanwhile
@@ -43,7 +44,7 @@ module.exports = function register(RED) {
       },
       logger,
     });
-    const timer = setInterval(this.reloader.check, CHECK_MS);
+    const timer = setInterval(() => this.reloader.check().catch((error) => this.error(`the building file cannot be checked: ${error.message}`)), CHECK_MS);
     this.on('close', () => clearInterval(timer));
   }
 

@@ -4,12 +4,11 @@ const { createHealth, healthFigures, heartbeat } = require('../lib/health');
 const { createProcessFigures } = require('../lib/health/metrics/process-figures');
 const { createTrend } = require('../lib/health/metrics/trend');
 const { createProbe } = require('../lib/health/heartbeat');
+const { createReadBack } = require('../lib/health/read-back');
 const { version } = require('../package.json');
 
 /** Poll interval while a heartbeat is on its way; the resolution of the store lag. */
 const POLL_MS = 200;
-/** Poll interval otherwise, so that the absence of InfluxDB is noticed. */
-const IDLE_POLL_MS = 1000;
 
 module.exports = function register(RED) {
   /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
@@ -27,7 +26,7 @@ module.exports = function register(RED) {
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const removers = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();
-    let [polling, polledMs, sentMs] = [false, 0, 0];
+    let sentMs = 0;
 
     this.beat = () => {
       const payload = heartbeat(figures, coverage, Date.now());
@@ -38,15 +37,13 @@ module.exports = function register(RED) {
       this.health.tick(payload.ts);
       return payload;
     };
-    const poll = async () => {
+    const readBack = createReadBack({ probe, warn: (text) => this.error(text), stored: (readBackMs, nowMs) => {
+      site.outbox.proven(readBackMs, nowMs);
+      return coverage.tick(readBackMs, nowMs);
+    } });
+    const poll = () => {
       if (coverage.awaitsHeartbeat(Date.now(), sentMs)) this.emit('heartbeat');
-      if (polling || (!probe.pending() && Date.now() - polledMs < IDLE_POLL_MS)) return;
-      polling = true;
-      polledMs = Date.now();
-      await probe.poll(Date.now);
-      site.outbox.proven(probe.readBackMs(), Date.now());
-      await coverage.tick(probe.readBackMs(), Date.now());
-      polling = false;
+      readBack.poll();
     };
     const timer = setInterval(poll, POLL_MS);
     this.on('close', () => {

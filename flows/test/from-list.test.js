@@ -41,12 +41,12 @@ test('rows create levels and rooms, and each beacon is in its room', () => {
   assert.notDeepEqual(made.file.beacons[0].x_m, made.file.beacons[2].x_m, 'two in a room are both seen');
 });
 
-test('a row with a bad MAC is reported by line; its room is created, with a note that it has no beacon', () => {
+test('a refused row is reported by line, and makes no room', () => {
   const made = make(`MAC,Location,Level\n${mac(1)},Lobby,G\nC2A60000002,Pantry,G\nC2A60000000G,Lobby,G\n${mac(1)},Store,G\n${mac(5)},,G\n${mac(6)},Hall,`);
   assert.deepEqual(made.faults.map(({ line, kind }) => [line, kind]),
     [[3, 'mac_length'], [4, 'mac_digit'], [5, 'duplicate'], [6, 'location_missing'], [7, 'level_missing']]);
-  assert.deepEqual(names(made), [['G', ['Lobby', 'Pantry', 'Store']]]);
-  assert.deepEqual(made.notes, ['"Pantry", "Store" on G: no beacon yet, its row was refused']);
+  assert.deepEqual(names(made), [['G', ['Lobby']]]);
+  assert.deepEqual(made.notes, []);
 });
 
 test('lines may have MACs with colons, valid and invalid ones', () => {
@@ -121,7 +121,7 @@ test('the command shows a preview, writes after a confirmation only, and lists r
 
   const asked = run();
   assert.deepEqual([asked.status, fs.readFileSync(building, 'utf8')], [1, demo]);
-  assert.match(asked.stdout, /in place of "Harbour House":\n {2}B1: 1 room, 1 beacon\n {6}Car Park\n {2}G: 2 rooms, 1 beacon\n/);
+  assert.match(asked.stdout, /in place of "Harbour House":\n {2}B1: 1 room, 1 beacon\n {6}Car Park\n {2}G: 1 room, 1 beacon\n/);
   assert.match(asked.stdout, /1 row refused:\n.*list\.csv:2: the MAC has 11 digits, not 12\n {6}C2A60000002:Pantry:G\n/);
   assert.match(asked.stderr, /nobody is there to be asked. Say --yes/);
   assert.equal(run('--dry-run').status, 0);
@@ -129,7 +129,7 @@ test('the command shows a preview, writes after a confirmation only, and lists r
 
   assert.equal(run('--yes', '--name', 'Mine').status, 0);
   const made = loadBuilding(building);
-  assert.deepEqual([made.name, made.rooms.size, made.beacons.size, made.staff.size], ['Mine', 3, 2, 0]);
+  assert.deepEqual([made.name, made.rooms.size, made.beacons.size, made.staff.size], ['Mine', 2, 2, 0]);
   fs.writeFileSync(list, `${mac(1)}:Lobby:G\n${mac(2)}:Pantry:G\n`);
   assert.match(run('--yes').stdout, /^Mine, with what .* adds:/);
   assert.equal(loadBuilding(building).beacons.size, 3);

@@ -17,6 +17,11 @@ const png = (width = 2, height = 2, tail = '') => {
 };
 const jpeg = (height, width) => Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xc0, 0, 17, 8,
   height >> 8, height & 255, width >> 8, width & 255, 3, 0, 0]);
+const frame = (height, width, marker = 0xc0) => [0xff, marker, 0, 17, 8, height >> 8, height & 255, width >> 8, width & 255, 3, 0, 0];
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg">';
+const ILLUSTRATOR = '<?xml version="1.0" encoding="utf-8"?>\n<!-- Generator: Adobe Illustrator 28.0.0 -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" '
+  + '"http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [\n\t<!ENTITY ns_extend "http://ns.adobe.com/Extensibility/1.0/">\n]>\n'
+  + '<svg xmlns:x="&ns_extend;" xmlns="http://www.w3.org/2000/svg"></svg>';
 const svg = (inside = '') => Buffer.from(`<?xml version="1.0"?>\n<!-- a plan --><svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`);
 
 function start(t, referenced = [], bounds = {}) {
@@ -34,7 +39,33 @@ test('a picture is identified by its content, whatever its name; equal ones are 
   assert.deepEqual(fs.readFileSync(path.join(folder, names[1])), jpeg(3, 4));
 });
 
+for (const [what, bytes, type] of [
+  ['a JPEG with fill bytes between its segments', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xff, 0xff, ...frame(3, 4)]), 'jpg'],
+  ['a JPEG with fill bytes at its start', Buffer.from([0xff, 0xd8, 0xff, 0xff, 0xff, 0xe0, 0, 4, 0, 0, ...frame(3, 4)]), 'jpg'],
+  ['a progressive JPEG', Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 4, 0, 0, ...frame(3, 4, 0xc2)]), 'jpg'],
+  ['a JPEG with a marker without length', Buffer.from([0xff, 0xd8, 0xff, 0x01, ...frame(3, 4)]), 'jpg'],
+  ['an SVG behind 10,000 comments', Buffer.from('<!-- -->'.repeat(10_000) + SVG + '</svg>'), 'svg'],
+  ['an SVG with a document type', Buffer.from('<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">' + SVG + '</svg>'), 'svg'],
+  ['an SVG with a byte order mark', Buffer.from('\ufeff' + SVG + '</svg>'), 'svg'],
+  ['an SVG in UTF-16', Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-16"?>' + SVG + '<text>Büro</text></svg>', 'utf16le'), 'svg'],
+  ['an SVG that says it is Latin-1', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?>' + SVG + '<text>Büro</text></svg>', 'latin1'), 'svg'],
+  ['an SVG with a picture of a megabyte in it', Buffer.from(SVG + '<image href="data:image/png;base64,' + 'A'.repeat(1e6) + '"/></svg>'), 'svg'],
+  ['an SVG with a prefix', Buffer.from('<s:svg xmlns:s="http://www.w3.org/2000/svg"></s:svg>'), 'svg'],
+]) {
+  test(`taken: ${what}`, async (t) => {
+    const { put } = start(t);
+    assert.match(await put(bytes), new RegExp(`^plan-[0-9a-f]{16}\\.${type}$`));
+  });
+}
+
 for (const [what, bytes, why] of [
+  ['an SVG of Illustrator', Buffer.from(ILLUSTRATOR), /defines entities, as Illustrator does.*"Preserve Illustrator Editing Capabilities"/],
+  ['26 comments and no SVG', Buffer.from('<!-- -->'.repeat(26)), /no PNG, JPEG or SVG/], ['an SVG that is cut off', Buffer.from(SVG + '<g>'), /damaged \(Unclosed root tag\)/],
+  ['a script with a prefix', Buffer.from('<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:script/></s:svg>'), /script/],
+  ['a script in UTF-16', Buffer.from('\ufeff' + SVG + '<script/></svg>', 'utf16le'), /script/], ['a style sheet', Buffer.from('<?xml-stylesheet href="x"?>' + SVG + '</svg>'), /style sheet/],
+  ['an SVG in Latin-1 that does not say so', Buffer.from(SVG + '<text>Büro</text></svg>', 'latin1'), /the SVG is Latin-1 or Windows-1252, not UTF-8/],
+  ['a GIF', Buffer.from('GIF89a'), /but a GIF: save it as PNG or JPEG/], ['a WebP picture', Buffer.from('RIFF\0\0\0\0WEBPVP8 '), /but a WebP picture/],
+  ['a picture of an iPhone', Buffer.from('\0\0\0\x18ftypheic'), /HEIC/], ['a packed SVG', Buffer.from('1f8b0800', 'hex'), /SVGZ\?\): unpack it/],
   ['nothing', Buffer.alloc(0), /empty/], ['a page', Buffer.from('<html><svg></svg></html>'), /no PNG, JPEG or SVG/],
   ['a PDF', Buffer.from('%PDF-1.7'), /page of a PDF/], ['an SVG with a script', svg('<script>1</script>'), /script/],
   ['an SVG with entities', Buffer.from('<!DOCTYPE svg><svg><!ENTITY a "b"></svg>'), /entities/],

@@ -20,7 +20,7 @@ TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 REFUSED = (400, 413, 422)
 """InfluxDB will never take this body as it is."""
-PARTIAL = re.compile(rb"partial write: .*dropped=(\d+)", re.DOTALL)
+PARTIAL = re.compile(rb"dropped=(\d{1,9})")
 
 
 class UnavailableError(Exception):
@@ -50,9 +50,9 @@ class InfluxWriter:
             return 0
         if status not in REFUSED:
             raise UnavailableError(f"InfluxDB answers {status}: {answer[:200].decode(errors='replace').strip()}")
-        if (partial := PARTIAL.search(answer)) is not None:  # all others are stored
-            self._log(f"InfluxDB has refused {partial[1].decode()} lines of {bucket}: {_text(answer)}")
-            return int(partial[1])
+        if b"partial write: " in answer and (dropped := PARTIAL.findall(answer)):  # all others are stored
+            self._log(f"InfluxDB has refused {dropped[-1].decode()} lines of {bucket}: {_text(answer)}")
+            return int(dropped[-1])
         if (halves := halved(body)) is None:
             self._log(f"InfluxDB has refused a line of {bucket}: {_text(answer)}")
             return 1

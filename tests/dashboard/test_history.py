@@ -267,7 +267,7 @@ def test_presence_and_patrols_of_each_room(
     expect(rooms.first).to_have_attribute("data-id", fullest)
     name, content = save(page, "CSV")
     assert re.fullmatch(r"presence-L3-\d{8}T\d{6}Z-\d{8}T\d{6}Z\.csv", name)
-    figures = {row["room"]: row for row in csv.DictReader(content.decode().splitlines())}
+    figures = {row["room"]: row for row in csv.DictReader(content.decode("utf-8-sig").splitlines())}
     for room, list_ in parts.items():
         assert int(figures[room]["visits"]) == len(list_)
         assert abs(int(figures[room]["person_s"]) - spent[room] / 1000) <= 1
@@ -293,7 +293,9 @@ def test_stays_are_saved_as_csv(
 ) -> None:
     name, content = save(past(staff="1,2"), "CSV")
     assert name.startswith("stays-1_2-")
-    rows = [(row["staff_id"], row["room"], row["enter"]) for row in csv.DictReader(content.decode().splitlines())]
+    rows = [
+        (row["staff_id"], row["room"], row["enter"]) for row in csv.DictReader(content.decode("utf-8-sig").splitlines())
+    ]
     expected = [one for one in stays_by_api(stack, crowd, *window) if one["staff_id"] in {"1", "2"}]
     assert sorted(rows) == sorted(
         (one["staff_id"], one["room"], written(one["enter_ms"]).replace("Z", f".{one['enter_ms'] % 1000:03}Z"))

@@ -165,7 +165,7 @@ def test_stays_are_downloaded_as_csv(page: Page, walk: list[Placed]) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     assert re.fullmatch(r"walk-1-\d{4}-\d\d-\d\d\.csv", download.value.suggested_filename)
-    with download.value.path().open(newline="") as file:
+    with download.value.path().open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     assert [row_["room"] for row_ in rows] == [place.room for place in walk]
     assert all(row_["enter"].endswith("Z") for row_ in rows)

@@ -65,7 +65,7 @@ function hideDashboard() {
 function addStyles() {
   const link = document.createElement('link');
   link.rel = 'stylesheet';
-  link.href = import.meta.url.replace(/[^/]*$/, 'style.css'); // beside this file
+  link.href = `${import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1)}style.css`; // beside this file
   host.hidden = true; // hidden until its styles are loaded
   link.onload = () => { host.hidden = false; };
   link.onerror = link.onload;

@@ -129,7 +129,7 @@ test('an invalid address chooses nothing', () => {
 test('CSV of stays and of rooms', () => {
   const names = { staff: { a: 'Aisha, R.' }, roomName: (room) => ({ cafe: 'Café' })[room] ?? room };
   assert.equal(staysCsv([stay('a', 'cafe', 0, 1500, { ongoing: true })], names),
-    'staff_id,name,level,room,room_name,enter,leave,duration_s,ongoing\r\n'
+    '\ufeffstaff_id,name,level,room,room_name,enter,leave,duration_s,ongoing\r\n'
     + 'a,"Aisha, R.",L1,cafe,Café,2026-03-01T12:00:00.000Z,2026-03-01T12:00:01.500Z,2,1\r\n');
   const window = { fromMs: NOW, toMs: NOW + 10 * MINUTE };
   const rows = roomsCsv(roomFigures(building, [stay('a', 'cafe', 0, 5 * MINUTE)], window, 'L1'), window).split('\r\n');

@@ -61,8 +61,21 @@ test('strength of a signal', () => {
 
 test('CSV: quoted where needed, and no formula in it', () => {
   assert.equal(csv(['a', 'b'], [['x,y', null], ['say "hi"', 5], ['=1+1', -3], ['two\nlines', '-x']]),
-    'a,b\r\n"x,y",\r\n"say ""hi""",5\r\n\'=1+1,-3\r\n"two\nlines",\'-x\r\n');
+    '\ufeffa,b\r\n"x,y",\r\n"say ""hi""",5\r\n\'=1+1,-3\r\n"two\nlines",\'-x\r\n');
   assert.equal(stamp(NOW), '2026-03-01T12:00:00.000Z');
+});
+
+test('CSV: a spreadsheet shows umlauts, and texts that look like numbers as they are; formulas stay texts', () => {
+  const lines = (texts) => csv(['id'], texts.map((one) => [one])).split('\r\n');
+  assert.equal(lines([])[0], '\ufeffid', 'the byte order mark tells Excel that it is UTF-8');
+  const asText = ['003', '1.10', '12E5', '1-2', '10:30', 'MAR1', '1-MAR', '123456789012', 'TRUE', '5 %'];
+  assert.deepEqual(lines(asText).slice(1, -1), asText.map((one) => `"=""${one}"""`));
+  const plain = ['0', '42', 'Büro 2', 'May', 'Mary', 'L1', 'l1-lobby', '2026-03-01T12:00:00.000Z'];
+  assert.deepEqual(lines(plain).slice(1, -1), plain);
+  const formulas = ['=cmd|x', '+1', '-2', '@x', '\t=1', ' =1', '\ufeff=1', '\uff1d1', '|x', '%x'];
+  assert.deepEqual(lines(formulas).slice(1, -1), formulas.map((one) => `'${one}`));
+  assert.equal(lines(['=HYPERLINK("x")'])[1], '"\'=HYPERLINK(""x"")"');
+  assert.equal(csv(['share'], [[{ figure: '0.5000' }], [7], [-3]]), '\ufeffshare\r\n0.5000\r\n7\r\n-3\r\n');
 });
 
 const stay = (room, from, to, level = 'L1') => ({ level, room, enter_ms: NOW + from * MINUTE, leave_ms: NOW + to * MINUTE, ongoing: false });

@@ -4,6 +4,7 @@
 const Ajv = require('ajv/dist/2020').default;
 const { covers, overlap, TOLERANCE_M } = require('./geometry');
 const { inOneGo } = require('../shared/pieces');
+const { inspectBuilding } = require('./inspection');
 const SCHEMA = require('../../building/building.schema.json');
 
 /**
@@ -22,6 +23,9 @@ let validate;
  * @returns {import('../shared/pieces').Work<string[]>} each fault as `<JSON pointer> <what and why>`; none when the file is good
  */
 function* checkBuilding(data) {
+  const tooLong = lengthFaults(data);
+  if (tooLong.length > 0) return tooLong;
+  yield;
   validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(SCHEMA);
   const faults = validate(data) ? [] : (validate.errors ?? []).map(faultText);
   yield;
@@ -31,8 +35,36 @@ function* checkBuilding(data) {
   return faults;
 }
 
-/** @param {any} data @returns {string[]} */
-const buildingFaults = (data) => inOneGo(checkBuilding(data));
+/** @param {any} data @param {number} [withinMs] @returns {string[]} @throws {import('../shared/deadline').TookTooLong} */
+const buildingFaults = (data, withinMs = Infinity) => inOneGo(checkBuilding(data), withinMs);
+
+/**
+ * Checks a text in a thread of its own.
+ * @param {string|Uint8Array} content @returns {Promise<import('./inspection').InspectedBuilding>}
+ */
+const checkText = (content) => inspectBuilding(content);
+
+/** Far more than any building has: what is longer is refused before its items are looked at. */
+const MOST = Object.freeze({ levels: 2000, rooms: 5000, beacons: 100_000, gateways: 100_000,
+  staff: 200_000, tags: 1000, polygon: 2000, open_edges: 2000 });
+
+/**
+ * Lists that are too long. Checking such a list for doubles, or each of its items, may take hours.
+ * @param {any} file
+ * @returns {string[]}
+ */
+function lengthFaults(file) {
+  /** @param {any} holder @param {string} at @param {(keyof typeof MOST)[]} names */
+  const of = (holder, at, names) => names.flatMap((name) => (Array.isArray(holder?.[name]) && holder[name].length > MOST[name]
+    ? [`${at}/${name} has ${holder[name].length} items, at most ${MOST[name]} are taken`] : []));
+  const faults = of(file, '', ['levels', 'beacons', 'gateways', 'staff']);
+  if (faults.length > 0) return faults;
+  for (const [level, at] of objects(file?.levels, '/levels')) faults.push(...of(level, at, ['rooms']));
+  if (faults.length > 0) return faults;
+  for (const { room, place } of roomsOf(file)) faults.push(...of(room, place, ['polygon', 'open_edges']));
+  for (const [person, at] of objects(file?.staff, '/staff')) faults.push(...of(person, at, ['tags']));
+  return faults;
+}
 
 /** @param {import('ajv').ErrorObject} error */
 function faultText({ instancePath, message, params, data }) {
@@ -166,4 +198,4 @@ const boxesOverlap = (a, b) => a[2] - b[0] > TOLERANCE_M && b[2] - a[0] > TOLERA
 /** @param {any} id @param {string} place @returns {[any, string]} */
 const pair = (id, place) => [id, place];
 
-module.exports = { buildingFaults, checkBuilding };
+module.exports = { buildingFaults, checkBuilding, checkText };

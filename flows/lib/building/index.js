@@ -2,11 +2,13 @@
 'use strict';
 
 const { createHash } = require('node:crypto');
-const fs = require('node:fs');
 const { setImmediate: yieldToEventLoop } = require('node:timers/promises');
 const { LRUCache } = require('lru-cache');
-const checks = require('./checks');
+const { TookTooLong } = require('../shared/deadline');
 const { inPieces } = require('../shared/pieces');
+const { newAwkward, warningsOf } = require('./awkward');
+const checks = require('./checks');
+const { parseText, readTextSync, UnreadableText } = require('./source');
 
 /**
  * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number,
@@ -48,6 +50,7 @@ class BuildingError extends Error {
  * @property {Map<string, string>} formerRooms names of rooms that the file no longer lists, by room id
  * @property {(room: string) => string} roomName name of a present or former room; of an unknown one its id
  * @property {string} digest of the content, whatever its layout
+ * @property {string[]} warnings what a new edit may not bring, as faults
  */
 
 /**
@@ -59,6 +62,18 @@ const checkedGood = new LRUCache({ max: 16 });
 /** @param {unknown} data a parsed building file @returns {string} the same for any layout of the same content */
 const digestOf = (data) => createHash('sha256').update(JSON.stringify(data) ?? '').digest('hex');
 
+/** Texts without faults: that of an edit is written and read again. @type {LRUCache<string, true>} */
+const goodTexts = new LRUCache({ max: 16 });
+
+/** @param {string} text */
+const textKey = (text) => createHash('sha256').update(text).digest('hex');
+
+/** Takes the text of a checked building, so that it is not checked again when it is read. @param {string} text */
+const trustText = (text) => { goodTexts.set(textKey(text), true); };
+
+/** A start and a command wait so long for a check. */
+const CHECK_WITHIN_MS = 20_000;
+
 /**
  * Checks a parsed building file and indexes it.
  * @param {unknown} data
@@ -67,12 +82,25 @@ const digestOf = (data) => createHash('sha256').update(JSON.stringify(data) ?? '
  * @throws {BuildingError}
  */
 function createBuilding(data, source = 'the building') {
-  const digest = digestOf(data);
-  const faults = checkedGood.has(digest) ? [] : checks.buildingFaults(data);
+  const { digest, faults } = checked(data);
   if (faults.length > 0) throw new BuildingError(source, faults);
   checkedGood.set(digest, true);
   return indexBuilding(/** @type {BuildingFile} */ (data), digest);
 }
+
+/** @param {unknown} data @returns {{digest: string, faults: string[]}} */
+function checked(data) {
+  try {
+    const digest = digestOf(data);
+    return { digest, faults: checkedGood.has(digest) ? [] : checks.buildingFaults(data, CHECK_WITHIN_MS) };
+  } catch (error) {
+    return { digest: '', faults: [faultOf(error)] };
+  }
+}
+
+/** Whatever ends a check is a fault of the file: it must not end who reads it. @param {unknown} error */
+const faultOf = (error) => (error instanceof UnreadableText || error instanceof TookTooLong ? `/ ${error.message}`
+  : `/ cannot be checked: ${error instanceof Error ? error.message : error}`);
 
 /**
  * Finds the faults of a parsed building file, with breaks for other work of the event loop.
@@ -82,7 +110,7 @@ function createBuilding(data, source = 'the building') {
  */
 async function faultsOf(data, digest = digestOf(data)) {
   if (checkedGood.has(digest)) return [];
-  const faults = await inPieces(checks.checkBuilding(data));
+  const faults = await inPieces(checks.checkBuilding(data), CHECK_WITHIN_MS);
   if (faults.length === 0) checkedGood.set(digest, true);
   return faults;
 }
@@ -94,6 +122,8 @@ function indexBuilding(file, digest = digestOf(file)) {
   const rooms = new Map(file.levels.flatMap((level) => level.rooms.map((room) => [room.id, { ...room, level: level.id }])));
   /** @type {Map<string, string>} */
   const formerRooms = new Map();
+  /** @type {string[]|null} */
+  let warnings = null;
   return {
     file,
     name: file.building,
@@ -107,6 +137,7 @@ function indexBuilding(file, digest = digestOf(file)) {
     formerRooms,
     roomName: (room) => rooms.get(room)?.name ?? formerRooms.get(room) ?? room,
     digest,
+    get warnings() { return (warnings ??= warningsOf(file)); },
   };
 }
 
@@ -119,13 +150,19 @@ function indexBuilding(file, digest = digestOf(file)) {
 const parseBuilding = (text, source) => createBuilding(parse(text, source), source);
 
 /**
- * As `parseBuilding`, with breaks for other work of the event loop.
+ * As `parseBuilding`, checked in a thread, so that no text keeps others waiting.
  * @param {string} text
  * @param {string} source
+ * @param {BuildingFile[]} [before] buildings that were in use: what they have is taken again; without them anything is
  * @returns {Promise<Building>}
  * @throws {BuildingError}
  */
-const readBuilding = async (text, source) => makeBuilding(parse(text, source), source);
+async function readBuilding(text, source, before) {
+  const { data, faults } = await inspect(text, before);
+  if (faults.length > 0) throw new BuildingError(source, faults);
+  await yieldToEventLoop();
+  return indexBuilding(data);
+}
 
 /**
  * As `createBuilding`, with breaks for other work of the event loop.
@@ -139,12 +176,35 @@ async function makeBuilding(data, source) {
   return indexBuilding(data, digest);
 }
 
+/**
+ * Checks the text of a building in a thread.
+ * @param {string|Uint8Array} content of a building file
+ * @param {BuildingFile[]} [before] as of `readBuilding`
+ * @returns {Promise<{data: any, faults: string[]}>} data: null with faults
+ */
+async function inspect(content, before) {
+  try {
+    const isKnown = typeof content === 'string' && goodTexts.has(textKey(content));
+    const { text, faults } = isKnown ? { text: content, faults: [] } : await checks.checkText(content);
+    if (text === null) return { data: null, faults };
+    if (!isKnown) trustText(text);
+    await yieldToEventLoop();
+    const data = JSON.parse(text);
+    await yieldToEventLoop();
+    checkedGood.set(digestOf(data), true);
+    const awkward = before ? newAwkward(data, before) : [];
+    return { data: awkward.length > 0 ? null : data, faults: awkward };
+  } catch (error) {
+    return { data: null, faults: [faultOf(error)] };
+  }
+}
+
 /** @param {string} text @param {string} source @returns {any} @throws {BuildingError} */
 function parse(text, source) {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch (error) {
-    throw new BuildingError(source, [`/ is not JSON: ${error instanceof Error ? error.message : error}`]);
+    throw new BuildingError(source, [faultOf(error)]);
   }
 }
 
@@ -156,13 +216,18 @@ function parse(text, source) {
 function loadBuilding(file) {
   let text;
   try {
-    text = fs.readFileSync(file, 'utf8');
+    text = readTextSync(file);
   } catch (error) {
-    throw new BuildingError(file, [`/ cannot be read: ${error instanceof Error ? error.message : error}`]);
+    throw new BuildingError(file, [readFault(error)]);
   }
   return parseBuilding(text, file);
 }
 
+/** Of a file that cannot be read. @param {unknown} error @returns {string} */
+const readFault = (error) => (error instanceof UnreadableText ? `/ ${error.message}`
+  : `/ cannot be read: ${error instanceof Error ? error.message : error}`);
+
 module.exports = {
-  createBuilding, makeBuilding, parseBuilding, readBuilding, loadBuilding, indexBuilding, faultsOf, digestOf, BuildingError,
+  createBuilding, makeBuilding, parseBuilding, readBuilding, inspect, loadBuilding, indexBuilding, faultsOf, digestOf, readFault, trustText,
+  BuildingError,
 };

@@ -1,11 +1,13 @@
 // @ts-check
 'use strict';
 
+const WARNINGS_SHOWN = 50;
+
 /**
  * The building as pages draw it; sent once, and again after a change.
  * @param {import('../building').Building} building
  */
-function buildingView({ digest, name, levels, gateways, staff }) {
+function buildingView({ digest, name, levels, gateways, staff, warnings }) {
   const all = [...gateways.values()];
   return {
     digest,
@@ -24,6 +26,8 @@ function buildingView({ digest, name, levels, gateways, staff }) {
     })),
     /** names by id */
     staff: Object.fromEntries([...staff.values()].map((person) => [person.id, person.name])),
+    /** what an earlier version took and a new edit may not bring */
+    warnings: { count: warnings.length, first: warnings.slice(0, WARNINGS_SHOWN) },
   };
 }
 

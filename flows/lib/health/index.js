@@ -33,9 +33,10 @@ function createHealth({ site, probe, rebuild, version }) {
     const now = site.building();
     return {
       ...buildingState(site.buildingFaults(), anonymous),
+      ...warned(now.warnings, anonymous),
       name: now.name, levels: now.levels.length, rooms: now.rooms.size,
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
-      plan_in_use: inUse(site.learnedVersions, nowMs)?.plan ?? [], ...(now.file.tuning && !anonymous ? { warnings: [TUNING_UNUSED] } : {}),
+      plan_in_use: inUse(site.learnedVersions, nowMs)?.plan ?? [],
       unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
     };
   }
@@ -69,8 +70,6 @@ const FAULTS_SHOWN = 100;
 /** What was learned that holds now. @param {readonly import('../locator').LearnedVersion[]} versions @param {number} nowMs */
 const inUse = (versions, nowMs) => versions.findLast(({ from_ms: fromMs }) => fromMs <= nowMs);
 
-const TUNING_UNUSED = '/tuning is of a former release and is not used: the locator has no numbers that depend on a building';
-
 /** @param {string[]} faults of the building file @param {boolean} anonymous @returns {Part & {faults?: string[]}} */
 function buildingState(faults, anonymous) {
   if (faults.length === 0) return { status: 'up' };
@@ -81,6 +80,15 @@ function buildingState(faults, anonymous) {
     faults_count: faults.length,
     ...(anonymous ? {} : { faults: faults.slice(0, FAULTS_SHOWN) }),
   };
+}
+
+/**
+ * What an earlier version took and a new edit may not bring. The building works, so the part is up.
+ * @param {string[]} warnings @param {boolean} anonymous @returns {{warnings_count?: number, warnings?: string[]}}
+ */
+function warned(warnings, anonymous) {
+  if (warnings.length === 0) return {};
+  return { warnings_count: warnings.length, ...(anonymous ? {} : { warnings: warnings.slice(0, FAULTS_SHOWN) }) };
 }
 
 /**

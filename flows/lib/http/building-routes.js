@@ -53,7 +53,7 @@ function addBuildingRoutes(router, context, requireRight, { allowMethods, send }
     building.replaceBuilding(context, bodyOf(request), who(request, response))));
   router.all('/api/v1/building', read, allowMethods('GET', 'HEAD', 'PUT'));
   router.all('/api/v1/building/validate', requireRight('admin'), allowMethods('POST'), whole, answering((request) =>
-    plain(() => building.validateBuilding(bodyOf(request)))));
+    plain(() => building.validateBuilding(context, bodyOf(request)))));
   router.all('/api/v1/building/import', change, allowMethods('POST'), bytes(building.LIST_BYTES), answering((request, response) =>
     building.importList(context, bodyOf(request), who(request, response), isYes(request.query.dry_run))));
   router.all('/api/v1/building/from-list', change, allowMethods('POST'), bytes(building.LIST_BYTES), answering((request, response) =>

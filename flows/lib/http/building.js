@@ -1,14 +1,17 @@
 // @ts-check
 'use strict';
 
-const { faultsOf } = require('../building');
+const { faultsOf, inspect } = require('../building');
+const { nameFault, newAwkward, warningsOf } = require('../building/awkward');
 const { changesBetween } = require('../building/editing/changes');
 const { Conflict, NotWritable } = require('../building/editing/editor');
 const { faultDetails } = require('../building/editing/faults');
 const { PictureError } = require('../building/editing/pictures');
-const { importWork } = require('../building/import/beacons');
-const { baseOf, fromListWork } = require('../building/import/from-list');
-const { ImportError } = require('../building/import/rows');
+const { importRows } = require('../building/import/beacons');
+const { baseOf, fromRows } = require('../building/import/from-list');
+const { inspectList } = require('../building/inspection');
+const { BUILDING_BYTES } = require('../building/source');
+const { TookTooLong, within } = require('../shared/deadline');
 const { inPieces } = require('../shared/pieces');
 const { ApiError, badRequest } = require('./errors');
 
@@ -22,8 +25,6 @@ const { ApiError, badRequest } = require('./errors');
  * @typedef {import('../building').BuildingFile} BuildingFile
  */
 
-/** Several times the largest building that anybody has drawn: 10,000 people are one MB. */
-const BUILDING_BYTES = 8 * 1024 * 1024;
 const LIST_BYTES = 256 * 1024; // 7,000 beacons
 const WRITABLE = 'see that Node-RED may write the folder of the building file (under Compose: that it is mounted, not the file alone)';
 
@@ -36,21 +37,28 @@ async function getBuilding({ editor }) {
   return { etag: etagOf(digest), body: file };
 }
 
-/** @param {Buffer} bytes @returns {Promise<{data: any, faults: string[]}>} */
-async function read(bytes) {
-  let data;
-  try {
-    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    return { data: null, faults: [`/ is not JSON: ${error instanceof Error ? error.message : error}`] };
-  }
-  return { data, faults: await faultsOf(data) };
+/** A list of a few thousand rows is placed within a second. */
+const PLACE_WITHIN_MS = 30_000;
+/** The answer says whether the building is in use; it does not wait for ever for that. */
+const RELOAD_WITHIN_MS = 15_000;
+
+/**
+ * Buildings that were in use: what they have may stay.
+ * @param {Pick<Context, 'editor'|'site'>} context
+ */
+const before = ({ editor, site }) => [site.building().file, editor.good()];
+
+/** @param {Context} context @param {Buffer} bytes */
+async function validateBuilding(context, bytes) {
+  const { data, faults } = await inspect(bytes, before(context));
+  return { valid: faults.length === 0, faults_count: faults.length, faults: faultDetails(faults),
+    ...(data === null ? {} : warningsPart(data)) };
 }
 
-/** @param {Buffer} bytes */
-async function validateBuilding(bytes) {
-  const { faults } = await read(bytes);
-  return { valid: faults.length === 0, faults_count: faults.length, faults: faultDetails(faults) };
+/** What the building has and a new edit may not bring; nothing where there is none. @param {BuildingFile} file */
+function warningsPart(file) {
+  const warnings = warningsOf(file);
+  return warnings.length > 0 ? { warnings_count: warnings.length, warnings: faultDetails(warnings) } : {};
 }
 
 /** @param {string[]} faults */
@@ -82,7 +90,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
  */
 async function writeOver(context, file, digest, what) {
   const written = await context.editor.write(file, digest, what).catch((error) => { throw asApiError(error); });
-  await context.reload();
+  await within(context.reload(), RELOAD_WITHIN_MS, 'taking it over').catch((error) => { if (!(error instanceof TookTooLong)) throw error; });
   const now = await context.editor.current();
   const { version, set_aside: aside } = written;
   return { etag: etagOf(now.digest), body: {
@@ -103,7 +111,7 @@ function asApiError(error) {
 
 /** @param {Context} context @param {Buffer} bytes @param {Who} who */
 async function replaceBuilding(context, bytes, who) {
-  const { data, faults } = await read(bytes);
+  const { data, faults } = await inspect(bytes, before(context));
   if (faults.length > 0) throw refused(faults);
   return write(context, data, who, 'edit');
 }
@@ -113,19 +121,24 @@ async function replaceBuilding(context, bytes, who) {
  * @param {Context} context @param {Buffer} bytes @param {Who} who @param {boolean} dryRun only say what would be
  */
 async function importList(context, bytes, who, dryRun) {
-  const { file: before } = await context.editor.current();
-  const { file, added, unchanged, faults } = await taken(bytes, before);
+  const { file: base } = await context.editor.current();
+  const { file, added, unchanged, faults } = await taken(bytes, base);
   const list = { added, unchanged, refused_count: faults.length, refused: faults.slice(0, 1000) };
   if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
   const { etag, body: { version, in_use, set_aside } } = await write(context, file, who, 'import');
   return { etag, body: { ...list, version, in_use, set_aside } };
 }
 
-/** @param {Buffer} bytes @param {BuildingFile} before */
-async function taken(bytes, before) {
-  const imported = await inPieces(importWork(bytes, before)).catch((error) => {
-    throw error instanceof ImportError ? badRequest(error.message) : error;
-  });
+/** @param {Buffer} bytes @returns {Promise<import('../building/inspection').InspectedList>} */
+async function rowsOf(bytes) {
+  const { result, refusal } = await inspectList(bytes);
+  if (refusal !== undefined) throw badRequest(refusal);
+  return result;
+}
+
+/** @param {Buffer} bytes @param {BuildingFile} base */
+async function taken(bytes, base) {
+  const imported = await inPieces(importRows(await rowsOf(bytes), base), PLACE_WITHIN_MS);
   const faults = await faultsOf(imported.file);
   if (faults.length > 0) throw refused(faults);
   return imported;
@@ -142,15 +155,15 @@ const LONGEST_NAME = 120;
 async function fromList(context, bytes, who, { dryRun, name, how }) {
   if (how !== '' && how !== 'new' && how !== 'add') throw badRequest('how must be new or add');
   if (name.length > LONGEST_NAME) throw badRequest(`name has ${name.length} characters, at most ${LONGEST_NAME} are taken`);
-  const { file: before } = await context.editor.current();
-  const { anew, base } = baseOf(before, { how, name });
-  const { file, faults: rows, notes, ...made } = await inPieces(fromListWork(bytes, base)).catch((error) => {
-    throw error instanceof ImportError ? badRequest(error.message) : error;
-  });
+  if (name !== '' && nameFault(name)) throw badRequest(`${nameFault(name)}`);
+  const { file: now } = await context.editor.current();
+  const { anew, base } = baseOf(now, { how, name });
+  const { file, faults: rows, notes, ...made } = await inPieces(fromRows(await rowsOf(bytes), base), PLACE_WITHIN_MS);
   const list = { building: file.building, new: anew, ...made, notes: notes.slice(0, 100),
     refused_count: rows.length, refused: rows.slice(0, 1000) };
   if (dryRun) return { etag: null, body: { ...list, version: null, in_use: null, set_aside: null } };
-  const faults = await faultsOf(file);
+  const hard = await faultsOf(file);
+  const faults = hard.length > 0 ? hard : newAwkward(file, before(context));
   if (faults.length > 0) throw refused(faults);
   const { etag, body: { version, in_use, set_aside } } = await write(context, file, who, 'import');
   return { etag, body: { ...list, version, in_use, set_aside } };
@@ -170,11 +183,11 @@ async function putPicture({ pictures }, bytes) {
 
 /** @param {Context} context */
 async function listVersions({ editor }) {
-  const { digest, faults } = await editor.current();
+  const { file, digest, faults } = await editor.current();
   const versions = await editor.versions().catch((error) => { throw asApiError(new NotWritable(error)); });
   const list = versions.list();
   return { current: list.find((one) => one.digest === digest)?.version ?? null, dropped: versions.dropped(),
-    faults_count: faults.length, faults: faultDetails(faults), versions: list.map(versionAnswer) };
+    faults_count: faults.length, faults: faultDetails(faults), ...warningsPart(file), versions: list.map(versionAnswer) };
 }
 
 /** @param {import('../building/editing/versions').Version} version */

@@ -13,7 +13,7 @@ const { badRequest } = require('./errors');
  * @typedef {{type: 'object', properties: Record<string, any>, required?: string[]}} BodySchema
  */
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 /** A time above this is in milliseconds: in seconds it would be after the year 5138. */
 const MILLISECONDS_FROM = 1e11;
 

@@ -2,7 +2,7 @@
 'use strict';
 
 const { StoreBusy, StoreUnavailable } = require('../store');
-const { normaliseBeacon } = require('../building/ids');
+const { beaconIn } = require('../building/ids');
 const { BrokerUnavailable } = require('../outbox');
 const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
@@ -112,8 +112,8 @@ async function retrieveForMonitoring({ site, latest }) {
 async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   const { beacon_address: written, rssi } = params;
   const staffId = String(params.staff_id);
-  const beacon = normaliseBeacon(written);
-  if (beacon === null) throw badRequest('beacon_address is no beacon id: twelve hex digits, or one of the longer forms');
+  const { beacon, reason } = beaconIn(site.building(), written);
+  if (beacon === null) throw badRequest(`beacon_address ${reason}`);
   if (!site.building().isRegistered(beacon)) throw new ApiError(404, `there is no beacon ${beacon} in the building file`);
   if (!unlisted.admit(staffId)) {
     throw new ApiError(403, `${unlisted.most} people are known already who are not in the building file: add "${staffId}" to its staff`);

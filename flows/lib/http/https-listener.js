@@ -4,6 +4,7 @@
 const { X509Certificate } = require('node:crypto');
 const fs = require('node:fs/promises');
 const tls = require('node:tls');
+const { oneAtATime } = require('../shared/deadline');
 
 /**
  * HTTPS beside Node-RED's own HTTP: what comes over TLS is handed to the same server as a connection, so pages, API and sockets
@@ -15,6 +16,8 @@ const tls = require('node:tls');
 
 /** A renewal shows within that, and a port that was taken is tried again. */
 const CHECK_MS = 5000;
+/** A disk answers within milliseconds; a mount that hangs is a fault, and is read again when it is back. */
+const READ_WITHIN_MS = 5000;
 /** Who does not finish a handshake holds a connection no longer. */
 const HANDSHAKE_MS = 10_000;
 const REMEDIES = Object.freeze(/** @type {Record<string, string>} */ ({
@@ -35,11 +38,12 @@ function createHttpsListener({ host, port, certFile, keyFile, clock }) {
   let fileFault = 'its certificate was not read yet';
   let portFault = '';
   let refused = 0;
+  const readPair = oneAtATime(() => Promise.all([certFile, keyFile].map((file) => fs.readFile(file, 'utf8'))), READ_WITHIN_MS, 'reading them');
 
   /** Take over what the files hold, where that is new. @param {(text: string) => void} log */
   async function readFiles(log) {
     try {
-      const [cert = '', key = ''] = await Promise.all([certFile, keyFile].map((file) => fs.readFile(file, 'utf8')));
+      const [cert = '', key = ''] = await readPair();
       fileFault = '';
       if (shown?.cert === cert && shown.key === key) return;
       life = lifeOf({ cert, key });
@@ -87,7 +91,8 @@ function createHttpsListener({ host, port, certFile, keyFile, clock }) {
     /** Listen from now on, as long as the process lives. @param {import('node:http').Server} server @param {(text: string) => void} log */
     serve(server, log) {
       let checking = check(server, log);
-      const timer = setInterval(() => { checking = checking.then(() => check(server, log)); }, CHECK_MS);
+      const again = () => check(server, log);
+      const timer = setInterval(() => { checking = checking.then(again, again); }, CHECK_MS);
       timer.unref();
       return checking;
     },

@@ -2,6 +2,7 @@
 'use strict';
 
 const { randomBytes } = require('node:crypto');
+const { createQueue } = require('../shared/deadline');
 const { createFolder } = require('./folder');
 const { buildingOf, createSelection, filesOf, rowOf, walkOf, withTap } = require('./recording');
 
@@ -17,6 +18,9 @@ const { buildingOf, createSelection, filesOf, rowOf, walkOf, withTap } = require
 const LIMITS = Object.freeze({ lastsMs: 60 * 60_000, bytes: 4 * 1024 * 1024, keptMs: 30 * 86_400_000, recordings: 20, taps: 2000 });
 /** How far ahead a phone's clock may be, as for all readings. */
 const AHEAD_MS = 5 * 60_000;
+
+/** A disk takes the rows of a second within milliseconds; what it did not take by then counts as lost. */
+const FILES_WITHIN_MS = 60_000;
 
 /** The request is not possible now; the message says why and what to do. */
 class RecordingConflict extends Error {}
@@ -37,19 +41,11 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
   let selection = running ? createSelection(buildingFor(running)) : null;
   /** @type {string[]} rows that are not written yet */
   let waiting = [];
-  /** The last of the file operations, which run one after the other. @type {Promise<unknown>} */
-  let writing = Promise.resolve();
+  const serialize = createQueue(FILES_WITHIN_MS, 'the folder of recordings');
 
   /** @param {Recording} recording */
   function buildingFor({ id }) {
     return /** @type {{building: BuildingFile}} */ (kept.get(id)).building;
-  }
-
-  /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
-  function serialize(work) {
-    const done = writing.then(work);
-    writing = done.catch(() => {});
-    return done;
   }
 
   /** @param {Recording} recording written as it is at the time of writing */
@@ -188,7 +184,7 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     /** @returns {Promise<unknown>} when all rows are written */
     close() {
       flush();
-      return writing;
+      return serialize(async () => {});
     },
   };
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway_agent.settings import Settings
+from gateway_agent.text_file import EncodingError, read_text
 from gateway_agent.validation import PREFIX, ConfigError, validated
 
 DEFAULT_FILE = Path("/etc/sda-gateway-agent/config.toml")
@@ -19,7 +20,7 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
     """
     data: dict[str, Any] = {}
     try:
-        data = tomllib.loads(path.read_text("utf-8-sig"))  # Windows editors write a byte order mark
+        data = tomllib.loads(read_text(path))
     except FileNotFoundError as error:
         if not any(name.startswith(PREFIX) for name in environment):
             raise ConfigError(
@@ -27,8 +28,10 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
             ) from error
     except PermissionError as error:
         raise ConfigError(f"this user may not read {path}; run it as the agent's: sudo -u sda-gateway …") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
+    except EncodingError as error:
+        raise ConfigError(f"{path} {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error} (text needs quotes)") from error
     return validated(data, environment)
@@ -40,9 +43,11 @@ def password(settings: Settings) -> str:
         return settings.broker.password
     path = Path(settings.broker.password_file)
     try:
-        return path.read_text("utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text(path).strip()
+    except OSError as error:
         raise ConfigError(f"broker.password_file: {path} cannot be read: {error}") from error
+    except EncodingError as error:
+        raise ConfigError(f"broker.password_file: {path} {error}") from error
 
 
 def from_arguments(path: Path | None) -> Settings:

@@ -73,7 +73,7 @@ async def _version() -> Check:
         output, _ = await asyncio.wait_for(process.communicate(), 5)
     except (OSError, TimeoutError):
         output = b""
-    found = re.search(rb"(\d+)\.(\d+)", output)
+    found = re.search(rb"\b(\d{1,4})\.(\d{1,4})\b", output)
     oldest = ".".join(map(str, OLDEST_BLUEZ))
     if not found:
         return warn(

@@ -76,7 +76,11 @@ def _allow(value: object) -> frozenset[str]:
         raise ConfigMessageError("allow is not a list of beacon ids")
     if len(value) > MAX_ALLOW:
         raise ConfigMessageError(f"allow has {len(value)} ids; at most {MAX_ALLOW} are taken")
-    try:
-        return frozenset(beacon_id.normalise(item) for item in value)
-    except ValueError as error:
-        raise ConfigMessageError(f"allow: {error}") from error
+    found = []
+    for item in value:
+        try:
+            found.append(beacon_id.normalise(item))
+        except ValueError as error:
+            if not beacon_id.was_taken(item):  # else it is of a building that has it since an earlier version
+                raise ConfigMessageError(f"allow: {error}") from error
+    return frozenset(found)

@@ -82,6 +82,7 @@ def check() -> int:
             ("mypy gateway-agent", [venv / "mypy", "gateway-agent/src", "gateway-agent/tests"], {}),
             ("mypy broker, influx, ingest, tests", [venv / "mypy", "broker", "influx", "ingest/spool", "tests",
                                             "gateway-agent/tests/kit"], {}),
+            ("patterns of Python and schemas", [venv / "python", "-m", "stack.patterns"], {}),
             ("flows", ["npm", "run", "--silent", "--prefix", "flows", "check"], {}),
             ("shellcheck", ["shellcheck", "-x", *SHELL_SCRIPTS], {}),
             ("telegraf config", [telegraf_program(), "config", "check", "--config", "ingest/telegraf.conf",

@@ -351,7 +351,8 @@ def _dashboard() -> Part:
     stamp = flows / "dashboard" / "dist" / ".built-from"
 
     def sources() -> str:
-        shared = [flows / "lib" / "ids.js", flows / "lib" / "import" / "layout.js"]
+        names = ["building/ids.js", "building/geometry.js", "building/import/decode.js", "building/import/layout.js"]
+        shared = [flows / "lib" / name for name in [*names, "devices/battery.js"]]
         return digest([flows / "package-lock.json", flows / "dashboard" / "vite.config.js", *shared,
                        *(path for path in (flows / "dashboard" / "src").rglob("*") if path.is_file())])  # fmt: skip
 

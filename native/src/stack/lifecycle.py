@@ -248,7 +248,7 @@ def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
 
 def check_building(settings: Settings) -> None:
     """Refuse an invalid building file before anything is changed; running processes continue."""
-    check = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", "check", settings.building]
+    check = [node_folder() / "node", ROOT / "flows" / "bin" / "building.js", "check", "--in-use", settings.building]
     done = subprocess.run([str(part) for part in check], capture_output=True, text=True, check=False)
     if done.returncode:
         raise StackError(f"{(done.stderr or done.stdout).strip()}\nNothing was changed; running processes continue")

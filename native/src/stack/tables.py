@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .errors import StackError
+from .text_file import EncodingError, read_text
 
 T = TypeVar("T")
 HIGHEST_PORT = 65_535
@@ -49,10 +50,12 @@ def read_toml(file: Path, describe: Callable[[dict[str, Any], list[str]], T]) ->
         StackError: naming every fault.
     """
     try:
-        data = tomllib.loads(file.read_text())
+        data = tomllib.loads(read_text(file))
     except OSError as error:
         raise StackError(f"{file} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except EncodingError as error:
+        raise StackError(f"{file} {error}") from None
+    except tomllib.TOMLDecodeError as error:
         raise StackError(f"{file} is no TOML: {error}") from None
     faults: list[str] = []
     described = describe(data, faults)

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import functools
 import gc
+import io
 import json
 import os
 import signal
@@ -26,6 +27,7 @@ from simulator.journal import Journal
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.run_options import RefusedError, RunOptions, Stop, TooManyFilesError, UnreachableError, raise_file_limit
+from simulator.text_file import EncodingError, read_text
 from simulator.truth import TruthFile
 
 
@@ -58,8 +60,8 @@ def _options() -> argparse.Namespace:
     if options.command != "run":
         return options
     try:
-        given = scenario_file.arguments(options.file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, scenario_file.ScenarioError) as error:
+        given = scenario_file.arguments(read_text(options.file))
+    except (OSError, EncodingError, scenario_file.ScenarioError) as error:
         parser.error(f"{options.file}: {error}")
     return parser.parse_args([*given, *options.rest])
 
@@ -119,10 +121,11 @@ def _description(played: play.Play) -> str:
 def _replay(options: argparse.Namespace, values: Mapping[str, str | None]) -> int:
     broker = settings.broker(values)
     try:
-        with options.file.open(encoding="utf-8-sig", newline="") as lines:
-            recording = replay.parse(lines)
-    except (OSError, UnicodeDecodeError) as error:
+        recording = replay.parse(io.StringIO(read_text(options.file), newline=""))
+    except OSError as error:
         raise replay.RecordingError(f"{options.file}: cannot be read: {error}") from error
+    except EncodingError as error:
+        raise replay.RecordingError(f"{options.file}: {error}") from error
     except replay.RecordingError as error:
         raise replay.RecordingError(f"{options.file}: {error}") from error
     for line, reason in recording.refused:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from simulator.geometry import Point, area
-from simulator.message import BEACON_ID, PLAIN_ID
+from simulator.message import PLAIN_ID, REGISTERED_ID
+from simulator.text_file import EncodingError, read_text
 
 DEFAULT_TX = -59  # dBm at 1 m: the schema's default for `tx`
+NAME = r"[\s\S]+"
 KINDS = ("room", "corridor", "lobby", "core")
 
 
@@ -81,10 +83,12 @@ class Building:
 def load(path: Path) -> Building:
     """Read and check a building file. Raises BuildingError."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
     except OSError as error:
         raise BuildingError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except EncodingError as error:
+        raise BuildingError(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:  # what is nested thousands deep is no building
         raise BuildingError(f"{path}: is not JSON: {error}") from error
     try:
         return parse(document)
@@ -111,7 +115,7 @@ def parse(document: Any) -> Building:
     staff = tuple(node["id"].text(PLAIN_ID) for node in root["staff"].items())
     tags = {node["id"].text(PLAIN_ID): _tags(node) for node in root["staff"].items() if node.has("tags")}
     carried = {staff_id: ids for staff_id, ids in tags.items() if ids}
-    return Building(root["building"].text(".+"), tuple(levels), rooms, beacons, gateways, staff, carried)
+    return Building(root["building"].text(NAME), tuple(levels), rooms, beacons, gateways, staff, carried)
 
 
 def _room(node: "_Node", level: int) -> Room:
@@ -121,7 +125,7 @@ def _room(node: "_Node", level: int) -> Room:
     if any(first == second for first, second in pairwise((*corners, corners[0]))):
         raise node["polygon"].fault("repeats a corner")
     kind = node["kind"].text("|".join(KINDS)) if node.has("kind") else "room"
-    return Room(node["id"].text(PLAIN_ID), node["name"].text(".+"), level, kind, corners)
+    return Room(node["id"].text(PLAIN_ID), node["name"].text(NAME), level, kind, corners)
 
 
 def _point(node: "_Node") -> Point:
@@ -144,7 +148,7 @@ def _room_of(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> str:
 def _beacon(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Beacon:
     room = _room_of(node, rooms, levels)
     tx = round(node["tx"].number()) if node.has("tx") else DEFAULT_TX
-    return Beacon(node["id"].text(BEACON_ID), room, node["x_m"].number(), node["y_m"].number(), tx)
+    return Beacon(node["id"].text(REGISTERED_ID), room, node["x_m"].number(), node["y_m"].number(), tx)
 
 
 def _gateway(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Gateway:
@@ -160,7 +164,7 @@ def _gateway(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Gatewa
 
 
 def _tags(node: "_Node") -> tuple[str, ...]:
-    return tuple(tag.text(BEACON_ID) for tag in node["tags"].items())
+    return tuple(tag.text(REGISTERED_ID) for tag in node["tags"].items())
 
 
 class _Node:

@@ -77,6 +77,6 @@ class BuildingWatch:
             if read != self._bytes:
                 canonical = json.dumps(json.loads(read), sort_keys=True)
                 self._bytes, self._digest = read, hashlib.sha256(canonical.encode()).digest()
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return self._digest

@@ -8,7 +8,13 @@ from typing import Literal, NamedTuple
 Kind = Literal["gateway", "phone"]
 FinalStatus = Literal["offline", "removed"]
 MAX_READINGS = 500  # the contract's limit for one batch
-BEACON_ID = r"[0-9A-F-]{12,64}"
+BEACON_ID = (
+    r"[0-9A-F]{12}|[0-9A-F]{40}|[0-9A-F]{20}-[0-9A-F]{12}|[0-9A-F]{32}"
+    r"-(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+    r"-(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+)  # its canonical forms; major and minor have 16 bits
+BEACON_FORMS = "12 hex digits, UUID-MAJOR-MINOR, NAMESPACE-INSTANCE, or 40 hex digits; upper-case, no other separators"
+REGISTERED_ID = r"[0-9A-F-]{12,64}"  # in a building file, which may have ids of an earlier version that can never match
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from simulator.message import BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver, window_rssi
+from simulator.message import BEACON_FORMS, BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver, window_rssi
 from simulator.scenario import ScheduledBatch
 
 WINDOW_MS = 1000  # a gateway's default scan window
@@ -84,7 +84,7 @@ def _row(record: dict[str, str | None]) -> Row:
     if not re.fullmatch(PLAIN_ID, text["gateway"]):
         raise ValueError(f"gateway {text['gateway']!r} is not an id ({PLAIN_ID})")
     if not re.fullmatch(BEACON_ID, text["beacon"]):
-        raise ValueError(f"beacon {text['beacon']!r} is not a beacon id ({BEACON_ID})")
+        raise ValueError(f"beacon {text['beacon']!r} is not a beacon id ({BEACON_FORMS})")
     if not re.fullmatch(r"-?[0-9]{1,4}", text["rssi"], re.ASCII) or int(text["rssi"]) not in RSSI:
         raise ValueError(f"rssi {text['rssi']!r} is not a whole number of dBm from -127 to 20")
     return Row(int(text["ts_ms"]), text["gateway"], text["beacon"], int(text["rssi"]))

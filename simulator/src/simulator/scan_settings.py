@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulator import bloom
-from simulator.message import BEACON_ID
+from simulator.message import REGISTERED_ID
 
 WINDOW_MS = (100, 60_000)
 MIN_RSSI = (-127, 20)
@@ -73,7 +73,7 @@ def _allow(body: dict[str, Any], default: Container[str]) -> Container[str]:
         if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
             raise ConfigError("allow is not a list of beacon ids")
         beacons = frozenset(one.upper().translate(SEPARATORS) for one in ids)
-        if wrong := [one for one in beacons if not re.fullmatch(BEACON_ID, one)]:
+        if wrong := [one for one in beacons if not re.fullmatch(REGISTERED_ID, one)]:
             raise ConfigError(f"allow: {wrong[0]!r} is not a beacon id")
         return beacons
     if "allow_bloom" not in body:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from simulator.text_file import EncodingError, read_text
+
 USERNAME = "simulator"
 
 
@@ -63,9 +65,11 @@ def broker(
 def accounts(path: Path) -> dict[str, str]:
     """Password by id, of a file with `id<tab>password` in each line, as `make account` prints it for several ids."""
     try:
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
+        lines = [line for line in read_text(path).splitlines() if line.strip()]
+    except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error}") from error
+    except EncodingError as error:
+        raise SettingsError(f"{path}: {error}") from error
     found = {}
     for number, line in enumerate(lines, 1):
         its_id, tab, password = line.partition("\t")

@@ -20,7 +20,8 @@ export const staysCsv = (stays, { staff, roomName }) => csv(
 export const roomsCsv = (figures, window) => csv(
   ['level', 'room', 'room_name', 'from', 'to', 'visits', 'staff', 'person_s', 'covered_s', 'covered_share', 'longest_gap_s', 'last'],
   figures.map((one) => [one.level, one.id, one.name, stamp(window.fromMs), stamp(window.toMs), one.visits, one.staff, seconds(one.ms),
-    seconds(one.coveredMs), covered(one, window).toFixed(4), seconds(one.longestGapMs), one.lastMs === null ? null : stamp(one.lastMs)]));
+    seconds(one.coveredMs),
+    { figure: covered(one, window).toFixed(4) }, seconds(one.longestGapMs), one.lastMs === null ? null : stamp(one.lastMs)]));
 
 /** @param {number} ms */
 const seconds = (ms) => Math.round(ms / 1000);

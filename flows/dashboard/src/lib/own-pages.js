@@ -17,7 +17,7 @@ export function ownPages(pages, bases, ours) {
 export const isOurs = (path, ours) => ours.includes(nameOf(path));
 
 /** @param {string} path */
-const nameOf = (path) => path.replace(/\/+$/, '').replace(/^.*\//, '');
+const nameOf = (path) => path.split('/').findLast((part) => part !== '') ?? '';
 /** The editor writes booleans as words, too. @param {unknown} value */
 const isOn = (value) => value === true || value === 'true';
 /** @param {unknown} icon */

@@ -28,8 +28,10 @@ const LOCK_WAIT_MS = 20_000;
 function readKeys(file) {
   let handle;
   try {
-    handle = fs.openSync(file, 'r');
-    const { mode, size } = fs.fstatSync(handle);
+    handle = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK); // a named pipe would wait for its writer
+    const stat = fs.fstatSync(handle);
+    const { mode, size } = stat;
+    if (!stat.isFile()) throw new KeyFileError('is no regular file');
     if ((mode & 0o022) !== 0) throw new KeyFileError(`can be written by others, who could make themselves keys: chmod 600 ${file}`);
     if (size > BYTES_MAX) throw new KeyFileError(`is larger than ${BYTES_MAX} bytes`);
     const text = fs.readFileSync(handle, 'utf8');

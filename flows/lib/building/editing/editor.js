@@ -3,9 +3,11 @@
 
 const fs = require('node:fs/promises');
 const path = require('node:path');
-const { readBuilding, digestOf, BuildingError } = require('..');
+const { readBuilding, readFault, trustText, digestOf, BuildingError } = require('..');
 const { layout } = require('../import/layout');
+const { createQueue, TookTooLong } = require('../../shared/deadline');
 const { replaceFile } = require('../../shared/whole-file');
+const { createTextReader } = require('../source');
 const { changesBetween } = require('./changes');
 const { openVersions } = require('./versions');
 
@@ -41,6 +43,8 @@ class NotWritable extends Error {
   }
 }
 
+/** A caller waits so long for its turn and the disk; a mount that hangs keeps nobody. */
+const WITHIN_MS = 30_000;
 /** Number of overwritten files with faults that are kept. */
 const SET_ASIDE_MAX = 5;
 
@@ -52,33 +56,30 @@ const SET_ASIDE_MAX = 5;
  * @param {() => number} options.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} options.logger
  * @param {Parameters<typeof openVersions>[2]} [options.versionOptions]
+ * @param {() => Promise<string>} [options.read] the file; for tests
+ * @param {number} [options.withinMs]
  */
-function createEditor({ file, folder, first, clock, logger, versionOptions }) {
+function createEditor({ file, folder, first, clock, logger, versionOptions, read = createTextReader(file), withinMs = WITHIN_MS }) {
   /** @type {{file: BuildingFile, digest: string}} the newest content without faults */
   let good = { file: first.file, digest: first.digest };
-  /** @type {{text: string, faults: string[]}|null} the content that was read last */
+  /** @type {{text: string|null, faults: string[]}|null} the content that was read last; text: null: it could not be read */
   let checked = null;
   const opened = current().then(() => openVersions(folder, good.digest, { ...versionOptions, warn: logger.warn }));
-  let queue = recordVersion('start').catch((error) => logger.warn(`the versions of the building are not kept: ${error.message}`));
-
-  /** @template T @param {() => Promise<T>} work @returns {Promise<T>} runs after earlier work, which may have failed */
-  function serialize(work) {
-    const result = queue.then(work, work);
-    queue = result.then(() => {}, () => {});
-    return result;
-  }
+  const serialize = createQueue(withinMs, 'the building file');
+  serialize(() => recordVersion('start')).catch((error) => logger.warn(`the versions of the building are not kept: ${error.message}`));
 
   /** Reads the file. @returns {Promise<Current>} */
   async function current() {
-    const text = await fs.readFile(file, 'utf8').catch(() => null);
+    const { text, fault } = await read().then((content) => ({ text: content, fault: null }),
+      (error) => ({ text: null, fault: readFault(error) }));
+    if (fault !== null) checked = { text: null, faults: [fault] };
     if (text !== null && text !== checked?.text) {
       try {
-        const building = await readBuilding(text, file);
+        const building = await readBuilding(text, file, [first.file, good.file]);
         good = { file: building.file, digest: building.digest };
         checked = { text, faults: [] };
       } catch (error) {
-        if (!(error instanceof BuildingError)) throw error;
-        checked = { text, faults: error.faults };
+        checked = { text, faults: error instanceof BuildingError ? error.faults : [readFault(error)] };
       }
     }
     return { ...good, faults: checked?.faults ?? [] };
@@ -99,7 +100,9 @@ function createEditor({ file, folder, first, clock, logger, versionOptions }) {
     const names = (await fs.readdir(folder)).filter((name) => name.startsWith('refused-')).sort();
     for (const name of names.slice(0, Math.max(0, names.length - SET_ASIDE_MAX + 1))) await fs.rm(path.join(folder, name), { force: true });
     const aside = path.join(folder, `refused-${new Date(clock()).toISOString().replace(/[:.]/g, '')}.json`);
-    await fs.copyFile(file, aside);
+    const { isRegular } = await fs.lstat(file).then((stat) => ({ isRegular: stat.isFile() || stat.isSymbolicLink() }));
+    if (isRegular) await fs.copyFile(file, aside);
+    else await fs.rename(file, aside); // a named pipe has nothing to copy, and would wait for it
     return aside;
   }
 
@@ -123,16 +126,19 @@ function createEditor({ file, folder, first, clock, logger, versionOptions }) {
     const aside = now.faults.length > 0 ? await setAside() : null;
     const text = `${layout(next)}\n`;
     await replaceFile(file, text);
+    trustText(text);
     if (version) await versions.commit(version);
     good = { file: next, digest: nextDigest };
     checked = { text, faults: [] };
     logger.log(`${file} was written by ${what.by ?? 'somebody'}: ${version ? `version ${version.version}` : 'as before'}`
       + `${aside ? `; the refused file is now ${aside}` : ''}`);
     return { version, set_aside: aside };
-  }).catch((error) => { throw error?.code === undefined ? error : new NotWritable(error); });
+  }).catch((error) => { throw error?.code === undefined && !(error instanceof TookTooLong) ? error : new NotWritable(error); });
 
   return {
     current: () => serialize(current),
+    /** The newest content without faults. */
+    good: () => good.file,
     write,
     /** Records a building that was put in use; one that we did not write becomes a version too. */
     recordApplied: () => serialize(async () => {

@@ -3,6 +3,7 @@
 
 const { createBuilding, indexBuilding } = require('..');
 const { inOneGo } = require('../../shared/pieces');
+const { nameFault } = require('../awkward');
 const { readMac } = require('./mac');
 const { findRoom, middle } = require('./place');
 const { decode, readRows } = require('./rows');
@@ -11,8 +12,8 @@ const { decode, readRows } = require('./rows');
  * Imports an installer's list of beacons into a building file. Each row is imported unchanged, or reported with its line and
  * reason; nothing is guessed and nothing is dropped silently.
  * @typedef {import('..').BuildingFile} BuildingFile
- * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `duplicate`,
- *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `columns`, `quotes`
+ * @typedef {import('./rows').Fault} Fault kind: `mac_missing`, `mac_length`, `mac_digit`, `mac_separators`, `mac_form`, `duplicate`,
+ *   `registered`, `level_missing`, `level_unknown`, `location_missing`, `location_unknown`, `name`, `columns`, `quotes`
  * @typedef {object} Imported
  * @property {BuildingFile} file the building with the new beacons
  * @property {string[]} added beacon ids; each is in the middle of its room, marked `approximate`
@@ -41,8 +42,18 @@ function importBeacons(bytes, building) {
  * @throws {import('./rows').ImportError}
  */
 function* importWork(bytes, building) {
+  return yield* importRows(yield* readRows(decode(bytes)), building);
+}
+
+/**
+ * As `importWork`, of rows that were read.
+ * @param {{rows: import('./rows').Row[], faults: Fault[]}} list @param {BuildingFile} building checked
+ * @param {{makesRooms?: boolean}} [options] makesRooms: rooms of good rows were made; that of a refused row is missing for that reason only
+ * @returns {import('../../shared/pieces').Work<Imported>}
+ */
+function* importRows({ rows, faults: unread }, building, { makesRooms = false } = {}) {
   const before = indexBuilding(building);
-  const { rows, faults } = yield* readRows(decode(bytes));
+  const faults = [...unread];
   const file = { ...building, beacons: [...building.beacons] };
   /** @type {Map<string, number>} line of each imported beacon */
   const lineOf = new Map();
@@ -56,21 +67,21 @@ function* importWork(bytes, building) {
 
   for (const row of rows) {
     yield;
-    const { line, text } = row;
     const mac = readMac(row.mac);
-    const place = placeOf(row);
-    const problems = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
+    const place = withNames(placeOf(row), row);
+    let problems = [mac, place].flatMap((one) => ('reason' in one ? [one] : []));
     if ('beacon' in mac) {
       const known = registrationOf(mac.beacon, before);
       const first = lineOf.get(mac.beacon);
       if (first !== undefined) problems.push({ kind: 'duplicate', reason: `${mac.beacon} is already on line ${first}, which counts` });
       else if (known && !('room' in place && known.room === place.room.id)) problems.push({ kind: 'registered', reason: known.reason });
     }
+    if (makesRooms) problems = withoutConsequences(problems);
     if (problems.length > 0 || !('beacon' in mac) || !('room' in place)) {
-      faults.push({ line, text, kind: problems[0]?.kind ?? 'columns', reason: problems.map(({ reason }) => reason).join('; ') });
+      faults.push({ line: row.line, text: row.text, kind: problems[0]?.kind ?? 'columns', reason: problems.map(({ reason }) => reason).join('; ') });
       continue;
     }
-    lineOf.set(mac.beacon, line);
+    lineOf.set(mac.beacon, row.line);
     if (before.beacons.has(mac.beacon)) {
       unchanged.push(mac.beacon);
       continue;
@@ -80,6 +91,27 @@ function* importWork(bytes, building) {
     added.push(mac.beacon);
   }
   return { file, added, unchanged, faults: faults.sort((a, b) => a.line - b.line) };
+}
+
+/**
+ * A place, or why there is none: of a name with characters that nobody sees, that.
+ * @template {object} P @param {P} place @param {import('./rows').Row} row
+ * @returns {P|{kind: string, reason: string}}
+ */
+function withNames(place, { level, location }) {
+  if (!('reason' in place)) return place;
+  const faults = /** @type {const} */ ([['level', level], ['location', location]])
+    .flatMap(([what, name]) => (name !== '' && nameFault(name) !== null ? [`${what}: ${nameFault(name)}`] : []));
+  return faults.length > 0 ? { kind: 'name', reason: faults.join('; ') } : place;
+}
+
+/**
+ * Problems of a row where rooms are made of good rows: that its room is missing follows from any other one.
+ * @param {{kind: string, reason: string}[]} problems
+ */
+function withoutConsequences(problems) {
+  const causes = problems.filter(({ kind }) => !kind.endsWith('_unknown'));
+  return causes.length > 0 ? causes : problems;
 }
 
 /**
@@ -109,4 +141,4 @@ function registrationOf(beacon, building) {
   return owner === undefined ? null : { room: null, reason: `${beacon} is the tag of staff member ${owner}` };
 }
 
-module.exports = { importBeacons, importWork };
+module.exports = { importBeacons, importWork, importRows };

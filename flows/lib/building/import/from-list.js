@@ -2,8 +2,11 @@
 'use strict';
 
 const { isDemo } = require('../demo');
-const { importWork } = require('./beacons');
-const { createNameIndex, foldMore, idFrom, uniqueId } = require('./names');
+const { indexBuilding } = require('..');
+const { nameFault } = require('../awkward');
+const { importRows } = require('./beacons');
+const { readMac } = require('./mac');
+const { createNameIndex, fold, foldMore, idFrom, uniqueId } = require('./names');
 const { decode, readRows } = require('./rows');
 const { inOrder, storeyOf } = require('./storeys');
 const { isTiled, spreadDevices, withTiles } = require('./tiles');
@@ -55,10 +58,18 @@ function baseOf(before, { how, name }) {
  * @throws {import('./rows').ImportError} when the list cannot be read at all
  */
 function* fromListWork(bytes, base) {
-  const { rows } = yield* readRows(decode(bytes));
-  const { levels, fresh } = withListedRooms(base.levels, rows);
+  return yield* fromRows(yield* readRows(decode(bytes)), base);
+}
+
+/**
+ * As `fromListWork`, of rows that were read.
+ * @param {{rows: import('./rows').Row[], faults: import('./rows').Fault[]}} list @param {BuildingFile} base
+ * @returns {import('../../shared/pieces').Work<FromList>}
+ */
+function* fromRows(list, base) {
+  const { levels, fresh } = yield* withListedRooms(base.levels, yield* placingRows(list.rows, base));
   yield;
-  const { file: imported, added, unchanged, faults } = yield* importWork(bytes, { ...base, levels });
+  const { file: imported, added, unchanged, faults } = yield* importRows(list, { ...base, levels }, { makesRooms: true });
   const tiledLevels = new Set(levels.filter(isTiled).map(({ id }) => id));
   const file = spreadDevices(imported, tiledLevels);
   /** @type {Map<string, number>} */
@@ -70,26 +81,50 @@ function* fromListWork(bytes, base) {
 }
 
 /**
+ * Rows that bring a beacon. A refused row makes no room: it may as well be a heading, a total, or a typing error.
+ * @param {import('./rows').Row[]} rows @param {BuildingFile} base
+ * @returns {import('../../shared/pieces').Work<import('./rows').Row[]>}
+ */
+function* placingRows(rows, base) {
+  const { isRegistered } = indexBuilding(base);
+  const isName = (/** @type {string} */ name) => name !== '' && name.length <= NAME_LENGTH_MAX && nameFault(name) === null;
+  /** @type {Set<string>} */
+  const seen = new Set();
+  /** @type {import('./rows').Row[]} */
+  const placing = [];
+  for (const row of rows) {
+    yield;
+    const mac = readMac(row.mac);
+    if (!('beacon' in mac) || isRegistered(mac.beacon) || seen.has(mac.beacon) || !isName(row.level) || !isName(row.location)) continue;
+    seen.add(mac.beacon);
+    placing.push(row);
+  }
+  return placing;
+}
+
+/**
  * Adds levels and rooms that the rows name for the first time. A level that was drawn or has a picture gets no rooms, since a tile
  * has no place on its plan.
  * @param {Level[]} before @param {import('./rows').Row[]} rows
- * @returns {{levels: Level[], fresh: Set<string>}} fresh: ids of new levels and rooms
+ * @returns {import('../../shared/pieces').Work<{levels: Level[], fresh: Set<string>}>} fresh: ids of new levels and rooms
  */
-function withListedRooms(before, rows) {
+function* withListedRooms(before, rows) {
   /** @type {Set<string>} */
   const fresh = new Set();
   const levelIds = new Set(before.map(({ id }) => id));
-  const roomIds = new Set(before.flatMap((level) => level.rooms.map(({ id }) => id)));
+  // no id is what a row calls another room
+  const roomIds = new Set([...before.flatMap((level) => level.rooms.map(({ id }) => id)),
+    ...rows.flatMap(({ location }) => [location, fold(location)])]);
   /** @param {Level} level */
   const entry = (level) => {
     /** @type {{id: string, name: string}[]} */
     const rooms = level.rooms;
-    return { level, more: rooms.slice(0, 0), names: createNameIndex(rooms, (room) => room) };
+    return { level, tiled: isTiled(level), more: rooms.slice(0, 0), names: createNameIndex(rooms, (room) => room) };
   };
   const all = before.map(entry);
   const levelNames = createNameIndex(all, ({ level }) => level);
   for (const { level: levelName, location } of rows) {
-    if (![levelName, location].every((name) => name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
+    yield;
     const known = levelNames.find(levelName);
     if (known.length > 1) continue; // each row is reported as a fault
     let [one] = known;
@@ -101,7 +136,7 @@ function withListedRooms(before, rows) {
       levelNames.add(one);
       fresh.add(id);
     }
-    if (one.names.find(location).length > 0 || !isTiled(one.level)) continue;
+    if (one.names.find(location).length > 0 || !one.tiled) continue;
     const number = one.level.rooms.length + one.more.length + 1;
     const room = { id: uniqueId(`${one.level.id}-${idFrom(location) || `room-${number}`}`.toLowerCase().slice(0, ID_STEM_MAX), roomIds), name: location };
     one.more.push(room);
@@ -127,8 +162,6 @@ function notesOn(levels) {
       if (fresh && seen.has(key)) notes.push(`"${seen.get(key)}" and "${name}" on ${level.name} may be the same room`);
       seen.set(key, name);
     }
-    const empty = level.rooms.filter(({ fresh, beacons }) => fresh && beacons === 0).map(({ name }) => `"${name}"`);
-    if (empty.length > 0) notes.push(`${empty.join(', ')} on ${level.name}: no beacon yet, its row was refused`);
   });
   const typical = levels.reduce((sum, { rooms }) => sum + rooms.length, 0) / Math.max(1, levels.length);
   for (const { name, fresh, rooms } of levels) {
@@ -137,4 +170,4 @@ function notesOn(levels) {
   return notes;
 }
 
-module.exports = { fromListWork, baseOf, emptyBuilding };
+module.exports = { fromListWork, fromRows, baseOf, emptyBuilding };

@@ -1,11 +1,12 @@
 // @ts-check
 'use strict';
 
-const { normaliseBeacon } = require('../ids');
+const { readBeacon } = require('../ids');
 
-/** The longer forms of the contract: iBeacon, Eddystone-UID, AltBeacon. */
-const LONG = [/^[0-9A-F]{32}-\d{1,5}-\d{1,5}$/, /^[0-9A-F]{20}-[0-9A-F]{12}$/, /^[0-9A-F]{40}$/];
 const MAC_DIGITS = 12;
+/** A text that was meant as one of the longer forms. */
+const LONG = /^[0-9A-F-]{32,}$/;
+const LETTERS_MAX = 5;
 
 /**
  * Parses a beacon id that an installer wrote. Nothing is completed or corrected.
@@ -14,16 +15,22 @@ const MAC_DIGITS = 12;
  */
 function readMac(text) {
   if (text === '') return { kind: 'mac_missing', reason: 'the MAC is missing' };
-  const beacon = normaliseBeacon(text) ?? text.toUpperCase();
-  if (/^[0-9A-F]{12}$/.test(beacon) || LONG.some((form) => form.test(beacon))) return { beacon };
-  const digits = beacon.replace(/[:-]/g, '');
+  const read = readBeacon(text);
+  if ('beacon' in read) return read;
+  const upper = text.trim().toUpperCase();
+  if (LONG.test(upper) || !/[0-9A-Z]/.test(upper)) return { kind: 'mac_form', reason: `the beacon id ${read.reason}` };
+  const digits = upper.replace(/[:-]/g, '');
   const strange = [...new Set(digits.match(/[^0-9A-F]/gu) ?? [])];
   const reasons = [
-    ...(strange.length > 0 ? [`${strange.map((letter) => `"${letter}"`).join(' and ')} in the MAC is no hex digit`] : []),
+    ...(strange.length > 0 ? [`${lettersOf(strange)} in the MAC is no hex digit`] : []),
     ...(digits.length === MAC_DIGITS ? [] : [`the MAC has ${digits.length} digits, not ${MAC_DIGITS}`]),
   ];
   const kind = strange.length > 0 ? 'mac_digit' : digits.length === MAC_DIGITS ? 'mac_separators' : 'mac_length';
   return { kind, reason: reasons.join(', ') || 'the separators in the MAC stand at odd places' };
 }
+
+/** @param {string[]} letters */
+const lettersOf = (letters) => letters.slice(0, LETTERS_MAX).map((letter) => `"${letter}"`).join(' and ')
+  + (letters.length > LETTERS_MAX ? ' and others' : '');
 
 module.exports = { readMac };

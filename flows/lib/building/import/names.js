@@ -16,8 +16,12 @@ const foldMore = (text) => text.normalize('NFKD').toLowerCase().replace(/[^\p{L}
  * @param {string} text
  * @returns {string} '': no character of the text is valid in an id
  */
-const idFrom = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '')
-  .slice(0, ID_LENGTH_MAX);
+function idFrom(text) {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+  let end = plain.length;
+  while (plain[end - 1] === '-') end -= 1;
+  return plain.slice(0, Math.min(end, ID_LENGTH_MAX));
+}
 
 /**
  * Makes an id unique by a number at its end, and adds it to the taken ids.
@@ -60,4 +64,4 @@ function createNameIndex(things, keysOf) {
   };
 }
 
-module.exports = { createNameIndex, foldMore, idFrom, uniqueId };
+module.exports = { createNameIndex, fold, foldMore, idFrom, uniqueId };

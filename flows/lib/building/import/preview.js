@@ -3,7 +3,7 @@
 
 /** Preview of an import as text for a terminal. Pure. */
 
-/** Number of room names in a line. */
+/** Number of names of rooms in a line that are there already. */
 const LISTED_MAX = 8;
 
 /** @param {number} count @param {string} one */
@@ -18,7 +18,8 @@ function previewText({ file, levels, added, unchanged, faults, notes }, { list, 
   const rooms = levels.reduce((sum, level) => sum + level.rooms.length, 0);
   const lines = levels.map(({ id, name, schematic, rooms: its }) => {
     const beacons = its.reduce((sum, room) => sum + room.beacons, 0);
-    const names = its.slice(0, LISTED_MAX).map((room) => room.name).join(', ') + (its.length > LISTED_MAX ? ` and ${its.length - LISTED_MAX} more` : '');
+    const listed = its.filter(({ fresh }, i) => fresh || i < LISTED_MAX); // what is made is shown, all of it
+    const names = listed.map((room) => room.name).join(', ') + (its.length > listed.length ? ` and ${its.length - listed.length} more` : '');
     return `  ${name}${id === name ? '' : ` (${id})`}: ${counted(its.length, 'room')}, ${counted(beacons, 'beacon')}${schematic ? '' : ', drawn'}\n      ${names}`;
   });
   return [

@@ -2,7 +2,7 @@
 'use strict';
 
 const { parse } = require('csv-parse/sync');
-const { decodeText } = require('./decode');
+const { decodeText, encodingFault } = require('./decode');
 
 /**
  * Parses a list of beacons as installers write it: a table with the header `mac,location,level` (columns in any order; comma,
@@ -16,8 +16,9 @@ const COLUMNS = /** @type {const} */ (['mac', 'location', 'level']);
 /** Other names of columns. @type {Record<string, string>} */
 const ALIASES = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beacon id': 'mac', room: 'location', area: 'location', floor: 'level',
   storey: 'level' };
-/** The text before the first separator: a MAC with its own separators, valid or not, or anything without a separator. */
-const FIRST = /^\s*(?:"[^"]*"|[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}|[^,;\t:]*)\s*([,;\t:])/i;
+/** A MAC with its own separators, valid or not, and the separator after it. */
+const MAC_FIRST = /^[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}\s*([,;\t:])/i;
+const SEPARATOR = /[,;\t:]/;
 const COLONS = /^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[^:]*):(.*)$/i;
 /** An invalid MAC with colons, then location and level. */
 const BAD_COLONS = /^([0-9a-z]{1,3}(?::[0-9a-z]{1,3}){3,6}):([^:]*):([^:]*)$/i;
@@ -38,19 +39,35 @@ class ImportError extends Error {
  */
 function decode(bytes) {
   const text = decodeText(bytes);
-  if (text === null) throw new ImportError('the file is not UTF-8; save it as "CSV UTF-8"');
+  if (text === null) throw new ImportError(`the file ${encodingFault(bytes, '"CSV UTF-8"')}`);
   return text;
 }
 
 /**
+ * The separator after the first cell: a text in quotes, a MAC with its own separators, or anything without a separator.
+ * @param {string} line
+ * @returns {string|undefined} undefined: there is none
+ */
+function separatorOf(line) {
+  const start = line.trimStart();
+  const quoted = start.startsWith('"') ? start.indexOf('"', 1) : -1;
+  const afterQuotes = quoted > 0 ? start.slice(quoted + 1) : '';
+  const next = afterQuotes.replace(/^[^\S\t]+/, '').slice(0, 1);
+  if (next !== '' && SEPARATOR.test(next)) return next;
+  return (MAC_FIRST.exec(start)?.[1] ?? SEPARATOR.exec(start)?.[0] ?? SEPARATOR.exec(line)?.[0]);
+}
+
+/**
  * @param {string} text
+ * @param {{linesMax?: number}} [bounds]
  * @returns {import('../../shared/pieces').Work<{rows: Row[], faults: Fault[]}>} every non-empty line but the
  *   header is a row or a fault
  * @throws {ImportError} when the header has missing or extra columns
  */
-function* readRows(text) {
+function* readRows(text, { linesMax = Infinity } = {}) {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
     .map((line, i) => ({ line: i + 1, text: line })).filter((line) => line.text.trim() !== '');
+  if (lines.length > linesMax) throw new ImportError(`the list has ${lines.length} rows, at most ${linesMax} are taken at once: split it`);
   const header = lines[0] && readHeader(lines[0].text);
   /** @type {Row[]} */
   const rows = [];
@@ -76,7 +93,7 @@ function* readRows(text) {
  * @returns {{separator: string, order: string[]}|null} null: the line is the first row
  */
 function readHeader(line) {
-  const separator = FIRST.exec(line)?.[1];
+  const separator = separatorOf(line);
   if (!separator) return null;
   const order = (cellsOf(line, separator).cells).map((cell) => cell.trim().toLowerCase()).map((cell) => ALIASES[cell] ?? cell);
   if (!order.includes('mac')) return null;
@@ -91,7 +108,7 @@ function readHeader(line) {
  * @param {string} [separator] of the header; without one each line has its own
  * @returns {{cells: string[], kind?: string, reason?: string}}
  */
-function cellsOf(line, separator = FIRST.exec(line)?.[1] ?? ',') {
+function cellsOf(line, separator = separatorOf(line) ?? ',') {
   if (separator === ':') {
     const [, mac = line, rest] = COLONS.exec(line) ?? [];
     if ((line.split('"').length - 1) % 2 === 1) return { cells: [], kind: 'quotes', reason: 'quotes do not match' };

@@ -60,6 +60,6 @@ function createFigures() {
 }
 
 /** A label value as part of a name; the route `/` becomes `root`. @param {string} text */
-const nameOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'root';
+const nameOf = (text) => text.toLowerCase().match(/[a-z0-9]+/g)?.join('_') ?? 'root';
 
 module.exports = { createFigures };

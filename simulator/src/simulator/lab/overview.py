@@ -79,7 +79,8 @@ def _parts_of(page: str) -> dict[Key, tuple[str, str]]:
         key = (row[1], row[2])
         rows[key] = f"{rows[key]}\n{row[0]}" if key in rows else row[0]
     for section in re.split(r"^(?=## )", page, flags=re.MULTILINE):
-        if heading := re.match(r"## .*\(`?([a-z0-9-]+)`?, (short|long) form.*\)$", section, re.MULTILINE):
+        title = section.split("\n", 1)[0].rpartition("(")[2]
+        if heading := re.fullmatch(r"`?([a-z0-9-]+)`?, (short|long) form[^)]*\)", title):
             key = (heading[1], heading[2])
             sections[key] = sections.get(key, "") + section
     return {key: (row, sections.get(key, "")) for key, row in rows.items()}

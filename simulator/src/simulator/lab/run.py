@@ -21,6 +21,7 @@ from simulator.lab.scratch import Order
 from simulator.lab.side_loads import TRUTH, SideLoads
 from simulator.lab.target import Target, TargetError
 from simulator.settings import SettingsError
+from simulator.text_file import read_text
 
 PEOPLE = "(simulated people, all receivers)"
 SLACK_MS = 5000
@@ -198,7 +199,7 @@ def _said(target: Target, who: str, start: int, end: int) -> list[tuple[int, str
 
 def _building(target: Target) -> dict[str, Any]:
     if target.building_file:
-        found: dict[str, Any] = json.loads(Path(target.building_file).read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(read_text(Path(target.building_file)))
         return found
     try:
         answer = requests.get(

@@ -1,6 +1,5 @@
 """Reads a scenario, a TOML file, into the plan of one of its forms. Strict: an error names the key."""
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -10,6 +9,7 @@ from typing import Any
 
 from simulator.lab.plan import KINDS, Load, Plan, Seed, Wanted, in_time
 from simulator.lab.synthetic_building import SyntheticBuilding
+from simulator.text_file import EncodingError, read_text
 
 SHIPPED = Path(str(files("simulator.lab") / "scenarios"))
 FORMS = ("short", "long")
@@ -57,8 +57,8 @@ def find(name: str) -> Path:
 def load(path: Path, form: str, own: Own | None = None) -> Plan:
     """The plan of a file's form, `short` or `long`, with what a run changes of it. Raises ScenarioError."""
     try:
-        return parse(path.stem, path.read_text(encoding="utf-8"), form, own or Own())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return parse(path.stem, read_text(path), form, own or Own())
+    except (OSError, EncodingError, tomllib.TOMLDecodeError) as error:
         raise ScenarioError(f"{path}: {error}") from error
     except ScenarioError as error:
         raise ScenarioError(f"{path}: {error}") from error
@@ -161,7 +161,7 @@ def _record(kind: Any, values: Mapping[str, Any], place: str) -> Any:
     try:
         return kind(**values)
     except TypeError as error:
-        missing = re.sub(r".*__init__\(\) ", "", str(error))
+        missing = str(error).rpartition("__init__() ")[2]
         raise ScenarioError(f"{place}: {missing}") from error
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from dotenv import dotenv_values
 
+from simulator.text_file import EncodingError, read_text
+
 SECRETS = ("key", "viewer_password", "mqtt_password", "influx_token", "influx_write_token")
 FROM_ENVIRONMENT = {
     "key": "LAB_API_KEY", "viewer_password": "LAB_VIEWER_PASSWORD", "mqtt_password": "MQTT_SIMULATOR_PASSWORD",
@@ -73,8 +75,8 @@ def read(path: Path, environment: Mapping[str, str] = os.environ) -> Target:
     if path.suffix != ".toml":
         return _of_installation(path, environment)
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        values = tomllib.loads(read_text(path))
+    except (EncodingError, tomllib.TOMLDecodeError) as error:
         raise TargetError(f"{path}: {error}") from error
     if given := [name for name in SECRETS if name in values]:
         raise TargetError(f"{path}: {given[0]} is a secret: give it in the environment, {FROM_ENVIRONMENT[given[0]]}")

@@ -2,7 +2,7 @@
 'use strict';
 
 const { offsetsInUse } = require('../../../devices/learned/offsets-in-use');
-const { normaliseBeacon } = require('../../../building/ids');
+const { beaconIn } = require('../../../building/ids');
 const { encode } = require('../../../devices/telemetry/day');
 const { compareIds } = require('../../../history/views/stays');
 const { badRequest } = require('../../errors');
@@ -43,8 +43,8 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
 
   /** @param {string} written @returns {string} id of a registered one */
   function registered(written) {
-    const id = normaliseBeacon(written);
-    if (id === null) throw badRequest('beacon is no beacon id: twelve hex digits, or one of the longer forms');
+    const { beacon: id, reason } = beaconIn(site.building(), written);
+    if (id === null) throw badRequest(`beacon ${reason}`);
     if (!site.building().isRegistered(id)) throw notFound(`beacon ${id} in the building file`);
     return id;
   }

@@ -7,6 +7,7 @@ const open = { type: 'object' };
 const counted = object({ added: count, removed: count, changed: count });
 const fault = object({ pointer: { ...text, description: 'JSON pointer into the file; empty: all of it.' }, reason: text });
 const faults = { faults_count: count, faults: list(fault) };
+const warnings = { warnings_count: count, warnings: { ...list(fault), description: 'What an earlier version took and a new edit may not bring.' } };
 const version = { version: whole, ts: ms, by: orNull(text), how: { type: 'string', enum: ['start', 'file', 'edit', 'import', 'restore', 'calibration'] },
   of: orNull(whole), changes: ref('Changes') };
 const written = { version: orNull(whole), in_use: orNull(yes), set_aside: { ...orNull(text), description: 'Where a file with faults, which was overwritten, is now.' } };
@@ -22,14 +23,15 @@ module.exports = {
   Changes: object({ levels: counted, rooms: counted, beacons: counted, gateways: counted, staff: counted,
     other: { ...yes, description: "The building's name, or the order of something." } }),
   BuildingChange: object({ ...written, changes: ref('Changes') }),
-  BuildingCheck: object({ valid: yes, ...faults }),
+  BuildingCheck: object({ valid: yes, ...faults, ...warnings }, ['warnings_count', 'warnings']),
   BuildingFaults: object({ error: text, ...faults }, ['faults_count', 'faults']),
   BeaconImport: object({ ...taken, ...written }),
   BuildingFromList: object({ building: { ...text, description: 'Its name.' }, new: { ...yes, description: 'Nothing of before stays but staff.' },
     levels: { ...list(madeLevel), description: 'Lowest first.' }, ...taken,
     notes: { ...list(text), description: 'What looks odd and was taken as it stands.' }, ...written }),
   PlanPicture: object({ plan: text }),
-  BuildingVersions: object({ current: orNull(whole), dropped: count, ...faults, versions: list(object(version)) }),
+  BuildingVersions: object({ current: orNull(whole), dropped: count, ...faults, ...warnings, versions: list(object(version)) },
+    ['warnings_count', 'warnings']),
   BuildingVersion: object({ ...version, restoring: ref('Changes'), building: ref('Building') }),
   Me: object({ name: text, kind: { type: 'string', enum: ['key', 'login', 'trusted'] }, rights: list(text),
     read_only: { ...yes, description: 'A viewer, who changes nothing.' } }),
