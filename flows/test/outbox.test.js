@@ -122,8 +122,8 @@ test('a location is sent with whole per cent, a runner-up where one may be, and 
   const one = { staff_id: '0', ts: T, room: 'a' };
   const sent = (more) => JSON.parse(messagesOf('locations', [{ ...one, ...more }])[0].payload).locations[0];
   assert.deepEqual(sent({ probability: 0.29, runner_up: 'b', corrected: true }), { ...one, corrected: true, sure_pct: 29, runner_up: 'b' });
-  assert.deepEqual(sent({ probability: 0.99, runner_up: null }), { ...one, sure_pct: 99, runner_up: '' }, 'none, whatever was said before');
-  assert.deepEqual(sent({ probability: 1, runner_up: null }), { ...one, sure_pct: 100 });
+  assert.deepEqual(sent({ probability: 0.89, runner_up: null }), { ...one, sure_pct: 89, runner_up: '' }, 'none, whatever was said before');
+  assert.deepEqual(sent({ probability: 0.9, runner_up: null }), { ...one, sure_pct: 90 });
   assert.deepEqual(sent({ probability: 0, runner_up: 'b' }), { ...one, sure_pct: 0, runner_up: 'b' });
   for (const unknown of [{}, { probability: null, runner_up: null }]) assert.deepEqual(sent(unknown), one);
 });

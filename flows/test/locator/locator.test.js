@@ -222,8 +222,8 @@ describe('rooms', () => {
     scene.locator.setGateway('gw-G-b', false);
     standWithTag(scene, 'G-b', 60, createEther(house()), 'gw-G-b');
     assert.equal(scene.where('1')?.room, 'G-b');
-    standWithTag(scene, 'G-hall', 20, createEther(house()), 'gw-G-b');
-    assert.equal(scene.where('1')?.room, 'G-hall', 'nor does it keep them');
+    standWithTag(scene, 'G-c', 20, createEther(house()), 'gw-G-b');
+    assert.equal(scene.where('1')?.room, 'G-c', 'nor does it keep them');
   });
 
   test('a last will that came late holds until the gateway hears something of a later time', () => {
