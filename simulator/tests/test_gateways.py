@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from simulator.building import Building
 from simulator.faults import Faults
 from simulator.gateway import PlayedGateway
+from simulator.message import RSSI
 from simulator.play import People, Play
 from simulator.scan_settings import ScanSettings
 from simulator.scenario import ScheduledBatch
@@ -268,4 +269,4 @@ def test_what_a_gateway_leaves_out_is_what_the_locator_would_not_use(
     building = Building("B", demo.levels, demo.rooms, demo.beacons, gateways, demo.staff, demo.tags)
     (played,) = play.gateways(building, People(50)).gateways.values()
     lowest = played.settings.min_rssi
-    assert all((rssi >= lowest) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in range(-126, 21))
+    assert all((rssi >= lowest) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in RSSI)

@@ -14,7 +14,7 @@ from simulator.message import BEACON_ID, PLAIN_ID
 ADVERT_COLUMNS = ("ts_ms", "receiver", "beacon", "rssi")
 TRUTH_COLUMNS = ("ts_ms", "room")
 TRUTH = ".truth.csv"
-HEARD_DBM = range(-126, 21)  # gateway agents and the platform discard others: -127 is "unknown"
+HEARD_DBM = range(-126, 0)  # gateway agents and the platform discard others: they say that nothing was measured
 WINDOW_MS = 1000  # the default of gateways, and what docs/phones.md recommends to phones
 Mode = Literal["gateway", "phone"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from statistics import median
 
 from simulator.building import Building, Gateway
-from simulator.message import MAX_READINGS, Reading
+from simulator.message import MAX_READINGS, RSSI, Reading
 from simulator.radio import TAG_TX
 from simulator.scan_settings import MIN_RSSI, ConfigError, ScanSettings, apply_config
 from simulator.telemetry import Repeater, Sensors
@@ -45,7 +45,7 @@ class PlayedGateway:
         collected, self._collected = self._collected, {}
         readings = []
         for beacon, levels in collected.items():
-            rssi = max(-126, min(20, round(median(levels)) + self.settings.rssi_offset))
+            rssi = max(RSSI[0], min(RSSI[-1], round(median(levels)) + self.settings.rssi_offset))
             if rssi < self.settings.min_rssi:
                 self.weak += len(levels)
                 continue

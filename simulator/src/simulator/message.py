@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 Kind = Literal["gateway", "phone"]
 FinalStatus = Literal["offline", "removed"]
 MAX_READINGS = 500  # the contract's limit for one batch
+RSSI = range(-126, 0)  # dBm; other values say that nothing was measured
 BEACON_ID = r"[0-9A-F-]{12,64}"
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
 
