@@ -125,6 +125,7 @@ def test_a_window_has_what_the_agent_makes_of_the_same_adverts(adverts: list[tup
         json.loads(one.to_json()) for one in agent.close(1)
     ]
     assert gateway.figures()["adverts"] == agent.adverts
+    assert gateway.figures()["dropped_no_rssi"] == agent.ignored["no_rssi"]
     assert gateway.figures()["dropped_weak"] == agent.ignored["weak"]
     assert gateway.figures()["dropped_unregistered"] == agent.ignored["unregistered"]
 
