@@ -4,12 +4,14 @@ const { createHealth, healthFigures, heartbeat } = require('../lib/health');
 const { createProcessFigures } = require('../lib/health/metrics/process-figures');
 const { createTrend } = require('../lib/health/metrics/trend');
 const { createProbe } = require('../lib/health/heartbeat');
+const { createReadBack } = require('../lib/health/read-back');
+const { createRestarts } = require('../lib/health/restarts');
 const { version } = require('../package.json');
 
-/** Poll interval while a heartbeat is on its way; the resolution of the store lag. */
+/** The resolution of the store lag. */
 const POLL_MS = 200;
-/** Poll interval otherwise, so that the absence of InfluxDB is noticed. */
-const IDLE_POLL_MS = 1000;
+/** Every outlet is looked at. */
+const LOOK_MS = 1000;
 
 module.exports = function register(RED) {
   /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
@@ -18,7 +20,8 @@ module.exports = function register(RED) {
     const { site, store, replicas, figures, coverage, knownTime, losses, parts, spool, second } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const spoolInUse = () => (replicas?.current() === 1 ? second : spool);
-    const probe = createProbe(store, site.startedMs, { spool: spoolInUse, received: parts.received });
+    const restarts = createRestarts(site);
+    const probe = createProbe(store, site.startedMs, { spool: spoolInUse, received: parts.received, ...restarts });
     this.health = createHealth({ site, probe, rebuild, version });
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);
@@ -27,7 +30,7 @@ module.exports = function register(RED) {
     const ofProcess = createProcessFigures(site.startedMs, Date.now);
     const removers = [figures.add(ofProcess.figures, ofProcess.roll), figures.add(healthFigures(this.health, probe, Date.now))];
     this.trend = createTrend();
-    let [polling, polledMs, sentMs] = [false, 0, 0];
+    let sentMs = 0;
 
     this.beat = () => {
       const payload = heartbeat(figures, coverage, Date.now());
@@ -38,19 +41,15 @@ module.exports = function register(RED) {
       this.health.tick(payload.ts);
       return payload;
     };
-    const poll = async () => {
+    const readBack = createReadBack({ probe, site, coverage, onError: (error) => this.error(error), clock: Date.now });
+    const poll = () => {
       if (coverage.awaitsHeartbeat(Date.now(), sentMs)) this.emit('heartbeat');
-      if (polling || (!probe.pending() && Date.now() - polledMs < IDLE_POLL_MS)) return;
-      polling = true;
-      polledMs = Date.now();
-      await probe.poll(Date.now);
-      site.outbox.proven(probe.readBackMs(), Date.now());
-      await coverage.tick(probe.readBackMs(), Date.now());
-      polling = false;
+      readBack();
     };
-    const timer = setInterval(poll, POLL_MS);
+    const look = () => [restarts, probe].forEach((each) => each.look(Date.now()));
+    const timers = [setInterval(poll, POLL_MS), setInterval(look, LOOK_MS)];
     this.on('close', () => {
-      clearInterval(timer);
+      timers.forEach(clearInterval);
       removers.forEach((remove) => remove());
       ofProcess.stop();
     });

@@ -17,6 +17,8 @@ MAX_WRITE_BYTES = 2**20
 GATHER_S = 0.4
 """Time from one write to the next. A point of a large write costs InfluxDB a fifth less than one of a small write."""
 TIMEOUT_S = 30.0
+SLOW_S = 3.0
+"""An answer takes a tenth of a second. After this time the receiver is called slow, or it is frozen."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 REFUSED = (400, 413, 422)
 """InfluxDB will never take this body as it is."""
@@ -98,8 +100,17 @@ class Shipper:
         self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
         self._receiver, self._max_bytes, self._longest_pause_s = receiver, max_bytes, longest_pause_s
         self._gather_s, self._next_s = gather_s, 0.0
-        self.fault = ""
+        self._fault = ""
+        self._asked_s: float | None = None
+
+    @property
+    def fault(self) -> str:
         """Why nothing is written at present. Empty: writing works."""
+        asked_s = self._asked_s
+        slow_s = 0.0 if asked_s is None else time.monotonic() - asked_s
+        if self._fault or slow_s < SLOW_S:
+            return self._fault
+        return f"{self._receiver} has not answered for {slow_s:.0f} s"
 
     def run(self) -> None:
         """Ship until stopped."""
@@ -113,15 +124,15 @@ class Shipper:
                 if not self.ship_once():
                     self._stopped.wait(self._longest_pause_s)  # what is left cannot be read; the next start cuts it off
             except UnavailableError as error:
-                if not self.fault:
+                if not self._fault:
                     self._log(f"{error}; what comes is kept on disk")
-                self.fault = str(error)
+                self._fault = str(error)
                 self._stopped.wait(pause_s)
                 pause_s = min(2 * pause_s, self._longest_pause_s)
                 continue
-            if self.fault:
+            if self._fault:
                 self._log(f"{self._receiver} takes what is kept")
-            self.fault, pause_s = "", FIRST_PAUSE_S
+            self._fault, pause_s = "", FIRST_PAUSE_S
 
     def ship_once(self) -> bool:
         """Write the oldest records, one write a bucket, and forget them.
@@ -132,7 +143,11 @@ class Shipper:
         records, position = self._queue.peek(self._max_bytes)
         if not records:
             return False
-        refused = {bucket: self._write(bucket, body) for bucket, body in _bodies(records).items()}
+        self._asked_s = time.monotonic()
+        try:
+            refused = {bucket: self._write(bucket, body) for bucket, body in _bodies(records).items()}
+        finally:
+            self._asked_s = None
         self._queue.advance(records, position, refused)
         return True
 

@@ -36,7 +36,9 @@ def main() -> int:
     for example in found.examples:
         print_line(example)
     seconds = time.monotonic() - began_s
-    print_line(f"{found.messages} messages in {seconds:.0f} s: both take something of {found.taken}, {found.different} differ")
+    print_line(
+        f"{found.messages} messages in {seconds:.0f} s: both take something of {found.taken}, {found.different} differ"
+    )
     return 1 if found.different else 0
 
 

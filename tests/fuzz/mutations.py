@@ -45,7 +45,15 @@ def _good(chance: random.Random, beacons: Sequence[str], ts: int) -> bytes:
 
 
 def _values(chance: random.Random) -> dict[str, object]:
-    values = {"battery_mv": 2950, "temperature_c": 21.5, "humidity_pct": 45, "n": 4, "tx": -59, "x": "a: b.c", "y": [0.5, None, {}]}
+    values = {
+        "battery_mv": 2950,
+        "temperature_c": 21.5,
+        "humidity_pct": 45,
+        "n": 4,
+        "tx": -59,
+        "x": "a: b.c",
+        "y": [0.5, None, {}],
+    }
     return {key: value for key, value in values.items() if chance.random() < 0.2}
 
 
@@ -71,7 +79,11 @@ def _number(chance: random.Random, payload: bytes) -> bytes:
 def _exponent(chance: random.Random, payload: bytes) -> bytes:
     spans = _spans(payload, b"-0123456789", b"0123456789.eE+-")
     _, end = chance.choice(spans) if spans else (0, 0)
-    return payload[:end] + chance.choice([b".", b".0", b".00", b"e0", b"E0", b".e0", b".5", b"0", b"e", b"-"]) + payload[end:]
+    return (
+        payload[:end]
+        + chance.choice([b".", b".0", b".00", b"e0", b"E0", b".e0", b".5", b"0", b"e", b"-"])
+        + payload[end:]
+    )
 
 
 def _text(chance: random.Random, payload: bytes) -> bytes:

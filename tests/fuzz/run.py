@@ -29,7 +29,9 @@ class Compared:
     examples: list[str] = field(default_factory=list)
 
 
-def run(mutations: int, seed: int, building: Path = BUILDING, report: Callable[[Compared], None] = lambda _: None) -> Compared:
+def run(
+    mutations: int, seed: int, building: Path = BUILDING, report: Callable[[Compared], None] = lambda _: None
+) -> Compared:
     """Compare both parsers on this many messages.
 
     Args:

@@ -44,9 +44,7 @@ def stored_without_rssi(stack: RunningStack, where: str) -> list[Row]:
     readings = {_key(row) for row in stored_readings(stack, where)}
     named = ("time", "kind", "receiver", "beacon")
     return [
-        {key: row[key] for key in named} | _values(row)
-        for row in _measured(stack, where)
-        if _key(row) not in readings
+        {key: row[key] for key in named} | _values(row) for row in _measured(stack, where) if _key(row) not in readings
     ]
 
 

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { BOUNDS } = require('./readings');
+const { isMeasured } = require('./readings');
 
 /**
  * Rows of readings, as the database gives them in the order of time, back to the batches that receivers sent. Pure.
@@ -40,9 +40,6 @@ const keyOf = ({ kind, receiver }) => `${kind}/${receiver}`;
 /** @param {string} a @param {string} b */
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Versions before stored what is not located any more: 0, -127 and 1 to 20 say that nothing was measured. @param {number} rssi dBm */
-const isMeasured = (rssi) => rssi >= BOUNDS.rssiMin && rssi <= BOUNDS.rssiMax;
-
 /** Takes rows in ascending time; a batch is complete when the first row of a later millisecond comes. */
 function createGrouping() {
   /** @type {Map<string, Batch>} of one millisecond */
@@ -60,7 +57,7 @@ function createGrouping() {
     /** @type {Batch[]} */
     const done = [];
     for (const [ts, rssi, kind, receiver, beacon] of rows) {
-      if (!isMeasured(rssi)) continue;
+      if (!isMeasured(rssi)) continue; // versions before stored 0, -127 and 1 to 20, too
       if (ts !== openMs) {
         done.push(...finish());
         openMs = ts;

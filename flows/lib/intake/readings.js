@@ -130,15 +130,24 @@ function readOne(reading, refuse) {
     refuse('beacon_invalid', `beacon ${show(beacon)} is no beacon id`);
     return null;
   }
-  const isKnown = Number.isInteger(rssi) && rssi >= BOUNDS.rssiMin && rssi <= BOUNDS.rssiMax;
-  const isUnknown = UNKNOWN_RSSI.has(rssi);
-  if (isUnknown) refuse('rssi_unknown', `rssi ${rssi} of ${beacon} says that it was not measured: ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm are measurements`);
-  else if (!isKnown) {
+  /** @type {Reading|Measured} */
+  const good = isMeasured(rssi) ? { beacon, rssi } : { beacon };
+  if (UNKNOWN_RSSI.has(rssi)) {
+    refuse('rssi_unknown', `rssi ${rssi} of ${beacon} says that it was not measured, which ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm are`);
+  } else if (!isMeasured(rssi)) {
     refuse('rssi_invalid', `rssi ${show(rssi)} of ${beacon} is no whole number from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax}`);
     return null;
   }
-  /** @type {Reading|Measured} */
-  const good = isKnown ? { beacon, rssi } : { beacon };
+  takeOptional(reading, good, refuse);
+  return good;
+}
+
+/** @param {any} rssi dBm */
+const isMeasured = (rssi) => Number.isInteger(rssi) && rssi >= BOUNDS.rssiMin && rssi <= BOUNDS.rssiMax;
+
+/** @param {any} reading @param {Measured} good gets the values @param {(reason: Reason, detail: string) => void} refuse */
+function takeOptional(reading, good, refuse) {
+  const { beacon } = good;
   for (const [key, min, max] of OPTIONAL) {
     const written = reading[key];
     if (written === undefined || written === null) continue;
@@ -146,7 +155,6 @@ function readOne(reading, refuse) {
     if (typeof value === 'number' && value >= min && value <= max) good[key] = key === 'battery_mv' ? Math.trunc(value) : value;
     else refuse('optional_invalid', `${key} ${show(value)} of ${beacon} is no number from ${min} to ${max}`);
   }
-  return good;
 }
 
 /** A value as it appears in a message to people. @param {unknown} value */
@@ -155,4 +163,4 @@ function show(value) {
   return (value instanceof OddNumber ? value.source : JSON.stringify(value)).slice(0, 80);
 }
 
-module.exports = { readMessage, BOUNDS };
+module.exports = { readMessage, isMeasured, BOUNDS };

@@ -10,11 +10,11 @@ const IS_BUSY = new Set(['overloaded', 'catching_up']);
 const ingestBehind = {
   kind: 'ingest_behind',
   severity: 'critical',
-  raiseMs: 10_000, // Telegraf restarts in a few seconds after a change of the building
+  raiseMs: 0, // the part has waited for what is started again on purpose
   endMs: 15_000,
   conditions: ({ ingest }) => (ingest.status === 'up' || IS_BUSY.has(ingest.backlog) ? [] : [{
     subject: 'ingest',
-    text: `Readings are not being stored: ${ingest.reason ?? 'why is not known'}.`,
+    text: `What comes in is not being stored: ${ingest.reason ?? 'why is not known'}.`,
     todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile they wait on disk, or in the broker `
       + 'where the spool is away, for minutes of full load; the live view goes on.',
   }]),
