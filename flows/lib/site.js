@@ -18,6 +18,7 @@ const { createResults } = require('./outbox/results');
 const { createSimulated } = require('./intake/simulated');
 const { createCrowding } = require('./history/views/crowding');
 const { createLiveTracking } = require('./intake/live-tracking');
+const { createTold } = require('./intake/told');
 
 /**
  * One building at work: readings in, locations to memory and to `results`. Owns no socket and no timer;
@@ -26,8 +27,9 @@ const { createLiveTracking } = require('./intake/live-tracking');
  * @param {import('./building').Building} building
  * @param {number} startedMs
  * @param {() => number} [clock] of what waits in the queue
+ * @param {import('./intake/told').Told} [told] what was published of people
  */
-function createSite(building, startedMs, clock = Date.now) {
+function createSite(building, startedMs, clock = Date.now, told = createTold()) {
   const knownPeople = createKnownPeople();
   const history = createHistory(startedMs, {}, knownPeople.note);
   const recentStays = createRecentStays(knownPeople.note);
@@ -38,7 +40,7 @@ function createSite(building, startedMs, clock = Date.now) {
     located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
-  const results = createResults(outbox, recentEvents, knownPeople.note);
+  const results = createResults(outbox, recentEvents, knownPeople.note, told.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
   const validation = createValidation(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
@@ -48,11 +50,11 @@ function createSite(building, startedMs, clock = Date.now) {
   const crowding = createCrowding();
   /** Of the learned offsets, ascending; grows. @type {import('./locator').OffsetVersion[]} */
   const offsetVersions = [];
-  const live = createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, outbox, results, counters });
+  const live = createLiveTracking({ building, startedMs, offsetVersions, history, recentStays, results, counters });
   /** @type {(nowMs: number) => void} */
   let onReconnect = () => {};
   outbox.onReconnect((nowMs) => {
-    live.publishPresences(nowMs);
+    told.publishAgain(outbox, nowMs);
     onReconnect(nowMs);
   });
   /** @type {string[]} */
@@ -107,7 +109,8 @@ function createSite(building, startedMs, clock = Date.now) {
 
   /** Look around; about once a second. @param {number} nowMs */
   function tick(nowMs) {
-    publishEvents(crowding.tick(live.presences(), building, nowMs), nowMs);
+    const lost = told.takeBack({ live, building, startedMs, results, outbox }, nowMs);
+    publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);
@@ -152,10 +155,7 @@ function createSite(building, startedMs, clock = Date.now) {
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
     newLocator: async (its) => createLocator(its, {}, await live.prepare(its), offsetVersions),
     emptyOutcome,
-    history,
-    knownPeople,
-    recentStays,
-    recentEvents,
+    history, knownPeople, recentStays, recentEvents, told,
     outbox,
     subscriber,
     /** Both connections to the broker, that which publishes and that which subscribes. */
@@ -207,4 +207,4 @@ function standAlone(node, definition) {
   node.on('close', () => timers.forEach(clearInterval));
 }
 
-module.exports = { createSite, standAlone };
+module.exports = { createSite, createTold, standAlone };

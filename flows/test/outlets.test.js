@@ -29,11 +29,13 @@ function house({ restarting = false } = {}) {
       outlets: Object.fromEntries(BUCKETS.map((name) => [name, rig.outlets[name]?.(rig.nowMs) ?? EMPTY])) };
   };
   let seen = status();
-  const spool = { status: () => (rig.nowMs - answeredMs <= 20_000 ? seen : null), waitedMs: () => 0, silentMs: () => rig.nowMs - answeredMs };
+  const silentMs = () => rig.nowMs - answeredMs;
+  const spool = { status: () => (silentMs() <= 20_000 ? seen : null), waitedMs: () => 0, silentMs };
   const probe = createProbe({ newestHeartbeat: () => rig.query() }, T, { spool: () => spool, isRestarting: () => restarting });
   const list = createAlertList(KINDS, T - START_MS);
-  const facts = () => ({ building: { beacons: new Map(), gateways: new Map(), tagOwner: new Map(), rooms: new Map() }, gateways: null, beacons: null,
-    refusals: { latest: () => [], unmeasured: () => [], of: () => null }, presences: [], connected: true, watchedMs: T, ingest: probe.ingest(rig.nowMs),
+  const facts = () => ({ building: { beacons: new Map(), gateways: new Map(), tagOwner: new Map(), rooms: new Map() },
+    gateways: null, beacons: null, refusals: { latest: () => [], unmeasured: () => [], of: () => null },
+    presences: [], connected: true, watchedMs: T, ingest: probe.ingest(rig.nowMs),
     live: { status: 'up' }, clock: { status: 'up' }, losses: { status: 'up' }, certificates: [] });
 
   async function second() {

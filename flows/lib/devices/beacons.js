@@ -19,6 +19,8 @@
  */
 
 const UNREGISTERED_MAX = 256;
+/** When a beacon was heard last is said within a day (`/api/v1/beacons`). */
+const KEPT_MS = 24 * 3_600_000;
 
 function createBeacons() {
   /** @type {Map<string, Sighting>} registered ones, by beacon id */
@@ -40,6 +42,7 @@ function createBeacons() {
       let sighting = known.get(beacon);
       if (!sighting) {
         const registered = building.isRegistered(beacon);
+        if (registered && nowMs - heardMs > KEPT_MS) continue; // a batch of days ago does not say that it is silent now
         sighting = (registered ? undefined : unregistered.get(beacon)) ?? fresh(heardMs);
         if (registered) known.set(beacon, sighting);
         else {
