@@ -98,6 +98,15 @@ for (const [name, break_, says] of HALF_DEAD) {
   });
 }
 
+test('a start has no alert of its own: until the first heartbeat is back, for fifteen seconds', async () => {
+  const whole = house();
+  whole.rig.query = async () => null;
+  await whole.pass(14_000);
+  assert.deepEqual([whole.part().status, whole.part().starting, whole.alerts()], ['degraded', true, []]);
+  await whole.pass(3000);
+  assert.equal(whole.alerts().length, 1);
+});
+
 test('what waits stands in health for each outlet, also while all goes well', async () => {
   const whole = house();
   whole.rig.outlets.locations = (nowMs) => ({ waiting_lines: 3, oldest_ms: nowMs - 400, fault: '' });

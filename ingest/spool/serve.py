@@ -116,14 +116,16 @@ class Server(ThreadingHTTPServer):
         """The reader and the shippers of each queue. Their `fault` says why nothing goes on."""
         self.shippers: dict[str, Shipper] = {}
         """Those of the buckets."""
-        self._full: dict[str, str] = {}
+        self._full: dict[str, tuple[str, int]] = {}
+        """Why the disk takes nothing for a bucket, and since when, epoch ms."""
 
     def keep(self, bucket: str, body: bytes) -> None:
         """Put a write into the queue. Raises QueueFullError, and then `status` says so until the disk takes one."""
         try:
             self.queue.append(bucket, body)
         except QueueFullError as error:
-            self._full[bucket] = f"the disk takes nothing more: {error}"
+            began_ms = self._full[bucket][1] if bucket in self._full else time.time_ns() // 1_000_000
+            self._full[bucket] = f"the disk takes nothing more: {error}", began_ms
             raise
         self._full.pop(bucket, None)
 
@@ -147,10 +149,14 @@ class Server(ThreadingHTTPServer):
                 for name, one in queues.items()
             },
             "outlets": {
-                bucket: {**one, "fault": self._full.get(bucket) or self.shippers[bucket].fault}
-                for bucket, one in queues["writes"].get("outlets", {}).items()
+                bucket: {**one, **self._fault(bucket)} for bucket, one in queues["writes"].get("outlets", {}).items()
             },
         }
+
+    def _fault(self, bucket: str) -> dict[str, object]:
+        shipper = self.shippers[bucket]
+        fault, since_ms = self._full.get(bucket) or (shipper.fault, shipper.fault_ms)
+        return {"fault": fault, "fault_ms": since_ms if fault else None}
 
 
 def _body(stream: BufferedIOBase, length: str | None, encoding: str | None) -> bytes:

@@ -101,16 +101,33 @@ class Shipper:
         self._receiver, self._max_bytes, self._longest_pause_s = receiver, max_bytes, longest_pause_s
         self._gather_s, self._next_s = gather_s, 0.0
         self._fault = ""
+        self._began_s = 0.0
         self._asked_s: float | None = None
+        self._answered_after_s = 0.0
 
     @property
     def fault(self) -> str:
-        """Why nothing is written at present. Empty: writing works."""
-        asked_s = self._asked_s
-        slow_s = 0.0 if asked_s is None else time.monotonic() - asked_s
-        if self._fault or slow_s < SLOW_S:
+        """Why nothing is written at present, or only slowly. Empty: writing works."""
+        if self._fault:
             return self._fault
-        return f"{self._receiver} has not answered for {slow_s:.0f} s"
+        if (waited_s := self._waited_s()) >= SLOW_S:
+            return f"{self._receiver} has not answered for {waited_s:.0f} s"
+        slow_s = self._answered_after_s
+        return f"{self._receiver} answers after {slow_s:.0f} s" if slow_s >= SLOW_S else ""
+
+    @property
+    def fault_ms(self) -> int | None:
+        """Since when there is a fault, epoch ms. None: there is none."""
+        if not self.fault:
+            return None
+        is_first = not self._fault and self._answered_after_s < SLOW_S
+        ago_s = self._waited_s() if is_first else time.monotonic() - self._began_s
+        return time.time_ns() // 1_000_000 - int(ago_s * 1000)
+
+    def _waited_s(self) -> float:
+        """For how long an answer has been waited for. 0: for none."""
+        asked_s = self._asked_s
+        return 0.0 if asked_s is None else time.monotonic() - asked_s
 
     def run(self) -> None:
         """Ship until stopped."""
@@ -126,6 +143,7 @@ class Shipper:
             except UnavailableError as error:
                 if not self._fault:
                     self._log(f"{error}; what comes is kept on disk")
+                    self._began_s = time.monotonic()
                 self._fault = str(error)
                 self._stopped.wait(pause_s)
                 pause_s = min(2 * pause_s, self._longest_pause_s)
@@ -143,9 +161,13 @@ class Shipper:
         records, position = self._queue.peek(self._max_bytes)
         if not records:
             return False
-        self._asked_s = time.monotonic()
+        asked_s = self._asked_s = time.monotonic()
         try:
             refused = {bucket: self._write(bucket, body) for bucket, body in _bodies(records).items()}
+            took_s = time.monotonic() - asked_s
+            if self._answered_after_s < SLOW_S <= took_s:
+                self._began_s = asked_s
+            self._answered_after_s = took_s
         finally:
             self._asked_s = None
         self._queue.advance(records, position, refused)

@@ -322,12 +322,41 @@ def test_a_bucket_that_takes_nothing_holds_up_no_other(
         eventually(lambda: why in outlets_of(server)["locations"]["fault"], 5, why)
         waiting = outlets_of(server)
         assert (waiting["locations"]["waiting_lines"], waiting["locations"]["oldest_ms"] is None) == (5, False)
-        eventually(lambda: outlets_of(server)["readings"] == {"waiting_lines": 0, "oldest_ms": None, "fault": ""}, 5)
+        eventually(
+            lambda: (
+                outlets_of(server)["readings"] == {"waiting_lines": 0, "oldest_ms": None, "fault": "", "fault_ms": None}
+            ),
+            5,
+        )
         assert why in str(server.status()["fault"] or server.shippers["locations"].fault)
         del Faulty.how["locations"]
         Faulty.thawed.set()
         eventually(lambda: len(Faulty.stored.get("locations", [])) == 5, 10)
         eventually(lambda: outlets_of(server)["locations"]["fault"] == "", 5)
+
+
+def test_a_slow_answer_is_told_until_the_next_quick_one(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipping, "SLOW_S", 0.1)
+    queue, pauses = opened(tmp_path), [0.2, 0.2, 0.0]
+
+    def write(*_: object) -> int:
+        threading.Event().wait(pauses.pop(0))
+        return 0
+
+    one = Shipper(queue, write, threading.Event(), lambda _: None)
+    began_ms = []
+    for fault in ("answers after 0 s", "answers after 0 s", ""):
+        queue.append("readings", b"a")
+        one.ship_once()
+        assert fault in one.fault
+        began_ms.append(one.fault_ms)
+    first, second, last = began_ms
+    assert first is not None
+    assert second is not None
+    assert abs(first - second) <= 5, "since the first of them"
+    assert (one.fault, last) == ("", None)
 
 
 def test_a_full_disk_is_told_for_each_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ const { createOutlets, inWords } = require('./outlets');
 const HEARTBEAT_MS = 5000;
 /** A heartbeat comes back within a second. With more than this the next one is missing, too. */
 const OVERDUE_MS = 8000;
+/** With more than this it is late. */
+const LATE_MS = 6000;
 /** While Telegraf or the broker is started again: three heartbeats, since a restart may lose one, and one is always on its way. */
 const OVERDUE_RESTART_MS = 15_000;
 const LOOK_BACK_MS = 60_000;
@@ -50,10 +52,13 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
     return {
       status: 'degraded',
       store_lag_ms: since,
-      reason: `no heartbeat of the flows has reached InfluxDB for ${Math.round(since / 1000)} s`,
+      reason: noHeartbeat(since),
       remedy: 'look at `make status` and at the logs of the broker, telegraf and influxd: they carry what is published into InfluxDB',
     };
   }
+
+  /** No heartbeat has come back yet, and that is no fault. @param {number} nowMs */
+  const isStarting = (nowMs) => readBackMs === 0 && nowMs - startedMs < OVERDUE_RESTART_MS;
 
   /** Looks at each outlet; called every second or two. @param {number} nowMs */
   function look(nowMs) {
@@ -67,20 +72,21 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
    */
   function withOutlets(part, nowMs) {
     /** @type {Part} */
-    const whole = { ...part, outlets: outlets.waiting() };
+    const whole = { ...part, outlets: outlets.waiting(), ...(isStarting(nowMs) ? { starting: true } : {}) };
     const silentMs = spool()?.silentMs?.() ?? 0;
     if (silentMs > SILENT_MS) {
       return { ...whole, status: 'degraded', reason: `the spool has not answered for ${Math.round(silentMs / 1000)} s`,
         remedy: 'look at `make status` and at the log of spool; what it does not take waits in the broker and in Telegraf' };
     }
     const isBusy = whole.backlog === 'overloaded' || whole.backlog === 'catching_up';
-    const standing = outlets.standing(nowMs).filter(({ slow, since_ms: since }) => !(slow && isBusy)
-      && (!isRestarting(nowMs) || nowMs - since >= OVERDUE_RESTART_MS));
+    const standing = outlets.standing(nowMs).filter(({ name, slow, since_ms: since }) => !(slow && isBusy)
+      && (name !== 'messages' || !isRestarting(nowMs) || nowMs - since >= OVERDUE_RESTART_MS));
     if (standing.length === 0) return whole;
     const messages = standing.find(({ name }) => name === 'messages');
     const others = standing.filter(({ name }) => name !== 'messages');
     const reasons = [...(messages ? [`readings are not taken in: ${messages.reason}`] : []),
-      ...(others.length > 0 ? [`InfluxDB does not get ${inWords(others, nowMs)}`] : [])];
+      ...(others.length > 0 ? [`InfluxDB does not get ${inWords(others, nowMs)}`] : []),
+      ...(readBackMs > 0 && nowMs - readBackMs > LATE_MS ? [noHeartbeat(nowMs - readBackMs)] : [])];
     return { ...whole, status: 'degraded', backlog: 'away', reason: reasons.join('; '),
       remedy: 'look at `make status` and at the logs of spool, telegraf, influxd and the broker; nothing is lost meanwhile, it waits on disk' };
   }
@@ -130,5 +136,8 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
     ingest: (nowMs) => withOutlets(withBacklog(ofHeartbeat(nowMs), backlog.state()), nowMs),
   };
 }
+
+/** @param {number} ms */
+const noHeartbeat = (ms) => `no heartbeat of the flows has reached InfluxDB for ${Math.round(ms / 1000)} s`;
 
 module.exports = { createProbe, HEARTBEAT_MS };

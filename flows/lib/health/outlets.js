@@ -4,16 +4,19 @@
 /**
  * Whether what waits on disk is passed on: to Telegraf, and by the spool into each bucket of InfluxDB. Each outlet is asked for itself:
  * that one works says nothing about another. Pure.
- * @typedef {{waiting_lines: number, oldest_ms: number|null, fault: string}} Outlet as the spool reports it (`health/spool.js`)
+ * @typedef {{waiting_lines: number, oldest_ms: number|null, fault: string, fault_ms?: number|null}} Outlet as the spool reports it
+ *   (`health/spool.js`); fault_ms: since when
  * @typedef {{name: string, reason: string, since_ms: number, waiting_lines: number, slow: boolean}} Standing an outlet that passes
  *   nothing on, or slowly
  * @typedef {ReturnType<typeof createOutlets>} Outlets
  */
 
-/** A fault lasts this long before it counts: InfluxDB and Telegraf are started again in one or two seconds. */
-const FAULT_MS = 3000;
-/** What waits is passed on within a second. When nothing is passed on and the oldest is this old, the outlet stands still. */
-const STILL_MS = 5000;
+/**
+ * So long a fault lasts before it counts, and so old the oldest is, with nothing passed on, when the outlet stands still: what waits is
+ * passed on within a second, and InfluxDB is started again in one or two. Telegraf takes some more: it connects to the broker, too.
+ */
+const LIMITS = { faultMs: 3000, stillMs: 5000 };
+const LIMITS_OF_TELEGRAF = { faultMs: 6000, stillMs: 6000 };
 
 /** @type {Record<string, string>} */
 const WHAT = { messages: 'readings for Telegraf', readings: 'readings', locations: 'locations and events', health: 'figures of health' };
@@ -30,17 +33,19 @@ function createOutlets() {
         const before = known.get(name);
         const passes = outlet.oldest_ms === null || outlet.oldest_ms !== before?.outlet.oldest_ms;
         known.set(name, { outlet, passedMs: passes || !before ? nowMs : before.passedMs,
-          faultMs: outlet.fault === '' ? null : before?.faultMs ?? nowMs });
+          faultMs: outlet.fault === '' ? null : Math.min(outlet.fault_ms ?? nowMs, before?.faultMs ?? nowMs) });
       }
     },
     /** Outlets that stand still, the one that does so for longest first. @param {number} nowMs @returns {Standing[]} */
     standing: (nowMs) => [...known].flatMap(([name, { outlet, passedMs, faultMs }]) => {
       const waitsMs = nowMs - (outlet.oldest_ms ?? nowMs);
-      const isStill = waitsMs >= STILL_MS && nowMs - passedMs >= STILL_MS - 1000;
-      if (!isStill && (faultMs === null || nowMs - faultMs < FAULT_MS)) return [];
+      const limits = name === 'messages' ? LIMITS_OF_TELEGRAF : LIMITS;
+      const passes = nowMs - passedMs < limits.stillMs - 1000;
+      const isStill = waitsMs >= limits.stillMs && !passes;
+      if (!isStill && (faultMs === null || nowMs - faultMs < limits.faultMs)) return [];
       const sinceMs = Math.min(outlet.oldest_ms ?? nowMs, faultMs ?? nowMs);
       return [{ name, reason: outlet.fault || 'what waits is not passed on', since_ms: sinceMs, waiting_lines: outlet.waiting_lines,
-        slow: !isStill && nowMs - passedMs < STILL_MS - 1000 }];
+        slow: !isStill && passes }];
     }).sort((a, b) => a.since_ms - b.since_ms),
     /** What waits in each, and since when. @returns {Record<string, {waiting_lines: number, oldest_ms: number|null}>} */
     waiting: () => Object.fromEntries([...known].map(([name, { outlet: { waiting_lines: lines, oldest_ms: ms } }]) => (

@@ -10,9 +10,9 @@ const IS_BUSY = new Set(['overloaded', 'catching_up']);
 const ingestBehind = {
   kind: 'ingest_behind',
   severity: 'critical',
-  raiseMs: 0, // the part has waited for what is started again on purpose
+  raiseMs: 0, // the part itself waits for what is started again
   endMs: 15_000,
-  conditions: ({ ingest }) => (ingest.status === 'up' || IS_BUSY.has(ingest.backlog) ? [] : [{
+  conditions: ({ ingest }) => (ingest.status === 'up' || ingest.starting === true || IS_BUSY.has(ingest.backlog) ? [] : [{
     subject: 'ingest',
     text: `What comes in is not being stored: ${ingest.reason ?? 'why is not known'}.`,
     todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile they wait on disk, or in the broker `
