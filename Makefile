@@ -1,6 +1,6 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean env check test test-compose page-figures chaos accuracy account building key
+.PHONY: help up down status logs clean env check test test-compose page-figures chaos fuzz accuracy account building key
 .PHONY: rebuild erase store-fill campus campus-status campus-down campus-key campus-files simulator lab
 
 help:            ## this list
@@ -29,6 +29,8 @@ page-figures:    ## how soon a marker moves in a browser under load; ARGS='--hea
 	@native/stack page-figures $(ARGS)
 lab:             ## load tests with reports: SCENARIO=a-tp-1 (none: a list); FORM=long; ARGS='--tries 3 --resume', --help
 	@native/stack lab $(if $(SCENARIO),run $(foreach one,$(SCENARIO),'$(one)') --form $(or $(FORM),short)) $(ARGS)
+fuzz:            ## a million almost valid messages through both parsers, ingest's and the flows'; ARGS='--mutations 20000 --seed 7'
+	@native/stack fuzz $(ARGS)
 accuracy:        ## how often the room is right, a table and pictures; DATA=<folders> of recordings
 	@native/stack accuracy $(foreach folder,$(DATA),--data '$(folder)') $(ARGS)
 account:         ## broker accounts: ARGS='add gateway lobby-1', list, rotate, remove

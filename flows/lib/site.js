@@ -19,6 +19,7 @@ const { createResults } = require('./outbox/results');
 const { createSimulated } = require('./intake/simulated');
 const { createCrowding } = require('./history/views/crowding');
 const { createLiveTracking } = require('./intake/live-tracking');
+const { createPublishedPresences } = require('./intake/published-presences');
 
 /**
  * One building at work: readings in, locations to memory and to `results`. Owns no socket and no timer;
@@ -27,8 +28,9 @@ const { createLiveTracking } = require('./intake/live-tracking');
  * @param {import('./building').Building} building
  * @param {number} startedMs
  * @param {() => number} [clock] of what waits in the queue
+ * @param {import('./intake/published-presences').PublishedPresences} [publishedPresences] what was published of people
  */
-function createSite(building, startedMs, clock = Date.now) {
+function createSite(building, startedMs, clock = Date.now, publishedPresences = createPublishedPresences()) {
   const knownPeople = createKnownPeople();
   const history = createHistory(startedMs, {}, knownPeople.note);
   const recentStays = createRecentStays(knownPeople.note);
@@ -39,7 +41,7 @@ function createSite(building, startedMs, clock = Date.now) {
     located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
-  const results = createResults(outbox, recentEvents, knownPeople.note);
+  const results = createResults(outbox, recentEvents, knownPeople.note, publishedPresences.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
   const validation = createValidation(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
@@ -50,12 +52,12 @@ function createSite(building, startedMs, clock = Date.now) {
   /** Of what was learned, ascending; grows. @type {import('./locator').LearnedVersion[]} */
   const learnedVersions = [];
   const learning = new Learning();
-  const live = createLiveTracking({ building, startedMs, learnedVersions, onSample: learning.note, history, recentStays, outbox, results,
+  const live = createLiveTracking({ building, startedMs, learnedVersions, onSample: learning.note, history, recentStays, results,
     counters });
   /** @type {(nowMs: number) => void} */
   let onReconnect = () => {};
   outbox.onReconnect((nowMs) => {
-    live.publishPresences(nowMs);
+    publishedPresences.publishAgain(outbox, nowMs);
     onReconnect(nowMs);
   });
   /** @type {string[]} */
@@ -110,7 +112,8 @@ function createSite(building, startedMs, clock = Date.now) {
 
   /** Look around; about once a second. @param {number} nowMs */
   function tick(nowMs) {
-    publishEvents(crowding.tick(live.presences(), building, nowMs), nowMs);
+    const lost = publishedPresences.takeBack({ live, building, startedMs, results, outbox }, nowMs);
+    publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);
@@ -154,10 +157,7 @@ function createSite(building, startedMs, clock = Date.now) {
     },
     /** Another locator, for a time that is over. @param {import('./building').Building} its building */
     newLocator: async (its) => createLocator(its, {}, await live.prepare(its), learnedVersions),
-    emptyOutcome, history,
-    knownPeople,
-    recentStays,
-    recentEvents,
+    emptyOutcome, history, knownPeople, recentStays, recentEvents, publishedPresences,
     outbox,
     subscriber,
     /** Both connections to the broker, that which publishes and that which subscribes. */
@@ -208,4 +208,4 @@ function standAlone(node, definition) {
   node.on('close', () => timers.forEach(clearInterval));
 }
 
-module.exports = { createSite, standAlone };
+module.exports = { createSite, createPublishedPresences, standAlone };

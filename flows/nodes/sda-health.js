@@ -5,10 +5,13 @@ const { createProcessFigures } = require('../lib/health/metrics/process-figures'
 const { createTrend } = require('../lib/health/metrics/trend');
 const { createProbe } = require('../lib/health/heartbeat');
 const { createReadBack } = require('../lib/health/read-back');
+const { createRestarts } = require('../lib/health/restarts');
 const { version } = require('../package.json');
 
-/** Poll interval while a heartbeat is on its way; the resolution of the store lag. */
+/** The resolution of the store lag. */
 const POLL_MS = 200;
+/** Every outlet is looked at. */
+const LOOK_MS = 1000;
 
 module.exports = function register(RED) {
   /** Makes the flows' heartbeat, which sda-heartbeat publishes, and reads it back from the database: that proves all that lies between. */
@@ -17,7 +20,8 @@ module.exports = function register(RED) {
     const { site, store, replicas, figures, coverage, knownTime, losses, parts, spool, second } = RED.nodes.getNode(definition.site);
     const { rebuild } = RED.nodes.getNode(definition.rebuild);
     const spoolInUse = () => (replicas?.current() === 1 ? second : spool);
-    const probe = createProbe(store, site.startedMs, { spool: spoolInUse, received: parts.received });
+    const restarts = createRestarts(site);
+    const probe = createProbe(store, site.startedMs, { spool: spoolInUse, received: parts.received, ...restarts });
     this.health = createHealth({ site, probe, rebuild, version });
     this.health.addPart('clock', knownTime.part);
     this.health.addPart('losses', losses.part);
@@ -37,17 +41,15 @@ module.exports = function register(RED) {
       this.health.tick(payload.ts);
       return payload;
     };
-    const readBack = createReadBack({ probe, warn: (text) => this.error(text), stored: (readBackMs, nowMs) => {
-      site.outbox.proven(readBackMs, nowMs);
-      return coverage.tick(readBackMs, nowMs);
-    } });
+    const readBack = createReadBack({ probe, site, coverage, onError: (error) => this.error(error), clock: Date.now });
     const poll = () => {
       if (coverage.awaitsHeartbeat(Date.now(), sentMs)) this.emit('heartbeat');
-      readBack.poll();
+      readBack();
     };
-    const timer = setInterval(poll, POLL_MS);
+    const look = () => [restarts, probe].forEach((each) => each.look(Date.now()));
+    const timers = [setInterval(poll, POLL_MS), setInterval(look, LOOK_MS)];
     this.on('close', () => {
-      clearInterval(timer);
+      timers.forEach(clearInterval);
       removers.forEach((remove) => remove());
       ofProcess.stop();
     });

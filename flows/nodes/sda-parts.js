@@ -3,6 +3,8 @@
 const { showBadge } = require('../lib/shared/badge');
 
 const POLL_MS = 5000;
+/** What waits, and whether it is passed on, is said within seconds. */
+const SPOOL_POLL_MS = 1000;
 
 module.exports = function register(RED) {
   /** Collects figures of broker, Telegraf and InfluxDB. */
@@ -10,9 +12,10 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     const { parts, certificate, spool, second } = RED.nodes.getNode(definition.site);
 
-    const timer = setInterval(() => {
-      for (const source of [parts, certificate, spool, second]) source?.poll().catch((error) => this.error(error));
-    }, POLL_MS);
+    const every = (ms, polls) => setInterval(() => {
+      for (const poll of polls) poll?.().catch((error) => this.error(error));
+    }, ms);
+    const timers = [every(POLL_MS, [parts.poll, certificate.poll, second?.poll]), every(SPOOL_POLL_MS, [spool.poll, second?.pollSpool])];
     const waitingIn = parts.figures.find(({ name }) => name === 'ingest_waiting');
     const hide = showBadge(this, () => {
       const waiting = waitingIn.read();
@@ -24,7 +27,7 @@ module.exports = function register(RED) {
       done();
     });
     this.on('close', () => {
-      clearInterval(timer);
+      timers.forEach(clearInterval);
       hide();
     });
   }

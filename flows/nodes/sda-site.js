@@ -16,7 +16,7 @@ const { siteFigures } = require('../lib/health/metrics/site-figures');
 const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { keepLearned } = require('../lib/devices/learned');
 const { inboxFigure } = require('../lib/intake/inbox');
-const { createSite, standAlone } = require('../lib/site');
+const { createSite, createPublishedPresences, standAlone } = require('../lib/site');
 const { openStores } = require('../lib/store/open');
 
 const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
@@ -26,8 +26,8 @@ module.exports = function register(RED) {
     RED.nodes.createNode(this, definition);
     if (!RED.settings.sda) return standAlone(this, definition);
     const { config, building, httpsListener } = RED.settings.sda;
-    this.site = createSite(building, Date.now());
     const [warn, log] = [(text) => this.warn(text), (text) => this.log(text)];
+    this.site = createSite(building, Date.now(), Date.now, createPublishedPresences({ file: path.join(config.userDir, 'published-presences.json'), warn }));
     const learned = keepLearned({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
     const { store, guard: storeGuard, each: [first, opened], replicas, close } = openStores(config, { clock: Date.now, warn, log });
     [this.store, this.replicas, this.figures] = [store, replicas, createFigures()];
@@ -52,7 +52,7 @@ module.exports = function register(RED) {
       this.deployGap.stop();
       this.site.flush(Date.now());
       close();
-      learned.settle().finally(done);
+      Promise.all([learned.settle(), this.site.publishedPresences.settled()]).finally(done);
     });
   }
 

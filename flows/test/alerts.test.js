@@ -311,6 +311,24 @@ test('a sender of refused messages has an alert until five minutes without one',
   assert.deepEqual(at(5 * MIN), ['(messages_refused:7)', '(messages_refused:unknown)']);
 });
 
+test('a receiver that measures no RSSI has an alert; one with unknown ones among others has none', () => {
+  const { facts, at, list } = house();
+  const unknown = (receiver, ms) => facts.refusals.add({ kind: 'phone', receiver, reason: 'rssi_unknown', detail: 'rssi 0', count: 1 }, T + ms);
+  for (let ms = 0; ms <= 59_000; ms += 1000) {
+    for (const receiver of ['7', '8']) unknown(receiver, ms);
+    if (ms % 20_000 === 0) facts.refusals.measured('8');
+    assert.deepEqual(at(ms), []);
+  }
+  for (const receiver of ['7', '8']) unknown(receiver, 60_000);
+  assert.deepEqual(at(60_000), ['messages_refused:7']);
+  assert.match(list.list()[0].text, /\(rssi_unknown; 61 since the start\)/);
+  assert.match(list.list()[0].todo, /no signal strength/);
+  assert.deepEqual(facts.refusals.byReason(), { rssi_unknown: 122 });
+  facts.refusals.measured('7');
+  for (let ms = 61_000; ms < 61_000 + 4 * MIN; ms += 1000) at(ms);
+  assert.deepEqual(at(62_000 + 4 * MIN), ['(messages_refused:7)']);
+});
+
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
     ['battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_lost',

@@ -12,7 +12,6 @@ const { createEditor } = require('../lib/building/editing/editor');
 const { createReloader } = require('../lib/building/reload');
 const { createTextReader } = require('../lib/building/source');
 const { startBuilding } = require('../lib/building/start');
-const { createReadBack } = require('../lib/health/read-back');
 const { readKeys } = require('../lib/access/keys/file');
 const { createQueue, oneAtATime, TookTooLong, within } = require('../lib/shared/deadline');
 const { smallBuilding } = require('./support/building');
@@ -159,26 +158,4 @@ test('an editor answers while its file hangs, and a change puts a pipe aside', a
   const { set_aside: aside } = await editor.write({ ...smallBuilding(), building: 'New' }, first.digest, { by: 'a', how: 'edit', of: null });
   assert.ok(fs.statSync(aside).isFIFO());
   assert.equal(loadBuilding(file).name, 'New');
-});
-
-test('a poll of the heartbeat that throws or hangs costs itself', async () => {
-  const warned = [];
-  let nowMs = T;
-  let how = 'throw';
-  let stored = 0;
-  const readBack = createReadBack({ clock: () => nowMs, warn: (text) => warned.push(text), withinMs: 30,
-    probe: { pending: () => true, readBackMs: () => 1, poll: async () => {
-      if (how === 'throw') throw new TypeError('odd');
-      if (how === 'hang') await never();
-    } }, stored: () => { stored += 1; } });
-  await readBack.poll();
-  await readBack.poll();
-  assert.deepEqual(warned, ['the heartbeat was not read back: odd'], 'once');
-  how = 'hang';
-  await readBack.poll();
-  assert.match(warned[1], /takes longer/);
-  how = '';
-  nowMs += 1000;
-  await readBack.poll();
-  assert.equal(stored, 1);
 });

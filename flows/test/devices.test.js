@@ -25,6 +25,20 @@ test('a registered beacon has its last reading: time, receiver, RSSI and telemet
     measured_ms: T, battery_mv: 2900, temperature_c: null, humidity_pct: null });
 });
 
+test('of a reading without an RSSI the values are known, and when it was heard stays', () => {
+  const beacons = createBeacons();
+  const unmeasured = (ts, ...measured) => ({ ...batch('gw-a', ts), measured });
+  beacons.addBatch(unmeasured(T, { beacon: TAG, battery_mv: 2900 }, { beacon: mac(1), battery_mv: 2900 }), building, T);
+  assert.deepEqual([beacons.of(TAG).heard_ms, beacons.of(TAG).measured_ms, beacons.of(TAG).battery_mv], [0, T, 2900]);
+  assert.deepEqual(beacons.unregistered(), [], 'nobody registered it, and nothing is known of it');
+  beacons.addBatch(batch('gw-a', T + 1000, { beacon: TAG, rssi: -60 }), building, T + 1000);
+  beacons.addBatch(unmeasured(T + 2000, { beacon: TAG, temperature_c: 21 }), building, T + 2000);
+  const { heard_ms: heard, rssi, measured_ms: measured, battery_mv: battery, temperature_c: temperature } = beacons.of(TAG);
+  assert.deepEqual([heard, rssi, measured, battery, temperature], [T + 1000, -60, T + 2000, 2900, 21]);
+  beacons.addBatch(unmeasured(T - 9000, { beacon: TAG, battery_mv: 2000 }), building, T + 3000);
+  assert.equal(beacons.of(TAG).battery_mv, 2900, 'from a backlog');
+});
+
 test('a backlog does not change the last reading, and a time ahead is corrected', () => {
   const beacons = createBeacons();
   beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2500 }), building, T);

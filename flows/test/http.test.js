@@ -225,6 +225,24 @@ test('/retrieveformonitoring: a database that takes long makes nobody wait, and 
   assert.equal(rig.asked.length, 1);
 });
 
+test('/newbeacondetect answers what is no measurement as before; the flows count it and locate nobody', async (t) => {
+  const rig = await api(t);
+  for (const rssi of [0, -127, 20, 1, -0.4]) {
+    const answer = await rig.call(get('/newbeacondetect', { staff_id: '5', beacon_address: BEACONS.a, rssi }));
+    assert.deepEqual([answer.status, answer.text], [200, 'New Beacon Detection Added'], String(rssi));
+    rig.now += 1;
+  }
+  const sent = rig.sent.filter(({ topic }) => topic === 'sda/v1/phone/5/readings');
+  assert.equal(sent.length, 5);
+  for (const { topic, payload } of sent) receive(rig.site, topic, Buffer.from(payload), rig.now);
+  assert.deepEqual(rig.site.refusals.byReason(), { rssi_unknown: 5 });
+  assert.deepEqual([rig.site.refusals.unmeasured()[0].count, rig.site.presences()], [5, []]);
+  for (const rssi of [21, 127, -128]) {
+    const { status } = await rig.call(get('/newbeacondetect', { staff_id: '5', beacon_address: BEACONS.a, rssi }));
+    assert.equal(status, 400, String(rssi));
+  }
+});
+
 test('/newbeacondetect publishes a phone batch and answers once the broker has it', async (t) => {
   const rig = await api(t);
   for (const [path, options] of [

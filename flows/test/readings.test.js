@@ -66,7 +66,7 @@ for (const [reason, data] of whole) {
 
 test('the bounds themselves are good', () => {
   for (const ts of [NOW - 7 * DAY + 60_000, NOW + 5 * 60_000]) assert.ok(read({ ts, readings: [good] }).batch);
-  for (const rssi of [-127, 20]) assert.equal(read({ ts: NOW, readings: [{ ...good, rssi }] }).batch.readings.length, 1);
+  for (const rssi of [-126, -1]) assert.equal(read({ ts: NOW, readings: [{ ...good, rssi }] }).batch.readings.length, 1);
   assert.equal(read({ ts: NOW, readings: Array(500).fill(good) }).batch.readings.length, 500);
 });
 
@@ -111,7 +111,32 @@ test('bad readings lose only themselves', () => {
     { ...good, beacon: 'c2a628384b08' }, { ...good, beacon: 5 }, { ...good, battery_mv: '3000', n: 2 }] });
   assert.deepEqual(batch.readings, [good, { ...good, n: 2 }]);
   assert.deepEqual(Object.fromEntries(rejections.map(({ reason, count }) => [reason, count])),
-    { rssi_invalid: 4, beacon_invalid: 6, optional_invalid: 1 });
+    { rssi_invalid: 3, rssi_unknown: 1, beacon_invalid: 6, optional_invalid: 1 });
+});
+
+test('an RSSI that was not measured locates nobody, and the values beside it are kept', () => {
+  for (const rssi of [0, -127, -128, 127, ...Array.from({ length: 20 }, (_, dbm) => dbm + 1), '0', '0.0', '-0', '-127.00']) {
+    const { batch, rejections } = read(`{"ts":${NOW},"readings":[{"beacon":"${BEACONS.a}","rssi":-61},`
+      + `{"beacon":"${BEACONS.b}","rssi":${rssi},"battery_mv":2950,"humidity_pct":"x"}]}`);
+    assert.deepEqual([batch.readings, batch.measured], [[good], [{ beacon: BEACONS.b, battery_mv: 2950 }]], String(rssi));
+    assert.deepEqual(rejections.map(({ reason, count }) => [reason, count]), [['rssi_unknown', 1], ['optional_invalid', 1]], String(rssi));
+  }
+  for (const rssi of ['-129', '21', '126', '128', '-0.5', '"0"', '0e1', 'null', 'true']) {
+    const { batch, rejections } = read(`{"ts":${NOW},"readings":[{"beacon":"${BEACONS.b}","rssi":${rssi},"battery_mv":2950}]}`);
+    assert.deepEqual([batch.readings, batch.measured, rejections.map(({ reason }) => reason)], [[], undefined, ['rssi_invalid']], rssi);
+  }
+});
+
+test('what is no strict JSON in UTF-8 is refused, as ingest does', () => {
+  const message = (reading, tail = '') => Buffer.from(`{"ts":${NOW},"readings":[{"beacon":"${BEACONS.a}","rssi":-61${reading}}]${tail}}`, 'latin1');
+  const bad = [',"x":"a\tb"', ',"x":"\x01"', ',"x":"\x1f"', ',"x":"\n"', ',"x":21.', ',"x":-.5', ',"x":.5', ',"x":1.e3', ',"x":+1', ',"x":01',
+    ',"x":0x1', ',"x":1e', ',"x":NaN', ',"x":Infinity', ',"x":1_0', ',\f"x":1', ',\v"x":1', ',\xa0"x":1', ',"x":"\xff"', ',"x":"\xed\xa0\x80"',
+    ',"x":"\xc0\x80"', ',"x":\'a\'', ',', ',"x":"\\x41"', ',"x":"\\u12"', ',"x":1//', ',x:1', ',"x":True'];
+  for (const text of bad) assert.deepEqual(readMessage(TOPIC, message(text), NOW).rejections.map(({ reason }) => reason), ['not_json'], JSON.stringify(text));
+  for (const text of ['.', '.e3']) assert.equal(readMessage(TOPIC, message(text), NOW).rejections[0].reason, 'not_json');
+  for (const text of [',"x":"\\t"', ',"x":1e3', ',"x":-0.5E+07', ',"x":"\x7f"', ',"x":"\xc3\xa4"', '\t,\r\n "x":[]', ',"x":1e999', ',"x":"\\ud800"']) {
+    assert.deepEqual(readMessage(TOPIC, message(text), NOW).batch?.readings, [good], JSON.stringify(text));
+  }
 });
 
 test('a topic that is none of ours is refused', () => {
@@ -125,10 +150,10 @@ test('whatever comes, nothing is thrown and nothing goes uncounted', () => {
   fc.assert(fc.property(fc.array(fc.oneof(value, fc.record({ beacon: value, rssi: value, n: value }))), (readings) => {
     const { batch, rejections } = read({ ts: NOW, readings });
     const refused = rejections.filter(({ reason }) => reason !== 'optional_invalid').reduce((sum, { count }) => sum + count, 0);
-    assert.equal(batch.readings.length + refused, readings.length);
+    assert.equal(batch.readings.length + refused, readings.length, 'a reading with an unknown RSSI counts as refused, though its values are kept');
     for (const { beacon, rssi } of batch.readings) {
       assert.match(beacon, /^[0-9A-F-]{12,64}$/);
-      assert.ok(Number.isInteger(rssi) && rssi >= -127 && rssi <= 20);
+      assert.ok(Number.isInteger(rssi) && rssi >= -126 && rssi <= -1);
     }
   }));
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

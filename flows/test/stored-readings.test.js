@@ -61,3 +61,11 @@ test('the first reading is the first of either kind', async () => {
   assert.equal(await rig({ batches: [[7, 'A0 -60']] }).firstReading(0, 10), 7);
   assert.equal(await rig({}).firstReading(0, 10), null);
 });
+
+test('what versions before stored without a measured RSSI is not located again', () => {
+  const grouping = createGrouping();
+  const done = grouping.push([[1, 0, 'phone', '7', 'A0'], [1, -61, 'phone', '7', 'B0'], [1, 20, 'phone', '8', 'A0'], [2, -127, 'gateway', 'g', 'A0'],
+    [3, -126, 'gateway', 'g', 'A0']]);
+  const readings = [...done, ...grouping.finish()].map(({ ts, receiver, readings: found }) => [ts, receiver, found]);
+  assert.deepEqual(readings, [[1, '7', [{ beacon: 'B0', rssi: -61 }]], [3, 'g', [{ beacon: 'A0', rssi: -126 }]]]);
+});

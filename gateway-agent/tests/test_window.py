@@ -20,7 +20,7 @@ def sighting(beacon: str = BEACON, tx: int | None = None, said: Telemetry | None
     return Sighting({beacon: tx}, said)
 
 
-@given(st.lists(st.integers(-126, 20), min_size=1, max_size=50))
+@given(st.lists(st.integers(-126, -1), min_size=1, max_size=50))
 def test_a_reading_is_the_median_and_the_count(levels: list[int]) -> None:
     window = Window(LISTED)
     for rssi in levels:
@@ -32,7 +32,7 @@ def test_a_reading_is_the_median_and_the_count(levels: list[int]) -> None:
     assert window.close(2) == []
 
 
-@given(st.lists(st.sampled_from([-127, -128, 21, 127, -60]), max_size=20))
+@given(st.lists(st.sampled_from([-127, -128, 0, 1, 20, 21, 127, -60]), max_size=20))
 def test_an_unknown_rssi_is_discarded(levels: list[int]) -> None:
     window = Window(LISTED)
     for rssi in levels:
@@ -53,18 +53,26 @@ def test_offset_then_minimum() -> None:
     assert window.ignored["weak"] == 2
 
 
-@given(st.integers(-126, 20), st.integers(-50, 50), st.integers(-127, 20))
+@given(st.integers(-126, -1), st.integers(-50, 50), st.integers(-127, 20))
 def test_the_minimum_applies_to_the_sent_rssi(level: int, offset: int, min_rssi: int) -> None:
     window = Window(ScanSettings(min_rssi=min_rssi, rssi_offset=offset, allow=LISTED.allow))
     window.add(MAC, level, sighting(), 0)
-    sent = max(-126, min(20, level + offset))
+    sent = max(-126, min(-1, level + offset))
     assert [reading.rssi for reading in window.close(1)] == ([sent] if sent >= min_rssi else [])
 
 
 def test_an_rssi_stays_in_the_contracts_range() -> None:
     window = Window(ScanSettings(allow=frozenset([BEACON]), rssi_offset=50))
-    window.add(MAC, 10, sighting(), 0)
-    assert window.close(1)[0].rssi == 20
+    window.add(MAC, -10, sighting(), 0)
+    assert window.close(1)[0].rssi == -1
+
+
+def test_telemetry_of_an_advert_without_an_rssi_goes_with_the_next_reading() -> None:
+    window = Window(LISTED)
+    window.add(MAC, 0, sighting(said=Telemetry(battery_mv=2950)), 0)
+    assert window.close(1) == []
+    window.add(MAC, -60, sighting(), 1)
+    assert [(reading.rssi, reading.battery_mv) for reading in window.close(2)] == [(-60, 2950)]
 
 
 def test_every_listed_id_of_an_advert_is_a_reading() -> None:

@@ -33,6 +33,39 @@ class Position:
     offset: int
 
 
+class Space:
+    """Disk space that several queues share. Where it ends, the largest queue gives its oldest segment.
+
+    So what cannot be passed on takes no space from what can.
+
+    Args:
+        reserve_bytes: disk space to leave free.
+        max_bytes: largest size of all queues together. 0: only the disk bounds it.
+    """
+
+    def __init__(self, reserve_bytes: int, max_bytes: int = 0) -> None:
+        self._reserve_bytes, self._max_bytes = reserve_bytes, max_bytes
+        self._lock = threading.Lock()
+        self._queues: list[DiskQueue] = []
+
+    def add(self, queue: "DiskQueue") -> None:
+        """Let the queue share it."""
+        self._queues.append(queue)
+
+    def make(self, wanted: int, folder: Path) -> None:
+        """Drop the oldest segments until this many bytes fit on the disk of `folder`, or no queue has another segment."""
+        with self._lock:
+            while self._is_short(wanted, folder):
+                by_size = sorted(self._queues, key=lambda queue: queue.size, reverse=True)
+                if not any(queue.drop_oldest() for queue in by_size):
+                    return
+
+    def _is_short(self, wanted: int, folder: Path) -> bool:
+        free = shutil.disk_usage(folder).free
+        size = sum(queue.size for queue in self._queues)
+        return free - wanted < self._reserve_bytes or bool(self._max_bytes and size + wanted > self._max_bytes)
+
+
 class DiskQueue:
     """The queue in `folder`, which belongs to this process alone.
 
@@ -40,11 +73,14 @@ class DiskQueue:
         folder: created when missing.
         reserve_bytes: disk space to leave free. With less, the oldest segments are dropped, and counted as `dropped`.
         max_bytes: largest size of the queue. Beyond it the oldest segments are dropped too. 0: only the disk bounds it.
+        space: shared with other queues, in place of the two bounds.
     """
 
-    def __init__(self, folder: Path, reserve_bytes: int, max_bytes: int = 0) -> None:
+    def __init__(self, folder: Path, reserve_bytes: int = 0, max_bytes: int = 0, space: Space | None = None) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder, self._reserve_bytes, self._max_bytes = folder, reserve_bytes, max_bytes
+        self._folder = folder
+        self._space = space or Space(reserve_bytes, max_bytes)
+        self._space.add(self)
         self._changed = threading.Condition()
         self._segments, damaged = open_segments(folder)
         kept = _read_state(folder / "state.json")
@@ -61,16 +97,25 @@ class DiskQueue:
         self._drop_shipped()
         self._waiting_lines = sum(one.lines for one in self._segments) - self._lines_shipped()
 
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(one.size for one in self._segments)
+
     def append(self, bucket: str, body: bytes) -> None:
         """Append a request. Returns when the disk has it.
 
         Raises:
             QueueFullError: the request is not in the queue.
         """
-        record = new_record(bucket, body)
+        self.append_record(new_record(bucket, body))
+
+    def append_record(self, record: Record, *, is_new: bool = True) -> None:
+        """As `append`. A record that is not new was counted as received already, by another queue."""
+        bucket, body = record.bucket, record.body
         size = HEADER.size + len(body)
+        self._space.make(size, self._folder)
         with self._changed:
-            self._make_room(size)
             segment = self._segments[-1] if self._segments else None
             file = self._writing
             if file is None or segment is None or segment.size + size > SEGMENT_BYTES:
@@ -82,7 +127,8 @@ class DiskQueue:
                 raise QueueFullError(f"{self._folder}: {error.strerror}") from error
             segment.size += size
             segment.lines += record.lines
-            self.counters["received"][bucket] += record.lines
+            if is_new:
+                self.counters["received"][bucket] += record.lines
             self._waiting_lines += record.lines
             self._save()
             self._changed.notify()
@@ -137,6 +183,13 @@ class DiskQueue:
             if self._waiting_bytes() == 0:
                 self._waiting_lines = 0
             self._save(now=refused_lines.total() > 0)
+
+    def continue_counting(self, before: Mapping[str, Mapping[str, int]]) -> None:
+        """Continue the counters of another queue, by name and bucket, where they are larger."""
+        with self._changed:
+            for name, counts in before.items():
+                self.counters[name] |= Counter(counts)
+            self._save(now=True)
 
     def status(self) -> dict[str, Any]:
         """Counters, and what waits: bytes, lines, epoch ms of the oldest arrival (None: nothing waits)."""
@@ -199,13 +252,13 @@ class DiskQueue:
         file.close()
         self._writing = None
 
-    def _make_room(self, wanted: int) -> None:
-        while len(self._segments) > 1:
-            free = shutil.disk_usage(self._folder).free
-            size = sum(one.size for one in self._segments)
-            if free - wanted >= self._reserve_bytes and (not self._max_bytes or size + wanted <= self._max_bytes):
-                return
+    def drop_oldest(self) -> bool:
+        """Drop the oldest segment, and count what waits in it. False: there is one segment only, which stays."""
+        with self._changed:
+            if len(self._segments) <= 1:
+                return False
             self._drop_oldest()
+            return True
 
     def _drop_oldest(self) -> None:
         oldest = self._segments.pop(0)

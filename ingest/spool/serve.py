@@ -4,7 +4,8 @@
     serve.py --data .data/spool --port 8087
 
 Readings come from the broker and go to Telegraf; what Telegraf writes comes back and goes to InfluxDB. Both are
-acknowledged when the disk has them: from then on neither an absent service nor a kill loses them.
+acknowledged when the disk has them: from then on neither an absent service nor a kill loses them. Each bucket has a
+queue, a thread and a connection of its own: where InfluxDB takes nothing into one, the others go on.
 Environment: MQTT_URL, MQTT_TELEGRAF_PASSWORD, TELEGRAF_NAME (default telegraf), TELEGRAF_READINGS_URL, INFLUX_URL,
 INFLUX_WRITE_TOKEN (or _FILE). Ends on SIGTERM.
 """
@@ -24,7 +25,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from broker_reader import Account, BrokerReader
-from disk_queue import DiskQueue, QueueFullError
+from disk_queue import DiskQueue, QueueFullError, Space
+from outlets import Outlets
 from segments import MAX_BODY_BYTES
 from shipper import GATHER_S, InfluxWriter, Shipper
 from telegraf import MAX_REQUEST_BYTES, Receipts, TelegrafWriter
@@ -64,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
             bucket = self._bucket()
             body, mark = self.server.receipts.take(body)
             if body:
-                self.server.queue.append(bucket, body)
+                self.server.keep(bucket, body)
             self.server.receipts.confirm(mark)
         except BadRequestError as error:
             self.close_connection = True
@@ -102,21 +104,35 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """The endpoint for Telegraf, over `queue`; `messages` is the queue of what waits for Telegraf."""
+    """The endpoint for Telegraf, over `queue` of what waits for InfluxDB; `messages` is what waits for Telegraf."""
 
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], queue: DiskQueue, messages: DiskQueue, token: str) -> None:
+    def __init__(self, address: tuple[str, int], queue: DiskQueue | Outlets, messages: DiskQueue, token: str) -> None:
         super().__init__(address, Handler)
         self.queue, self.messages, self.token = queue, messages, token
         self.receipts = Receipts()
         self.parts: dict[str, tuple[Shipper | BrokerReader, ...]] = {"messages": (), "writes": ()}
         """The reader and the shippers of each queue. Their `fault` says why nothing goes on."""
+        self.shippers: dict[str, Shipper] = {}
+        """Those of the buckets."""
+        self._full: dict[str, tuple[str, int]] = {}
+        """Why the disk takes nothing for a bucket, and since when, epoch ms."""
+
+    def keep(self, bucket: str, body: bytes) -> None:
+        """Put a write into the queue. Raises QueueFullError, and then `status` says so until the disk takes one."""
+        try:
+            self.queue.append(bucket, body)
+        except QueueFullError as error:
+            began_ms = self._full[bucket][1] if bucket in self._full else time.time_ns() // 1_000_000
+            self._full[bucket] = f"the disk takes nothing more: {error}", began_ms
+            raise
+        self._full.pop(bucket, None)
 
     def status(self) -> dict[str, object]:
-        """The status that the flows read: both queues together, and what waits in each.
+        """The status that the flows read: all queues together, and what waits in each.
 
-        `fault` says why InfluxDB takes nothing.
+        `fault` says why InfluxDB takes nothing into a bucket; under `outlets` there is one for each.
         """
         queues = {"messages": self.messages.status(), "writes": self.queue.status()}
         faults = {name: next((one.fault for one in parts if one.fault), "") for name, parts in self.parts.items()}
@@ -132,7 +148,15 @@ class Server(ThreadingHTTPServer):
                 name: {"waiting_lines": one["waiting_lines"], "oldest_ms": one["oldest_ms"], "fault": faults[name]}
                 for name, one in queues.items()
             },
+            "outlets": {
+                bucket: {**one, **self._fault(bucket)} for bucket, one in queues["writes"].get("outlets", {}).items()
+            },
         }
+
+    def _fault(self, bucket: str) -> dict[str, object]:
+        shipper = self.shippers[bucket]
+        fault, since_ms = self._full.get(bucket) or (shipper.fault, shipper.fault_ms)
+        return {"fault": fault, "fault_ms": since_ms if fault else None}
 
 
 def _body(stream: BufferedIOBase, length: str | None, encoding: str | None) -> bytes:
@@ -173,7 +197,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder of the queue; created when missing")
     parser.add_argument("--port", type=int, default=8087, help="(default %(default)s)")
     parser.add_argument("--bind", default="127.0.0.1", help="(default %(default)s; 0.0.0.0 only inside a container)")
-    parser.add_argument("--most-mib", type=int, default=0, help="size at most; 0: as much as the disk has")
+    parser.add_argument(
+        "--most-mib", type=int, default=0, help="size of all queues together at most; 0: as much as the disk has"
+    )
     return parser.parse_args(arguments)
 
 
@@ -211,16 +237,21 @@ def main() -> None:
     os.umask(0o077)
     options, token, stopped = parse(), read_token(), threading.Event()
     folder, max_bytes = options.data.absolute(), options.most_mib * 2**20
-    queue, messages = (DiskQueue(one, RESERVE_BYTES, max_bytes) for one in (folder, folder / "messages"))
+    space = Space(RESERVE_BYTES, max_bytes)
+    queue, messages = Outlets(folder, BUCKETS, space), DiskQueue(folder / "messages", space=space)
     server = Server((options.bind, options.port), queue, messages, token)
-    writer = InfluxWriter(os.environ.get("INFLUX_URL", "http://127.0.0.1:8086"), token, ORGANIZATION, log)
-    shipping = Shipper(queue, writer, stopped, log, gather_s=GATHER_S)
+    url = os.environ.get("INFLUX_URL", "http://127.0.0.1:8086")
+    server.shippers = {
+        bucket: Shipper(one, InfluxWriter(url, token, ORGANIZATION, log), stopped, log, receiver=f"InfluxDB ({bucket})",
+                        gather_s=GATHER_S)
+        for bucket, one in queue.queues.items()
+    }  # fmt: skip
     account, telegraf = broker_account(), telegraf_writer(server.receipts)
     handing = Shipper(messages, telegraf, stopped, log, receiver="Telegraf", max_bytes=MAX_REQUEST_BYTES,
                       longest_pause_s=TELEGRAF_PAUSE_S)  # fmt: skip
     reading = BrokerReader(account, TOPICS, messages, stopped, log)
-    server.parts = {"messages": (handing, reading), "writes": (shipping,)}
-    works = [shipping.run, handing.run, reading.run]
+    server.parts = {"messages": (handing, reading), "writes": tuple(server.shippers.values())}
+    works = [*(one.run for one in server.shippers.values()), handing.run, reading.run]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     threads = [threading.Thread(target=work, daemon=True) for work in works]

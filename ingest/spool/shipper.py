@@ -17,6 +17,8 @@ MAX_WRITE_BYTES = 2**20
 GATHER_S = 0.4
 """Time from one write to the next. A point of a large write costs InfluxDB a fifth less than one of a small write."""
 TIMEOUT_S = 30.0
+SLOW_S = 3.0
+"""An answer takes a tenth of a second. After this time the receiver is called slow, or it is frozen."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 REFUSED = (400, 413, 422)
 """InfluxDB will never take this body as it is."""
@@ -98,8 +100,34 @@ class Shipper:
         self._queue, self._write, self._stopped, self._log = queue, write, stopped, log
         self._receiver, self._max_bytes, self._longest_pause_s = receiver, max_bytes, longest_pause_s
         self._gather_s, self._next_s = gather_s, 0.0
-        self.fault = ""
-        """Why nothing is written at present. Empty: writing works."""
+        self._fault = ""
+        self._began_s = 0.0
+        self._asked_s: float | None = None
+        self._answered_after_s = 0.0
+
+    @property
+    def fault(self) -> str:
+        """Why nothing is written at present, or only slowly. Empty: writing works."""
+        if self._fault:
+            return self._fault
+        if (waited_s := self._waited_s()) >= SLOW_S:
+            return f"{self._receiver} has not answered for {waited_s:.0f} s"
+        slow_s = self._answered_after_s
+        return f"{self._receiver} answers after {slow_s:.0f} s" if slow_s >= SLOW_S else ""
+
+    @property
+    def fault_ms(self) -> int | None:
+        """Since when there is a fault, epoch ms. None: there is none."""
+        if not self.fault:
+            return None
+        is_first = not self._fault and self._answered_after_s < SLOW_S
+        ago_s = self._waited_s() if is_first else time.monotonic() - self._began_s
+        return time.time_ns() // 1_000_000 - int(ago_s * 1000)
+
+    def _waited_s(self) -> float:
+        """For how long an answer has been waited for. 0: for none."""
+        asked_s = self._asked_s
+        return 0.0 if asked_s is None else time.monotonic() - asked_s
 
     def run(self) -> None:
         """Ship until stopped."""
@@ -113,15 +141,16 @@ class Shipper:
                 if not self.ship_once():
                     self._stopped.wait(self._longest_pause_s)  # what is left cannot be read; the next start cuts it off
             except UnavailableError as error:
-                if not self.fault:
+                if not self._fault:
                     self._log(f"{error}; what comes is kept on disk")
-                self.fault = str(error)
+                    self._began_s = time.monotonic()
+                self._fault = str(error)
                 self._stopped.wait(pause_s)
                 pause_s = min(2 * pause_s, self._longest_pause_s)
                 continue
-            if self.fault:
+            if self._fault:
                 self._log(f"{self._receiver} takes what is kept")
-            self.fault, pause_s = "", FIRST_PAUSE_S
+            self._fault, pause_s = "", FIRST_PAUSE_S
 
     def ship_once(self) -> bool:
         """Write the oldest records, one write a bucket, and forget them.
@@ -132,7 +161,15 @@ class Shipper:
         records, position = self._queue.peek(self._max_bytes)
         if not records:
             return False
-        refused = {bucket: self._write(bucket, body) for bucket, body in _bodies(records).items()}
+        asked_s = self._asked_s = time.monotonic()
+        try:
+            refused = {bucket: self._write(bucket, body) for bucket, body in _bodies(records).items()}
+            took_s = time.monotonic() - asked_s
+            if self._answered_after_s < SLOW_S <= took_s:
+                self._began_s = asked_s
+            self._answered_after_s = took_s
+        finally:
+            self._asked_s = None
         self._queue.advance(records, position, refused)
         return True
 

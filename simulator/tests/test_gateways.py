@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from simulator.building import Building
 from simulator.faults import Faults
 from simulator.gateway import PlayedGateway
+from simulator.message import RSSI
 from simulator.play import People, Play
 from simulator.scan_settings import ScanSettings
 from simulator.scenario import ScheduledBatch
@@ -124,6 +125,7 @@ def test_a_window_has_what_the_agent_makes_of_the_same_adverts(adverts: list[tup
         json.loads(one.to_json()) for one in agent.close(1)
     ]
     assert gateway.figures()["adverts"] == agent.adverts
+    assert gateway.figures()["dropped_no_rssi"] == agent.ignored["no_rssi"]
     assert gateway.figures()["dropped_weak"] == agent.ignored["weak"]
     assert gateway.figures()["dropped_unregistered"] == agent.ignored["unregistered"]
 
@@ -268,4 +270,4 @@ def test_what_a_gateway_leaves_out_is_what_the_locator_would_not_use(
     building = Building("B", demo.levels, demo.rooms, demo.beacons, gateways, demo.staff, demo.tags)
     (played,) = play.gateways(building, People(50)).gateways.values()
     lowest = played.settings.min_rssi
-    assert all((rssi >= lowest) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in range(-126, 21))
+    assert all((rssi >= lowest) == (min_rssi is None or rssi + rssi_offset >= min_rssi) for rssi in RSSI)

@@ -19,7 +19,7 @@ rows = st.builds(
     ts_ms=st.integers(1_500_000_000_000, 1_500_000_030_000),
     gateway=st.sampled_from(["gw-a", "gw-b", "gw-c"]),
     beacon=st.sampled_from(["E78F135624CE", "E78F135624CF"]),
-    rssi=st.integers(-126, 20),  # for an agent -127 means unknown
+    rssi=st.integers(-126, -1),
 )
 recordings = st.lists(rows, min_size=1, max_size=60).map(lambda some: Recording(tuple(some), ()))
 speeds = st.one_of(st.just(1.0), st.floats(1, 1000))
@@ -37,9 +37,11 @@ speeds = st.one_of(st.just(1.0), st.floats(1, 1000))
         ("1,gw,E78F135624C,-87,0,0", "beacon 'E78F135624C' is not a beacon id"),
         ("1,gw,e78f135624ce,-87,0,0", "beacon 'e78f135624ce' is not a beacon id"),
         ("1,gw,E7:8F:13:56:24:CE,-87,0,0", "beacon 'E7:8F:13:56:24:CE' is not a beacon id"),
-        ("1,gw,E78F135624CE,loud,0,0", "rssi 'loud' is not a whole number of dBm from -127 to 20"),
-        ("1,gw,E78F135624CE,-128,0,0", "rssi '-128' is not a whole number of dBm from -127 to 20"),
-        ("1,gw,E78F135624CE,21,0,0", "rssi '21' is not a whole number of dBm from -127 to 20"),
+        ("1,gw,E78F135624CE,loud,0,0", "rssi 'loud' is not a whole number of dBm from -126 to -1"),
+        ("1,gw,E78F135624CE,-128,0,0", "rssi '-128' is not a whole number of dBm from -126 to -1"),
+        ("1,gw,E78F135624CE,0,0,0", "rssi '0' is not a whole number of dBm from -126 to -1"),
+        ("1,gw,E78F135624CE,-127,0,0", "rssi '-127' is not a whole number of dBm from -126 to -1"),
+        ("1,gw,E78F135624CE,21,0,0", "rssi '21' is not a whole number of dBm from -126 to -1"),
         ("1,gw,E78F135624CE,-60.5,0,0", "rssi '-60.5' is not a whole number"),
         ("1,gw", "beacon is empty"),
         ("1,gw,E78F135624CE,-87,0,0,7", "has more fields than the header"),

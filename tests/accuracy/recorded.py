@@ -19,7 +19,7 @@ from accuracy.score import Second
 ADVERT_COLUMNS = ("ts_ms", "receiver", "beacon", "rssi")
 TRUTH_COLUMNS = ("ts_ms", "room")
 TRUTH = ".truth.csv"
-HEARD_DBM = range(-126, 21)  # gateway agents and the platform discard others: -127 is "unknown"
+HEARD_DBM = range(-126, 0)  # gateway agents and the platform discard others: they say that nothing was measured
 WINDOW_MS = 1000  # the default of gateways, and what docs/phones.md recommends to phones
 LATENCY_MS = (10, 60)  # receiver, network and broker
 PAUSE_MS = 300_000  # between recordings that are played one after the other

@@ -13,13 +13,14 @@ import pytest
 from support.building import Building
 from support.running import RunningStack
 from support.stack_client import connect, end, eventually, influx, now_ms
-from support.stored import stored_with_measurements
+from support.stored import stored_with_measurements, stored_without_rssi
 
 from ingest.case import Case, load, names, names_with_refusals
 
 # Measurement -> its bucket, the tag that holds a case's receiver.
 STORED = {
     "reading": ("readings", "receiver"),
+    "measured": ("readings", "receiver"),
     "gateway_status": ("health", "gateway"),
     "gateway_health": ("health", "gateway"),
     "location": ("locations", "staff_id"),
@@ -29,7 +30,7 @@ STORED = {
 }
 # The end of a topic -> what its messages become. The last three come from the flows, the others from receivers.
 BECOMES = {
-    "/readings": ("reading",),
+    "/readings": ("reading", "measured"),
     "/status": ("gateway_status",),
     "/health": ("gateway_health",),
     "/locations": ("location", "stay"),
@@ -142,10 +143,9 @@ def send(stack: RunningStack, client: mqtt.Client, case: Case) -> None:
 def points(stack: RunningStack, measurement: str, receiver: str) -> list[dict[str, Any]]:
     """Stored points of a receiver, gateway or staff member, without empty fields."""
     bucket, tag = STORED[measurement]
-    if measurement == "reading":
-        return [
-            {"measurement": measurement} | row for row in stored_with_measurements(stack, f"receiver = '{receiver}'")
-        ]
+    if measurement in ("reading", "measured"):
+        stored = stored_with_measurements if measurement == "reading" else stored_without_rssi
+        return [{"measurement": measurement} | row for row in stored(stack, f"receiver = '{receiver}'")]
     rows = influx(stack, bucket, f"SELECT * FROM {measurement} WHERE {tag} = '{receiver}'")  # noqa: S608 - our own names
     return [{"measurement": measurement} | {key: val for key, val in row.items() if val is not None} for row in rows]
 

@@ -1,19 +1,25 @@
 """The queue between Telegraf and InfluxDB: what it acknowledged it passes on, in order, whatever ends it."""
 
 import http.client
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import segments
 import serve
-from disk_queue import DiskQueue, QueueFullError
+import shipper as shipping
+from disk_queue import DiskQueue, QueueFullError, Space
+from outlets import Outlets
 from shipper import InfluxWriter, Shipper, UnavailableError
+from support.stack_client import eventually
 
 TOKEN = "secret"
 NO_RESERVE = 0
@@ -231,3 +237,172 @@ def test_only_telegrafs_writes_are_taken(opened: Opened, tmp_path: Path, path: s
         assert client.getresponse().status == status
         client.close()
     assert bodies(queue) == ([b"batch value=1"] if status == 204 else [])
+
+
+class Faulty(BaseHTTPRequestHandler):
+    """Answers as `how` says for the bucket; without an entry it stores. Frozen: it answers when `thawed`."""
+
+    how: dict[str, int] = {}  # noqa: RUF012 - one for the test
+    stored: dict[str, list[bytes]] = {}  # noqa: RUF012
+    thawed = threading.Event()
+
+    def do_POST(self) -> None:
+        (bucket,) = parse_qs(urlsplit(self.path).query)["bucket"]
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        status = self.how.get(bucket, 204)
+        if not status:
+            self.thawed.wait()
+            status = 503
+        if status == 204:
+            self.stored.setdefault(bucket, []).extend(body.splitlines())
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def spool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[serve.Server]:
+    """The spool's endpoint with its shippers, before a `Faulty` InfluxDB."""
+    monkeypatch.setattr(Faulty, "how", {})
+    monkeypatch.setattr(Faulty, "stored", {})
+    monkeypatch.setattr(Faulty, "thawed", threading.Event())
+    stopped, space = threading.Event(), Space(NO_RESERVE)
+    outlets = Outlets(folder, serve.BUCKETS, space)
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Faulty)) as port:
+        server = serve.Server(("127.0.0.1", 0), outlets, DiskQueue(folder / "messages", space=space), TOKEN)
+        server.shippers = {
+            bucket: Shipper(
+                queue, InfluxWriter(f"http://127.0.0.1:{port}", TOKEN, "sda", lambda _: None), stopped, lambda _: None
+            )
+            for bucket, queue in outlets.queues.items()
+        }
+        threads = [threading.Thread(target=one.run) for one in server.shippers.values()]
+        for thread in threads:
+            thread.start()
+        try:
+            yield server
+        finally:
+            stopped.set()
+            Faulty.thawed.set()
+            for thread in threads:
+                thread.join()
+            server.server_close()
+            outlets.close()
+            server.messages.close()
+            for one in server.shippers.values():
+                writer: Any = one._write
+                if writer._connection is not None:
+                    writer._connection.close()
+
+
+def outlets_of(server: serve.Server) -> Any:
+    return json.loads(json.dumps(server.status()))["outlets"]
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [(500, "InfluxDB answers 500"), (401, "answers 401"), (404, "answers 404"), (0, "has not answered for")],
+)
+def test_a_bucket_that_takes_nothing_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: int, why: str
+) -> None:
+    monkeypatch.setattr(shipping, "SLOW_S", 0.2)
+    with spool(tmp_path, monkeypatch) as server:
+        Faulty.how["locations"] = how
+        for number in range(5):
+            for bucket in serve.BUCKETS:
+                server.keep(bucket, b"point value=%d" % number)
+            wanted = number + 1
+            eventually(
+                lambda wanted=wanted: {len(Faulty.stored.get(one, [])) for one in ("readings", "health")} == {wanted}, 5
+            )
+        eventually(lambda: why in outlets_of(server)["locations"]["fault"], 5, why)
+        waiting = outlets_of(server)
+        assert (waiting["locations"]["waiting_lines"], waiting["locations"]["oldest_ms"] is None) == (5, False)
+        eventually(
+            lambda: (
+                outlets_of(server)["readings"] == {"waiting_lines": 0, "oldest_ms": None, "fault": "", "fault_ms": None}
+            ),
+            5,
+        )
+        assert why in str(server.status()["fault"] or server.shippers["locations"].fault)
+        del Faulty.how["locations"]
+        Faulty.thawed.set()
+        eventually(lambda: len(Faulty.stored.get("locations", [])) == 5, 10)
+        eventually(lambda: outlets_of(server)["locations"]["fault"] == "", 5)
+
+
+def test_a_slow_answer_is_told_until_the_next_quick_one(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipping, "SLOW_S", 0.1)
+    queue, pauses = opened(tmp_path), [0.2, 0.2, 0.0]
+
+    def write(*_: object) -> int:
+        threading.Event().wait(pauses.pop(0))
+        return 0
+
+    one = Shipper(queue, write, threading.Event(), lambda _: None)
+    began_ms = []
+    for fault in ("answers after 0 s", "answers after 0 s", ""):
+        queue.append("readings", b"a")
+        one.ship_once()
+        assert fault in one.fault
+        began_ms.append(one.fault_ms)
+    first, second, last = began_ms
+    assert first is not None
+    assert second is not None
+    assert abs(first - second) <= 5, "since the first of them"
+    assert (one.fault, last) == ("", None)
+
+
+def test_a_full_disk_is_told_for_each_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with spool(tmp_path, monkeypatch) as server:
+        with monkeypatch.context() as full:
+            full.setattr(os, "writev", lambda descriptor, parts: os.write(descriptor, parts[0][:7]))
+            with pytest.raises(QueueFullError):
+                server.keep("health", b"point value=1")
+            assert "the disk takes nothing more" in outlets_of(server)["health"]["fault"]
+        server.keep("health", b"point value=2")
+        assert outlets_of(server)["health"]["fault"] == ""
+
+
+def test_what_waits_in_the_one_queue_of_a_version_before_is_taken_over(opened: Opened, tmp_path: Path) -> None:
+    before = opened(tmp_path)
+    for number in range(3):
+        for bucket in serve.BUCKETS:
+            before.append(bucket, b"%d" % number)
+    records, position = before.peek(1)
+    before.advance(records, position, {"readings": 1})
+    arrived = [record.arrived_ms for record in before.peek(10_000)[0] if record.bucket == "health"]
+    before.close()
+    outlets = Outlets(tmp_path, serve.BUCKETS, Space(NO_RESERVE))
+    try:
+        assert [record.arrived_ms for record in outlets.queues["health"].peek(10_000)[0]] == arrived
+        assert {bucket: bodies(queue) for bucket, queue in outlets.queues.items()} == {
+            "readings": [b"1", b"2"], "locations": [b"0", b"1", b"2"], "health": [b"0", b"1", b"2"]
+        }  # fmt: skip
+        assert outlets.counters["refused"] == {"readings": 1}
+        assert not list(tmp_path.glob("*.log"))
+    finally:
+        outlets.close()
+    again = Outlets(tmp_path, serve.BUCKETS, Space(NO_RESERVE))
+    assert again.status()["refused"] == {"readings": 1}
+    again.close()
+
+
+def test_a_bucket_that_takes_nothing_gives_space_to_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("disk_queue.SEGMENT_BYTES", 200)
+    outlets = Outlets(tmp_path, serve.BUCKETS, Space(NO_RESERVE, max_bytes=2000))
+    for number in range(15):
+        outlets.append("locations", b"%090d" % number)
+    for number in range(6):
+        outlets.append("readings", b"%090d" % number)
+    status = outlets.status()
+    outlets.close()
+    assert status["dropped"].get("readings", 0) == 0
+    assert status["dropped"]["locations"] > 0
+    assert status["outlets"]["readings"]["waiting_lines"] == 6

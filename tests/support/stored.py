@@ -35,12 +35,26 @@ def stored_readings(stack: RunningStack, where: str = "time > 0", beacon: str = 
 
 def stored_with_measurements(stack: RunningStack, where: str) -> list[Row]:
     """As `stored_readings`, with `battery_mv`, `temperature_c` and `humidity_pct` where a reading had them."""
-    query = f"SELECT {', '.join(MEASURED)}, receiver, beacon FROM measured WHERE {where}"  # noqa: S608 - our own names
-    values = {
-        _key(row): {key: row[key] for key in MEASURED if row[key] is not None}
-        for row in influx(stack, "readings", query)
-    }
+    values = {_key(row): _values(row) for row in _measured(stack, where)}
     return [row | values.get(_key(row), {}) for row in stored_readings(stack, where)]
+
+
+def stored_without_rssi(stack: RunningStack, where: str) -> list[Row]:
+    """What beacons said of themselves in readings whose RSSI was not measured."""
+    readings = {_key(row) for row in stored_readings(stack, where)}
+    named = ("time", "kind", "receiver", "beacon")
+    return [
+        {key: row[key] for key in named} | _values(row) for row in _measured(stack, where) if _key(row) not in readings
+    ]
+
+
+def _measured(stack: RunningStack, where: str) -> list[Row]:
+    query = f"SELECT {', '.join(MEASURED)}, kind, receiver, beacon FROM measured WHERE {where}"  # noqa: S608 - our own names
+    return influx(stack, "readings", query)
+
+
+def _values(row: Row) -> Row:
+    return {key: row[key] for key in MEASURED if row[key] is not None}
 
 
 def _key(row: Row) -> tuple[Any, ...]:

@@ -106,6 +106,9 @@ REFUSED: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "eight days old": ({"ts": -8 * 86_400_000, "readings": []}, "ts_too_old"),
     "ahead": ({"ts": 400 * 86_400_000, "readings": []}, "ts_ahead"),
     "rssi as text": ({"ts": 0, "readings": [{"beacon": "C2A628384B08", "rssi": "-60"}]}, "rssi_invalid"),
+    "rssi not measured": ({"ts": 0, "readings": [{"beacon": "C2A628384B08", "rssi": 0}]}, "rssi_unknown"),
+    "a tab in a text": (b'{"ts":0,"x":"\t","readings":[]}', "not_json"),
+    "no utf-8": (b'{"ts":0,"x":"\xff","readings":[]}', "not_json"),
     "beacon as number": ({"ts": 0, "readings": [{"beacon": 12, "rssi": -60}]}, "beacon_invalid"),
 }
 """Payload (numeric `ts` relative to now) and the reason of its refusal."""

@@ -18,7 +18,23 @@ MESSAGES = 400
 UNREGISTERED = "0123456789AB"
 ODD = ["null", "true", "false", '""', '"-61"', "[]", "{}", "[-61]", '{"a":1}', "1e999", "-1e999", "-0", "0.0", "1E2",
        "0.5", "-61.5", "1e-7", "1e-400", "12345678901234567890", '"NaN"', '"+"']  # fmt: skip
-RSSI = ["-61", "-127", "20", "-61.0", "-61.00", "20.0", "-6.1e1", "-610e-1", "-61.00000000000000000001", "-127.5", "21"]
+RSSI = [
+    "-61",
+    "-126",
+    "-127",
+    "20",
+    "127",
+    "0",
+    "-61.",
+    "-61.0",
+    "-61.00",
+    "20.0",
+    "-6.1e1",
+    "-610e-1",
+    "-61.00000000000000000001",
+    "-127.5",
+    "21",
+]
 OPTIONAL = {
     "battery_mv": ["2950", "0", "65535", "65535.5", "65536", "-1", "2950.7", "2950.0", "1e3", "0.295e4"],
     "temperature_c": ["21.5", "-40", "200", "200.1", "-101", "21", "2e1", "2.15e1"],
@@ -39,7 +55,7 @@ AHEAD_MS = 60_000
 """Times that are some minutes in the future."""
 ALIKE_DB = 1
 """A smaller difference between two rooms' readings does not decide the room."""
-OF_READINGS = {"beacon_invalid", "rssi_invalid"}
+OF_READINGS = {"beacon_invalid", "rssi_invalid", "rssi_unknown"}
 
 Items = list[tuple[str, str]]
 Rows = list[dict[str, Any]]

@@ -48,6 +48,7 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({
       building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, presences: site.presences(),
+      published: site.publishedPresences.recent(nowMs), isGone: site.publishedPresences.isGone,
       connected, watchedMs, ingest, live, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { LATEST_MS } = require('../history');
 const { buildingView } = require('./building-view');
 const { devices } = require('./devices');
 const { floor } = require('./floor');
@@ -41,7 +42,11 @@ function createTopics(context) {
   /** Read once for all topics of a tick. @param {number} nowMs */
   function presencesAt(nowMs) {
     const version = `${nowMs} ${site.version()} ${site.counters().messages}`;
-    if (cachedPresences.version !== version) Object.assign(cachedPresences, { version, all: site.presences() });
+    if (cachedPresences.version !== version) {
+      // a batch of days ago loses nobody now
+      const all = site.presences().filter(({ state, ts }) => state !== 'lost' || nowMs - ts <= LATEST_MS);
+      Object.assign(cachedPresences, { version, all });
+    }
     return cachedPresences.all;
   }
 

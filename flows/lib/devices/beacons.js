@@ -7,7 +7,7 @@
  * @typedef {import('../building').Building} Building
  * @typedef {object} Sighting times in epoch ms, by the receiver's clock but never ahead of ours
  * @property {number} first_ms first reading since the start
- * @property {number} heard_ms last reading
+ * @property {number} heard_ms last reading with an RSSI; 0: none
  * @property {'gateway'|'phone'} kind of the receiver
  * @property {string} receiver
  * @property {number} rssi dBm of the last reading
@@ -19,6 +19,8 @@
  */
 
 const UNREGISTERED_MAX = 256;
+/** When a beacon was heard last is said within a day (`/api/v1/beacons`). */
+const KEPT_MS = 24 * 3_600_000;
 
 function createBeacons() {
   /** @type {Map<string, Sighting>} registered ones, by beacon id */
@@ -32,7 +34,7 @@ function createBeacons() {
    * @param {number} nowMs
    * @returns {number} how many of its readings are of unregistered beacons
    */
-  function addBatch({ kind, receiver, ts, readings }, building, nowMs) {
+  function addBatch({ kind, receiver, ts, readings, measured = [] }, building, nowMs) {
     const heardMs = Math.min(ts, nowMs);
     let unregisteredCount = 0;
     for (const reading of readings) {
@@ -40,6 +42,7 @@ function createBeacons() {
       let sighting = known.get(beacon);
       if (!sighting) {
         const registered = building.isRegistered(beacon);
+        if (registered && nowMs - heardMs > KEPT_MS) continue; // a batch of days ago does not say that it is silent now
         sighting = (registered ? undefined : unregistered.get(beacon)) ?? fresh(heardMs);
         if (registered) known.set(beacon, sighting);
         else {
@@ -57,7 +60,18 @@ function createBeacons() {
       sighting.rssi = reading.rssi;
       measure(sighting, reading, heardMs);
     }
+    for (const one of measured) addMeasured(one, building, heardMs);
     return unregisteredCount;
+  }
+
+  /** What a registered beacon says of itself in a reading without RSSI. @param {import('../intake/readings').Measured} measured
+   * @param {Building} building @param {number} ts */
+  function addMeasured(measured, building, ts) {
+    const { beacon } = measured;
+    if (!building.isRegistered(beacon)) return;
+    const sighting = known.get(beacon) ?? { ...fresh(ts), heard_ms: 0 };
+    known.set(beacon, sighting);
+    if (ts >= Math.max(sighting.heard_ms, sighting.measured_ms ?? 0)) measure(sighting, measured, ts);
   }
 
   /** Moves beacons whose registration changed; their data stays. @param {Building} building */
@@ -103,7 +117,7 @@ const fresh = (ts) => ({
   measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null,
 });
 
-/** @param {Sighting} sighting @param {import('../intake/readings').Reading} reading @param {number} ts */
+/** @param {Sighting} sighting @param {import('../intake/readings').Measured} reading @param {number} ts */
 function measure(sighting, { battery_mv: battery, temperature_c: temperature, humidity_pct: humidity }, ts) {
   if (battery === undefined && temperature === undefined && humidity === undefined) return;
   sighting.measured_ms = ts;

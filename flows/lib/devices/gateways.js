@@ -92,6 +92,7 @@ function createGateways() {
       return null;
     }
     const { id, state, data } = message;
+    if (retain && !building.gateways.has(id) && !unlisted.has(id)) return null; // it may have been taken away long ago
     const known = knownOf(id, building);
     if (state === 'removed') {
       Object.assign(known, fresh(), { removedMs: timeOf(data.ts, nowMs) });

@@ -35,15 +35,13 @@ function createBacklog() {
     add(sample) {
       samples = [...samples.filter(({ ts }) => ts <= sample.ts && sample.ts - ts <= WINDOW_MS), sample];
     },
-    /** @param {number} [storedMs] age of what the database is known to have, and so of all writes that wait at most @returns {State} */
-    state(storedMs = Infinity) {
+    /** @returns {State} */
+    state() {
       const [first, last] = [samples[0], samples.at(-1)];
       if (!first || !last) return { kind: 'none', offered_per_s: null, taken_per_s: null, behind_by_s: 0 };
-      const provenMs = Math.max(storedMs, last.messagesMs);
       const known = {
         offered_per_s: rate(samples, 'offered'), taken_per_s: rate(samples, 'stored'), behind_by_s: Math.round(behindMs(last) / 1000),
       };
-      if (provenMs < BEHIND_MS) return { kind: 'none', ...known, behind_by_s: Math.min(known.behind_by_s, Math.round(provenMs / 1000)) };
       if (behindMs(last) < BEHIND_MS) return { kind: 'none', ...known };
       const before = samples.at(-2) ?? first;
       const goesOn = last.stored !== null && before.stored !== null && last.stored !== before.stored;

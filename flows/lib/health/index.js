@@ -19,12 +19,15 @@ function createHealth({ site, probe, rebuild, version }) {
   const extraParts = new Map();
   const overload = createOverload({ queue: site.queue, counters: site.counters, liveLagMs: () => site.liveLag.read().p50_ms });
 
-  /** @returns {Part} */
-  function broker() {
+  /** @param {number} nowMs @returns {Part} */
+  function broker(nowMs) {
     const { waiting, in_flight: inFlight } = site.outbox.counters();
     const part = { waiting: waiting + inFlight };
-    return site.connected() ? { status: 'up', ...part } : {
-      status: 'degraded', ...part, reason: 'there is no connection to the broker', remedy: 'look at `make status` and at the log of mosquitto',
+    const unansweredMs = site.outbox.unansweredMs(nowMs);
+    const reason = !site.connected() ? 'there is no connection to the broker'
+      : unansweredMs >= UNANSWERED_MS ? `the broker has not acknowledged what was sent ${Math.round(unansweredMs / 1000)} s ago` : '';
+    return reason === '' ? { status: 'up', ...part } : {
+      status: 'degraded', ...part, reason, remedy: 'look at `make status` and at the log of the broker',
     };
   }
 
@@ -54,7 +57,7 @@ function createHealth({ site, probe, rebuild, version }) {
     report(nowMs, { stranger: anonymous = false } = {}) {
       /** @type {Record<string, Part>} */
       const parts = {
-        broker: broker(), live: overload.part(nowMs), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
+        broker: broker(nowMs), live: overload.part(nowMs), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
         building: building(anonymous, nowMs),
         ...Object.fromEntries([...extraParts].map(([name, read]) => [name, read(nowMs)])),
       };
@@ -64,6 +67,8 @@ function createHealth({ site, probe, rebuild, version }) {
   };
 }
 
+/** An acknowledgement takes milliseconds, and something is sent every four seconds. */
+const UNANSWERED_MS = 4000;
 /** Faults in the answer; the log has all of them. */
 const FAULTS_SHOWN = 100;
 

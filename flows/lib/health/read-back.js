@@ -1,47 +1,32 @@
 // @ts-check
 'use strict';
 
-const { within } = require('../shared/deadline');
+const { oneAtATime } = require('../shared/one-at-a-time');
 
 /** Poll interval while no heartbeat is on its way, so that the absence of InfluxDB is noticed. */
-const IDLE_POLL_MS = 1000;
-/** A query has a shorter limit of its own; what takes longer is given up, and the next poll begins anew. */
-const POLL_WITHIN_MS = 60_000;
+const IDLE_MS = 1000;
 
 /**
- * Reads the heartbeat back from the database, one poll at a time. A poll that fails or hangs costs itself: the next one follows.
- * @param {object} options
- * @param {Pick<import('./heartbeat').Probe, 'poll'|'pending'|'readBackMs'>} options.probe
- * @param {(readBackMs: number, nowMs: number) => Promise<void>|void} options.stored takes what is stored by now
- * @param {(text: string) => void} options.warn
- * @param {() => number} [options.clock]
- * @param {number} [options.withinMs]
+ * Reads the heartbeat back from the database, and tells those who wait for the proof that what was published before is stored.
+ * @param {object} deps
+ * @param {Pick<import('./heartbeat').Probe, 'poll'|'pending'|'readBackMs'>} deps.probe
+ * @param {{outbox: {proven: (ms: number, nowMs: number) => void}}} deps.site
+ * @param {{tick: (readBackMs: number, nowMs: number) => Promise<void>}} deps.coverage
+ * @param {(error: unknown) => void} deps.onError
+ * @param {() => number} deps.clock
+ * @returns {() => Promise<void>} to be called several times a second
  */
-function createReadBack({ probe, stored, warn, clock = Date.now, withinMs = POLL_WITHIN_MS }) {
-  let [isPolling, polledMs, warned] = [false, 0, ''];
-
-  async function read() {
+function createReadBack({ probe, site, coverage, onError, clock }) {
+  let polledMs = -Infinity;
+  const read = oneAtATime(async () => {
+    polledMs = clock();
     await probe.poll(clock);
-    await stored(probe.readBackMs(), clock());
-  }
+    site.outbox.proven(probe.readBackMs(), clock());
+    await coverage.tick(probe.readBackMs(), clock());
+  }, onError, { clock });
 
-  return {
-    /** Called several times a second. @returns {Promise<void>} which never fails */
-    async poll() {
-      if (isPolling || (!probe.pending() && clock() - polledMs < IDLE_POLL_MS)) return;
-      isPolling = true;
-      polledMs = clock();
-      try {
-        await within(read(), withinMs, 'reading the heartbeat back');
-        warned = '';
-      } catch (error) {
-        const text = `the heartbeat was not read back: ${error instanceof Error ? error.message : error}`;
-        if (text !== warned) warn(text);
-        warned = text;
-      } finally {
-        isPolling = false;
-      }
-    },
+  return async () => {
+    if (probe.pending() || clock() - polledMs >= IDLE_MS) await read();
   };
 }
 

@@ -11,8 +11,9 @@
  * @property {number} waiting_lines
  * @property {number|null} oldest_ms when the oldest that waits came to the queue, epoch ms; null: nothing waits
  * @property {string} fault why InfluxDB is sent nothing; '': it is
- * @property {Record<'messages'|'writes', {waiting_lines: number, oldest_ms: number|null, fault: string}>} queues of the broker's messages
- *   for Telegraf, and of Telegraf's writes for InfluxDB
+ * @property {Record<'messages'|'writes', import('./outlets').Outlet>} queues of the broker's messages for Telegraf, and of Telegraf's
+ *   writes for InfluxDB
+ * @property {Record<string, import('./outlets').Outlet>} [outlets] of Telegraf's writes, by bucket
  * @typedef {ReturnType<typeof createSpool>} Spool
  */
 
@@ -39,12 +40,14 @@ function createSpool({ url, clock, get = fetch }) {
   ];
 
   return {
-    /** Reads the status; called every few seconds. */
+    /** Reads the status; called every second. */
     async poll() {
       const answer = await get(`${url}/status`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null);
       const body = answer?.ok ? await answer.json().catch(() => null) : null;
       if (body) newest = { ts: clock(), status: /** @type {SpoolStatus} */ (body) };
     },
+    /** For how long it has not answered, ms; 0: it did just now, or has not answered since the start. */
+    silentMs: () => (newest === null ? 0 : clock() - newest.ts),
     /** null: not known at the moment. */
     status,
     /** How long the oldest waited in a queue when it was asked, ms; 0: nothing did, or not known. @param {'messages'|'writes'} queue */

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { isMeasured } = require('./readings');
+
 /**
  * Rows of readings, as the database gives them in the order of time, back to the batches that receivers sent. Pure.
  * @typedef {import('../intake/readings').Batch} Batch
@@ -55,6 +57,7 @@ function createGrouping() {
     /** @type {Batch[]} */
     const done = [];
     for (const [ts, rssi, kind, receiver, beacon] of rows) {
+      if (!isMeasured(rssi)) continue; // versions before stored 0, -127 and 1 to 20, too
       if (ts !== openMs) {
         done.push(...finish());
         openMs = ts;

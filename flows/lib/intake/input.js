@@ -48,7 +48,11 @@ function batchesFault(payload) {
 
 /** @param {any} batch @returns {batch is Batch} */
 const isBatch = (batch) => (batch?.kind === 'phone' || batch?.kind === 'gateway') && typeof batch.receiver === 'string' &&
-  Number.isInteger(batch.ts) && Array.isArray(batch.readings) && batch.readings.every(isReading);
+  Number.isInteger(batch.ts) && Array.isArray(batch.readings) && batch.readings.every(isReading) &&
+  (batch.measured === undefined || (Array.isArray(batch.measured) && batch.measured.every(isMeasured)));
+
+/** @param {any} measured */
+const isMeasured = (measured) => typeof measured?.beacon === 'string';
 
 /** @param {any} reading */
 const isReading = (reading) => typeof reading?.beacon === 'string' && Number.isFinite(reading.rssi);

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { eventOf, presenceMessage, wordsOf } = require('../outbox/messages');
+const { eventOf, wordsOf } = require('../outbox/messages');
 const { createRecentBatches } = require('./recent-batches');
 const { createLocator, emptyOutcome } = require('../locator');
 const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
@@ -31,12 +31,11 @@ const EVENTS_HELD_MS = 60_000;
  * @param {(sample: import('../locator').Sample) => void} deps.onSample who learns of the building, from the present alone
  * @param {ReturnType<typeof import('../history').createHistory>} deps.history
  * @param {Pick<import('../history/recent-stays').RecentStays, 'add'>} deps.recentStays
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} deps.outbox for what was published before
  * @param {Pick<import('../outbox/results').Results, 'add'>} deps.results for what is new; the caller delivers it
  * @param {{locations: number, late: number, late_known: number, stays: number, events: number,
  *   located_later: number}} deps.counters are counted up
  */
-function createLiveTracking({ building, startedMs, learnedVersions, onSample, history, recentStays, outbox, results, counters }) {
+function createLiveTracking({ building, startedMs, learnedVersions, onSample, history, recentStays, results, counters }) {
   const locator = createLocator(building, {}, undefined, learnedVersions);
   locator.onSample(onSample);
   let found = emptyOutcome();
@@ -205,10 +204,8 @@ function createLiveTracking({ building, startedMs, learnedVersions, onSample, hi
     hear, skip, flush, setBuilding, setGateway, correctStayStart, adopt, save,
     /** What follows from another building, made while the one of now stays in use. @param {Building} next */
     prepare: (next) => inPieces(locator.prepare(next)),
-    /** Everybody's, as it is: the broker may have forgotten them. @param {number} nowMs */
-    publishPresences(nowMs) {
-      for (const presence of locator.presences()) outbox.put(presenceMessage(presence), nowMs);
-    },
+    /** Whether the time before the start is not located yet. */
+    isRecovering: () => recovering,
     /** Forget receivers that are gone. @param {number} nowMs */
     sweep: (nowMs) => recentBatches.sweep(nowMs),
     /** Until the rebuild has caught up, it alone publishes events before this; epoch ms. */

@@ -8,11 +8,14 @@ const { OddNumber, parse } = require('../shared/json');
 const BOUNDS = Object.freeze({
   payloadBytes: 65_664, // of a packet (broker/mosquitto.conf): what passes the broker is no larger, and ingest takes it
   readings: 500,
-  rssiMin: -127,
-  rssiMax: 20,
+  rssiMin: -126,
+  rssiMax: -1,
   pastMs: (7 * 24 * 60 - 1) * 60 * 1000, // a minute less than the database keeps: what it drops on arrival would block the rest
   aheadMs: 5 * 60 * 1000,
 });
+
+/** What radios and phones report where they measured nothing: controllers 127 and -128, BlueZ -127, iOS 0, some drivers 1 to 20. */
+const UNKNOWN_RSSI = new Set([-128, -127, 127, ...Array.from({ length: 21 }, (_, dbm) => dbm)]);
 
 const TOPIC = /^sda\/v1\/(gateway|phone)\/([^/]+)\/readings$/;
 /** Optional values and what they may be; the same bounds as in `ingest/`. @type {[Optional, number, number][]} */
@@ -28,10 +31,11 @@ const OPTIONAL = [
  * @typedef {'n'|'tx'|'battery_mv'|'temperature_c'|'humidity_pct'} Optional
  * @typedef {{beacon: string, rssi: number, n?: number, tx?: number, battery_mv?: number, temperature_c?: number,
  *   humidity_pct?: number}} Reading rssi and tx in dBm
- * @typedef {{kind: 'gateway'|'phone', receiver: string, ts: number, readings: Reading[], simulated?: true}} Batch ts: epoch ms
- *   on the receiver's clock; simulated: a simulator has made it up
+ * @typedef {Omit<Reading, 'rssi'>} Measured what a beacon says of itself, of a reading whose RSSI is not known
+ * @typedef {{kind: 'gateway'|'phone', receiver: string, ts: number, readings: Reading[], measured?: Measured[], simulated?: true}} Batch
+ *   ts: epoch ms on the receiver's clock; simulated: a simulator has made it up
  * @typedef {'not_json'|'not_a_batch'|'too_large'|'too_many_readings'|'version'|'ts_missing'|'ts_invalid'|'ts_too_old'|
- *   'ts_ahead'|'beacon_invalid'|'rssi_invalid'|'optional_invalid'} Reason
+ *   'ts_ahead'|'beacon_invalid'|'rssi_invalid'|'rssi_unknown'|'optional_invalid'} Reason
  * @typedef {{kind: string, receiver: string, reason: Reason, detail: string, count: number}} Rejection count: readings
  *   refused, or 1 where it is the whole message
  */
@@ -64,12 +68,16 @@ function readMessage(topic, payload, nowMs) {
   };
   /** @type {Reading[]} */
   const kept = [];
+  /** @type {Measured[]} */
+  const measured = [];
   for (const reading of data.readings) {
     const good = readOne(reading, refuseOne);
-    if (good) kept.push(good);
+    if (good && 'rssi' in good) kept.push(good);
+    else if (good) measured.push(good);
   }
   /** @type {Batch} */
   const batch = { kind, receiver, ts: data.ts, readings: kept };
+  if (measured.length > 0) batch.measured = measured;
   if (data.simulated === true) batch.simulated = true;
   return { batch, rejections: [...rejections.values()] };
 }
@@ -113,7 +121,7 @@ function timeFault(ts, nowMs) {
 /**
  * @param {any} reading
  * @param {(reason: Reason, detail: string) => void} refuse
- * @returns {Reading|null}
+ * @returns {Reading|Measured|null} without `rssi` where it is not known
  */
 function readOne(reading, refuse) {
   const beacon = reading?.beacon;
@@ -122,12 +130,24 @@ function readOne(reading, refuse) {
     refuse('beacon_invalid', `beacon ${show(beacon)} is no beacon id`);
     return null;
   }
-  if (!Number.isInteger(rssi) || !(rssi >= BOUNDS.rssiMin && rssi <= BOUNDS.rssiMax)) {
+  /** @type {Reading|Measured} */
+  const good = isMeasured(rssi) ? { beacon, rssi } : { beacon };
+  if (UNKNOWN_RSSI.has(rssi)) {
+    refuse('rssi_unknown', `rssi ${rssi} of ${beacon} says that it was not measured, which ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm are`);
+  } else if (!isMeasured(rssi)) {
     refuse('rssi_invalid', `rssi ${show(rssi)} of ${beacon} is no whole number from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax}`);
     return null;
   }
-  /** @type {Reading} */
-  const good = { beacon, rssi };
+  takeOptional(reading, good, refuse);
+  return good;
+}
+
+/** @param {any} rssi dBm */
+const isMeasured = (rssi) => Number.isInteger(rssi) && rssi >= BOUNDS.rssiMin && rssi <= BOUNDS.rssiMax;
+
+/** @param {any} reading @param {Measured} good gets the values @param {(reason: Reason, detail: string) => void} refuse */
+function takeOptional(reading, good, refuse) {
+  const { beacon } = good;
   for (const [key, min, max] of OPTIONAL) {
     const written = reading[key];
     if (written === undefined || written === null) continue;
@@ -135,7 +155,6 @@ function readOne(reading, refuse) {
     if (typeof value === 'number' && value >= min && value <= max) good[key] = key === 'battery_mv' ? Math.trunc(value) : value;
     else refuse('optional_invalid', `${key} ${show(value)} of ${beacon} is no number from ${min} to ${max}`);
   }
-  return good;
 }
 
 /** A value as it appears in a message to people. @param {unknown} value */
@@ -144,4 +163,4 @@ function show(value) {
   return (value instanceof OddNumber ? value.source : JSON.stringify(value)).slice(0, 80);
 }
 
-module.exports = { readMessage, BOUNDS };
+module.exports = { readMessage, isMeasured, BOUNDS };

@@ -27,7 +27,9 @@ function createValidation(counters, onProbe = () => {}) {
     counters.messages += 1;
     const { batch, rejections } = readMessage(topic, payload, nowMs);
     counters.readings += batch?.readings.length ?? 0;
-    return { batch, refused: rejections.map((rejection) => refuse(rejection, topic, payload, nowMs)) };
+    const refused = rejections.map((rejection) => refuse(rejection, topic, payload, nowMs));
+    if (batch && batch.readings.length > 0) refusals.measured(batch.receiver); // after its refusals: one RSSI among them is enough
+    return { batch, refused };
   }
 
   /** @param {Buffer} payload @param {number} nowMs */

@@ -9,7 +9,7 @@ const { createReplay } = require('./replay');
  * vanishes while the broker is away. Bounded; what does not fit is counted. A broker that is killed forgets what it
  * acknowledged since its last snapshot, so after each reconnect that is published again, in order: the same points.
  * @typedef {{topic: string, payload: string, retain?: boolean}} Message
- * @typedef {Message & {id: number, sentMs: number, settle: ((error?: Error) => void)|null, replayed?: boolean}} Entry
+ * @typedef {Message & {id: number, sentMs: number, firstMs?: number, settle: ((error?: Error) => void)|null, replayed?: boolean}} Entry
  * @typedef {object} Transport
  * @property {(message: Message & {sda_id: number}) => void} send
  * @property {() => boolean} connected
@@ -137,6 +137,7 @@ function createOutbox(overrides = {}) {
   /** @param {Entry} entry @param {number} nowMs */
   function transmit(entry, nowMs) {
     entry.sentMs = nowMs;
+    entry.firstMs ??= nowMs;
     inFlight.set(entry.id, entry);
     transport?.send({ topic: entry.topic, payload: entry.payload, retain: entry.retain ?? false, sda_id: entry.id });
   }
@@ -180,6 +181,8 @@ function createOutbox(overrides = {}) {
     /** Connect the outbox with what sends; null takes it off again. @param {typeof transport} next */
     attach: (next) => { transport = next; },
     connected: () => transport?.connected() ?? false,
+    /** For how long the oldest that was sent has had no acknowledgement, ms; 0: all have one. @param {number} nowMs */
+    unansweredMs: (nowMs) => [...inFlight.values()].reduce((ms, { firstMs = nowMs }) => Math.max(ms, nowMs - firstMs), 0),
     /** What the broker has not acknowledged yet, in the order of sending. @returns {Message[]} */
     unacknowledged: () => [...inFlight.values(), ...again, ...waiting.values()].filter(isFirst).map(asMessage),
     /**

@@ -14,8 +14,9 @@ const { eventOf, messagesOf } = require('./messages');
  * @param {Pick<ReturnType<typeof import('./index').createOutbox>, 'put'>} outbox
  * @param {Pick<import('../history/recent-events').RecentEvents, 'add'>} [recentEvents] gets the events that are published
  * @param {(staffId: string) => void} [onPerson] is called before a location or stay of that person is published: a flow may add some
+ * @param {(presences: import('../locator').Presence[]) => void} [onPresences] gets those that are published
  */
-function createResults(outbox, recentEvents, onPerson = () => {}) {
+function createResults(outbox, recentEvents, onPerson = () => {}, onPresences = () => {}) {
   /** @type {Batches} */
   let gathered = {};
   /** @type {Carrier|null} */
@@ -31,6 +32,7 @@ function createResults(outbox, recentEvents, onPerson = () => {}) {
     const messages = messagesOf(kind, items);
     const published = /** @type {any[]} */ (items);
     if (kind === 'locations' || kind === 'stays') for (const { staff_id: id } of published) onPerson(id);
+    if (kind === 'presence') onPresences(published);
     for (const message of messages) outbox.put(message, nowMs);
     if (kind === 'events') recentEvents?.add(published.map(eventOf), nowMs);
     return published.length;

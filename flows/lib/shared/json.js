@@ -1,14 +1,17 @@
 // @ts-check
 'use strict';
 
+const { isUtf8 } = require('node:buffer');
+
 /**
- * A JSON parser with the rules of ingest (Telegraf). It differs from JSON.parse in three points: the first of two equal keys
- * counts; a whole number that is not written as one (`1e3`, `5.00000000000000000001`) is not whole; a byte order mark is skipped.
+ * The contract's JSON: strict RFC 8259 in UTF-8, as ingest takes it (`ingest/readings.star`; `make fuzz` compares both). It differs from
+ * JSON.parse in three points: the first of two equal keys counts; a whole number that is not written as one (`1e3`,
+ * `5.00000000000000000001`) is not whole; a byte order mark is skipped.
  * Such messages are rare: each message goes through JSON.parse first, and through the slow tokenizer only where its text may
  * contain one of them.
  */
 
-/** Telegraf skips these marks, whatever encoding they announce. */
+/** These marks are skipped whatever encoding they announce; what follows is UTF-8 or refused. */
 const BYTE_ORDER_MARK = /^(?:\xef\xbb\xbf|\xfe\xff|\xff\xfe(?:\0\0)?|\0\0\xfe\xff)/;
 /** An escape (it may hide a key or a quote), an exponent, or a fraction in a field of whole numbers. */
 const UNUSUAL = /\\|[[:,\s]-?\d[\d.]*[eE]|"(?:ts|v|rssi)"\s*:\s*-?\d+\./;
@@ -31,7 +34,9 @@ class OddNumber {
 function parse(bytes) {
   const first = bytes[0];
   const mark = first === 0x7b ? null : BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 4));
-  const text = bytes.toString('utf8', mark?.[0].length ?? 0);
+  const rest = mark ? bytes.subarray(mark[0].length) : bytes;
+  if (!isUtf8(rest)) throw new SyntaxError('it is not encoded in UTF-8');
+  const text = rest.toString('utf8');
   const data = JSON.parse(text);
   return UNUSUAL.test(text) || countColons(text) !== countKeys(data) ? parseTokens(text) : data;
 }

@@ -65,12 +65,12 @@ function createStore(influx) {
   }
 
   /**
-   * Time of the newest heartbeat of the flows that was stored, epoch ms.
+   * Time of the newest heartbeat of the flows that was stored beside locations, epoch ms: what was published before it is stored.
    * @param {number} fromMs
    * @returns {Promise<number|null>}
    */
   async function newestHeartbeat(fromMs) {
-    const series = await influx.probe(({ query }) => query('health',
+    const series = await influx.probe(({ query }) => query('locations',
       'SELECT "uptime_s" FROM "flows_health" WHERE time >= $from ORDER BY time DESC LIMIT 1', { from: time(fromMs) }));
     return series[0]?.rows[0]?.[0] ?? null;
   }

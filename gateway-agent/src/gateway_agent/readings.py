@@ -7,7 +7,7 @@ from dataclasses import dataclass
 # The contract allows 500 readings and 64 KiB. Less here, so that topic and header fit the broker's packet limit.
 MAX_READINGS = 500
 MAX_BYTES = 60 * 1024
-RSSI_RANGE = (-126, 20)  # dBm; -127 is "unknown" and never sent
+RSSI_RANGE = (-126, -1)  # dBm; -127, 0 and what is above are a radio's "not measured" and never sent
 
 
 @dataclass(frozen=True, slots=True)

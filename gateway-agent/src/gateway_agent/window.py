@@ -9,7 +9,6 @@ from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.telemetry import DeviceTelemetry
 from gateway_agent.unregistered import Unregistered
 
-UNKNOWN_RSSI = -127  # bleak's value when BlueZ gave none
 IGNORED = ("no_rssi", "unregistered", "weak")
 
 
@@ -33,13 +32,13 @@ class Window:
     def add(self, address: str, rssi: int, sighting: Sighting, now: float) -> None:
         """Add one advert of device ``address``."""
         self.adverts += 1
-        if rssi == UNKNOWN_RSSI or not RSSI_RANGE[0] <= rssi <= RSSI_RANGE[1]:
-            self.ignored["no_rssi"] += 1
-            return
         allow = self.settings.allow
         wanted = [beacon for beacon in sighting.ids if allow is not None and beacon in allow]
         if wanted or address in self._telemetry:
             self._telemetry.update(address, sighting.telemetry)
+        if not RSSI_RANGE[0] <= rssi <= RSSI_RANGE[1]:  # what the device says of itself is known all the same
+            self.ignored["no_rssi"] += 1
+            return
         if not wanted:
             beacon = next(reversed(sighting.ids))  # the most specific id: a frame's own before the MAC
             if not (self._unregistered.hold(beacon, now) and self._publish_unregistered):

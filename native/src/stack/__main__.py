@@ -156,6 +156,11 @@ def _chaos(rest: list[str]) -> int:
     return checks.chaos(rest)
 
 
+def _fuzz(rest: list[str]) -> int:
+    install.install(install.run_parts())
+    return checks.fuzz(rest)
+
+
 def _accuracy(rest: list[str]) -> int:
     install.install(install.flows_parts())
     return checks.accuracy(rest)
@@ -293,6 +298,7 @@ OWN_ARGUMENTS = {
     "test-compose",
     "page-figures",
     "chaos",
+    "fuzz",
     "accuracy",
     "lab",
     "scratch",
@@ -322,6 +328,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "check": (_check, "linters, type checkers, validation of the configuration"),
     "page-figures": (_page_figures, "how soon a marker moves in a browser, and the page's memory"),
     "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),
+    "fuzz": (_fuzz, "almost valid messages through both parsers, which must take the same"),
     "accuracy": (_accuracy, "how often the room is right, on recorded and simulated walks"),
     "test-compose": (_test_compose, "the containers on a real engine, its own or a private one"),
     "test": (_test, "all tests, against real services on free ports"),

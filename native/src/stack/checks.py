@@ -60,6 +60,7 @@ WITH_SETUP_PAGE = ("test_alerts.py", "test_two_stores.py")
 WITH_DASHBOARD = "test_dropped_by_broker.py"
 NOT_WITH_FAULTS = ("test_chaos.py", WITH_DASHBOARD, *WITH_SETUP_PAGE)
 """Parts of `tests` that run apart from the rest, so that all lanes take about the same time."""
+TEST_PATHS = ("tests", "gateway-agent/tests/kit", "ingest/spool")
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
 
 
@@ -197,13 +198,18 @@ def accuracy(arguments: list[str]) -> int:
     return _run_package("accuracy", arguments)
 
 
+def fuzz(arguments: list[str]) -> int:
+    """Compare the parsers of ingest and of the flows on mutated messages, with `arguments`."""
+    return _run_package("fuzz", arguments)
+
+
 def _run_package(name: str, arguments: list[str]) -> int:
     command = (sys.executable, "-m", name, *arguments)
     return subprocess.run(command, cwd=ROOT, env=_test_environment(), check=False).returncode
 
 
 def _test_environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'gateway-agent' / 'tests' / 'kit'}"}
+    return {**os.environ, "PYTHONPATH": f"{':'.join(str(ROOT / one) for one in TEST_PATHS)}"}
 
 
 def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from statistics import median
 
 from simulator.building import Building, Gateway
-from simulator.message import MAX_READINGS, Reading
+from simulator.message import MAX_READINGS, RSSI, Reading
 from simulator.radio import TAG_TX
 from simulator.scan_settings import MIN_RSSI, ConfigError, ScanSettings, apply_config
 from simulator.telemetry import Repeater, Sensors
@@ -16,8 +16,8 @@ class PlayedGateway:
     def __init__(self, gateway_id: str, base: ScanSettings, sensors: dict[str, Sensors]) -> None:
         self.id = gateway_id
         self.settings = base
-        self.adverts = self.weak = self.unregistered = 0
-        """Adverts since the start: received, left out as too weak, left out since the beacon is not registered."""
+        self.adverts = self.weak = self.unregistered = self.unmeasured = 0
+        """Adverts since the start: received, left out as too weak, as of no registered beacon, as without a measured RSSI."""
         self.configs_refused = 0
         self._base, self._sensors = base, sensors
         self._repeater = Repeater()
@@ -35,7 +35,9 @@ class PlayedGateway:
     def add(self, beacon: str, rssi: int) -> None:
         """Add one advert; `rssi` in dBm."""
         self.adverts += 1
-        if beacon in self.settings.allow:
+        if rssi not in RSSI:
+            self.unmeasured += 1
+        elif beacon in self.settings.allow:
             self._collected.setdefault(beacon, []).append(rssi)
         else:
             self.unregistered += 1
@@ -45,7 +47,7 @@ class PlayedGateway:
         collected, self._collected = self._collected, {}
         readings = []
         for beacon, levels in collected.items():
-            rssi = max(-126, min(20, round(median(levels)) + self.settings.rssi_offset))
+            rssi = max(RSSI[0], min(RSSI[-1], round(median(levels)) + self.settings.rssi_offset))
             if rssi < self.settings.min_rssi:
                 self.weak += len(levels)
                 continue
@@ -57,7 +59,7 @@ class PlayedGateway:
         """The scan figures of its health message."""
         return {
             "adverts": self.adverts,
-            "dropped_no_rssi": 0,
+            "dropped_no_rssi": self.unmeasured,
             "dropped_unregistered": self.unregistered,
             "dropped_weak": self.weak,
             "registered": self.settings.registered,

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 Kind = Literal["gateway", "phone"]
 FinalStatus = Literal["offline", "removed"]
 MAX_READINGS = 500  # the contract's limit for one batch
+RSSI = range(-126, 0)  # dBm; other values say that nothing was measured
 BEACON_ID = (
     r"[0-9A-F]{12}|[0-9A-F]{40}|[0-9A-F]{20}-[0-9A-F]{12}|[0-9A-F]{32}"
     r"-(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"

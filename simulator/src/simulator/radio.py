@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from simulator.building import DEFAULT_TX, Room
-from simulator.message import Reading
+from simulator.message import RSSI, Reading
 from simulator.plan import Plan
 from simulator.rng import Rng
 from simulator.walk import Spot
@@ -74,7 +74,7 @@ class Radio:
         """The strongest beacons of one scan window, strongest first, at most `readings`."""
         received = _receive(self._audible[spot.room.id], spot, self._fading, rng)
         received.sort(reverse=True)
-        return tuple([Reading(beacon, min(20, round(rssi))) for rssi, beacon in received[: self._readings]])
+        return tuple([Reading(beacon, min(RSSI[-1], round(rssi))) for rssi, beacon in received[: self._readings]])
 
 
 class TagRadio:
@@ -95,7 +95,7 @@ class TagRadio:
     def send(self, spot: Spot, rng: Rng) -> list[tuple[str, int]]:
         """Each gateway that receives one advert, and its RSSI in dBm."""
         received = _receive(self._audible[spot.room.id], spot, self._fading, rng)
-        return [(gateway, min(20, round(rssi))) for rssi, gateway in received]
+        return [(gateway, min(RSSI[-1], round(rssi))) for rssi, gateway in received]
 
 
 def _fading(lost_share: float, max_taken: int) -> list[float]:

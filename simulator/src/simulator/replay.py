@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from simulator.message import BEACON_FORMS, BEACON_ID, MAX_READINGS, PLAIN_ID, Reading, Receiver, window_rssi
+from simulator.message import BEACON_FORMS, BEACON_ID, MAX_READINGS, PLAIN_ID, RSSI, Reading, Receiver, window_rssi
 from simulator.scenario import ScheduledBatch
 
 WINDOW_MS = 1000  # a gateway's default scan window
 LONGEST_MS = int(6.5 * 86_400_000)  # the platform refuses readings older than 7 days; half a day is the margin
-RSSI = range(-127, 21)
 COLUMNS = ("ts_ms", "gateway", "beacon", "rssi")
 ALSO_GATEWAY = "receiver"  # its name in recordings with known rooms (tests/accuracy/recordings)
 
@@ -86,7 +85,7 @@ def _row(record: dict[str, str | None]) -> Row:
     if not re.fullmatch(BEACON_ID, text["beacon"]):
         raise ValueError(f"beacon {text['beacon']!r} is not a beacon id ({BEACON_FORMS})")
     if not re.fullmatch(r"-?[0-9]{1,4}", text["rssi"], re.ASCII) or int(text["rssi"]) not in RSSI:
-        raise ValueError(f"rssi {text['rssi']!r} is not a whole number of dBm from -127 to 20")
+        raise ValueError(f"rssi {text['rssi']!r} is not a whole number of dBm from {RSSI[0]} to {RSSI[-1]}")
     return Row(int(text["ts_ms"]), text["gateway"], text["beacon"], int(text["rssi"]))
 
 

@@ -54,6 +54,7 @@ const REFUSED = {
   refused_ts_ahead: ['Readings refused', 'more than 5 minutes ahead: look at the clock of who sends them'],
   refused_beacon_invalid: ['Readings refused', 'a beacon id that is none'],
   refused_rssi_invalid: ['Readings refused', 'a signal strength that is none'],
+  refused_rssi_unknown: ['Readings not located', 'their signal strength was not measured (0, -127 and the like); their other values are kept'],
   refused_optional_invalid: ['Values refused', 'battery, temperature or the like out of bounds; their readings are kept'],
   unregistered: ['Readings left out', 'of beacons that nobody registered'],
   located_later: ['Batches located later', 'more came than could be located at once; they are located from the database'],

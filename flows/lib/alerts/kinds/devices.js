@@ -43,15 +43,18 @@ const beaconSilent = {
   endMs: 0,
   conditions: ({ building, beacons: states, connected, watchedMs }, _, nowMs) => checkable(building.beacons, connected).flatMap((one) => {
     const { id, room, level } = one;
-    const heardMs = states.of(id)?.heard_ms ?? null;
+    const heardMs = aliveMs(states.of(id)) || null;
     if (nowMs - (heardMs ?? watchedMs) < SILENT_MS) return [];
     return [{ subject: id, since: heardMs, level, room,
       text: `Beacon ${id} in ${placeName(building, room, level)} has not been heard ${heardMs === null ? 'at all yet' : 'for a day'}.`,
       todo: 'See whether it still hangs there, and change its battery. If it is gone for good, take it out of the building file.' }];
   }),
   isResolved: ({ building, beacons }, { subject: id }, nowMs) => !building.beacons.has(id)
-    || nowMs - (beacons.of(id)?.heard_ms ?? 0) < SILENT_MS,
+    || nowMs - aliveMs(beacons.of(id)) < SILENT_MS,
 };
+
+/** When a beacon sent something last: its RSSI may not be known. @param {ReturnType<Facts['beacons']['of']>} known */
+const aliveMs = (known) => Math.max(known?.heard_ms ?? 0, known?.measured_ms ?? 0);
 
 /** Only a fresh battery reaches this voltage: cold and load move a weak one by 0.1 V. */
 const OK_MV = 2700;

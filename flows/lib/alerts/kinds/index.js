@@ -14,6 +14,8 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
  * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
+ * @property {Facts['presences']} [published] as they were published last; without: `presences`
+ * @property {(staffId: string) => boolean} [isGone] whether somebody has left the building file, and nothing is told of them any more
  * @property {boolean} connected to the broker; silence means nothing without it
  * @property {number} watchedMs epoch ms since when messages are received without a pause
  * @property {import('../../health').Part} ingest

@@ -54,9 +54,11 @@ const staffLost = {
   endMs: 0,
   todoMany: 'So many at once are hardly their own phones: look at the network, the gateways and the page System. If the shift is over, '
     + 'acknowledge.',
-  conditions: ({ building, presences }) => lostOnes(building, presences),
+  // who was told to be here, and not who is in a batch of days ago
+  conditions: ({ building, presences, published = presences }) => lostOnes(building, published),
   // the locator drops people after a quarter of an hour, which does not resolve the alert
-  isResolved: ({ presences }, { subject, since }, nowMs) => nowMs - since > SHIFT_MS || receivedOf(presences).has(subject),
+  isResolved: ({ presences, isGone }, { subject, since }, nowMs) => nowMs - since > SHIFT_MS || receivedOf(presences).has(subject)
+    || isGone?.(subject) === true,
 };
 
 /** @type {WeakMap<Facts['presences'], Set<string>>} */

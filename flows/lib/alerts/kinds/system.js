@@ -10,11 +10,11 @@ const IS_BUSY = new Set(['overloaded', 'catching_up']);
 const ingestBehind = {
   kind: 'ingest_behind',
   severity: 'critical',
-  raiseMs: 10_000, // Telegraf restarts in a few seconds after a change of the building
+  raiseMs: 0, // the part itself waits for what is started again
   endMs: 15_000,
-  conditions: ({ ingest }) => (ingest.status === 'up' || IS_BUSY.has(ingest.backlog) ? [] : [{
+  conditions: ({ ingest }) => (ingest.status === 'up' || ingest.starting === true || IS_BUSY.has(ingest.backlog) ? [] : [{
     subject: 'ingest',
-    text: `Readings are not being stored: ${ingest.reason ?? 'why is not known'}.`,
+    text: `What comes in is not being stored: ${ingest.reason ?? 'why is not known'}.`,
     todo: `${sentence(ingest.remedy ?? 'look at `make status`')} Meanwhile they wait on disk, or in the broker `
       + 'where the spool is away, for minutes of full load; the live view goes on.',
   }]),
@@ -77,18 +77,32 @@ const messagesRefused = {
   raiseMs: 0,
   endMs: 4 * 60_000,
   todoMany: 'So many at once mostly run the same program: see what one of them sends, under the topic sda/v1/rejected, and correct it.',
-  conditions: ({ refusals }, _active, nowMs) => refusals.latest().filter(({ last_ms: last }) => nowMs - last < RECENT_MS)
-    .map(({ receiver, kind, count, reason, detail }) => ({
-      subject: receiver,
-      text: `What ${kind === 'unknown' ? 'somebody' : `${kind} ${receiver}`} sends is refused: ${detail} (${reason}; ${count} since the start).`,
-      todo: TODO[reason] ?? 'See what it sends, under the topic sda/v1/rejected or in the bucket "health", and correct its program.',
-    })),
-  isResolved: ({ refusals }, { subject: receiver }, nowMs) => nowMs - (refusals.of(receiver)?.last_ms ?? 0) >= RECENT_MS,
+  conditions({ refusals }, _active, nowMs) {
+    const refused = refusals.latest().filter(({ last_ms: last }) => nowMs - last < RECENT_MS);
+    const subjects = new Set(refused.map(({ receiver }) => receiver));
+    return [...refused, ...unmeasured(refusals, nowMs).filter(({ receiver }) => !subjects.has(receiver))].map(
+      ({ receiver, kind, count, reason, detail }) => ({
+        subject: receiver,
+        text: `What ${kind === 'unknown' ? 'somebody' : `${kind} ${receiver}`} sends is refused: ${detail} (${reason}; ${count} since the start).`,
+        todo: TODO[reason] ?? 'See what it sends, under the topic sda/v1/rejected or in the bucket "health", and correct its program.',
+      }));
+  },
+  isResolved: ({ refusals }, { subject: receiver }, nowMs) => nowMs - (refusals.of(receiver)?.last_ms ?? 0) >= RECENT_MS
+    && !unmeasured(refusals, nowMs).some(({ receiver: id }) => id === receiver),
 };
+
+/**
+ * Receivers that have not measured one RSSI for a minute, though they receive. Others have unknown ones among good ones, as iOS does.
+ * @param {import('./index').Facts['refusals']} refusals @param {number} nowMs
+ */
+const unmeasured = (refusals, nowMs) => refusals.unmeasured().filter(({ last_ms: last, since_ms: since }) => (
+  since !== null && nowMs - last < RECENT_MS && last - since >= RECENT_MS));
 
 /** @type {Record<string, string>} */
 const TODO = {
   ts_ahead: 'Its clock is ahead: set it, or see that it reaches a time server.',
+  rssi_unknown: 'It receives beacons but measures no signal strength, so nobody is located by it: restart it, then look at its Bluetooth '
+    + 'adapter or at its program.',
   ts_too_old: 'Its clock is behind, or it sends what it has kept for more than a week. Set its clock.',
 };
 

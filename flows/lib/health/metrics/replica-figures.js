@@ -41,8 +41,11 @@ function createSecondStore({ replicas, opened, url, clock }) {
     /** Of its spool; null: not known at the moment. */
     status: spool.status,
     waitedMs: spool.waitedMs,
+    silentMs: spool.silentMs,
+    /** Reads that of its spool; called every second. */
+    pollSpool: spool.poll,
     /** Reads its figures; called every few seconds. */
-    poll: async () => { await Promise.all([parts.poll(), spool.poll()]); },
+    poll: parts.poll,
   };
 }
 

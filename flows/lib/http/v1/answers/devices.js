@@ -36,7 +36,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
     const known = site.beacons.of(id);
     const { heard_ms, receiver, rssi, measured_ms, battery_mv, temperature_c, humidity_pct } = known ?? NOTHING;
     return { beacon: id, kind: building.beacons.has(id) ? 'fixed' : 'tag', level, room, x_m, y_m, staff_id: building.tagOwner.get(id) ?? null,
-      heard: known ? { ts: heard_ms, receiver, rssi } : null,
+      heard: known && heard_ms > 0 ? { ts: heard_ms, receiver, rssi } : null,
       measured: known && measured_ms !== null ? { ts: measured_ms, battery_mv, temperature_c, humidity_pct } : null,
       rssi_bias_db: biasOf('beacon', id), learned_offset: offsetOf('beacon', id) };
   }

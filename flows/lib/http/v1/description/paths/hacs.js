@@ -3,7 +3,6 @@
 
 const { BEACON_WRITTEN, ID, ID_MESSAGE, STAFF_WRITTEN } = require('../parameters');
 const { COMMON, use } = require('../responses');
-const { BOUNDS } = require('../../../../intake/readings');
 
 const TAG = ['HACS-era routes'];
 const EPOCH_S = { type: 'number', minimum: 0, exclusiveMaximum: 1e11 };
@@ -12,7 +11,9 @@ const EACH = ID.source.slice(1, -1);
 const SEVERAL_MESSAGE = `${ID_MESSAGE}, or the ids of 1000 staff members at most with commas between them, or * for all`;
 const STAFF_OR_SEVERAL = { type: 'string', pattern: `^(?:\\*|${EACH}(?:,${EACH}){0,999})$`, 'x-message': SEVERAL_MESSAGE };
 const BEACON = { type: 'string', pattern: BEACON_WRITTEN.source, 'x-message': 'is no beacon id: twelve hex digits, or one of the longer forms' };
-const RSSI = { type: 'number', minimum: BOUNDS.rssiMin, maximum: BOUNDS.rssiMax, 'x-message': `must be from ${BOUNDS.rssiMin} to ${BOUNDS.rssiMax} dBm` };
+/** Wider than what is located: callers of old send 0 and -127 for "not known", which is answered, counted and left out. */
+const RSSI = { type: 'number', minimum: -127, maximum: 20, 'x-message': 'must be from -127 to 20 dBm',
+  description: 'dBm. What is not from -126 to -1 is no measurement: it is answered like any other, counted, and nobody is located by it.' };
 
 /** Errors of these routes carry an empty list beside the message. */
 const WITH_LIST = { description: 'As everywhere, with an empty list.',
