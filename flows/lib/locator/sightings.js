@@ -21,12 +21,16 @@ function clear(heard) {
 
 /**
  * A source heard twice (two tags of one person, two ids of one beacon) counts as one: the stronger reading stays. Of equals the source
- * with the lower number comes first, whatever order they came in.
+ * with the lower number comes first, and of one source's the tag with the lower number, whatever order they came in.
  * @param {Heard} heard is added to @param {number} source @param {number} rssi @param {number} raw @param {number} tag
  */
 function addReading(heard, source, rssi, raw, tag) {
   const { sources, rssis, raw: raws } = heard;
   let at = sources.indexOf(source);
+  if (at >= 0 && rssis[at] === rssi) {
+    raws[at] = Math.max(raws[at], raw);
+    if (at === 0) heard.tag = Math.min(heard.tag, tag);
+  }
   if (at >= 0 && rssis[at] >= rssi) return;
   if (at < 0) at = sources.length;
   for (; at > 0 && (rssis[at - 1] < rssi || (rssis[at - 1] === rssi && sources[at - 1] > source)); at -= 1) {
