@@ -69,7 +69,8 @@ class PlanWorth {
     this.levels = new Map(levels);
     this.speaks = new Set(speaks);
     const means = [...this.rooms, this.devices].flatMap((its) => [...its.values()]);
-    const numbers = [...means.flatMap(({ readings, dbm }) => [readings, dbm]), ...[...this.levels.values()].flatMap(({ nats, ms }) => [nats, ms])];
+    const known = [...this.levels.values()];
+    const numbers = [...means.flatMap(({ readings, dbm }) => [readings, dbm]), ...known.flatMap(({ nats, ms }) => [nats, ms])];
     if (!numbers.every(Number.isFinite)) throw new TypeError('a mean or a level has no numbers');
   }
 }
