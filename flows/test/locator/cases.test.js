@@ -51,7 +51,8 @@ function fileOf(levels, devices) {
 const leg = (room, x, y, seconds = 60, named = room) => ({ place: { room, x, y }, seconds, named });
 
 /** @param {import('../../lib/building').Building} building @param {Partial<Parameters<typeof createScene>[1]>} [more] */
-const scene = (building, more = {}) => createScene(building, { ether: createEther(building), versions: [], change: (batch) => batch, ...more });
+const scene = (building, more = {}) => (
+  createScene(building, { ether: createEther(building), versions: [], change: (batch) => batch, ...more }));
 
 /**
  * A locator, and what it finds of somebody with a phone and a tag.
@@ -137,8 +138,8 @@ const crowd = () => fileOf({ L1: { hall: [0, 0, 40, 20], office: [40, 0, 46, 20]
   ['office', 43, 10]]);
 
 /** The upper floor of an atrium is a gallery over the lower one; beside both are offices. */
-const atrium = () => fileOf({ L1: { floor: [0, 0, 20, 20], office: [20, 0, 30, 20] }, L2: { gallery: [0, 0, 20, 20], study: [20, 0, 30, 20] } },
-  [['floor', 10, 10], ['office', 25, 10], ['gallery', 10, 10], ['study', 25, 10]]);
+const atrium = () => fileOf(
+  { L1: { floor: [0, 0, 20, 20], office: [20, 0, 30, 20] }, L2: { gallery: [0, 0, 20, 20], study: [20, 0, 30, 20] } }, [['floor', 10, 10], ['office', 25, 10], ['gallery', 10, 10], ['study', 25, 10]]);
 
 const inStore = [leg('a', 5, 10), leg('store', 15, 11), leg('c', 25, 10), leg('store', 15, 11), leg('hall', 3, 5)];
 
@@ -166,6 +167,10 @@ describe('a building with', () => {
 describe('a room without a device', () => {
   test('is named where the plan speaks, the levels fit there and nothing is as loud as usual', () => {
     scene(createBuilding(withStore()), { versions: SPEAKS }).walk(inStore);
+  });
+
+  test('is named for as long as they stay', { todo: 'what people usually hear best sinks 6 dB a minute there' }, () => {
+    scene(createBuilding(withStore()), { versions: SPEAKS }).walk([leg('a', 5, 10), leg('store', 15, 11, 600), leg('c', 25, 10)]);
   });
 
   for (const [name, more, versions] of /** @type {[string, object|undefined, typeof SPEAKS][]} */ ([
@@ -226,13 +231,20 @@ describe('a receiver that is dead', () => {
   for (const [name, silent, isSaid] of /** @type {[string, boolean, boolean][]} */ ([['as was learned', true, false], ['as the broker says', false, true]])) {
     test(`${name}, does not pull people out of its room, and does not keep them when they go elsewhere`, () => {
       const kinds = /** @type {const} */ (['gateway', 'beacon']);
-      const versions = silent ? [{ from_ms: T0 + DEAD_S * 1000, offsets: [], silent: kinds.map((kind, n) => ({ kind, id: dead[n] })) }] : [];
+      const learned = { from_ms: T0 + DEAD_S * 1000, offsets: [], silent: kinds.map((kind, n) => ({ kind, id: dead[n] })) };
+      const versions = silent ? [learned] : [];
       const all = scene(house(), { versions, change });
       all.walk(walk.slice(0, 1));
       if (isSaid) all.locator.setGateway(dead[0], false);
       all.walk(walk.slice(1), isSaid ? [TAG] : undefined); // a broker knows nothing of beacons
     });
   }
+
+  test('does not pull people out of its room for as long as they stay', { todo: 'what people usually hear best sinks 6 dB a minute there' }, () => {
+    const all = scene(house(), { change }).walk([near('G-b', DEAD_S)]);
+    all.locator.setGateway(dead[0], false);
+    all.walk([near('G-b', 600)], [TAG]);
+  });
 
   test('while nobody knows, its room is left for another one that is heard', () => {
     const all = scene(house(), { change });
@@ -331,8 +343,8 @@ describe('saved and restored', () => {
   const versions = [{ from_ms: 0, offsets: [], plan: ['G'], silent: [{ kind: /** @type {const} */ ('gateway'), id: 'gw-U-a' }] }];
   const ether = createEther(house(), 4);
   const seconds = legs.flatMap(([room, many]) => Array.from({ length: many }, () => room));
-  const batches = seconds.flatMap((room, s) => [ether.phone(PLACES[room], T0 + s * 1000 + 400), ...ether.gateways(PLACES[room], T0 + s * 1000)])
-    .sort((a, b) => a.ts - b.ts);
+  const batches = seconds.flatMap((room, s) => (
+    [ether.phone(PLACES[room], T0 + s * 1000 + 400), ...ether.gateways(PLACES[room], T0 + s * 1000)])).sort((a, b) => a.ts - b.ts);
 
   /** The same house with its lists in another order. */
   const turned = () => {
@@ -498,7 +510,10 @@ describe('another building', () => {
   }
 });
 
-/** Stays of a person follow one another, and who is said to leave was said to enter. @param {import('../../lib/locator').Outcome} outcome */
+/**
+ * Stays of a person follow one another, and who is said to leave was said to enter.
+ * @param {import('../../lib/locator').Outcome} outcome
+ */
 function checkStays({ stays, events }) {
   for (const id of [PHONE, TAG]) {
     const its = [...new Map(stays.filter(({ staff_id: one }) => one === id).map((stay) => [stay.enter_ms, stay])).values()]
