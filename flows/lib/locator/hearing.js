@@ -57,9 +57,16 @@ class Hearing {
       this.scanAt[k] = this.scans;
     }
     if (sources.length > 0) {
-      if (Number.isNaN(this.usualDbm)) this.usualDbm = rssis[0];
-      else this.usualDbm += QUARTILE_STEP_DB * scans * (rssis[0] > this.usualDbm ? 3 : -1);
+      const strongest = this.#strongestOf(rssis[0], ms);
+      if (Number.isNaN(this.usualDbm)) this.usualDbm = strongest;
+      else this.usualDbm += QUARTILE_STEP_DB * scans * (strongest > this.usualDbm ? 3 : -1);
     }
+  }
+
+  /** Of a whole scan, since gateways report one after the other. @param {number} dbm strongest reading of now @param {number} ms */
+  #strongestOf(dbm, ms) {
+    for (let k = 0; k < this.ms.length; k += 1) if (ms - this.ms[k] < SCAN_MS && this.meanOf(k) > dbm) dbm = this.meanOf(k);
+    return dbm;
   }
 
   /** Forgets devices that were not heard since then. @param {number} sinceMs */
@@ -87,6 +94,7 @@ class Hearing {
   levelOf(k, worth, { silence }) { return (this.meanOf(k) * worth + SILENT_DBM * silence) / (worth + silence); }
 }
 
+const SCAN_MS = 1000;
 const QUARTILE_STEP_DB = 0.1; // follows a change of some decibels in a minute
 
 module.exports = { Hearing };

@@ -48,6 +48,8 @@ function createModel(building, settings, numbers = { rooms: new Map(), sources: 
   /** @type {(Room|undefined)[]} */
   const rooms = [];
   const roomOf = new Map();
+  // numbers decide between equals, so they must not depend on the order of the building's lists
+  for (const key of building.levels.flatMap(({ id, rooms: its }) => its.map((room) => `${id}/${room.id}`)).sort()) numberOf(numbers.rooms, key);
   building.levels.forEach(({ id: level, rooms: its }, storey) => {
     for (const { id, polygon } of its) {
       const number = numberOf(numbers.rooms, `${level}/${id}`);
@@ -59,7 +61,7 @@ function createModel(building, settings, numbers = { rooms: new Map(), sources: 
   /** @type {(Source|undefined)[]} */
   const sources = [];
   /** @param {'beacon'|'gateway'} kind @param {ReadonlyMap<string, Device>} devices @returns {Map<string, number>} */
-  const add = (kind, devices) => new Map([...devices.values()].map((device) => {
+  const add = (kind, devices) => new Map([...devices.values()].sort(byId).map((device) => {
     const number = numberOf(numbers.sources, `${kind} ${device.id}`);
     const room = roomOf.get(device.room) ?? -1;
     const windowMs = Math.max(settings.windowMs, 'window_ms' in device ? device.window_ms ?? 0 : 0);
@@ -75,15 +77,32 @@ function createModel(building, settings, numbers = { rooms: new Map(), sources: 
   }));
   const beacons = add('beacon', building.beacons);
   const gateways = add('gateway', building.gateways);
-  const tags = new Map([...building.tagOwner].map(([id, owner]) => (
+  const tags = new Map([...building.tagOwner].sort().map(([id, owner]) => (
     [id, { number: numberOf(numbers.tags, id), owner, tx: building.staff.get(owner)?.tag_tx }])));
   const isMeasured = sources.some((source) => source?.measured);
-  const digest = createHash('sha256').update(JSON.stringify([FORMAT, settings, rooms, sources, [...tags]])).digest('hex');
-  return { numbers, rooms, sources, beacons, gateways, tags, plan: isMeasured ? createPlan(rooms, sources, settings) : null, digest };
+  return { numbers, rooms, sources, beacons, gateways, tags, plan: isMeasured ? createPlan(rooms, sources, settings) : null,
+    digest: digestOf(settings, rooms, sources, tags) };
+}
+
+/** @param {{id: string}} one @param {{id: string}} other */
+const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
+
+/**
+ * The same for the same content, whatever its order and numbers; the device of a source names its rooms.
+ * @param {import('./settings').Settings} settings @param {(Room|undefined)[]} rooms @param {(Source|undefined)[]} sources
+ * @param {Map<string, Tag>} tags
+ */
+function digestOf(settings, rooms, sources, tags) {
+  const content = [
+    ...rooms.flatMap((room) => (room ? [{ ...room, number: 0, devices: null }] : [])),
+    ...sources.flatMap((source) => (source ? [{ ...source, number: 0, room: 0, covers: null }] : [])),
+    ...[...tags].map(([id, tag]) => ({ ...tag, id, number: 0 })),
+  ].map((one) => JSON.stringify(one)).sort();
+  return createHash('sha256').update(JSON.stringify([FORMAT, settings, content])).digest('hex');
 }
 
 /** To be counted up when what is saved of people means something else. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /**
  * All that the level of a device depends on; what was learned of it holds for this place only.

@@ -21,12 +21,16 @@ function clear(heard) {
 
 /**
  * A source heard twice (two tags of one person, two ids of one beacon) counts as one: the stronger reading stays. Of equals the source
- * with the lower number comes first, whatever order they came in.
+ * with the lower number comes first, and of one source's the tag with the lower number, whatever order they came in.
  * @param {Heard} heard is added to @param {number} source @param {number} rssi @param {number} raw @param {number} tag
  */
 function addReading(heard, source, rssi, raw, tag) {
   const { sources, rssis, raw: raws } = heard;
   let at = sources.indexOf(source);
+  if (at >= 0 && rssis[at] === rssi) {
+    raws[at] = Math.max(raws[at], raw);
+    if (at === 0) heard.tag = Math.min(heard.tag, tag);
+  }
   if (at >= 0 && rssis[at] >= rssi) return;
   if (at < 0) at = sources.length;
   for (; at > 0 && (rssis[at - 1] < rssi || (rssis[at - 1] === rssi && sources[at - 1] > source)); at -= 1) {
@@ -42,15 +46,18 @@ function addReading(heard, source, rssi, raw, tag) {
 
 /**
  * By how much a reading is lowered for the power of its transmitter. What the building says goes before what the transmitter says
- * of itself, which is not believed where it cannot be, and counts a little only.
+ * of itself, which is not believed where it cannot be true, and counts a little only.
  * @param {number} rssi dBm @param {number|undefined} known of the building, dBm at 1 m @param {number|undefined} claimed
  * @param {import('./settings').Settings} settings
  */
 function powerDb(rssi, known, claimed, { txDbm, claimDb, loudestClaimDb }) {
   if (known !== undefined) return known - txDbm;
-  if (claimed === undefined || rssi - claimed > loudestClaimDb) return 0;
+  if (claimed === undefined || claimed < WEAKEST_DBM || claimed > STRONGEST_DBM || rssi - claimed > loudestClaimDb) return 0;
   return Math.max(-claimDb, Math.min(claimDb, claimed - txDbm));
 }
+
+/** At 1 m: transmitters have -40 to 20 dBm, and lose 41 dB on the way there, more with a poor antenna. */
+const [WEAKEST_DBM, STRONGEST_DBM] = [-95, -20];
 
 const ofPhone = nothingHeard('phone');
 

@@ -24,15 +24,18 @@ function random(seed) {
 /** Normal with spread 1. @param {() => number} rnd */
 const normal = (rnd) => Math.sqrt(-2 * Math.log(1 - rnd())) * Math.cos(2 * Math.PI * rnd());
 
-/** @param {import('../../lib/building').Building} building @param {number} [seed] @param {number} [spreadDb] */
-function createEther(building, seed = 1, spreadDb = 3) {
+/**
+ * @param {import('../../lib/building').Building} building @param {number} [seed] @param {number} [spreadDb]
+ * @param {{floorDb?: number, storeyM?: number}} [between] levels: what a floor takes, and how high a storey is
+ */
+function createEther(building, seed = 1, spreadDb = 3, { floorDb = FLOOR_DB, storeyM = ABOVE_M } = {}) {
   const rnd = random(seed);
 
   /** What a device is heard like at a place, dBm, or null. @param {import('../../lib/building').Beacon} device @param {Place} place */
   function rssi(device, { room, x, y }) {
     const floors = device.level === building.rooms.get(room)?.level ? 0 : 1;
-    const metres = Math.max(1, Math.hypot(device.x_m - x, device.y_m - y, ABOVE_M));
-    const lossDb = SLOPE_DB * Math.log10(metres) + (floors > 0 ? FLOOR_DB : device.room === room ? 0 : WALL_DB);
+    const metres = Math.max(1, Math.hypot(device.x_m - x, device.y_m - y, floors > 0 ? storeyM : ABOVE_M));
+    const lossDb = SLOPE_DB * Math.log10(metres) + (floors > 0 ? floorDb : device.room === room ? 0 : WALL_DB);
     const level = POWER_DBM - lossDb + spreadDb * normal(rnd);
     return level < AUDIBLE_DBM ? null : Math.round(level);
   }

@@ -78,11 +78,13 @@ class Learning {
   /** @param {any} saved @throws {Error} where it is damaged or of another release */
   restore(saved) {
     if (saved.v !== 2) throw new Error('it is of another release');
-    this.offsets.restore(saved.offsets);
-    this.planWorth.restore(saved.plan_worth);
-    this.silence.restore(saved.silence);
-    this.peopleBefore = Number(saved.people);
-    this.quarters = new Set(saved.quarters);
+    if (!Number.isFinite(saved.people) || !Array.isArray(saved.quarters)) throw new TypeError('it does not say of whom and when it is');
+    const [offsets, planWorth, silence] = [new Offsets(), new PlanWorth(), new Silence()];
+    offsets.restore(saved.offsets);
+    planWorth.restore(saved.plan_worth);
+    silence.restore(saved.silence);
+    // all of it or nothing
+    Object.assign(this, { offsets, planWorth, silence, peopleBefore: saved.people, quarters: new Set(saved.quarters) });
   }
 }
 

@@ -69,6 +69,10 @@ class PlanWorth {
     this.devices = new Map(devices);
     this.levels = new Map(levels);
     this.speaks = new Set(speaks);
+    const means = [...this.rooms, this.devices].flatMap((its) => [...its.values()]);
+    const known = [...this.levels.values()];
+    const numbers = [...means.flatMap(({ readings, dbm }) => [readings, dbm]), ...known.flatMap(({ nats, ms }) => [nats, ms])];
+    if (!numbers.every(Number.isFinite)) throw new TypeError('a mean or a level has no numbers');
   }
 }
 

@@ -64,6 +64,8 @@ class Silence {
   restore({ companies, missed }) {
     this.companies = new Map(companies.map((/** @type {any} */ [key, moments, shares]) => [key, { moments, shares: new Map(shares) }]));
     this.missed = new Map(missed);
+    const companyNumbers = [...this.companies.values()].flatMap(({ moments, shares }) => [moments, ...shares.values()]);
+    if (![...companyNumbers, ...this.missed.values()].every(Number.isFinite)) throw new TypeError('a company has no numbers');
   }
 }
 
