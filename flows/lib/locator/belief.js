@@ -41,7 +41,8 @@ class Belief {
     const last = person.seconds.at(-1);
     if (last !== undefined && second > last.second) last.changes = trellises.map((trellis) => trellis.endSecond());
     if (touched) hearing.forget(Infinity); // what was heard elsewhere counts no more
-    hearing.add(sources, rssis, ms, scans, settings);
+    const { silent } = this.around.at(ms);
+    hearing.add(sources, rssis, ms, scans, !isDeaf(this.model.rooms[person.room], kind, silent, this.around.isOut), settings);
     evidence.kind = kind;
     const devices = this.weigh(person, ms);
     if (touched) for (const trellis of trellises) trellis.reset(ms, this.model.sources[sources[0]]?.room, settings.changeDb);

@@ -30,9 +30,10 @@ class Hearing {
   /**
    * @param {readonly number[]} sources strongest first @param {readonly number[]} rssis dBm
    * @param {number} ms event time @param {number} scans how many scans it took, at most 1
+   * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
    * @param {import('./settings').Settings} settings
    */
-  add(sources, rssis, ms, scans, { smoothScans, gapScans, gapReadings, lostMs }) {
+  add(sources, rssis, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
     this.scans += scans;
     this.forget(ms - lostMs);
     for (let n = 0; n < sources.length; n += 1) {
@@ -56,10 +57,10 @@ class Hearing {
       this.ms[k] = ms;
       this.scanAt[k] = this.scans;
     }
-    if (sources.length > 0) {
+    if (sources.length > 0 && isUsual) {
       const strongest = this.#strongestOf(rssis[0], ms);
       if (Number.isNaN(this.usualDbm)) this.usualDbm = strongest;
-      else this.usualDbm += QUARTILE_STEP_DB * scans * (strongest > this.usualDbm ? 3 : -1);
+      else this.usualDbm += Math.max(QUARTILE_STEP_DB, 1 / (1 + this.scans)) * scans * (strongest > this.usualDbm ? 3 : -1);
     }
   }
 
@@ -95,6 +96,6 @@ class Hearing {
 }
 
 const SCAN_MS = 1000;
-const QUARTILE_STEP_DB = 0.1; // follows a change of some decibels in a minute
+const QUARTILE_STEP_DB = 0.02; // a scan, when many were heard: follows a change of some decibels in some minutes
 
 module.exports = { Hearing };
