@@ -5,6 +5,7 @@ const { buildingOfNode } = require('./building/of-node');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
+const { createTakeovers } = require('./devices/takeovers');
 const { eventOf } = require('./outbox/messages');
 const { createValidation } = require('./intake/validation');
 const { createNewestFirst } = require('./intake/newest-first');
@@ -38,6 +39,7 @@ function createSite(building, startedMs, clock = Date.now) {
     located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
+  const takeovers = createTakeovers();
   const results = createResults(outbox, recentEvents, knownPeople.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
@@ -169,9 +171,7 @@ function createSite(building, startedMs, clock = Date.now) {
     startedMs,
     offsetVersions,
     counters: () => ({ ...counters }),
-    beacons,
-    gateways,
-    simulated,
+    beacons, gateways, takeovers, simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
     refusals: validation.refusals,

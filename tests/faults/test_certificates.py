@@ -45,7 +45,9 @@ def test_a_running_stack_renews_and_uses_its_certificate(stack: RunningStack) ->
         return shown_days(stack.ports.mqtts, broker / "tls" / "ca.crt")
 
     resign(broker / "tls", days=29)
-    eventually(lambda: shown() == pytest.approx(29, abs=1), within_s=10, what="a broker with the certificate that ends soon")
+    eventually(
+        lambda: shown() == pytest.approx(29, abs=1), within_s=10, what="a broker with the certificate that ends soon"
+    )
     stack.stop("certificates")
     stack.start("certificates")  # it checks at its start and every day
     eventually(lambda: shown() > 300, within_s=60, what="a broker with the new certificate")

@@ -251,7 +251,9 @@ def _mosquitto() -> Part:
         with _atomic_folder(target) as folder, tempfile.TemporaryDirectory(dir=cache_dir()) as sources:
             source = _debian_source(shell, Path(sources), "mosquitto", suite)
             if not source.name.startswith(f"mosquitto-{series}."):
-                raise StackError(f"Debian's {suite} has {source.name}; MOSQUITTO_SERIES is {series} (native/versions.env)")
+                raise StackError(
+                    f"Debian's {suite} has {source.name}; MOSQUITTO_SERIES is {series} (native/versions.env)"
+                )
             options = [f"-DWITH_{name}=OFF" for name in MOSQUITTO_WITHOUT]
             shell("cmake", "-S", source, "-B", source / "built", "-DCMAKE_BUILD_TYPE=Release", *options,
                   f"-DCMAKE_INSTALL_PREFIX={folder}", "-DCMAKE_INSTALL_SBINDIR=bin", "-DCMAKE_INSTALL_LIBDIR=lib",
