@@ -40,7 +40,7 @@ def test_missing_rights_for_apt_give_the_command_to_run(monkeypatch: pytest.Monk
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setenv("PATH", str(_fake_sudo_that_refuses()))
     part = next(part for part in install.run_parts() if part.title.startswith("Mosquitto"))
-    with pytest.raises(StackError, match="apt-get install build-essential cmake .*libssl-dev"):
+    with pytest.raises(StackError, match=r"apt-get install build-essential cmake .*libssl-dev"):
         part.install(Shell(Path("/dev/null")))
 
 

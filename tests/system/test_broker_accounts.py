@@ -1,5 +1,6 @@
 """Accounts are added, changed and removed while the broker runs; provisioning again changes nothing."""
 
+import re
 import socket
 import ssl
 import stat
@@ -70,6 +71,25 @@ def test_a_changed_password_ends_the_connections_with_the_old_one(running: Priva
         new = running.accounts("rotate", "19")
         eventually(lambda: session.losses, within_s=CUT_WITHIN_S, what="the old password cut off")
     eventually(lambda: accepted(running, "19", new), what="the new password accepted")
+
+
+def test_the_flows_read_which_connection_has_taken_a_session(running: PrivateBroker) -> None:
+    """Also of clients of MQTT 3.1.1, which are not told why they were disconnected."""
+    password = running.accounts("add", "gateway", "twice")
+    eventually(lambda: accepted(running, "twice", password), what="the account let in")
+    with running.session("nodered") as flows:
+        flows.subscribe("$SYS/broker/log/N")
+
+        def lines() -> str:
+            return "\n".join(payload.decode() for _, payload in flows.received)
+
+        with running.session("twice", password, tls=True, client_id="twice") as first:
+            first.client.reconnect_delay_set(30, 60)
+            with running.session("twice", password, tls=True, client_id="twice"):
+                taken = r"Client twice \[(127\.0\.0\.1|::1):(\d+)\] disconnected: session taken over\."
+                by = r"New client connected from (127\.0\.0\.1|::1):(\d+) as twice \(p\d, c\d, k\d+, u'twice'\)\."
+                both = re.compile(f"{taken}\n.*{by}$", re.MULTILINE)
+                eventually(lambda: both.search(lines()), 10, "both lines, one after the other")
 
 
 def test_a_right_that_is_taken_ends_while_the_client_stays_connected(broker: PrivateBroker) -> None:

@@ -102,7 +102,10 @@ export const UNREGISTERED_COLUMNS = [
  */
 
 /** @param {Endpoint} endpoint */
-const endpointText = ({ address, port }) => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`);
+const endpointText = ({ address, port }) => {
+  if (!port) return address; // NATS does not say it
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+};
 
 /** @type {import('./table.js').Column<Takeover>[]} */
 export const TAKEOVER_COLUMNS = [

@@ -18,8 +18,8 @@ const accountShared = {
     const often = `${count} ${count === 1 ? 'time' : 'times'} within ten minutes`;
     const [first = '', second] = addresses;
     const text = second === undefined
-      ? `Two devices at ${first} use the account ${id}, or its one device loses its connection: its session was taken over ${often}, the last `
-        + `time from port ${out.port} by port ${now.port}.`
+      ? `Two devices at ${first} use the account ${id}, or its one device loses its connection: its session was taken over ${often}`
+        + `${out.port ? `, the last time from port ${out.port} by port ${now.port}` : ''}.`
       : `Two devices use the account ${id} and throw each other out: ${[first, second, ...addresses.slice(2, 4)].join(' and ')}, ${often}.`;
     return [{ subject: id, since, level, room, text: room === undefined ? text : `${text} It is the gateway in ${placeName(building, room, level)}.`,
       todo: 'Give each device an account of its own (`make account`), and the password of this one to none but its own device: '
