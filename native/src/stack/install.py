@@ -213,7 +213,9 @@ def _which(program: str) -> str | None:
 
 DEBIAN = "http://deb.debian.org/debian"
 DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-MOSQUITTO_NEEDS = ("build-essential", "cmake", "debian-archive-keyring", "dpkg-dev", "libcjson-dev", "libssl-dev")
+MOSQUITTO_NEEDS = ("build-essential", "cmake", "debian-archive-keyring", "dpkg-dev", "libcjson-dev", "libssl-dev",
+                   "mosquitto-clients")  # fmt: skip
+"""Packages for the build, and the clients that the docs use on PATH."""
 MOSQUITTO_WITHOUT = (
     "TESTS", "DOCS", "LIB_CPP", "CTRL_SHELL", "HTTP_API", "WEBSOCKETS", "PLUGIN_PERSIST_SQLITE", "PLUGIN_EXAMPLES",
     "PLUGIN_SPARKPLUG_AWARE",
