@@ -11,15 +11,21 @@ read_state=$(state)
 (
   # $$ becomes Mosquitto's process id by exec.
   applied "$read_state"
+  handles=
   while sleep "${LOOK_S:-0.5}" && kill -0 $$ 2>/dev/null; do
-    now=$(state)
-    [ "$now" = "$read_state" ] || while sleep 0.1 && [ "$now" != "$(state)" ]; do now=$(state); done # all of a change
-    # At its start Mosquitto reads the files before it catches the signal, which would end it until then.
-    if [ "$now" != "$read_state" ] && grep -q '^SigCgt:.*[13579bdf]$' /proc/$$/status; then
-      read_state=$now
-      kill -HUP $$
-      applied "$now"
+    # At its start Mosquitto reads the files before it handles signals, which would end it until then.
+    if [ -z "$handles" ]; then
+      ! grep -q '^SigCgt:.*[13579bdf]$' /proc/$$/status || handles=yes
+      continue
     fi
+    # 2.1 updates $SYS only if something wakes it in a second that ends with 0. The signal rotates log files; there are none.
+    kill -s RTMIN $$ 2>/dev/null || true
+    now=$(state)
+    [ "$now" != "$read_state" ] || continue
+    while sleep 0.1 && [ "$now" != "$(state)" ]; do now=$(state); done # until all of a change is there
+    read_state=$now
+    kill -HUP $$ 2>/dev/null || true
+    applied "$now"
   done
   rm -f mosquitto.applied
 ) &

@@ -92,6 +92,13 @@ def test_the_flows_read_which_connection_has_taken_a_session(running: PrivateBro
                 eventually(lambda: both.search(lines()), 10, "both lines, one after the other")
 
 
+def test_a_broker_with_nothing_to_do_reports_its_uptime_every_ten_seconds(broker: PrivateBroker) -> None:
+    """Mosquitto 2.1 by itself does so only if a message wakes it in the right second; losses would not be noticed."""
+    with broker.session("nodered") as flows:
+        flows.subscribe("$SYS/broker/uptime")
+        eventually(lambda: len(flows.received) >= 3, within_s=25, what="the retained one and two more")
+
+
 def test_a_right_that_is_taken_ends_while_the_client_stays_connected(broker: PrivateBroker) -> None:
     password = broker.accounts("add", "reader", "wallboard")
     with broker.session("wallboard", password) as reader, broker.session("nodered-publisher") as flows:
