@@ -3,9 +3,8 @@
 
     accounts.py --data .data/broker add gateway pi-lobby
 
-prints the new password once; the broker keeps only its hash. Mosquitto needs a restart for a change;
-`make account` does that; NATS' callout follows the files.
-Never send SIGHUP: Mosquitto 2.0 then drops messages for absent sessions and may crash.
+prints the new password once; the broker keeps only its hash. A running broker applies a change within two seconds and
+disconnects who has no account any more: for Mosquitto run.sh follows the files, for NATS its callout.
 """
 
 import argparse
@@ -82,8 +81,10 @@ def run(options: argparse.Namespace) -> None:
         sys.stderr.write(f"broker: {account} has this password; it is shown only now\n")
     if store.on_nats:
         sys.stderr.write("broker: NATS applies the change within two seconds\n")
+    elif store.wait_until_applied():
+        sys.stderr.write("broker: Mosquitto has applied the change\n")
     else:
-        sys.stderr.write("broker: restart Mosquitto to apply the change\n")
+        sys.stderr.write("broker: Mosquitto does not run; it applies the change at its start\n")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

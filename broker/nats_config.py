@@ -199,7 +199,7 @@ accounts {{
     users: [{{ nkey: {keys.system}, permissions: {{
       publish: ["$SYS.REQ.SERVER.PING.VARZ", "$SYS.REQ.SERVER.PING.JSZ", "$SYS.REQ.SERVER.PING.CONNZ",
         "$SYS.REQ.SERVER.*.KICK", "$SYS.REQ.SERVER.*.RELOAD"]
-      subscribe: "_INBOX.>"
+      subscribe: ["_INBOX.>", "$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT"]
     }} }}]
   }}
   # One account a site: the same topics and client ids, isolated, with streams of their own.

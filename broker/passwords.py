@@ -11,7 +11,7 @@ import secrets
 ITERATIONS = 101
 # An upper limit, so that a damaged number cannot block us.
 MAX_ITERATIONS = 1_000_000
-# As in Mosquitto 2.0.
+# As mosquitto_passwd of 2.0; 2.1 takes any length.
 SALT_BYTES = 12
 PASSWORD_BYTES = 24
 

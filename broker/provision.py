@@ -93,7 +93,6 @@ def render_listeners(
         lines += [
             "# For receivers. The client id becomes the username: no account can take over another's session.",
             f"listener {tls_port} {tls_bind}".rstrip(),
-            "# Debian's 2.0.11 counts a disconnect twice: the limit grows with time, up to the limit of open files.",
             f"max_connections {receivers}",
             "certfile tls/server.crt",
             "keyfile tls/server.key",

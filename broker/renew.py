@@ -3,7 +3,7 @@
 
     renew.py --data .data/broker
 
-A certificate keeps its names. `run.sh` restarts Mosquitto for a new one; Node-RED loads a new one while it runs.
+A certificate keeps its names. Mosquitto (by `run.sh`) and Node-RED load a new one while they run.
 Ends on SIGTERM.
 """
 

@@ -62,7 +62,7 @@ def check_id(account: str) -> None:
 def render_sessions(bound: Mapping[str, str]) -> str:
     """Configuration of Mosquitto's dynamic security plugin: client ids and password hashes of services (name -> hash).
 
-    Rights are in the ACL. Mosquitto 2.1 refuses a client that has no password here; 2.0 would ask the password file."""
+    Rights are in the ACL. Mosquitto refuses a client that has no password here."""
     denied = dict.fromkeys(("publishClientSend", "publishClientReceive", "subscribe", "unsubscribe"), False)
     clients = []
     for name, hashed in bound.items():

@@ -7,6 +7,7 @@
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from passwords import hash_password, matches
 from rights import RIGHTS, SERVICES, render_acl, with_second_telegraf
 
 SERVICES_ACL = Path(__file__).with_name("services.acl")
+APPLIED = "mosquitto.applied"
+"""Written by run.sh: which files a running Mosquitto has read."""
+APPLIED_WITHIN_S = 5.0
 NATS_ELSEWHERE = "elsewhere"
 """In the folder `nats`: this site's broker is a cluster with a folder of its own."""
 
@@ -91,6 +95,20 @@ class Store:
             "acl": render_acl(with_second_telegraf(SERVICES_ACL.read_text(), known), accounts),
         }
         return [name for name, text in files.items() if self.replace(self.folder / name, text)]
+
+    def wait_until_applied(self) -> bool:
+        """Wait until a running Mosquitto has read the accounts and rights; False if none runs, or it does not do so."""
+        deadline = time.monotonic() + APPLIED_WITHIN_S
+        while time.monotonic() < deadline:
+            try:
+                read = (self.folder / APPLIED).read_text().splitlines()
+                files = [(self.folder / name).stat() for name in ("passwords", "acl")]
+            except FileNotFoundError:
+                return False
+            if read[:2] == [f"{file.st_ino} {int(file.st_mtime)} {file.st_size}" for file in files]:
+                return True
+            time.sleep(0.05)
+        return False
 
     def replace(self, path: Path, text: str) -> bool:
         """Write ``text`` to ``path`` by rename; returns False if it was there already."""

@@ -29,7 +29,8 @@ const GUESSABLE = 20;
 const config = orRefuse(() => readConfig(process.env));
 process.env.MQTT_URL = config.mqttUrl; // flows.json reads it
 const trusted = orRefuse(() => createTrust(config));
-const clients = orRefuse(() => createClients(config));
+const hosts = createHosts(config.httpNames);
+const clients = orRefuse(() => createClients({ ...config, isAnswered: hosts.isAnswered }));
 const versions = path.join(config.userDir, 'building-versions');
 const building = orRefuse(() => startBuilding(config.buildingFile, versions, console.warn));
 if (config.apiKey.length < GUESSABLE) {
@@ -38,7 +39,6 @@ if (config.apiKey.length < GUESSABLE) {
 const sessions = createSessions(config, Date.now, {
   clientOf: clients.clientOf, file: path.join(config.userDir, 'sessions.json'),
 });
-const hosts = createHosts(config.httpNames);
 const hub = createHub();
 const httpsListener = config.httpsPort && createHttpsListener({ host: config.httpsHost, port: config.httpsPort, certFile: config.httpsCert,
   keyFile: config.httpsKey, clock: Date.now });
@@ -56,7 +56,7 @@ module.exports = {
 
   // no editor in production; false closes the admin API with it, which disableEditor would not
   httpAdminRoot: config.editor ? '/editor' : false,
-  httpAdminMiddleware: hosts.guard,
+  httpAdminMiddleware: [hosts.guard, clients.readProtocol],
   adminAuth: {
     type: 'credentials',
     users: async (name) => (name === config.adminUser ? admin : null),

@@ -1,11 +1,13 @@
 #!/bin/sh
 # Writes FILE (.env, mode 0600) with new secrets if it is missing, adds keys that a newer version needs, and refuses a
-# damaged file with the line's number. Used natively and with Compose.
+# damaged file with the line's number. A new key has the environment's value, if there is one: later commands then find the
+# same installation. Used natively and with Compose.
 # Usage: native/env.sh FILE
 set -eu
 file=$1
 umask 077
 fail() { printf 'error: %s\n' "$1" >&2; exit 2; }
+is_port() { case $1 in *[!0-9]* | ??????*) false ;; *) [ "$1" -ge 1 ] && [ "$1" -le 65535 ] ;; esac; }
 secret() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 
 secrets="SDA_API_KEY SDA_ADMIN_USER SDA_ADMIN_PASSWORD MQTT_TELEGRAF_PASSWORD MQTT_NODERED_PASSWORD MQTT_SIMULATOR_PASSWORD INFLUX_ADMIN_TOKEN"
@@ -27,8 +29,17 @@ fi
 chmod 600 "$target"
 [ -z "$(tail -c 1 "$target")" ] || echo >>"$target"
 
+per_run=" SIM BROKER STORES " # chosen for one start, or kept elsewhere
 set_default() { # key value: adds a missing key, above the values that native/compose derives
   ! grep -q "^$1=" "$target" || return 0
+  given=
+  case $per_run in *" $1 "*) ;; *) eval "given=\${$1:-}" ;; esac
+  # Who reads the file (a shell, Python, Compose) understands other characters, as in passwords, differently.
+  case $given in ' '* | *' ' | *[!A-Za-z0-9' '_./:,@%+=~-]*) given= ;; esac
+  if [ -n "$given" ]; then
+    case $1 in *_PORT) is_port "$given" || fail "$1=$given in the environment is not a port; give a number from 1 to 65535" ;; esac
+    set -- "$1" "$given"
+  fi
   if grep -q '^# Worked out' "$target"; then
     awk -v line="$1=$2" '/^# Worked out/ { print line } { print }' "$target" >"$target.kept" && mv "$target.kept" "$target"
   else

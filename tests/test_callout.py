@@ -9,6 +9,7 @@ from callout.admission import Accounts, Login, Refusal, admit
 from callout.directory import changed
 from callout.queue import MAX_BYTES, bounded
 from callout.subjects import Rights, permissions, rights_of, subject
+from callout.takeovers import TAKEN_OVER, Takeovers
 from nats_config import Broker, Listeners, Node, PublicKeys, Storage, render, render_cluster
 from passwords import hash_password
 
@@ -166,6 +167,35 @@ def test_figures_are_those_of_all_nodes_and_of_a_site() -> None:
     assert figures.topics(nodes[:1], [{}], "north")["$SYS/broker/store/messages/count"] == "0", (
         "nobody has connected yet"
     )
+
+
+def test_a_takeover_is_told_as_mosquitto_does_whichever_event_comes_first() -> None:
+    def event(host: str, number: int, reason: str = "", **more: str) -> dict[str, Any]:
+        client = {
+            "acc": "north",
+            "client_type": "mqtt",
+            "client_id": "gw-1",
+            "user": "gw-1",
+            "host": host,
+            "id": number,
+        }
+        return {"client": client | more, "reason": reason}
+
+    lines = [
+        "Client gw-1 [192.0.2.7:0] disconnected: session taken over.",
+        "New client connected from 192.0.2.8:0 as gw-1 (p0, c0, k0, u'gw-1').",
+    ]
+    found = Takeovers()
+    assert found.connected(event("192.0.2.7", 1)) == []
+    assert found.connected(event("192.0.2.8", 2)) == []
+    assert found.disconnected(event("192.0.2.7", 1, TAKEN_OVER)) == lines
+    assert found.disconnected(event("192.0.2.8", 2, "Client Closed")) == []
+    assert found.disconnected(event("192.0.2.8", 2, TAKEN_OVER, acc="south")) == [], "another site's"
+    assert found.connected(event("192.0.2.8", 2, client_type="nats")) == []
+    other = Takeovers()
+    other.connected(event("192.0.2.7", 1))
+    assert other.disconnected(event("192.0.2.7", 1, TAKEN_OVER)) == []
+    assert other.connected(event("192.0.2.8", 2)) == lines
 
 
 def _store(sites: dict[str, list[int]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest.private_broker import PrivateBroker, private_broker, run_tool
+from ingest.private_broker import ENVIRONMENT, PrivateBroker, private_broker, run_tool
 from stack.layout import ROOT, compose_program
 from stack.processes import processes
 from stack.settings import Settings, load
@@ -85,7 +85,9 @@ def test_a_broker_that_has_not_read_its_files_is_found_by_its_pid_file(tmp_path:
     with private_broker(tmp_path / "broker") as broker:
         assert newer(broker) == ""
         assert run_tool("broker/accounts.py", "--data", broker.folder, "add", "phone", "17").returncode == 0
-        assert newer(broker).split() == ["passwords", "acl"]
+        assert newer(broker) == "", "run.sh follows these"
+        broker.provision(environment=ENVIRONMENT | {"MQTT_NODERED_PASSWORD": "another"})
+        assert newer(broker).split() == ["sessions.json"]
         broker.restart()
         assert newer(broker) == ""
 

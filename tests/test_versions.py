@@ -24,6 +24,7 @@ SPOKEN = {
     r"Node-RED \*{0,2}v?(\d+\.\d+\.\d+)": "NODE_RED_VERSION",
     r"Dashboard \*{0,2}v?(1\.\d+\.\d+)": "DASHBOARD_VERSION",
     r"eclipse-mosquitto:([\w.-]*\w)": "MOSQUITTO_IMAGE_VERSION",
+    r"^Versions stand in .*?Mosquitto (\d+\.\d+) ": "MOSQUITTO_SERIES",
 }
 
 
@@ -35,6 +36,10 @@ def test_compose_runs_the_pinned_image(service: str, image: str) -> None:
 def test_compose_pins_every_image() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     assert all(re.search(r":\d", service["image"]) for service in services.values())
+
+
+def test_natively_and_in_compose_mosquitto_is_of_one_series() -> None:
+    assert VERSIONS["MOSQUITTO_IMAGE_VERSION"].startswith(f"{VERSIONS['MOSQUITTO_SERIES']}.")
 
 
 def test_the_proxy_is_the_pinned_image() -> None:
@@ -95,5 +100,5 @@ def test_native_build_requires_the_pinned_module(module: str, requirement: str) 
 def test_docs_speak_of_the_pinned_versions(page: Path) -> None:
     text = page.read_text()
     for pattern, key in SPOKEN.items():
-        for found in re.findall(pattern, text):
+        for found in re.findall(pattern, text, re.MULTILINE):
             assert found == VERSIONS[key], f"{page} says {found} where {key} is {VERSIONS[key]}"

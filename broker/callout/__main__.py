@@ -5,6 +5,7 @@ PYTHONPATH=broker python -m callout --data .data/broker --port 4222 --mqtt-port 
 
 import argparse
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -12,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import nats
 import nats.errors
@@ -23,7 +25,7 @@ from nats_keys import Keys, load
 from paho.mqtt.enums import CallbackAPIVersion
 from passwords import hash_password
 
-from . import claims, figures, queue
+from . import claims, figures, queue, takeovers
 from .admission import WRONG_PASSWORD, Accounts, Refusal, admit
 from .directory import Directory
 from .server import System, bound_queue
@@ -141,6 +143,12 @@ class Figures:
                 for topic, payload in figures.topics(nodes, stores, site).items():
                     publisher.publish(topic, payload, retain=True)
 
+    def publish_log(self, site: str, lines: list[str]) -> None:
+        """Publish lines as Mosquitto does those of its log."""
+        if publisher := self._publishers.get(site):
+            for line in lines:
+                publisher.publish(takeovers.TOPIC, line)
+
     async def bound_queues(self) -> None:
         """See to the bounds of the queues."""
         for site in self._sites.values():
@@ -159,6 +167,19 @@ def _publisher(site: str, port: int, password: str) -> mqtt.Client:
     client.connect_async("127.0.0.1", port)
     client.loop_start()
     return client
+
+
+async def _follow_takeovers(events: Client, published: Figures) -> None:
+    """Publish which connection has taken a session from which. One of the callouts does so."""
+    found = takeovers.Takeovers()
+
+    async def note(event: Msg, half: Callable[[Mapping[str, Any]], list[str]]) -> None:
+        data = json.loads(event.data)
+        if lines := half(data):
+            published.publish_log(data["client"]["acc"], lines)
+
+    await events.subscribe(takeovers.CONNECTED, cb=partial(note, half=found.connected))
+    await events.subscribe(takeovers.DISCONNECTED, queue="takeovers", cb=partial(note, half=found.disconnected))
 
 
 async def every(pause_s: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -222,10 +243,12 @@ async def serve(options: argparse.Namespace) -> None:
         asked = await connect(keys.callout, "callout")
         await asked.subscribe("$SYS.REQ.USER.AUTH", queue="callout", cb=callout.answer)
         await asked.flush()
-        system = System(await connect(keys.system, "system"), options.nodes)
+        events = await connect(keys.system, "system")
+        system = System(events, options.nodes)
         sites = {site: await connect(keys.sites[site], site) for site in folders}
         published = Figures(system, sites, options.mqtt_port, keys.figures_password, options.queue_bytes)
         stack.callback(published.close)
+        await _follow_takeovers(events, published)
         revocation = Revocation(system, callout.sites, options.data / "tls" / "server.crt")
         await revocation.check_connections()
         work = [

@@ -6,6 +6,7 @@ const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { Learning } = require('./devices/learned/learning');
+const { createTakeovers } = require('./devices/takeovers');
 const { eventOf } = require('./outbox/messages');
 const { createValidation } = require('./intake/validation');
 const { createNewestFirst } = require('./intake/newest-first');
@@ -41,6 +42,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
     located_later: 0 };
   const beacons = createBeacons();
   const gateways = createGateways();
+  const takeovers = createTakeovers();
   const results = createResults(outbox, recentEvents, knownPeople.note, publishedPresences.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
@@ -170,9 +172,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
     buildingFaults: () => buildingFaults,
     startedMs, learnedVersions, learning,
     counters: () => ({ ...counters }),
-    beacons,
-    gateways,
-    simulated,
+    beacons, gateways, takeovers, simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
     refusals: validation.refusals,

@@ -1,5 +1,6 @@
 'use strict';
 
+const { LOG_TOPIC } = require('../lib/devices/takeovers');
 const { showBadge } = require('../lib/shared/badge');
 const { StoreUnavailable } = require('../lib/store/influx');
 
@@ -8,8 +9,8 @@ const RESTORED_MS = 24 * 3_600_000;
 const RETRY_MS = 10_000;
 
 module.exports = function register(RED) {
-  /** Takes status and health of gateways and sends which come and go; reads the last reading of each beacon before the start from the
-   * database. */
+  /** Takes status and health of gateways and sends which come and go; takes the broker's log, for devices that share an account;
+   * reads the last reading of each beacon before the start from the database. */
   function SdaDevices(definition) {
     RED.nodes.createNode(this, definition);
     const { site, store } = RED.nodes.getNode(definition.site);
@@ -33,6 +34,11 @@ module.exports = function register(RED) {
 
     this.on('input', (message, send, done) => {
       const nowMs = Date.now();
+      if (message.topic === LOG_TOPIC) {
+        site.takeovers.handleLine(message.payload.toString(), nowMs);
+        done();
+        return;
+      }
       const status = site.gateways.handleMessage(message, site.building(), nowMs);
       if (status) {
         site.setGateway(status.gateway, status.up, nowMs);

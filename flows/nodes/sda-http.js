@@ -37,7 +37,7 @@ module.exports = function register(RED) {
       site, store, rebuild, knownSeed, recordings, editor, pictures, alerts, sessions, trusted, version,
       telemetry: createTelemetry(store, Date.now),
       reload: reloader.checkNow,
-      clientOf: clients.clientOf,
+      clientOf: clients.clientOf, hostsOf: clients.hostsOf, readProtocol: clients.readProtocol,
       clock: Date.now,
       dashboardPath: definition.dashboardPath,
       health: health.report,

@@ -9,6 +9,7 @@ const fc = require('./support/fast-check');
 const { createAlerts } = require('../lib/alerts');
 const { createAlertList, ENDED_KEPT_MS, START_MS } = require('../lib/alerts/alert-list');
 const { ALERTS_MAX } = require('../lib/alerts/capacity');
+const { createTakeovers } = require('../lib/devices/takeovers');
 const { KINDS } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createBeacons } = require('../lib/devices/beacons');
@@ -38,7 +39,7 @@ function house(change = () => {}) {
   const data = smallBuilding();
   change(data);
   const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
-    presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, live: { status: 'up' }, clock: { status: 'up' },
+    takeovers: createTakeovers(), presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, live: { status: 'up' }, clock: { status: 'up' },
     losses: { status: 'up' }, certificates: [] };
   const list = createAlertList(KINDS, T - START_MS);
   return { facts, list,
@@ -331,7 +332,7 @@ test('a receiver that measures no RSSI has an alert; one with unknown ones among
 
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
-    ['battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_lost',
+    ['account_shared', 'battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_lost',
       'messages_refused', 'overloaded', 'room_crowded', 'sda_lost']);
 });
 

@@ -86,7 +86,10 @@ test('a change needs to know what it changes', async (t) => {
   assert.match(body.error, /was changed meanwhile by SDA_API_KEY \(version 2\)/);
   assert.equal(now, await etag());
   assert.equal(site.building().name, 'One');
-  assert.equal((await call('PUT', 'building', named('Two'), { 'if-match': '*' })).status, 412, 'whatever it is, nobody has seen it');
+  assert.equal((await call('PUT', 'building', named('Two'), { 'if-match': `"${'0'.repeat(32)}", W/"${'1'.repeat(32)}"` })).status, 412);
+  assert.equal((await call('PUT', 'building', named('Two'), { 'if-match': `"${'0'.repeat(32)}", W/${now}` })).status, 200, 'one of several');
+  assert.equal((await call('PUT', 'building', named('Three'), { 'if-match': '*' })).status, 200, 'a change of whatever there is');
+  assert.equal((await call('PUT', 'building', named('Four'), { 'if-match': 'x' })).status, 412);
 });
 
 test('every fault is reported with its JSON pointer, and nothing changes', async (t) => {

@@ -1,11 +1,12 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { EventEmitter } = require('node:events');
+const { EventEmitter, once } = require('node:events');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
+const express = require('express');
 const { createSessions } = require('../lib/access/sessions');
 
 const ACCOUNTS = { adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' };
@@ -128,3 +129,22 @@ function cookieOf(sessions, session) {
   response.writeHead(200);
   return headers.get('Set-Cookie').map((one) => one.split(';')[0]).join('; ');
 }
+
+test('two installations on one host have cookies of their own, which outlive restarts', async (t) => {
+  const [one, other] = [restarting(t), restarting(t)];
+  /** What a browser has after it has logged in there. */
+  const cookiesOf = async (rig) => {
+    const app = express();
+    const sessions = rig.start();
+    app.get('/', sessions.readCookie, (request, response) => sessions.start(request, 'admin').then(() => response.end()));
+    const server = app.listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const answer = await fetch(`http://127.0.0.1:${server.address().port}/`);
+    return answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  };
+  const jar = [...await cookiesOf(one), ...await cookiesOf(other)];
+  assert.equal(new Set(jar.map((cookie) => cookie.split('=')[0])).size, 4, 'two each, one signs the other');
+  const request = () => ({ headers: { cookie: jar.join('; ') } });
+  for (const rig of [one, other]) assert.equal(rig.start().loggedIn(request())?.role, 'admin', 'after a restart, beside the other');
+});

@@ -54,6 +54,31 @@ def test_environment_overrides_the_file(tmp_path: Path) -> None:
     assert load(tmp_path / ".env", {"HTTP_PORT": "18800", "UNRELATED": "x"})["HTTP_PORT"] == "18800"
 
 
+def test_what_the_environment_says_at_first_is_kept_for_later_commands(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    first = {
+        "HTTP_PORT": "18800", "MQTT_PORT": "18830", "MQTTS_PORT": "18883", "MQTT_READERS_PORT": "18884",
+        "INFLUX_PORT": "18086", "TELEGRAF_PORT": "18088", "SPOOL_PORT": "18087", "READINGS_PORT": "18089",
+        "NATS_PORT": "14222", "HTTPS_PORT": "18443",
+        "HTTP_NAMES": "a.example,b.example", "DATA_DIR": str(tmp_path / "da ta"), "SDA_ADMIN_PASSWORD": "a/b+c=",
+    }  # fmt: skip
+    load(file, first | {"SIM": "0", "SDA_VIEWER_PASSWORD": "w $x 'y' #z", "UNRELATED": "x"})
+    later = load(file, {})
+    assert {key: later[key] for key in first} == first
+    assert later["SIM"] == ""
+    assert "$x" not in file.read_text(), "what readers of the file would understand differently"
+    assert "UNRELATED" not in file.read_text()
+    assert load(file, {"HTTP_PORT": "18801"})["HTTP_PORT"] == "18801"
+    assert load(file, {})["HTTP_PORT"] == "18800", "a later value is for its own command"
+
+
+@pytest.mark.parametrize("value", ["http", "0", "65536", "70000", "999999999999", "-1", "18.80"])
+def test_a_port_of_the_environment_that_is_none_leaves_no_file(tmp_path: Path, value: str) -> None:
+    with pytest.raises(StackError, match=r"HTTP_PORT=.* is not a port; give a number"):
+        load(tmp_path / ".env", {"HTTP_PORT": value})
+    assert load(tmp_path / ".env", {})["HTTP_PORT"] == "1880"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -40,8 +40,29 @@ def test_missing_rights_for_apt_give_the_command_to_run(monkeypatch: pytest.Monk
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setenv("PATH", str(_fake_sudo_that_refuses()))
     part = next(part for part in install.run_parts() if part.title.startswith("Mosquitto"))
-    with pytest.raises(StackError, match="apt-get install mosquitto mosquitto-clients"):
+    with pytest.raises(StackError, match=r"apt-get install build-essential cmake .*libssl-dev"):
         part.install(Shell(Path("/dev/null")))
+
+
+@pytest.mark.parametrize(("version", "taken"), [("2.1.9", True), ("2.0.11", False), ("2.10.0", False)])
+def test_the_systems_mosquitto_is_used_if_it_is_of_the_series(
+    version: str, taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    program = tmp_path / "mosquitto"
+    program.write_text(f"#!/bin/sh\necho mosquitto version {version}\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(install, "_which", lambda _: str(program))
+    assert install.mosquitto_folder() == (tmp_path if taken else cache / "mosquitto-2.1" / "bin")
+
+
+def test_a_source_of_another_series_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    cache.mkdir()
+    monkeypatch.setattr(install, "_apt_install", lambda *_: [])
+    monkeypatch.setattr(install, "_debian_source", lambda *_: tmp_path / "mosquitto-2.2.0")
+    part = next(part for part in install.run_parts() if part.title.startswith("Mosquitto"))
+    with pytest.raises(StackError, match=r"forky has mosquitto-2.2.0; MOSQUITTO_SERIES is 2.1"):
+        part.install(Shell(tmp_path / "log"))
+    assert list(cache.iterdir()) == []
 
 
 def test_failed_command_shows_its_output_and_its_log(tmp_path: Path) -> None:

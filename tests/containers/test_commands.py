@@ -41,12 +41,12 @@ def test_simulator_plays_and_asks_beside_node_red(clone: Installation) -> None:
 def test_account_says_what_is_true(clone: Installation) -> None:
     printed = clone.make("account", ARGS="add gateway pi-1")
     assert account_in(printed)
-    assert "Mosquitto is up again with the change" in printed
+    assert "Mosquitto has applied the change" in printed
     assert "gateway\tpi-1" in clone.make("account", ARGS="list")
     refused = clone.tried("account", ARGS="add gateway pi-1")
     assert refused.returncode
     assert "pi-1 exists already, as a gateway" in refused.stdout
-    assert "Mosquitto is up again" not in refused.stdout
+    assert "applied the change" not in refused.stdout
     clone.make("account", ARGS="remove pi-1")
     eventually(clone.is_up, what="all of it is up again")
 

@@ -39,7 +39,7 @@ def test_up_down_up_loses_no_reading(fresh: Installation) -> None:
     # The broker keeps what comes for absent sessions: over an account, a stop and a start of everything.
     fresh.compose("stop", "telegraf", "node-red")
     fresh.publish("counted", password, batches(300, start_ms + 1000))
-    assert "Mosquitto is up again" in fresh.make("account", ARGS="add phone another")
+    assert "Mosquitto has applied the change" in fresh.make("account", ARGS="add phone another")
     fresh.publish("counted", password, batches(300, start_ms + 2000))
     fresh.make("down")
     assert fresh.containers() == {}

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import serious_faults, session_of
 from support.building import Building
+from support.doubles import ADDRESSES, doubles
 from support.keys import admin
 from support.running import RunningStack
 from support.stack_client import batch, eventually, now_ms, publish
@@ -245,19 +246,35 @@ def test_an_unregistered_beacon_can_be_placed_or_assigned(devices: Callable[...,
     expect(page.get_by_role("heading", name=f"Beacon {STRANGER}")).to_be_visible(timeout=SOON_MS)
 
 
+def test_two_devices_with_one_account_are_shown_with_both_addresses(
+    devices: Callable[..., Page], stack: RunningStack
+) -> None:
+    password = stack.command("account", "add", "gateway", "shown-twice").strip()
+    with doubles(stack, "shown-twice", password):
+        reported = alert(devices(), "account_shared:shown-twice")
+        for address in ADDRESSES:
+            expect(reported).to_contain_text(address)
+        page = devices("accounts")
+        for address in ADDRESSES:
+            expect(row(page, "shown-twice")).to_contain_text(address, timeout=SOON_MS)
+        expect(row(page, "shown-twice").locator(".shared")).to_have_text("used by two devices", timeout=SOON_MS)
+        assert serious_faults(page) == []
+    stack.command("account", "remove", "shown-twice")
+
+
 def test_axe_finds_no_serious_fault(devices: Callable[..., Page], stack: RunningStack) -> None:
     id_ = refused(stack, "axe")
     publish(stack, ("gateway/gw-unlisted/readings", batch((STRANGER, -55))))
-    for tab in ("alerts", "gateways", "beacons", "people", "strangers"):
+    for tab in ("alerts", "gateways", "beacons", "people", "accounts", "strangers"):
         page = devices(tab)
-        shown = alert(page, id_) if tab == "alerts" else page.locator("tbody tr").first
+        shown = alert(page, id_) if tab == "alerts" else page.locator("tbody tr, p.wait").first
         expect(shown).to_be_visible(timeout=SOON_MS)
         assert serious_faults(page) == [], tab
 
 
 def test_the_page_fits_a_phones_width(devices: Callable[..., Page], stack: RunningStack) -> None:
     publish(stack, ("gateway/gw-unlisted/readings", json.dumps(batch((STRANGER, -55)))))
-    for tab in ("alerts", "gateways", "beacons", "people", "strangers"):
+    for tab in ("alerts", "gateways", "beacons", "people", "accounts", "strangers"):
         page = devices(tab)
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.querySelector('.sda').scrollWidth <= innerWidth"), tab

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import ssl
 import stat
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from ingest.private_broker import PrivateBroker
+from ingest.private_broker import PrivateBroker, private_broker
 from stack.layout import ROOT
 from support import web
 from support.certificates import DAY_S, resign, shown_days
@@ -40,40 +39,38 @@ def test_the_certificates_expiry_is_a_metric(stack: RunningStack) -> None:
 def test_a_running_stack_renews_and_uses_its_certificate(stack: RunningStack) -> None:
     broker = stack.data_dir / "broker"
     authority = (broker / "tls" / "ca.crt").read_bytes()
+    pid = stack.pid("mosquitto")
 
     def shown() -> float:
-        try:
-            return shown_days(stack.ports.mqtts, broker / "tls" / "ca.crt")
-        except OSError:  # Mosquitto is restarting
-            return 0
+        return shown_days(stack.ports.mqtts, broker / "tls" / "ca.crt")
 
     resign(broker / "tls", days=29)
-    stack.stop("mosquitto")
-    stack.start("mosquitto")
-    assert shown() == pytest.approx(29, abs=1)
+    eventually(
+        lambda: shown() == pytest.approx(29, abs=1), within_s=10, what="a broker with the certificate that ends soon"
+    )
     stack.stop("certificates")
     stack.start("certificates")  # it checks at its start and every day
     eventually(lambda: shown() > 300, within_s=60, what="a broker with the new certificate")
     assert (broker / "tls" / "ca.crt").read_bytes() == authority
+    assert stack.pid("mosquitto") == pid
     stack.wait_until_healthy()
 
 
-def test_a_renewed_certificate_stops_mosquitto_cleanly_for_a_restart(tmp_path: Path) -> None:
-    broker = PrivateBroker(tmp_path / "broker")
-    broker.provision()
-    resign(broker.folder / "tls", days=29)
-    command = ["sh", str(ROOT / "broker" / "run.sh"), "mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
-    environment = {**os.environ, "CERTIFICATE_LOOK_S": "0.2"}
-    with subprocess.Popen(command, cwd=broker.folder, env=environment, stderr=subprocess.DEVNULL) as running:
-        eventually((broker.folder / "mosquitto.pid").exists, what="Mosquitto")
-        assert int((broker.folder / "mosquitto.pid").read_text()) == running.pid
-        watcher = psutil.Process(running.pid).children()
-        assert running.poll() is None
-        with subprocess.Popen([*RENEW, "--data", str(broker.folder)]) as renewal:
-            assert running.wait(20) == 0
-            renewal.send_signal(signal.SIGTERM)
+def test_mosquitto_loads_a_renewed_certificate_and_keeps_its_connections(tmp_path: Path) -> None:
+    with private_broker(tmp_path / "broker") as broker:
+        password = broker.accounts("add", "gateway", "pi-1")
+        authority = broker.folder / "tls" / "ca.crt"
+        with broker.session("pi-1", password, tls=True) as session:
+            resign(broker.folder / "tls", days=29)
+            eventually(lambda: shown_days(broker.tls_port, authority) < 30, within_s=10, what="the one that ends soon")
+            renew_once(broker.folder)
+            eventually(lambda: shown_days(broker.tls_port, authority) > 300, within_s=10, what="the new one")
+            session.publish("sda/v1/gateway/pi-1/health", payload=b"{}")
+            assert session.losses == []
+        watcher = psutil.Process(broker.pid).children()
+        broker.stop()
         assert psutil.wait_procs(watcher, 5)[1] == []
-    assert (broker.folder / "mosquitto.db").exists()
+        assert not (broker.folder / "mosquitto.applied").exists()
 
 
 def test_a_renewal_keeps_the_names_and_replaces_a_mismatched_key(tmp_path: Path) -> None:

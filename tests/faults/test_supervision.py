@@ -62,8 +62,6 @@ def reader(stack: RunningStack, *, keep: bool) -> Iterator[Session]:
 
 
 def test_absent_sessions_keep_their_messages_over_new_accounts_and_a_second_up(stack: RunningStack) -> None:
-    """A SIGHUP made Mosquitto 2.0 remove the rights of restored sessions."""
-
     def publish_one() -> bytes:
         message = batch(("E7B0C5F00001", -70))
         publish(stack, ("phone/absent/readings", message))
@@ -81,6 +79,7 @@ def test_absent_sessions_keep_their_messages_over_new_accounts_and_a_second_up(s
     assert health.broker("127.0.0.1", stack.ports.mqtt, "supervised-1", password).up
     sent.append(publish_one())
     stack.command("account", "remove", "supervised-1")
+    assert stack.pid("mosquitto") == pid
     assert not health.broker("127.0.0.1", stack.ports.mqtt, "supervised-1", password).up
     sent.append(publish_one())
     with reader(stack, keep=True) as after:

@@ -12,6 +12,7 @@ from typing import Any
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
+from stack.install import mosquitto_program
 from stack.layout import ROOT, nats_program
 from support.stack_client import end, eventually
 from unused_ports import unused_ports
@@ -109,12 +110,16 @@ class PrivateBroker:
         return done.stdout
 
     def accounts(self, *arguments: str) -> str:
-        """Output of accounts.py: for add and rotate the new password. A running broker is restarted for the change."""
+        """Output of accounts.py: for add and rotate the new password. A running broker has applied the change."""
         done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
         assert done.returncode == 0, done.stderr
-        if self._process is not None and arguments[0] != "list":
-            self.restart()
         return done.stdout.strip()
+
+    @property
+    def pid(self) -> int:
+        """Of the broker that runs."""
+        assert self._process is not None
+        return self._process.pid
 
     def kill(self) -> None:
         """SIGKILL the broker."""
@@ -125,7 +130,8 @@ class PrivateBroker:
 
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
-            command = [*self._limited, "mosquitto", "-c", str(ROOT / "broker" / "mosquitto.conf")]
+            run = ["sh", str(ROOT / "broker" / "run.sh"), mosquitto_program()]
+            command = [*self._limited, *run, "-c", str(ROOT / "broker" / "mosquitto.conf")]
             self._process = subprocess.Popen(command, cwd=self.folder, stderr=log)
         eventually(self._listens, what="Mosquitto")
 
@@ -188,12 +194,6 @@ class PrivateNats(PrivateBroker):
 
     def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
         return super().provision("--nats-port", str(self.nats_port), *more, environment=environment)
-
-    def accounts(self, *arguments: str) -> str:
-        """As of Mosquitto, without a restart."""
-        done = run_tool("broker/accounts.py", "--data", self.folder, *arguments)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
 
     def start(self) -> None:
         self.launch()

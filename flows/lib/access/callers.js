@@ -24,7 +24,7 @@ const { ApiError } = require('../http/errors');
  * @property {string} [onBehalfOf] the caller whose question it passes on
  * @typedef {{apiKey: string, trusted: (address: string|undefined) => boolean, clock: () => number,
  *   keys: Pick<import('./keys').Keys, 'find'>,
- *   clientOf?: import('./clients').Clients['clientOf'],
+ *   clientOf?: import('./clients').Clients['clientOf'], hostsOf?: import('./clients').Clients['hostsOf'],
  *   sessions: Pick<ReturnType<typeof import('./sessions').createSessions>, 'loggedIn'>}} Context
  */
 
@@ -34,7 +34,7 @@ const OF_TRUST = new Set(TRUSTED_RIGHTS);
 const OF_VIEWER = new Set(VIEWER_RIGHTS);
 
 /** @param {Context} context */
-function createCallers({ apiKey, trusted, clock, keys, sessions, clientOf = DIRECT.clientOf }) {
+function createCallers({ apiKey, trusted, clock, keys, sessions, clientOf = DIRECT.clientOf, hostsOf = DIRECT.hostsOf }) {
   const attempts = createAttempts();
 
   /**
@@ -67,7 +67,7 @@ function createCallers({ apiKey, trusted, clock, keys, sessions, clientOf = DIRE
 
   /** @param {import('express').Request} request @param {import('./clients').Client} client @returns {Caller|null} */
   function keyless(request, { address, credible }) {
-    if (ofForeignPage(request.headers)) return null;
+    if (ofForeignPage(request.headers, hostsOf(request))) return null;
     const login = sessions.loggedIn(request);
     if (login) {
       const readOnly = login.role === 'viewer';
@@ -81,12 +81,19 @@ function createCallers({ apiKey, trusted, clock, keys, sessions, clientOf = DIRE
 
 /**
  * Whether another site's page has made a browser send this: the browser's address earns that page no trust.
- * @param {import('node:http').IncomingHttpHeaders} headers
+ * @param {import('node:http').IncomingHttpHeaders} headers @param {readonly string[]} hosts under which the request was made
  */
-function ofForeignPage({ origin, host, 'sec-fetch-site': site }) {
+function ofForeignPage({ origin, 'sec-fetch-site': site }, hosts) {
   if (site === 'cross-site' || site === 'same-site') return true; // says so even where there is no Origin: an image, a link
   if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase();
+  const own = URL.parse(origin);
+  return own === null || !hosts.some((host) => isSameHost(own, URL.parse(`${own.protocol}//${host}`)));
 }
+
+/** URLs leave out a port that goes without saying: `name:443` of HTTPS is `name`. @param {URL} one @param {URL|null} other */
+const isSameHost = (one, other) => other !== null && one.port === other.port && withoutDot(one.hostname) === withoutDot(other.hostname);
+
+/** @param {string} name */
+const withoutDot = (name) => name.replace(/\.$/, '');
 
 module.exports = { createCallers, KEY_NEEDED };

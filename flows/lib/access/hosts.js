@@ -11,7 +11,8 @@ const { errorHandler } = require('../http/handlers');
  * @typedef {ReturnType<typeof createHosts>} Hosts
  */
 
-const HOST = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/;
+/** The final dot of a name that is written as a whole names the same host. */
+const HOST = /^(?:\[([^\]]*)\]|([^:[\]]*?)\.?)(?::\d*)?$/;
 const MISDIRECTED = 421;
 
 /** @param {readonly string[]} names in lower case @param {string} [setting] where they are listed */

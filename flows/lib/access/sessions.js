@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { randomUUID, scryptSync } = require('node:crypto');
+const { randomBytes, randomUUID, scryptSync } = require('node:crypto');
 const { setTimeout: sleep } = require('node:timers/promises');
 const cookieSession = require('cookie-session');
 const { createAttempts } = require('./attempts');
@@ -17,7 +17,9 @@ const SESSION_MS = Object.freeze({ admin: 12 * 3600 * 1000, viewer: 30 * 24 * 36
 
 /** A timer cannot wait for thirty days. */
 const POLL_MS = 60_000;
-const COOKIE = 'sda_session';
+/** With the name of the installation: a browser sends cookies of a host to all its ports. */
+const COOKIE = 'sda_session_';
+const INSTALLATION = /^[0-9a-f]{8}$/;
 /** More than this are a program that logs in each time. */
 const SESSIONS = 10_000;
 /** An answer that takes no cookie: a wrong signature has one set, which must not throw where there is no answer. */
@@ -37,10 +39,13 @@ const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () 
 function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassword = '' }, clock = Date.now,
   { clientOf = DIRECT.clientOf, attempts = createAttempts(), file = null, warn = console.warn } = {}) {
   const secret = scryptSync(JSON.stringify([adminPassword, viewerPassword]), 'sda-locator session cookie', 32).toString('hex');
-  const readCookie = cookieSession({ name: COOKIE, keys: [secret], maxAge: SESSION_MS.viewer, httpOnly: true, sameSite: 'lax' });
   const stateFile = createStateFile(file, warn);
+  const kept = stateFile.read();
+  const installation = INSTALLATION.test(kept?.installation) ? kept.installation : randomBytes(4).toString('hex');
+  const cookie = COOKIE + installation;
+  const readCookie = cookieSession({ name: cookie, keys: [secret], maxAge: SESSION_MS.viewer, httpOnly: true, sameSite: 'lax' });
   /** @type {Map<string, number>} sessions that there are → end of their life, epoch ms; the oldest first */
-  const live = new Map(recordsOf(stateFile.read()));
+  const live = new Map(recordsOf(kept));
   /** @type {Map<string, Set<{disconnect: (close: boolean) => void}>>} open dashboard sockets by session */
   const sockets = new Map();
   /** @type {NodeJS.Timeout|undefined} */
@@ -91,7 +96,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
    * @returns {{user: string, role: Role}|null}
    */
   function loggedIn(request) {
-    if (!request.headers.cookie?.includes(COOKIE)) return null;
+    if (!request.headers.cookie?.includes(cookie)) return null;
     /** @type {Session|null} */
     let session = null;
     readCookie(request, NOWHERE, () => { session = sessionOf(request); });
@@ -127,7 +132,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
   /** What cannot be written now is tried again. */
   async function save() {
     clearTimeout(again);
-    if (await stateFile.write({ v: 1, sessions: [...live].map(([id, until]) => ({ id, until_ms: until })) })) return;
+    if (await stateFile.write({ v: 1, installation, sessions: [...live].map(([id, until]) => ({ id, until_ms: until })) })) return;
     again = setTimeout(save, POLL_MS);
     again.unref();
   }

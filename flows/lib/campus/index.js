@@ -43,7 +43,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
   const prometheus = createPrometheus(figures, version);
   const http = createHttpFigures(prometheus.latencies);
   const hosts = createHosts(config.hostNames, 'host_names of campus.toml');
-  const clients = createClients({ trustedProxies: config.trustedProxies }, 'trusted_proxies of campus.toml');
+  const clients = createClients({ trustedProxies: config.trustedProxies, isAnswered: hosts.isAnswered }, 'trusted_proxies of campus.toml');
   const nets = { trustedNets: config.trustedNets, httpBind: config.bind, bridgeAddress: null };
   const trusted = createTrust(nets, 'trusted_nets of campus.toml');
   const keys = createKeys({ file: path.join(config.dataDir, KEY_FILE), clock, logger: { log: log.info, warn: log.warn } });
@@ -66,8 +66,8 @@ function createCampus(config, { version, log, clock = Date.now }) {
   figures.add([{ name: 'campus_same_second', kind: 'counter', help: 'Locations left out, because another site has one of the same second',
     read: () => same }]);
 
-  const access = createAccess({ apiKey: '', trusted, clock, keys, sessions: logins, clientOf: clients.clientOf, limits, audit: NO_AUDIT,
-    log: log.error });
+  const access = createAccess({ apiKey: '', trusted, clock, keys, sessions: logins, clientOf: clients.clientOf, hostsOf: clients.hostsOf, limits,
+    audit: NO_AUDIT, log: log.error });
   const { requireRight } = access;
 
   /** @param {boolean} known whether the caller is; others learn which sites there are, not what is wrong with them */
@@ -85,7 +85,7 @@ function createCampus(config, { version, log, clock = Date.now }) {
   app.use(work.watch);
   app.set('trust proxy', clients.isProxy);
   app.use(hosts.guard);
-  app.use(createMiddleware({ metrics: http, pressure, log: log.error }));
+  app.use(createMiddleware({ metrics: http, readProtocol: clients.readProtocol, pressure, log: log.error }));
   app.all('/health', openToAll, allowMethods('GET', 'HEAD'), (request, response) => send(response, 200, health(access.known(request) !== null)));
   app.all('/metrics', requireRight(['presence', 'admin']), allowMethods('GET', 'HEAD'), (_request, response, next) => {
     prometheus.text().then((text) => response.set({ 'Content-Type': prometheus.contentType, 'Cache-Control': 'no-store' }).end(text)).catch(next);

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { scryptSync } = require('node:crypto');
+const { createHash, scryptSync } = require('node:crypto');
 const cookieSession = require('cookie-session');
 
 /**
@@ -13,7 +13,8 @@ const cookieSession = require('cookie-session');
 /** What the page reads. */
 const OVERVIEW = '/api/v1/sites';
 const RIGHT = /** @type {const} */ ('presence');
-const COOKIE = 'sda_campus';
+/** With the name of the campus: a browser sends cookies of a host to all its ports. */
+const COOKIE = 'sda_campus_';
 /** It may be a screen on a wall, as a viewer's login at a site. */
 const SESSION_MS = 30 * 24 * 3_600_000;
 /** An answer that takes no cookie back. */
@@ -22,7 +23,8 @@ const NOWHERE = /** @type {any} */ ({ getHeader: () => undefined, setHeader: () 
 /** @param {{secret: string, keys: Pick<import('../access/keys').Keys, 'records'>, clock: () => number}} deps */
 function createLogins({ secret, keys, clock }) {
   const signedWith = scryptSync(secret, 'sda-locator campus cookie', 32).toString('hex');
-  const readCookie = cookieSession({ name: COOKIE, keys: [signedWith], maxAge: SESSION_MS, httpOnly: true, sameSite: 'strict' });
+  const cookie = COOKIE + createHash('sha256').update(signedWith).digest('hex').slice(0, 8);
+  const readCookie = cookieSession({ name: cookie, keys: [signedWith], maxAge: SESSION_MS, httpOnly: true, sameSite: 'strict' });
 
   return {
     /** Middleware before `begin` and `end`. */
@@ -42,7 +44,7 @@ function createLogins({ secret, keys, clock }) {
      * @returns {{user: string, role: 'viewer'}|null} user: the key's name
      */
     loggedIn(request) {
-      if (request.path !== OVERVIEW || !request.headers.cookie?.includes(COOKIE)) return null;
+      if (request.path !== OVERVIEW || !request.headers.cookie?.includes(cookie)) return null;
       readCookie(request, NOWHERE, () => {});
       const { key, until } = request.session ?? {};
       const record = keys.records().find(({ id }) => id === key);

@@ -17,7 +17,7 @@ const { ApiError, badRequest } = require('./errors');
 
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
- * from, in `If-Match`, so that two editors do not overwrite each other.
+ * from, in `If-Match`, so that two editors do not overwrite each other; `*` is a change of whatever there is.
  * @typedef {{editor: import('../building/editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
  *   reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
  *   the changed file over now
@@ -72,7 +72,8 @@ const refused = (faults) => new ApiError(422, `the building has ${faults.length}
 async function seen({ editor }, ifMatch) {
   if (!ifMatch) throw new ApiError(428, 'If-Match is missing: send the ETag of the building that you have changed');
   const { digest } = await editor.current();
-  return ifMatch.replace(/^W\//, '') === etagOf(digest) ? digest : ''; // '': nobody's
+  const named = ifMatch.trim() === '*' || ifMatch.match(/"[^"]*"/g)?.includes(etagOf(digest)); // weak ones too: proxies weaken them
+  return named ? digest : ''; // '': nobody's
 }
 
 /**

@@ -29,13 +29,15 @@ const ANSWER_HEADERS = ['ETag', 'Retry-After', 'Allow', COMPLETE_UNTIL];
 const PREFLIGHT_MAX_AGE_S = 600;
 
 /**
- * @param {{metrics: {watch: import('express').RequestHandler}, corsOrigins?: string[], pressure?: import('../access/pressure').Pressure,
+ * @param {{metrics: {watch: import('express').RequestHandler}, readProtocol?: import('express').RequestHandler,
+ *   corsOrigins?: string[], pressure?: import('../access/pressure').Pressure,
  *   log: (message: string) => void}} context corsOrigins: whose pages may call, with a key
  * @returns {import('express').Router}
  */
-function createMiddleware({ metrics, corsOrigins = [], pressure, log }) {
+function createMiddleware({ metrics, readProtocol, corsOrigins = [], pressure, log }) {
   const router = express.Router();
   router.use(metrics.watch);
+  if (readProtocol) router.use(readProtocol);
   router.use(API_PATHS, compression({ threshold: GZIP_FROM }));
   if (corsOrigins.length > 0) {
     router.use(API_PATHS, cors({ origin: corsOrigins, methods: METHODS, allowedHeaders: REQUEST_HEADERS, exposedHeaders: ANSWER_HEADERS,

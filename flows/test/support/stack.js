@@ -16,7 +16,14 @@ const { piece } = require('./influx');
 const FLOWS = path.join(__dirname, '..', '..');
 /** As long as a program may take on a machine that other tests keep busy. */
 const BUSY_MS = 60_000;
-const SBIN = { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } }; // where Debian puts mosquitto
+/** Where `make up` has built Mosquitto, and where a system has its own. */
+const SBIN = { env: { ...process.env, PATH: `${mosquittoFolder()}:${process.env.PATH}:/usr/sbin` } };
+
+function mosquittoFolder() {
+  const [, series] = /^MOSQUITTO_SERIES=(.*)$/m.exec(fs.readFileSync(path.join(FLOWS, '..', 'native', 'versions.env'), 'utf8'));
+  const cache = process.env.SDA_CACHE || path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'sda-locator');
+  return path.join(cache, `mosquitto-${series}`, 'bin');
+}
 
 /** Wait until `look` gives something true, at most `limitMs`; its last error is in the message. */
 async function until(what, look, limitMs = BUSY_MS) {

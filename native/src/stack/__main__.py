@@ -11,7 +11,7 @@ from pathlib import Path
 from . import campus, campus_files, checks, install, scratch
 from .errors import StackError
 from .layout import ROOT, node_folder
-from .lifecycle import down, restart_broker, save_broker, status, up
+from .lifecycle import down, save_broker, status, up
 from .pipeline import wait_until_healthy, wait_until_located
 from .retained import clear_location
 from .settings import Settings, keep_broker, load
@@ -122,10 +122,7 @@ def _account(rest: list[str]) -> int:
     settings = load()
     broker = settings.data_dir / "broker"
     command: list[str | Path] = [sys.executable, ROOT / "broker" / "accounts.py", "--data", broker, *rest]
-    code = subprocess.run(command, check=False).returncode
-    if code == 0 and rest[:1] != ["list"]:
-        restart_broker(settings, report=lambda line: print(f"{line.strip()} again with the change", file=sys.stderr))
-    return code
+    return subprocess.run(command, check=False).returncode
 
 
 def _check(_: list[str]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .install import print_line, telegraf_program
+from .install import mosquitto_folder, print_line, telegraf_program
 from .layout import ROOT, cache_dir, compose_program, node_folder
 
 SHELL_SCRIPTS = (
@@ -209,7 +209,7 @@ def _run_package(name: str, arguments: list[str]) -> int:
 
 
 def _test_environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": f"{':'.join(str(ROOT / one) for one in TEST_PATHS)}"}
+    return _environment({"PYTHONPATH": f"{':'.join(str(ROOT / one) for one in TEST_PATHS)}"})
 
 
 def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:
@@ -233,7 +233,7 @@ def _run(one: Command, *, quiet: bool = False) -> str:
 
 
 def _environment(additional: Mapping[str, str]) -> dict[str, str]:
-    path = f"{node_folder()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{node_folder()}:{mosquitto_folder()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     own = {
         "PATH": path,
         "PYTHONDONTWRITEBYTECODE": "",

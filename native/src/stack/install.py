@@ -1,6 +1,7 @@
 """Installs every program that runs natively: from apt, Go and npm, into a cache outside the work tree."""
 
 import fcntl
+import functools
 import hashlib
 import importlib.util
 import os
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +31,14 @@ from .layout import (
 BUILD_SPACE_BYTES = 4 * 2**30
 """Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
 PROGRESS_EVERY_S = 15.0
-OWN_SERVICES = ("mosquitto", "nginx", "caddy", "haproxy")
+OWN_SERVICES = ("nginx", "caddy", "haproxy")
 """Packages that start a service."""
 REMEDIES = {
     "go": "install Go 1.24 or newer (Debian backports, or go.dev/dl)",
     "cargo": "install Rust with cargo (rustup.rs); InfluxDB's query engine needs it to build",
     "npm": "install Node.js with npm in any version (Debian: apt-get install nodejs npm); it fetches the right one",
     "cc": "install a C compiler (Debian: apt-get install build-essential)",
+    "apt-get": f"install Mosquitto {VERSIONS['MOSQUITTO_SERIES']} with this system's own packages",
     "openssl": "install openssl (Debian: apt-get install openssl); it makes the broker's certificate",
 }
 
@@ -174,26 +176,34 @@ def _atomic_folder(target: Path) -> Iterator[Path]:
 
 
 def _apt(title: str, program: str, *packages: str) -> Part:
-    def apt_install(shell: Shell) -> None:
-        sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-        allowed = not sudo or (
-            shutil.which("sudo") and not subprocess.run([*sudo, "true"], capture_output=True, check=False).returncode
-        )
-        if not allowed:
-            raise StackError(
-                f"{title} is missing and this user may not install packages; "
-                f"have it installed with: apt-get install {' '.join(packages)}"
-            )
-        if shutil.which("apt-get") is None:
-            raise StackError(f"{title} is missing and there is no apt-get; install it with this system's own packages")
-        environment = {"DEBIAN_FRONTEND": "noninteractive"}
-        shell(*sudo, "apt-get", "update", "-q", env=environment)
-        shell(*sudo, "apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=environment)
+    def install_it(shell: Shell) -> None:
+        sudo = _apt_install(shell, title, *packages)
         if program in OWN_SERVICES and Path("/run/systemd/system").exists():
             # Debian starts its own service on the usual port; this installation runs its own.
             shell(*sudo, "systemctl", "disable", "--now", program)
 
-    return Part(f"{title} (from apt)", (), lambda: _which(program) is not None, apt_install)
+    return Part(f"{title} (from apt)", (), lambda: _which(program) is not None, install_it)
+
+
+def _apt_install(shell: Shell, title: str, *packages: str) -> list[str]:
+    """Install packages from apt; returns the command prefix with which root's commands run."""
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if not packages:
+        return sudo
+    allowed = not sudo or (
+        shutil.which("sudo") and not subprocess.run([*sudo, "true"], capture_output=True, check=False).returncode
+    )
+    if not allowed:
+        raise StackError(
+            f"{title} is missing and this user may not install packages; "
+            f"have it installed with: apt-get install {' '.join(packages)}"
+        )
+    if shutil.which("apt-get") is None:
+        raise StackError(f"{title} is missing and there is no apt-get; install it with this system's own packages")
+    environment = {"DEBIAN_FRONTEND": "noninteractive"}
+    shell(*sudo, "apt-get", "update", "-q", env=environment)
+    shell(*sudo, "apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=environment)
+    return sudo
 
 
 def _which(program: str) -> str | None:
@@ -201,12 +211,93 @@ def _which(program: str) -> str | None:
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
+DEBIAN = "http://deb.debian.org/debian"
+DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+MOSQUITTO_NEEDS = ("build-essential", "cmake", "debian-archive-keyring", "dpkg-dev", "libcjson-dev", "libssl-dev",
+                   "mosquitto-clients")  # fmt: skip
+"""Packages for the build, and the clients that the docs use on PATH."""
+MOSQUITTO_WITHOUT = (
+    "TESTS", "DOCS", "LIB_CPP", "CTRL_SHELL", "HTTP_API", "WEBSOCKETS", "PLUGIN_PERSIST_SQLITE", "PLUGIN_EXAMPLES",
+    "PLUGIN_SPARKPLUG_AWARE",
+)  # fmt: skip
+"""What of Mosquitto nothing here uses."""
+
+
+def mosquitto_folder() -> Path:
+    """The folder with `mosquitto` and its clients, to be put first on PATH: the system's if it is of the series."""
+    own = _which("mosquitto")
+    return Path(own).parent if own and _is_of_series(own) else _built_mosquitto() / "bin"
+
+
 def mosquitto_program() -> str:
-    return _which("mosquitto") or "mosquitto"
+    return str(mosquitto_folder() / "mosquitto")
+
+
+@functools.cache
+def _is_of_series(program: str) -> bool:
+    said = subprocess.run([program, "-h"], capture_output=True, text=True, check=False).stdout
+    return said.startswith(f"mosquitto version {VERSIONS['MOSQUITTO_SERIES']}.")
+
+
+def _built_mosquitto() -> Path:
+    return cache_dir() / f"mosquitto-{VERSIONS['MOSQUITTO_SERIES']}"
 
 
 def _mosquitto() -> Part:
-    return _apt("Mosquitto", "mosquitto", "mosquitto", "mosquitto-clients")
+    """Mosquitto from the source package of a newer Debian, linked with the libraries of this system."""
+    series, suite = VERSIONS["MOSQUITTO_SERIES"], VERSIONS["MOSQUITTO_SUITE"]
+
+    def build(shell: Shell) -> None:
+        _apt_install(shell, f"What builds Mosquitto {series}", *_not_installed(MOSQUITTO_NEEDS))
+        target = _built_mosquitto()
+        with _atomic_folder(target) as folder, tempfile.TemporaryDirectory(dir=cache_dir()) as sources:
+            source = _debian_source(shell, Path(sources), "mosquitto", suite)
+            if not source.name.startswith(f"mosquitto-{series}."):
+                raise StackError(
+                    f"Debian's {suite} has {source.name}; MOSQUITTO_SERIES is {series} (native/versions.env)"
+                )
+            options = [f"-DWITH_{name}=OFF" for name in MOSQUITTO_WITHOUT]
+            shell("cmake", "-S", source, "-B", source / "built", "-DCMAKE_BUILD_TYPE=Release", *options,
+                  f"-DCMAKE_INSTALL_PREFIX={folder}", "-DCMAKE_INSTALL_SBINDIR=bin", "-DCMAKE_INSTALL_LIBDIR=lib",
+                  "-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib")  # fmt: skip
+            shell("cmake", "--build", source / "built", "--parallel")
+            shell("cmake", "--install", source / "built")
+
+    title = f"Mosquitto {series}, built from Debian's source (about 1 min)"
+    return Part(title, ("apt-get",), lambda: Path(mosquitto_program()).exists(), build)
+
+
+def _debian_source(shell: Shell, folder: Path, package: str, suite: str) -> Path:
+    """The unpacked source of `package` in Debian's `suite`, checked with the keys of Debian's archive.
+
+    It uses lists of its own, so that this system's package sources stay as they are."""
+    for part in ("state/lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True)
+    (folder / "sources.list").write_text(f"deb-src [signed-by={DEBIAN_KEYS}] {_debian_mirror()} {suite} main\n")
+    own = {
+        "Dir::State": folder / "state", "Dir::Cache": folder / "cache", "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
+        "Dir::State::status": "/var/lib/dpkg/status", "APT::Sandbox::User": "root", "Acquire::Retries": "3",
+    }  # fmt: skip
+    options = [part for name, value in own.items() for part in ("-o", f"{name}={value}")]
+    shell("apt-get", "update", "-q", *options)
+    shell("apt-get", "source", "-q", *options, f"{package}/{suite}", cwd=folder)
+    return next(path for path in folder.glob(f"{package}-*") if path.is_dir())
+
+
+def _debian_mirror() -> str:
+    """The mirror that this Debian uses; Debian's own on another system."""
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Origin: Debian"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    return next((uri for uri in listed if uri.rstrip("/").endswith("/debian")), DEBIAN)
+
+
+def _not_installed(packages: Sequence[str]) -> list[str]:
+    if shutil.which("dpkg-query") is None:
+        return list(packages)
+    command = ["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Package}\n", *packages]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    return [package for package in packages if f"installed {package}" not in listed]
 
 
 def haproxy_program() -> str:

@@ -54,7 +54,6 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
     check_building(settings)
     _end_second_sessions(settings, supervisor)
     provision_broker(settings)
-    _stop_outdated_broker(settings, supervisor)
     wanted = _wanted(settings, leave_out)
     supervisor.apply(wanted)
     first = [process.name for process in first_processes(settings)]
@@ -84,16 +83,6 @@ def _end_second_sessions(settings: Settings, supervisor: Supervisor) -> None:
         health.broker(*reach, user, settings["MQTT_TELEGRAF_PASSWORD"], client_id)
 
 
-def restart_broker(settings: Settings, report: Callable[[str], None] = print_line) -> None:
-    """Restart a running Mosquitto whose accounts, rights or certificate have changed since its start.
-
-    NATS' callout follows them while it runs."""
-    with lifecycle_lock(settings.data_dir):
-        supervisor = Supervisor(settings.data_dir)
-        if _stop_outdated_broker(settings, supervisor):
-            start(processes(settings)[0], supervisor, report)
-
-
 def save_broker(settings: Settings) -> None:
     """Make the broker write its snapshot now.
 
@@ -103,27 +92,6 @@ def save_broker(settings: Settings) -> None:
     if settings.on_nats or settings.on_cluster:
         return
     Supervisor(settings.data_dir).signal("mosquitto", signal.SIGUSR1)
-
-
-def _stop_outdated_broker(settings: Settings, supervisor: Supervisor) -> bool:
-    """Stop the broker cleanly if a file that it reads at its start is newer than that start.
-
-    Never SIGHUP: Mosquitto 2.0 then drops the rights of absent sessions, loses messages that it acknowledges for
-    them, corrupts its list of expiries, and may abort when a password was removed.
-    """
-    folder = settings.data_dir / "broker"
-    started = folder / "mosquitto.pid"
-    read = [
-        *(folder / name for name in ("passwords", "acl", "sessions.json")),
-        *(folder / "tls").glob("*.crt"),
-        *(folder / "listeners.d").iterdir(),
-    ]
-    if supervisor.info("mosquitto").get("statename") != "RUNNING":
-        return False
-    if started.exists() and all(file.stat().st_mtime_ns <= started.stat().st_mtime_ns for file in read):
-        return False
-    supervisor.stop("mosquitto")
-    return True
 
 
 def down(settings: Settings) -> None:

@@ -151,7 +151,8 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
     if stores not in {"", *STORES}:
         raise StackError(f"STORES={stores} is none of {', '.join(STORES)}: it is the number of InfluxDBs")
     command: list[str | Path] = ["sh", ROOT / "native" / "env.sh", env_file]
-    made = subprocess.run(command, env={**os.environ, "STORES": stores}, capture_output=True, text=True, check=False)
+    variables = {"PATH": os.environ["PATH"], **environment, "STORES": stores}
+    made = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if made.returncode:
         raise StackError(made.stderr.removeprefix("error: ").strip())
     try:

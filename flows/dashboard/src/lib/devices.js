@@ -95,9 +95,32 @@ export const UNREGISTERED_COLUMNS = [
   { key: 'count', title: 'Readings', value: ({ count }) => count, numeric: true },
 ];
 
+/**
+ * @typedef {{address: string, port: number}} Endpoint
+ * @typedef {{id: string, count: number, since: number, last_ms: number, shared: boolean, addresses: string[], thrown_out: Endpoint,
+ *   connected: Endpoint}} Takeover of the topic `devices`: an account whose session one connection took from another
+ */
+
+/** @param {Endpoint} endpoint */
+const endpointText = ({ address, port }) => {
+  if (!port) return address; // NATS does not say it
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+};
+
+/** @type {import('./table.js').Column<Takeover>[]} */
+export const TAKEOVER_COLUMNS = [
+  { key: 'id', title: 'Account', value: ({ id }) => id },
+  { key: 'shared', title: 'State', value: ({ shared }) => (shared ? 'used by two devices' : 'taken over') },
+  { key: 'connected', title: 'Connected from', value: ({ connected }) => endpointText(connected) },
+  { key: 'out', title: 'Thrown out', value: ({ thrown_out }) => endpointText(thrown_out) },
+  { key: 'count', title: 'Times in ten minutes', value: ({ count }) => count, numeric: true },
+  { key: 'last', title: 'Last', value: ({ last_ms }) => last_ms, numeric: true },
+];
+
 /** Titles of alerts by kind. @type {Record<string, string>} */
 export const ALERT_TITLES = {
   gateway_down: 'Gateway down',
+  account_shared: 'Account used by two devices',
   ingest_behind: 'Ingest behind',
   clock_behind: 'Clock behind',
   certificate_ending: 'Certificate ends',

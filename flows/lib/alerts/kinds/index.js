@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { accountShared } = require('./accounts');
 const { certificateEnding } = require('./certificate');
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
@@ -13,6 +14,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  * @property {import('../../devices/gateways').Gateways} gateways
  * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
  * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
+ * @property {Pick<import('../../devices/takeovers').Takeovers, 'list'>} takeovers
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
  * @property {Facts['presences']} [published] as they were published last; without: `presences`
  * @property {(staffId: string) => boolean} [isGone] whether somebody has left the building file, and nothing is told of them any more
@@ -37,7 +39,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  */
 
 /** @type {Kind[]} */
-const KINDS = [messagesLost, gatewayDown, clockBehind, overloaded, ingestBehind, certificateEnding, messagesRefused, beaconSilent,
-  batteryLow, roomCrowded, staffLost];
+const KINDS = [messagesLost, gatewayDown, accountShared, clockBehind, overloaded, ingestBehind, certificateEnding, messagesRefused,
+  beaconSilent, batteryLow, roomCrowded, staffLost];
 
 module.exports = { KINDS };

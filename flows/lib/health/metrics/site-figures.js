@@ -37,6 +37,8 @@ function siteFigures(site, clock) {
     { name: 'gateways', kind: 'gauge', label: 'state', help: 'Gateways of the building file by state', read: () => gatewaysBy(site, clock()) },
     { name: 'gateway_messages_refused', kind: 'counter', help: 'Messages about the state or health of gateways that were none',
       read: site.gateways.refused },
+    { name: 'session_takeovers', kind: 'counter', help: "Sessions at the broker that one connection took from another: two devices with one account, "
+      + 'or one that lost its connection unnoticed', read: site.takeovers.total },
     { name: 'gateway_dropped', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that gateways had collected and lost, as they report',
       read: site.gateways.lost },
     { name: 'outbox_waiting', kind: 'gauge', help: 'Messages to the broker that wait or are on their way',

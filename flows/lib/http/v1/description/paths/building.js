@@ -21,8 +21,9 @@ const ETAG = { ETag: { description: 'Of the building; the next change sends it a
 /** @param {any} responses */
 const tagged = (responses) => ({ ...responses, 200: { ...responses[200], headers: ETAG } });
 
-const IF_MATCH = { name: 'If-Match', in: 'header', required: true, description: 'The ETag of the building that this is a change of.',
-  schema: { type: 'string', pattern: '^(W/)?"[0-9a-f]{32}"$' } };
+const IF_MATCH = { name: 'If-Match', in: 'header', required: true,
+  description: 'The ETag of the building that this is a change of, several with commas between them, or `*`: of whatever building there is.',
+  schema: { type: 'string', pattern: '^(\\*|(W/)?"[0-9a-f]{32}"(, ?(W/)?"[0-9a-f]{32}")*)$' } };
 const VERSION = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 999_999_999 } };
 const file = { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Building' } } } };
 const OF_LIST = [{ ...IF_MATCH, required: false, description: `${IF_MATCH.description} Needed unless it is a dry run.` },
