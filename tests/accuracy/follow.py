@@ -171,7 +171,12 @@ def follow_all(plays: Iterable[Play]) -> Iterator[dict[str, Estimate]]:
         for play in plays:
             key = (id(play.building), play.schematic)
             start: dict[str, Any] = {"tick_ms": TICK_MS, "tunings": [dict(one) for one in play.tunings]}
-            start |= {"sure": play.sure, "rebuild": play.rebuild, "schematic": play.schematic, "taught_ms": play.taught_ms}
+            start |= {
+                "sure": play.sure,
+                "rebuild": play.rebuild,
+                "schematic": play.schematic,
+                "taught_ms": play.taught_ms,
+            }
             into.write(json.dumps(start if key == building else {**start, "building": play.building}) + "\n")
             building = key
             into.writelines(json.dumps(message) + "\n" for message in _messages(play))

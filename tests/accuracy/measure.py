@@ -87,7 +87,15 @@ def estimates(
     FollowError."""
     plays = [(one, phase) for one in recordings for phase in range(phases[one.mode])]
     found = follow_all(
-        Play(one.building, batches(one, phase), one.end_ms, tunings, sure=sure, schematic=one.schematic, taught_ms=one.taught_ms)
+        Play(
+            one.building,
+            batches(one, phase),
+            one.end_ms,
+            tunings,
+            sure=sure,
+            schematic=one.schematic,
+            taught_ms=one.taught_ms,
+        )
         for one, phase in plays
     )
     for one, _ in plays:
