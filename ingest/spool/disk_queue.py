@@ -53,7 +53,7 @@ class Space:
         self._queues.append(queue)
 
     def make(self, wanted: int, folder: Path) -> None:
-        """Drop the oldest segments until this many bytes fit on the disk of `folder`, or no queue has another segment."""
+        """Drop the oldest segments until so many bytes fit on the disk of `folder`, or no queue has another segment."""
         with self._lock:
             while self._is_short(wanted, folder):
                 by_size = sorted(self._queues, key=lambda queue: queue.size, reverse=True)

@@ -155,9 +155,7 @@ def test_a_bucket_that_is_half_dead_stops_no_other_and_is_told(
     eventually(lambda: ingest(house)["status"] == "up", within_s=60, what="up again")
 
 
-def test_history_goes_on_while_the_bucket_of_figures_takes_nothing(
-    house: RunningStack, way: Way, demo: Building
-) -> None:
+def test_history_goes_on_while_the_bucket_of_figures_takes_nothing(house: RunningStack, way: Way) -> None:
     """The heartbeat that proves locations to be stored does not go by that bucket."""
     house.wait_until_healthy()
     with faulty(way, "health", "500"):

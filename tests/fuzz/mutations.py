@@ -1,23 +1,162 @@
-"""Almost valid messages: good ones with one to four changes, most with few. A message is a function of seed and number."""
+"""Almost valid messages: good ones with one to four changes, most with few.
+
+A message is a function of seed and number.
+"""
 
 import json
 import random
 from collections.abc import Callable, Sequence
 
 CHANGES, THEIR_WEIGHTS = [1, 2, 3, 4], [8, 4, 2, 1]
-NUMBERS = [b"21.", b"-.5", b".5", b"-61.", b"-61.0", b"-61.00", b"1.e3", b"1e3", b"1E+05", b"1e-0", b"1e", b"e1", b"-", b"+1", b"01",
-           b"-01", b"-0", b"0.0", b"-0.0", b"00", b"0x1", b"1_0", b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"1e-999",
-           b"12345678901234567890", b"-61.00000000000000000001", b"0.1e1", b"1.5.5", b"1-2", b"--1", b"1e5.5", b"1e1e1",
-           b"-127", b"-128", b"-129", b"127", b"128", b"20", b"21", b"-126", b"-1", b"\xd9\xa3", b"\xef\xbc\x91"]  # fmt: skip
-WORDS = [b"true", b"false", b"null", b"True", b"None", b"nul", b"nulll", b"tru", b"undefined", b"{}", b"[]", b"[[]]", b'[{"a":1}]', b'""',
-         b'"x"', b'"a:b"', b'"a,b"', b'"{"', b'"\\""', b'"\\\\"', b'"\\u0041"', b'"\\ud800"', b'"\\ud83d\\ude00"', b'"\\u00"', b'"\\x41"',
-         b"'a'", b'"\\t"', b'"a\tb"', b'"\n"', b'"\x00"', b'"\x1f"', b'"\x7f"', b'"\xc3\xa4"', b'"\xff"', b'"\xc0\x80"', b'"\xed\xa0\x80"',
-         b'"\xf4\x90\x80\x80"', b'"\xe2\x80\xa8"', b'"\\/"', b'"\\b\\f\\n\\r"', b'"\\a"', b'"."', b'"1.5"', b'"a.b"', b'"21."',
-         b'"__proto__"', b'"constructor"']  # fmt: skip
-BETWEEN = [b" ", b"\t", b"\n", b"\r", b"\r\n", b"\f", b"\v", b"\x00", b"\x1c", b"\x85", b"\xc2\x85", b"\xc2\xa0", b"\xe2\x80\x83",
-           b"\xef\xbb\xbf", b"\\", b"/", b"//x\n", b"/**/", b"#", b";", b",", b",,", b":", b"=", b'"', b"'", b"{", b"}", b"[", b"]"]  # fmt: skip
-KEYS = [b"v", b"ts", b"readings", b"beacon", b"rssi", b"battery_mv", b"temperature_c", b"humidity_pct", b"tx", b"x", b"__proto__", b"",
-        b"rss\\u0069", b"constructor", b"\\ud800", b"a:b", b"a\tb"]  # fmt: skip
+NUMBERS = [
+    b"21.",
+    b"-.5",
+    b".5",
+    b"-61.",
+    b"-61.0",
+    b"-61.00",
+    b"1.e3",
+    b"1e3",
+    b"1E+05",
+    b"1e-0",
+    b"1e",
+    b"e1",
+    b"-",
+    b"+1",
+    b"01",
+    b"-01",
+    b"-0",
+    b"0.0",
+    b"-0.0",
+    b"00",
+    b"0x1",
+    b"1_0",
+    b"NaN",
+    b"Infinity",
+    b"-Infinity",
+    b"1e999",
+    b"-1e999",
+    b"1e-999",
+    b"12345678901234567890",
+    b"-61.00000000000000000001",
+    b"0.1e1",
+    b"1.5.5",
+    b"1-2",
+    b"--1",
+    b"1e5.5",
+    b"1e1e1",
+    b"-127",
+    b"-128",
+    b"-129",
+    b"127",
+    b"128",
+    b"20",
+    b"21",
+    b"-126",
+    b"-1",
+    b"\xd9\xa3",
+    b"\xef\xbc\x91",
+]
+WORDS = [
+    b"true",
+    b"false",
+    b"null",
+    b"True",
+    b"None",
+    b"nul",
+    b"nulll",
+    b"tru",
+    b"undefined",
+    b"{}",
+    b"[]",
+    b"[[]]",
+    b'[{"a":1}]',
+    b'""',
+    b'"x"',
+    b'"a:b"',
+    b'"a,b"',
+    b'"{"',
+    b'"\\""',
+    b'"\\\\"',
+    b'"\\u0041"',
+    b'"\\ud800"',
+    b'"\\ud83d\\ude00"',
+    b'"\\u00"',
+    b'"\\x41"',
+    b"'a'",
+    b'"\\t"',
+    b'"a\tb"',
+    b'"\n"',
+    b'"\x00"',
+    b'"\x1f"',
+    b'"\x7f"',
+    b'"\xc3\xa4"',
+    b'"\xff"',
+    b'"\xc0\x80"',
+    b'"\xed\xa0\x80"',
+    b'"\xf4\x90\x80\x80"',
+    b'"\xe2\x80\xa8"',
+    b'"\\/"',
+    b'"\\b\\f\\n\\r"',
+    b'"\\a"',
+    b'"."',
+    b'"1.5"',
+    b'"a.b"',
+    b'"21."',
+    b'"__proto__"',
+    b'"constructor"',
+]
+BETWEEN = [
+    b" ",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\f",
+    b"\v",
+    b"\x00",
+    b"\x1c",
+    b"\x85",
+    b"\xc2\x85",
+    b"\xc2\xa0",
+    b"\xe2\x80\x83",
+    b"\xef\xbb\xbf",
+    b"\\",
+    b"/",
+    b"//x\n",
+    b"/**/",
+    b"#",
+    b";",
+    b",",
+    b",,",
+    b":",
+    b"=",
+    b'"',
+    b"'",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+]
+KEYS = [
+    b"v",
+    b"ts",
+    b"readings",
+    b"beacon",
+    b"rssi",
+    b"battery_mv",
+    b"temperature_c",
+    b"humidity_pct",
+    b"tx",
+    b"x",
+    b"__proto__",
+    b"",
+    b"rss\\u0069",
+    b"constructor",
+    b"\\ud800",
+    b"a:b",
+    b"a\tb",
+]
 MARKS = [b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"\xff\xfe\0\0", b"\0\0\xfe\xff"]
 STRANGER = "0123456789AB"
 
@@ -123,8 +262,18 @@ def _repeat(chance: random.Random, payload: bytes) -> bytes:
 
 
 def _around(chance: random.Random, payload: bytes) -> bytes:
-    before, behind = chance.choice([(b"[", b"]"), (b" \r\n", b"\t "), (b"", b"\0"), (b"", b"//"), (b'{"a":', b"}"), (b"", b"}"),
-                                    (b"[" * 200, b"]" * 200), *((mark, b"") for mark in MARKS)])  # fmt: skip
+    before, behind = chance.choice(
+        [
+            (b"[", b"]"),
+            (b" \r\n", b"\t "),
+            (b"", b"\0"),
+            (b"", b"//"),
+            (b'{"a":', b"}"),
+            (b"", b"}"),
+            (b"[" * 200, b"]" * 200),
+            *((mark, b"") for mark in MARKS),
+        ]
+    )
     return before + payload + behind
 
 

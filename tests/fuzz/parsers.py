@@ -24,7 +24,7 @@ from telegraf import Receipts, TelegrafWriter
 from unused_ports import unused_ports
 
 INGEST = ROOT / "ingest"
-SECRET = "fuzz"  # noqa: S105 - of a process on loopback that lives for a test
+SECRET = "fuzz"
 POINT = re.compile(r"^(batch|measured),(\S+) (.*) (\d+)$", re.MULTILINE)
 BATCH = re.compile(r'readings="([^"]*)"')
 NS_OF_A_MS = 1_000_000
@@ -98,7 +98,7 @@ def ingest(building: Path) -> Iterator[Ingest]:
     port = unused_ports(1)[0]
     receipts, refused = Receipts(), list[str]()
     with tempfile.TemporaryDirectory() as folder, _serving(receipts) as server:
-        registry = [node_folder() / "node", ROOT / "flows/bin/registry.js", building, folder]
+        registry: list[str | Path] = [node_folder() / "node", ROOT / "flows/bin/registry.js", building, folder]
         subprocess.run(registry, check=True, stdout=subprocess.DEVNULL)
         log = Path(folder) / "log"
         write = TelegrafWriter(f"http://127.0.0.1:{port}/readings", SECRET, receipts, refused.append)

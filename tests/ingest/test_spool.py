@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -298,6 +299,10 @@ def spool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[serve.Serve
                     writer._connection.close()
 
 
+def others_have(count: int) -> bool:
+    return all(len(Faulty.stored.get(bucket, [])) == count for bucket in ("readings", "health"))
+
+
 def outlets_of(server: serve.Server) -> Any:
     return json.loads(json.dumps(server.status()))["outlets"]
 
@@ -315,10 +320,7 @@ def test_a_bucket_that_takes_nothing_holds_up_no_other(
         for number in range(5):
             for bucket in serve.BUCKETS:
                 server.keep(bucket, b"point value=%d" % number)
-            wanted = number + 1
-            eventually(
-                lambda wanted=wanted: {len(Faulty.stored.get(one, [])) for one in ("readings", "health")} == {wanted}, 5
-            )
+            eventually(partial(others_have, number + 1), 5)
         eventually(lambda: why in outlets_of(server)["locations"]["fault"], 5, why)
         waiting = outlets_of(server)
         assert (waiting["locations"]["waiting_lines"], waiting["locations"]["oldest_ms"] is None) == (5, False)
@@ -341,7 +343,7 @@ def test_a_slow_answer_is_told_until_the_next_quick_one(
     monkeypatch.setattr(shipping, "SLOW_S", 0.1)
     queue, pauses = opened(tmp_path), [0.2, 0.2, 0.0]
 
-    def write(*_: object) -> int:
+    def write(bucket: str, body: bytes) -> int:  # noqa: ARG001 - a Writer's
         threading.Event().wait(pauses.pop(0))
         return 0
 

@@ -17,7 +17,7 @@ class PlayedGateway:
         self.id = gateway_id
         self.settings = base
         self.adverts = self.weak = self.unregistered = self.unmeasured = 0
-        """Adverts since the start: received, left out as too weak, as of no registered beacon, as without a measured RSSI."""
+        """Adverts since the start: received, left out as too weak, as of no registered beacon, as without an RSSI."""
         self.configs_refused = 0
         self._base, self._sensors = base, sensors
         self._repeater = Repeater()
