@@ -150,8 +150,8 @@ class Play:
 
     A tuning goes before the locator's own numbers. `sure`: how probable it calls each answer is asked as well.
     `rebuild`: as stored readings, in the order of their own time. `schematic`: of the building only the names of
-    levels, rooms and devices are known. `taught_ms`: offsets of devices that were learned until then are used from then on;
-    what else is learned comes into use within a minute or two, as in a running installation."""
+    levels, rooms and devices are known. `taught_ms`: offsets of devices that were learned until then are used from
+    then on; what else is learned comes into use within a minute or two, as in a running installation."""
 
     building: dict[str, Any]
     sent: Iterable[Sent]
