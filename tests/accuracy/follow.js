@@ -4,7 +4,8 @@
 // In:  a start {"building": {…}, "tick_ms": 250, "tunings": [{}], "sure": false, "rebuild": false, "schematic": false, "taught_ms": null}, then
 //      messages in the order of their arrival, [now_ms, kind, receiver, ts, [[beacon, rssi], …]], at last [end_ms]; then the next start, with the
 //      same building where it names none. One locator for each of `tunings` hears all of it.
-//      rebuild: messages in the order of their own time, through the replay that rebuilds histories;
+//      rebuild: messages in the order of their own time, through the replay that rebuilds histories, with what the live play before
+//      has learned;
 //      taught_ms: offsets of devices that were learned until then are used from then on; the worth of the plan and silent devices are
 //      looked at once a minute, as in a running installation
 //      schematic: the building as a list of its rooms and devices would have made it: rooms as tiles, no device measured
@@ -107,15 +108,16 @@ function createLive(building, tuning, { tick_ms: tickMs, sure, taught_ms: taught
       collect();
     },
     end: (ms) => { pass(ms); return notes.all(); },
+    versions,
   };
 }
 
 /** Again, as a rebuild does it from stored readings. */
-function createAgain(building, tuning) {
+function createAgain(building, tuning, versions) {
   let replay = null;
   return {
     hear(ms, batch) {
-      replay ??= createReplay({ locator: locatorOf(building, tuning), sinceMs: batch.ts, changes: [] }, emptyOutcome, { fromMs: 0 });
+      replay ??= createReplay({ locator: locatorOf(building, tuning, versions), sinceMs: batch.ts, changes: [] }, emptyOutcome, { fromMs: 0 });
       replay.hear(batch);
     },
     end(ms) {
@@ -138,11 +140,14 @@ function tiled(file) {
 async function main() {
   let building = null;
   let following = [];
+  let learned = [];
   for await (const line of readline.createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     const message = JSON.parse(line);
     if (!Array.isArray(message)) {
       if (message.building) building = createBuilding(message.schematic ? tiled(message.building) : message.building);
-      following = message.tunings.map((tuning) => (message.rebuild ? createAgain : createLive)(building, tuning, message));
+      following = message.tunings.map((tuning, n) => (
+        message.rebuild ? createAgain(building, tuning, learned[n]) : createLive(building, tuning, message)));
+      if (!message.rebuild) learned = following.map(({ versions }) => versions);
       continue;
     }
     const [nowMs, kind, receiver, ts, readings] = message;

@@ -16,7 +16,7 @@ const PLACE = [
   { key: 'x_m', label: 'East (x)', type: 'number', unit: 'm', step: 0.1 },
   { key: 'y_m', label: 'North (y)', type: 'number', unit: 'm', step: 0.1 },
 ];
-const COVERS = /** @type {const} */ ({ key: 'covers', label: 'Counts for rooms', type: 'ids', hint: 'Ids of rooms beside it without a device; may be empty' });
+const COVERS = /** @type {const} */ ({ key: 'covers', label: 'Also counts for', type: 'ids', hint: 'Ids of rooms beside it without a device; may be empty' });
 const APPROXIMATE = /** @type {const} */ ({ key: 'approximate', label: 'Position is not measured', type: 'flag' });
 
 /** @type {Record<Kind, Field[]>} */

@@ -11,8 +11,13 @@ const ID_MESSAGE = 'must be 1 to 64 letters, digits, "_", "." or "-"';
 const STAFF_WRITTEN = { anyOf: [{ type: 'string', pattern: ID.source }, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }],
   'x-message': ID_MESSAGE };
 
+/** Of these lengths, with dashes between. @param {number[]} lengths */
+const hex = (...lengths) => lengths.map((length) => `[0-9A-Fa-f]{${length}}`).join('-');
+const SIXTEEN_BITS = '(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+const MAC = `${hex(12)}|${hex(2)}(:${hex(2)}){5}|${hex(2, 2, 2, 2, 2, 2)}`;
+const IBEACON = `(${hex(32)}|${hex(8, 4, 4, 4, 12)})-${SIXTEEN_BITS}-${SIXTEEN_BITS}`;
 /** A beacon as people write it: what `normaliseBeacon` takes. */
-const BEACON_WRITTEN = /^([0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f-]{12,64})$/;
+const BEACON_WRITTEN = new RegExp(`^(${MAC}|${IBEACON}|${hex(20, 12)}|${hex(40)})$`);
 
 const TIME = {
   anyOf: [{ type: 'string', format: 'date-time' }, { type: 'number', minimum: 0, exclusiveMaximum: 1e11 }],
