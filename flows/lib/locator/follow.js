@@ -33,7 +33,7 @@ class Following {
   take(person, heardMs, heard, nowMs, outcome) {
     const { settings, model } = this;
     const ms = Math.max(person.ms, heardMs); // a clock a little behind does not turn time back
-    const touched = heard.raw[0] >= settings.touchDbm;
+    const touched = isTouch(person, heard, settings);
     if (person.room >= 0 && ms - person.ms > settings.lostMs) this.decisions.part(person, outcome);
     if (touched) this.decisions.finish(person, outcome);
     const devices = this.learn(person, ms, heard, touched, nowMs);
@@ -139,6 +139,16 @@ class Following {
     if (!unseen && state === 'lost') reportEvent(person, 'lost', person.ms + settings.lostMs, model, outcome);
   }
 
+}
+
+/**
+ * Whether a phone was held to a beacon, or a tag to a gateway, on purpose.
+ * @param {Person} person @param {Heard} heard @param {Settings} settings
+ */
+function isTouch({ hearing: { usualDbm } }, { kind, raw }, { touchDbm, touchAboveDb }) {
+  if (!(raw[0] >= touchDbm)) return false;
+  const elseDbm = kind === 'phone' ? raw[1] : usualDbm; // of gateways only some have reported yet
+  return !(raw[0] < elseDbm + touchAboveDb);
 }
 
 /**
