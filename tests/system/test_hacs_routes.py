@@ -21,11 +21,11 @@ def test_published_readings_become_history_newest_first(stack: RunningStack, dem
     publish(
         stack,
         ("phone/hist-1/readings", batch((first.id, -50), ts=start_ms)),
-        ("phone/hist-1/readings", batch((second.id, -50), ts=start_ms + 20_000)),
+        ("phone/hist-1/readings", batch((second.id, -50), ts=start_ms + 50_000)),
     )
     records = eventually(lambda: at_least(2, history(stack, "hist-1", start_ms / 1000 - 1, time.time())))
     assert records == [
-        {"level": second.level, "location": demo.room_name(second.room), "timestamp": (start_ms + 20_000) // 1000},
+        {"level": second.level, "location": demo.room_name(second.room), "timestamp": (start_ms + 50_000) // 1000},
         {"level": first.level, "location": demo.room_name(first.room), "timestamp": start_ms // 1000},
     ]
 

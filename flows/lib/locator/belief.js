@@ -48,11 +48,12 @@ class Belief {
     if (touched) for (const trellis of trellises) trellis.reset(ms, this.model.sources[sources[0]]?.room, settings.changeDb);
     else if (trellises[0].rooms.length === 0) for (const trellis of trellises) trellis.reset(ms);
     const counted = scans / hearing.period;
+    const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
     if (adviser !== null) this.ask(person, ms, learns);
-    trellises[0].step(evidence, counted, ms, person.room, settings);
+    trellises[0].step(evidence, counted, ms, kept, person.room, settings);
     if (adviser !== null && trellises.length > 1) {
       adviser.apply(person, ms, second, this, evidence);
-      trellises[1].step(evidence, counted, ms, person.room, settings);
+      trellises[1].step(evidence, counted, ms, kept, person.room, settings);
     }
     for (const room of evidence.rooms) evidence.levels[room] = NaN;
     return devices;

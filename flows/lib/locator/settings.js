@@ -7,6 +7,7 @@ const TUNED = Object.freeze({
   silence: 0.04, // each level is mixed with so many readings at SILENT_DBM: what falls silent sinks gently
   capDb: 8, // a room weaker than the strongest by more counts no less: one deep fade decides nothing
   changeDb: 12, // dB · scans by which another room must win: 4 dB louder for three scans, or 8 dB for one and a half
+  agesMs: 20_000, // who was not heard for longer may have gone: a change costs less and less
   gapReadings: 100, // the scan period is a mean over so many readings …
   gapScans: 20, // … of gaps no longer than this: a longer one is another visit
   natDb: 4, // dB · scans of lead that make a room e times likelier: calibrates probabilities

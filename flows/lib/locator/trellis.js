@@ -62,11 +62,13 @@ class Trellis {
    *   levels: dBm,
    *   by room; floorDbm: of all others
    * @param {number} scans how much of a scan that is @param {number} ms event time
+   * @param {number} kept which share of the cost of a change holds: nobody was heard meanwhile, so a change is less surprising
    * @param {number} keep a room that keeps its entry @param {import('./settings').Settings} settings
    */
-  step({ rooms, levels, topDbm, floorDbm }, scans, ms, keep, { capDb, changeDb }) {
+  step({ rooms, levels, topDbm, floorDbm }, scans, ms, kept, keep, { capDb, changeDb }) {
     const best = this.best();
-    const [wayFrom, floor] = [best < 0 ? -1 : this.from[best], -changeDb];
+    const [wayFrom, floor] = [best < 0 ? -1 : this.from[best], -changeDb * kept];
+    if (this.rest < floor) this.rest = floor;
     for (const room of rooms) {
       if (this.rooms.includes(room)) continue;
       const fresh = this.rest > floor || best < 0;
@@ -88,19 +90,19 @@ class Trellis {
       this.scores[i] -= (lessDb < capDb ? lessDb : capDb) * scans;
       if (this.scores[i] > top) top = this.scores[i];
     }
-    let kept = 0;
+    let left = 0;
     for (let i = 0; i < this.rooms.length; i += 1) {
       const room = this.rooms[i];
       const score = this.scores[i] - top;
-      if (score < floor && room !== keep && levels[room] !== levels[room]) continue;
-      this.rooms[kept] = room;
-      this.scores[kept] = score;
-      this.from[kept] = this.from[i];
-      this.enteredMs[kept] = this.enteredMs[i];
-      kept += 1;
+      if (score < -changeDb && room !== keep && levels[room] !== levels[room]) continue;
+      this.rooms[left] = room;
+      this.scores[left] = score;
+      this.from[left] = this.from[i];
+      this.enteredMs[left] = this.enteredMs[i];
+      left += 1;
     }
-    this.rooms.length = this.scores.length = this.from.length = this.enteredMs.length = kept;
-    this.rest = Math.max(floor, this.rest - capDb * scans - Math.min(0, top));
+    this.rooms.length = this.scores.length = this.from.length = this.enteredMs.length = left;
+    this.rest = Math.max(-changeDb, this.rest - capDb * scans - Math.min(0, top));
   }
 
   /** Rooms are no more. @param {(room: number) => boolean} isGone */
