@@ -102,14 +102,18 @@ class Installation:
         """The parts that are not up."""
         return {name for name, part in self.health()["parts"].items() if part["status"] != "up"}
 
+    def authority(self) -> Path:
+        """The certificate that receivers trust."""
+        file = self.folder / "ca.crt"
+        if not file.exists():
+            self.compose("cp", "mosquitto:/mosquitto/data/tls/ca.crt", str(file))
+        return file
+
     def publish(self, account: str, password: str, payloads: Sequence[Mapping[str, Any]], kind: str = "phone") -> None:
         """Publish batches at QoS 1 over TLS, like a receiver; returns when all are acknowledged."""
-        authority = self.folder / "ca.crt"
-        if not authority.exists():
-            self.compose("cp", "mosquitto:/mosquitto/data/tls/ca.crt", str(authority))
         client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=account)
         client.username_pw_set(account, password)
-        client.tls_set(ca_certs=str(authority))
+        client.tls_set(ca_certs=str(self.authority()))
         client.max_inflight_messages_set(1000)
         client.connect("127.0.0.1", self.ports.mqtts)
         client.loop_start()

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect
+from support import web
+from support.doubles import doubles
 from support.stack_client import eventually
 
 from .installation import Installation, account_in
@@ -49,6 +51,19 @@ def test_account_says_what_is_true(clone: Installation) -> None:
     assert "applied the change" not in refused.stdout
     clone.make("account", ARGS="remove pi-1")
     eventually(clone.is_up, what="all of it is up again")
+
+
+def test_two_devices_with_one_account_raise_an_alert(clone: Installation) -> None:
+    password = account_in(clone.make("account", ARGS="add gateway twice"))
+
+    def reported() -> str:
+        headers = {"X-API-Key": clone.secrets["SDA_API_KEY"]}
+        alerts = web.get(f"{clone.http_url}/api/v1/alerts", headers=headers).json()["alerts"]
+        return next((str(one["text"]) for one in alerts if one["id"] == "account_shared:twice"), "")
+
+    with doubles(clone.authority(), clone.ports.mqtts, "twice", password):
+        assert "Two devices" in eventually(reported, what="the alert")
+    clone.make("account", ARGS="remove twice")
 
 
 def test_no_program_of_this_machine_is_needed(clone: Installation, tmp_path: Path) -> None:

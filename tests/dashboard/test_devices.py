@@ -250,7 +250,7 @@ def test_two_devices_with_one_account_are_shown_with_both_addresses(
     devices: Callable[..., Page], stack: RunningStack
 ) -> None:
     password = stack.command("account", "add", "gateway", "shown-twice").strip()
-    with doubles(stack, "shown-twice", password):
+    with doubles(stack.authority, stack.ports.mqtts, "shown-twice", password):
         reported = alert(devices(), "account_shared:shown-twice")
         for address in ADDRESSES:
             expect(reported).to_contain_text(address)

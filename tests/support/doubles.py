@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from .running import RunningStack
 from .stack_client import end
 
 ADDRESSES = ("127.0.0.11", "127.0.0.12")
@@ -14,14 +14,15 @@ ADDRESSES = ("127.0.0.11", "127.0.0.12")
 
 @contextmanager
 def doubles(
-    stack: RunningStack,
+    authority: Path,
+    port: int,
     account: str,
     password: str,
     protocol: MQTTProtocolVersion = MQTTProtocolVersion.MQTTv311,
     addresses: tuple[str, str] = ADDRESSES,
 ) -> Iterator[None]:
     """Two devices that connect over TLS from these addresses, again whenever they are disconnected."""
-    devices = [_device(stack, account, password, protocol, address) for address in addresses]
+    devices = [_device(authority, port, account, password, protocol, address) for address in addresses]
     try:
         yield
     finally:
@@ -30,12 +31,12 @@ def doubles(
 
 
 def _device(
-    stack: RunningStack, account: str, password: str, protocol: MQTTProtocolVersion, address: str
+    authority: Path, port: int, account: str, password: str, protocol: MQTTProtocolVersion, address: str
 ) -> mqtt.Client:
     device = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=account, protocol=protocol)
     device.username_pw_set(account, password)
-    device.tls_set(ca_certs=str(stack.data_dir / "broker" / "tls" / "ca.crt"))
+    device.tls_set(ca_certs=str(authority))
     device.reconnect_delay_set(1, 2)
-    device.connect("localhost", stack.ports.mqtts, bind_address=address)
+    device.connect("localhost", port, bind_address=address)
     device.loop_start()
     return device

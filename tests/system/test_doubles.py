@@ -26,7 +26,7 @@ def test_two_devices_with_one_account_raise_an_alert(
 ) -> None:
     account = f"double-{kind}"
     password = stack.command("account", "add", kind, account).strip()
-    with doubles(stack, account, password, protocol):
+    with doubles(stack.authority, stack.ports.mqtts, account, password, protocol):
         found = eventually(lambda: shared(stack, account), WITHIN_S, "the alert") or {}
     assert (found["severity"], found["ended_ms"]) == ("critical", None)
     assert all(address in found["text"] for address in ADDRESSES), found["text"]
@@ -40,7 +40,7 @@ def test_two_devices_with_one_account_raise_an_alert(
 
 def test_devices_behind_one_address_are_told_apart_by_their_ports(stack: RunningStack) -> None:
     password = stack.command("account", "add", "gateway", "double-nat").strip()
-    with doubles(stack, "double-nat", password, addresses=(ADDRESSES[0], ADDRESSES[0])):
+    with doubles(stack.authority, stack.ports.mqtts, "double-nat", password, addresses=(ADDRESSES[0], ADDRESSES[0])):
         found = eventually(lambda: shared(stack, "double-nat"), WITHIN_S, "the alert") or {}
     assert f"Two devices at {ADDRESSES[0]} use the account double-nat, or its one device loses" in found["text"]
     stack.command("account", "remove", "double-nat")
