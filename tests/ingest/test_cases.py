@@ -106,7 +106,8 @@ def test_field_types_are_the_contracts(session_stack: RunningStack) -> None:
     by = {"kind": "string", "receiver": "string"}
     assert field_types(session_stack, "heard") == {"rssi": "integer"} | by
     assert field_types(session_stack, "measured") == optional | by
-    assert field_types(session_stack, "location") == place | {"beacon": "string", "rssi": "integer"}
+    sure = {"sure_pct": "integer", "runner_up": "string", "corrected": "boolean"}
+    assert field_types(session_stack, "location") == place | {"beacon": "string", "rssi": "integer"} | sure
     times = {"enter_ms": "integer", "leave_ms": "integer", "duration_s": "float"}
     assert field_types(session_stack, "stay") == place | times
     assert field_types(session_stack, "event") == place | {"reason": "string"} | dict.fromkeys(

@@ -59,28 +59,28 @@ def test_beacons_are_listed_with_their_latest_telemetry(api: Api, measured: tupl
 
 def test_learned_strengths_survive_a_restart(api: Api, stack: RunningStack, demo: Building) -> None:
     level = demo.gateways[-1].level  # other tests use the lower levels
-    near, other = [one.id for one in demo.gateways if one.level == level][:2]
+    near, other, third = [one.id for one in demo.gateways if one.level == level][:3]
     tagged = (one for one in reversed(demo.raw["staff"]) if one.get("tags"))
     walker = next(
         one for one in tagged if api.get("getStaff", staff_id=one["id"])["presence"] is None
     )  # used by no other test
     tag, begin_ms = walker["tags"][0], now_ms() - 780_000
-    for part in range(0, 780, 78):  # only some of hundreds of moments per second are learned from
+    for part in range(0, 780, 78):  # in parts, as they are located
         seconds = range(part, part + 78)
         publish(
             stack,
             *[
                 (f"gateway/{gateway}/readings", batch((tag, rssi), ts=begin_ms + second * 1000))
                 for second in seconds
-                for gateway, rssi in ((near, -50), (other, -65))
+                for gateway, rssi in ((near, -50), (other, -65), (third, -80))
             ],
         )
         located_s = begin_ms // 1000 + seconds[-3]
         eventually(lambda: history(stack, walker["id"], located_s, located_s + 3), what="where they are")  # noqa: B023
-    learned = eventually(lambda: api.get("getGateway", gateway=near)["rssi_bias_db"], what="300 readings")
+    learned = eventually(lambda: api.get("getGateway", gateway=near)["rssi_bias_db"], what="five visits of a minute")
     stack.stop("node-red")
-    kept = json.loads((stack.data_dir / "node-red" / "receivers.json").read_text())["receivers"]
-    assert next(one["readings"] for one in kept if one["id"] == near) >= 300
+    kept = json.loads((stack.data_dir / "node-red" / "learning.json").read_text())["offsets"]
+    assert next(one["visits"] for one in kept if one["id"] == near) >= 5
     stack.start("node-red")
     assert abs(api.get("getGateway", gateway=near)["rssi_bias_db"] - learned) < 1
 

@@ -75,7 +75,7 @@ def test_how_sure_a_location_is_is_stored(stack: RunningStack, demo: Building) -
     query = "SELECT room, sure_pct, runner_up, corrected FROM location WHERE staff_id = 'sure-1'"
     stored = eventually(lambda: at_least(38, influx(stack, "locations", query)))
     assert all(0 <= one["sure_pct"] <= 100 for one in stored)
-    unsure = [one for one in stored if one["sure_pct"] < 100]
+    unsure = [one for one in stored if one["sure_pct"] < 90]
     assert unsure
     assert all(one["runner_up"] is not None and one["runner_up"] != one["room"] for one in unsure)
 

@@ -177,7 +177,7 @@ def test_monitoring_lists_the_latest_locations_of_fifteen_minutes(stack: Running
         stack,
         ("phone/mon-old/readings", batch((first.id, -50), ts=now - 16 * 60_000)),
         ("phone/mon-1/readings", batch((first.id, -51), ts=now - 2_000)),
-        ("phone/mon-2/readings", batch((first.id, -50), ts=now - 30_000)),
+        ("phone/mon-2/readings", batch((first.id, -50), ts=now - 50_000)),
         ("phone/mon-2/readings", batch((second.id, -52), ts=now - 1_000)),
     )
     eventually(lambda: "mon-2" in _monitored(stack) and "mon-1" in _monitored(stack))
