@@ -98,10 +98,10 @@ for (const [name, break_, says] of HALF_DEAD) {
   });
 }
 
-test('a start has no alert of its own: until the first heartbeat is back, for fifteen seconds', async () => {
+test('a start has no alert of its own: until the first heartbeat is back, for ten seconds', async () => {
   const whole = house();
   whole.rig.query = async () => null;
-  await whole.pass(14_000);
+  await whole.pass(9000);
   assert.deepEqual([whole.part().status, whole.part().starting, whole.alerts()], ['degraded', true, []]);
   await whole.pass(3000);
   assert.equal(whole.alerts().length, 1);

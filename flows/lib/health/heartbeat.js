@@ -11,6 +11,8 @@ const { createOutlets, inWords } = require('./outlets');
 const HEARTBEAT_MS = 5000;
 /** A heartbeat comes back within a second. With more than this the next one is missing, too. */
 const OVERDUE_MS = 8000;
+/** The first one comes back a second or two after a start. */
+const START_MS = 10_000;
 /** With more than this it is late. */
 const LATE_MS = 6000;
 /** While Telegraf or the broker is started again: three heartbeats, since a restart may lose one, and one is always on its way. */
@@ -58,7 +60,7 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
   }
 
   /** No heartbeat has come back yet, and that is no fault. @param {number} nowMs */
-  const isStarting = (nowMs) => readBackMs === 0 && nowMs - startedMs < OVERDUE_RESTART_MS;
+  const isStarting = (nowMs) => readBackMs === 0 && nowMs - startedMs < START_MS;
 
   /** Looks at each outlet; called every second or two. @param {number} nowMs */
   function look(nowMs) {
