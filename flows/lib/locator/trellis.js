@@ -90,11 +90,20 @@ class Trellis {
       this.scores[i] -= (lessDb < capDb ? lessDb : capDb) * scans;
       if (this.scores[i] > top) top = this.scores[i];
     }
+    this.#prune(top, -changeDb, levels, keep);
+    this.rest = Math.max(-changeDb, this.rest - capDb * scans - Math.min(0, top));
+  }
+
+  /**
+   * Takes scores against the best, and drops rooms that are out of it and not heard.
+   * @param {number} top @param {number} floor @param {Float64Array} levels @param {number} keep
+   */
+  #prune(top, floor, levels, keep) {
     let left = 0;
     for (let i = 0; i < this.rooms.length; i += 1) {
       const room = this.rooms[i];
       const score = this.scores[i] - top;
-      if (score < -changeDb && room !== keep && levels[room] !== levels[room]) continue;
+      if (score < floor && room !== keep && levels[room] !== levels[room]) continue;
       this.rooms[left] = room;
       this.scores[left] = score;
       this.from[left] = this.from[i];
@@ -102,7 +111,6 @@ class Trellis {
       left += 1;
     }
     this.rooms.length = this.scores.length = this.from.length = this.enteredMs.length = left;
-    this.rest = Math.max(-changeDb, this.rest - capDb * scans - Math.min(0, top));
   }
 
   /** Rooms are no more. @param {(room: number) => boolean} isGone */
