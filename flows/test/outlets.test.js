@@ -8,7 +8,7 @@ const { createProbe, HEARTBEAT_MS } = require('../lib/health/heartbeat');
 const { createOutlets } = require('../lib/health/outlets');
 const { createReadBack } = require('../lib/health/read-back');
 const { createRestarts } = require('../lib/health/restarts');
-const { oneAtATime } = require('../lib/shared/one-at-a-time');
+const { inTurns } = require('../lib/shared/turns');
 
 const T = 1_800_000_000_000;
 const SAYS_WITHIN_MS = 10_000;
@@ -170,7 +170,7 @@ test('one heartbeat that cannot be read back, or never comes, does not end the r
 test('work that ended too late does not end the turn after it', async () => {
   const ends = [];
   let nowMs = T;
-  const work = oneAtATime(() => new Promise((end) => { ends.push(end); }), () => {}, { clock: () => nowMs });
+  const work = inTurns(() => new Promise((end) => { ends.push(end); }), () => {}, { clock: () => nowMs });
   const first = work();
   nowMs += 60_000;
   const second = work();

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { oneAtATime } = require('../shared/one-at-a-time');
+const { inTurns } = require('../shared/turns');
 
 /** Poll interval while no heartbeat is on its way, so that the absence of InfluxDB is noticed. */
 const IDLE_MS = 1000;
@@ -18,7 +18,7 @@ const IDLE_MS = 1000;
  */
 function createReadBack({ probe, site, coverage, onError, clock }) {
   let polledMs = -Infinity;
-  const read = oneAtATime(async () => {
+  const read = inTurns(async () => {
     polledMs = clock();
     await probe.poll(clock);
     site.outbox.proven(probe.readBackMs(), clock());

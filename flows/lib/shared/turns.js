@@ -13,7 +13,7 @@ const LIMIT_MS = 60_000;
  * @param {() => number} [deps.clock]
  * @returns {() => Promise<void>} begins it, unless it is under way
  */
-function oneAtATime(work, onError, { limitMs = LIMIT_MS, clock = Date.now } = {}) {
+function inTurns(work, onError, { limitMs = LIMIT_MS, clock = Date.now } = {}) {
   /** @type {{begunMs: number}|null} */
   let turn = null;
 
@@ -34,4 +34,4 @@ function oneAtATime(work, onError, { limitMs = LIMIT_MS, clock = Date.now } = {}
   };
 }
 
-module.exports = { oneAtATime };
+module.exports = { inTurns };
