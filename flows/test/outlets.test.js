@@ -35,7 +35,7 @@ function house({ restarting = false } = {}) {
   const list = createAlertList(KINDS, T - START_MS);
   const facts = () => ({ building: { beacons: new Map(), gateways: new Map(), tagOwner: new Map(), rooms: new Map() },
     gateways: null, beacons: null, refusals: { latest: () => [], unmeasured: () => [], of: () => null },
-    presences: [], connected: true, watchedMs: T, ingest: probe.ingest(rig.nowMs),
+    takeovers: { list: () => [] }, presences: [], connected: true, watchedMs: T, ingest: probe.ingest(rig.nowMs),
     live: { status: 'up' }, clock: { status: 'up' }, losses: { status: 'up' }, certificates: [] });
 
   async function second() {

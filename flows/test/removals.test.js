@@ -33,7 +33,7 @@ function house({ file = null, building = smallBuilding(), startMs = T } = {}) {
   site.subscriber.connected = () => true;
   const list = createAlertList(KINDS, startMs - START_MS);
   const facts = () => ({ building: site.building(), gateways: site.gateways, beacons: site.beacons,
-    refusals: site.refusals, presences: site.presences(),
+    refusals: site.refusals, takeovers: site.takeovers, presences: site.presences(),
     published: site.publishedPresences.recent(rig.nowMs), isGone: site.publishedPresences.isGone, connected: true, watchedMs: startMs, ingest: { status: 'up' }, live: { status: 'up' },
     clock: { status: 'up' }, losses: { status: 'up' }, certificates: [] });
 
