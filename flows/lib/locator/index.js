@@ -6,7 +6,7 @@ const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
 const { GatewayStatus } = require('./gateway-status');
 const { Sampling, createLearned } = require('./learned');
-const { createModel, placementKey } = require('./model');
+const { createModel, modelOf, placementKey } = require('./model');
 const { Person, emptyOutcome, knownPerson, presenceOf } = require('./person');
 const { heardByPhone, powerDb } = require('./sightings');
 const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
@@ -108,10 +108,7 @@ class Locator {
    * The model of another building, which keeps the numbers of this one.
    * @param {Building} next @returns {import('../shared/pieces').Work<Model>}
    */
-  * prepare(next) {
-    yield;
-    return createModel(next, this.settings, this.site.model.numbers);
-  }
+  prepare(next) { return modelOf(next, this.settings, this.site.model.numbers); }
 
   /**
    * Uses another building from now on. Whoever is in a room that still exists stays there; the others leave.

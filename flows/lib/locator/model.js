@@ -2,6 +2,7 @@
 'use strict';
 
 const { createHash } = require('node:crypto');
+const { inOneGo } = require('../shared/pieces');
 const { createPlan } = require('./plan');
 
 /**
@@ -39,24 +40,27 @@ function numberOf(numbers, key) {
 }
 
 /**
+ * In pieces: a building may have thousands of rooms and devices.
  * @param {Building} building
  * @param {import('./settings').Settings} settings
  * @param {Numbers} [numbers] of buildings before
- * @returns {Model}
+ * @returns {import('../shared/pieces').Work<Model>}
  */
-function createModel(building, settings, numbers = { rooms: new Map(), sources: new Map(), tags: new Map() }) {
+function* modelOf(building, settings, numbers = { rooms: new Map(), sources: new Map(), tags: new Map() }) {
   /** @type {(Room|undefined)[]} */
   const rooms = [];
   const roomOf = new Map();
   // numbers decide between equals, so they must not depend on the order of the building's lists
   for (const key of building.levels.flatMap(({ id, rooms: its }) => its.map((room) => `${id}/${room.id}`)).sort()) numberOf(numbers.rooms, key);
-  building.levels.forEach(({ id: level, rooms: its }, storey) => {
+  yield;
+  for (const [storey, { id: level, rooms: its }] of building.levels.entries()) {
     for (const { id, polygon } of its) {
       const number = numberOf(numbers.rooms, `${level}/${id}`);
       rooms[number] = { number, id, level, storey, polygon, devices: { phone: [], gateway: [] } };
       roomOf.set(id, number);
     }
-  });
+    yield;
+  }
   const schematic = new Set(building.levels.filter((level) => level.schematic).map(({ id }) => id));
   /** @type {(Source|undefined)[]} */
   const sources = [];
@@ -76,12 +80,14 @@ function createModel(building, settings, numbers = { rooms: new Map(), sources: 
     return [device.id, number];
   }));
   const beacons = add('beacon', building.beacons);
+  yield;
   const gateways = add('gateway', building.gateways);
+  yield;
   const tags = new Map([...building.tagOwner].sort().map(([id, owner]) => (
     [id, { number: numberOf(numbers.tags, id), owner, tx: building.staff.get(owner)?.tag_tx }])));
   const isMeasured = sources.some((source) => source?.measured);
-  return { numbers, rooms, sources, beacons, gateways, tags, plan: isMeasured ? createPlan(rooms, sources, settings) : null,
-    digest: digestOf(settings, rooms, sources, tags) };
+  const plan = isMeasured ? createPlan(rooms, sources, settings) : null;
+  return { numbers, rooms, sources, beacons, gateways, tags, plan, digest: yield* digestOf(settings, rooms, sources, tags) };
 }
 
 /** @param {{id: string}} one @param {{id: string}} other */
@@ -90,16 +96,31 @@ const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
 /**
  * The same for the same content, whatever its order and numbers; the device of a source names its rooms.
  * @param {import('./settings').Settings} settings @param {(Room|undefined)[]} rooms @param {(Source|undefined)[]} sources
- * @param {Map<string, Tag>} tags
+ * @param {Map<string, Tag>} tags @returns {import('../shared/pieces').Work<string>}
  */
-function digestOf(settings, rooms, sources, tags) {
+function* digestOf(settings, rooms, sources, tags) {
   const content = [
     ...rooms.flatMap((room) => (room ? [{ ...room, number: 0, devices: null }] : [])),
     ...sources.flatMap((source) => (source ? [{ ...source, number: 0, room: 0, covers: null }] : [])),
     ...[...tags].map(([id, tag]) => ({ ...tag, id, number: 0 })),
-  ].map((one) => JSON.stringify(one)).sort();
-  return createHash('sha256').update(JSON.stringify([FORMAT, settings, content])).digest('hex');
+  ];
+  const texts = [];
+  for (let n = 0; n < content.length; n += 1) {
+    texts.push(JSON.stringify(content[n]));
+    if (n % PIECE === 0) yield;
+  }
+  const hash = createHash('sha256').update(JSON.stringify([FORMAT, settings]));
+  yield;
+  texts.sort();
+  for (let n = 0; n < texts.length; n += 1) {
+    hash.update(texts[n]);
+    if (n % PIECE === 0) yield;
+  }
+  return hash.digest('hex');
 }
+
+/** Between two breaks. */
+const PIECE = 500;
 
 /** To be counted up when what is saved of people means something else. */
 const FORMAT = 4;
@@ -118,4 +139,10 @@ const placementKey = ({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) 
 const isDeaf = (room, kind, silent, isOut) => (
   room !== undefined && room.devices[kind].every((source) => silent.has(source) || isOut(source)));
 
-module.exports = { createModel, isDeaf, placementKey };
+/**
+ * As `modelOf`, at once.
+ * @param {Building} building @param {import('./settings').Settings} settings @param {Numbers} [numbers]
+ */
+const createModel = (building, settings, numbers) => inOneGo(modelOf(building, settings, numbers));
+
+module.exports = { createModel, isDeaf, modelOf, placementKey };
