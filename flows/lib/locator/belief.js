@@ -50,6 +50,7 @@ class Belief {
     const counted = scans / hearing.period;
     const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
     if (adviser !== null) this.ask(person, ms, learns);
+    if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
     trellises[0].step(evidence, counted, ms, kept, person.room, settings);
     if (adviser !== null && trellises.length > 1) {
       adviser.apply(person, ms, second, this, evidence);
@@ -79,9 +80,8 @@ class Belief {
       if (worth < LEAST_WORTH) continue;
       devices += 1;
       const dbm = hearing.levelOf(k, worth, settings);
-      this.raise(source.room, dbm);
       if (loudest < 0 || dbm > evidence.topDbm) loudest = source.number;
-      if (dbm > evidence.topDbm) evidence.topDbm = dbm;
+      this.raise(source.room, dbm);
     }
     const unheardDbm = hearing.usualDbm - settings.unheardDb;
     if (loudest >= 0) for (const room of sources[loudest]?.covers ?? NOTHING) this.raise(room, unheardDbm);
@@ -93,7 +93,9 @@ class Belief {
 
   /** A room is at least so loud. @param {number} room @param {number} dbm */
   raise(room, dbm) {
-    const { rooms, levels } = this.evidence;
+    const { evidence } = this;
+    const { rooms, levels } = evidence;
+    if (dbm > evidence.topDbm) evidence.topDbm = dbm;
     if (levels[room] !== levels[room]) {
       rooms.push(room);
       levels[room] = dbm;

@@ -226,6 +226,17 @@ describe('rooms', () => {
     assert.equal(scene.where('1')?.room, 'G-c', 'nor does it keep them');
   });
 
+  test('who is heard only by gateways that are called out stays where they are', () => {
+    const scene = createScene();
+    standWithTag(scene, 'G-b', 30);
+    for (const id of house().gateways.keys()) scene.locator.setGateway(id, false);
+    standWithTag(scene, 'G-c', 30);
+    assert.deepEqual([scene.where('1')?.room, scene.where('1')?.state], ['G-b', 'present']);
+    for (const id of house().gateways.keys()) scene.locator.setGateway(id, true);
+    standWithTag(scene, 'G-c', 30);
+    assert.equal(scene.where('1')?.room, 'G-c');
+  });
+
   test('a last will that came late holds until the gateway hears something of a later time', () => {
     const walk = (/** @type {ReturnType<typeof createScene>} */ scene) => {
       standWithTag(scene, 'G-a', 20);
