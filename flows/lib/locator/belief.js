@@ -95,6 +95,7 @@ class Belief {
   raise(room, dbm) {
     const { evidence } = this;
     const { rooms, levels } = evidence;
+    if (Number.isNaN(dbm)) return; // what they usually hear is not known yet
     if (dbm > evidence.topDbm) evidence.topDbm = dbm;
     if (levels[room] !== levels[room]) {
       rooms.push(room);
