@@ -18,8 +18,8 @@ WALK = ROOT / "tests" / "accuracy" / "recordings" / "tetam" / "straight_01.csv"
 TRUTH = WALK.with_suffix(".truth.csv")
 BUILDING = ROOT / "tests" / "buildings" / "tetam.json"
 RIGHT_SHARE = 0.85
-"""With windows that all end in one moment, as a replay has them, history puts the only change of room eight seconds early:
-86 % (95 % with other windows); the strongest reading gives 76 %."""
+"""With windows that all end in one moment, as a replay has them, history puts the only change of room eight seconds
+early: 86 % (95 % with other windows); the strongest reading gives 76 %."""
 SPARE_CHANGES = 1
 """The strongest reading gives twenty times as many changes as the walker makes."""
 
