@@ -169,7 +169,7 @@ def test_figures_are_those_of_all_nodes_and_of_a_site() -> None:
     )
 
 
-def test_a_takeover_is_told_as_mosquitto_does_whichever_event_comes_first() -> None:
+def test_a_takeover_is_reported_as_mosquitto_does_whichever_event_comes_first() -> None:
     def event(host: str, number: int, reason: str = "", **more: str) -> dict[str, Any]:
         client = {
             "acc": "north",

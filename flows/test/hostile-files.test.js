@@ -16,7 +16,7 @@ const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { smallBuilding } = require('./support/building');
 const { guards } = require('./support/guards');
-const { createLongTaskProbe } = require('./support/long-task');
+const { longestTaskMs } = require('./support/long-task');
 
 const KEY = 'key-of-the-test';
 /** Without a break nobody is kept waiting for longer: of the processor, since a busy machine would add its own time. */
@@ -119,19 +119,6 @@ before(async () => {
   rig = { send, logged, site, close: () => { server.closeAllConnections(); server.close(); fs.rmSync(folder, { recursive: true }); } };
 });
 after(() => rig.close());
-
-/** The longest task of the event loop while `work` runs, ms of the processor. */
-async function longestTaskMs(work) {
-  const probe = createLongTaskProbe();
-  let isRunning = true;
-  const sample = () => {
-    probe.sample();
-    if (isRunning) setImmediate(sample);
-  };
-  setImmediate(sample);
-  await work().finally(() => { isRunning = false; });
-  return probe.longestMs();
-}
 
 test('of over 200 hostile files each is answered with a reason, and none keeps the event loop', { timeout: 400_000 }, async (t) => {
   const files = everything();

@@ -18,7 +18,7 @@ const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { guards } = require('./support/guards');
 const { tower } = require('./support/tower');
-const { createLongTaskProbe } = require('./support/long-task');
+const { longestTaskMs } = require('./support/long-task');
 
 const KEY = 'key-of-the-test';
 /** Longest task without a break, ms of the processor, since a busy machine would add its own time. */
@@ -55,19 +55,6 @@ async function start() {
   await reloader.check();
   const close = () => { server.close(); fs.rmSync(folder, { recursive: true }); };
   return { call, file, building: site.building, check: reloader.check, close };
-}
-
-/** The longest task of the event loop while `work` runs, ms of the processor. */
-async function longestTaskMs(work) {
-  const probe = createLongTaskProbe();
-  let isRunning = true;
-  const sample = () => {
-    probe.sample();
-    if (isRunning) setImmediate(sample);
-  };
-  setImmediate(sample);
-  await work().finally(() => { isRunning = false; });
-  return probe.longestMs();
 }
 
 /**

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gateway_agent.text_file import EncodingError, decode
 from simulator.message import BEACON_ID
-from simulator.text_file import EncodingError, decode
 
 from simulator import building, replay
 

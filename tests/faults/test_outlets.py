@@ -128,7 +128,7 @@ def open_alert(stack: RunningStack) -> dict[str, Any] | None:
         ("health", "401"),
     ],
 )  # each of them with each bucket: flows/test/outlets.test.js
-def test_a_bucket_that_is_half_dead_stops_no_other_and_is_told(
+def test_a_bucket_that_is_half_dead_stops_no_other_and_is_reported(
     house: RunningStack, way: Way, demo: Building, bucket: str, how: str
 ) -> None:
     house.wait_until_healthy()
@@ -167,7 +167,7 @@ def test_history_goes_on_while_the_bucket_of_figures_takes_nothing(house: Runnin
         assert now_ms() - complete < 20_000
 
 
-def test_writes_that_are_answered_and_not_stored_are_told(house: RunningStack, way: Way) -> None:
+def test_writes_that_are_answered_and_not_stored_are_reported(house: RunningStack, way: Way) -> None:
     """As of an InfluxDB that answers old data: nothing waits, and nothing comes."""
     house.wait_until_healthy()
     with faulty(way, "locations", "lost"):
@@ -184,15 +184,15 @@ def test_writes_that_are_answered_and_not_stored_are_told(house: RunningStack, w
         ("mosquitto", "broker", "broker"),
     ],
 )
-def test_a_frozen_service_is_told(house: RunningStack, service: str, part: str, says: str) -> None:
+def test_a_frozen_service_is_reported(house: RunningStack, service: str, part: str, says: str) -> None:
     house.wait_until_healthy()
     house.freeze(service)
     try:
 
-        def told() -> bool:
+        def is_reported() -> bool:
             found = web.get(f"{house.http_url}/health", timeout=10).json()["parts"][part]
             return found["status"] == "degraded" and says in found["reason"]
 
-        eventually(told, SAYS_WITHIN_S + OWN_DELAY_S, f"{part} says that {service} is frozen")
+        eventually(is_reported, SAYS_WITHIN_S + OWN_DELAY_S, f"{part} says that {service} is frozen")
     finally:
         house.thaw(service)

@@ -337,7 +337,7 @@ def test_a_bucket_that_takes_nothing_holds_up_no_other(
         eventually(lambda: outlets_of(server)["locations"]["fault"] == "", 5)
 
 
-def test_a_slow_answer_is_told_until_the_next_quick_one(
+def test_a_slow_answer_is_reported_until_the_next_quick_one(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shipping, "SLOW_S", 0.1)
@@ -361,7 +361,7 @@ def test_a_slow_answer_is_told_until_the_next_quick_one(
     assert (one.fault, last) == ("", None)
 
 
-def test_a_full_disk_is_told_for_each_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_for_each_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with spool(tmp_path, monkeypatch) as server:
         with monkeypatch.context() as full:
             full.setattr(os, "writev", lambda descriptor, parts: os.write(descriptor, parts[0][:7]))

@@ -38,7 +38,7 @@ def test_two_devices_with_one_account_raise_an_alert(
     stack.command("account", "remove", account)
 
 
-def test_devices_behind_one_address_are_told_apart_by_their_ports(stack: RunningStack) -> None:
+def test_devices_behind_one_address_are_distinguished_by_their_ports(stack: RunningStack) -> None:
     password = stack.command("account", "add", "gateway", "double-nat").strip()
     with doubles(stack.authority, stack.ports.mqtts, "double-nat", password, addresses=(ADDRESSES[0], ADDRESSES[0])):
         found = eventually(lambda: shared(stack, "double-nat"), WITHIN_S, "the alert") or {}

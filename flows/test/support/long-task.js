@@ -19,4 +19,20 @@ function createLongTaskProbe() {
   };
 }
 
-module.exports = { createLongTaskProbe };
+/**
+ * The longest task of the event loop while `work` runs, ms of the processor.
+ * @param {() => Promise<unknown>} work
+ */
+async function longestTaskMs(work) {
+  const probe = createLongTaskProbe();
+  let isRunning = true;
+  const sample = () => {
+    probe.sample();
+    if (isRunning) setImmediate(sample);
+  };
+  setImmediate(sample);
+  await work().finally(() => { isRunning = false; });
+  return probe.longestMs();
+}
+
+module.exports = { createLongTaskProbe, longestTaskMs };

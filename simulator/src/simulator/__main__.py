@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
+from gateway_agent.text_file import EncodingError, read_text
 
 from simulator import arguments, play, replay, scenario_file, settings
 from simulator.building import Building, BuildingError, load
@@ -27,7 +28,6 @@ from simulator.journal import Journal
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.run_options import RefusedError, RunOptions, Stop, TooManyFilesError, UnreachableError, raise_file_limit
-from simulator.text_file import EncodingError, read_text
 from simulator.truth import TruthFile
 
 

@@ -8,9 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from gateway_agent.text_file import EncodingError, read_text
+
 from simulator.geometry import Point, area
 from simulator.message import PLAIN_ID, REGISTERED_ID
-from simulator.text_file import EncodingError, read_text
 
 DEFAULT_TX = -59  # dBm at 1 m: the schema's default for `tx`
 NAME = r"[\s\S]+"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from simulator.text_file import EncodingError, read_text
+from gateway_agent.text_file import EncodingError, read_text
 
 USERNAME = "simulator"
 

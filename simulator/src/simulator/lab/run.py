@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from gateway_agent.text_file import read_text
 
 from simulator.lab import accuracy, calls, logins, resources, samples, seeding, stored, summary
 from simulator.lab import verdict as verdicts
@@ -21,7 +22,6 @@ from simulator.lab.scratch import Order
 from simulator.lab.side_loads import TRUTH, SideLoads
 from simulator.lab.target import Target, TargetError
 from simulator.settings import SettingsError
-from simulator.text_file import read_text
 
 PEOPLE = "(simulated people, all receivers)"
 SLACK_MS = 5000

@@ -7,9 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gateway_agent.text_file import EncodingError, read_text
+
 from simulator.lab.plan import KINDS, Load, Plan, Seed, Wanted, in_time
 from simulator.lab.synthetic_building import SyntheticBuilding
-from simulator.text_file import EncodingError, read_text
 
 SHIPPED = Path(str(files("simulator.lab") / "scenarios"))
 FORMS = ("short", "long")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
-
-from simulator.text_file import EncodingError, read_text
+from gateway_agent.text_file import EncodingError, read_text
 
 SECRETS = ("key", "viewer_password", "mqtt_password", "influx_token", "influx_write_token")
 FROM_ENVIRONMENT = {
