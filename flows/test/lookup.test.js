@@ -13,7 +13,7 @@ const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];
 
 /** Memory, and a database that has what `stored` says, in pieces. */
 function rig(added, { keptMs, nowMs, stored, pieceRows = 2, points = 600, people = 100 }) {
-  const history = createHistory(T - 1000, { keptMs, graceMs: 0, points, people });
+  const history = createHistory(T - 1000, {}, { keptMs, graceMs: 0, points, people });
   for (const location of added) history.add(location, nowMs);
   const asked = [];
   const store = {

@@ -10,9 +10,9 @@ const { createHttpFigures } = require('../lib/health/metrics/http-figures');
 const { createProcessFigures } = require('../lib/health/metrics/process-figures');
 const { createPrometheus } = require('../lib/health/metrics/prometheus');
 const { siteFigures } = require('../lib/health/metrics/site-figures');
-const { createIntervalHistogram } = require('../lib/health/metrics/interval-histogram');
+const { createIntervalHistogram } = require('../lib/shared/interval-histogram');
 const { createBuilding } = require('../lib/building');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -85,9 +85,9 @@ test('property: an interval histogram has median, 99th percentile and maximum of
 });
 
 test('a site has the lag of its locations and the counts of all messages', () => {
-  const site = createSite(createBuilding(smallBuilding()), 0);
+  const site = new Site(createBuilding(smallBuilding()), 0);
   const figures = createFigures();
-  figures.add(siteFigures(site, () => 1_000_000), site.liveLag.roll);
+  figures.add(siteFigures(site, () => 1_000_000), site.live.lag.roll);
   const send = (staff, data, nowMs) => receive(site, `sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
   send('0', { ts: 999_600, readings: [{ beacon: BEACONS.a, rssi: -60 }] }, 999_800);
   send('1', { ts: 'x', readings: [] }, 999_900);
@@ -106,9 +106,9 @@ test('a site has the lag of its locations and the counts of all messages', () =>
 });
 
 test('corrected history does not count as lag', () => {
-  const site = createSite(createBuilding(smallBuilding()), 0);
-  const lag = () => { site.liveLag.roll(); return site.liveLag.read(); };
-  const locations = () => site.history.between('0', 0, Infinity);
+  const site = new Site(createBuilding(smallBuilding()), 0);
+  const lag = () => { site.live.lag.roll(); return site.live.lag.read(); };
+  const locations = () => site.memory.history.between('0', 0, Infinity);
   let nowMs = 1_000_000;
   const send = (a, b) => {
     nowMs += 1000;

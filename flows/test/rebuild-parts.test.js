@@ -9,8 +9,8 @@ const { requestRebuild } = require('../lib/http/rebuild');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
 const { StoreUnavailable } = require('../lib/store');
 const { emptyOutcome } = require('../lib/locator');
-const { createGrouping } = require('../lib/intake/batches');
-const { buildingChange, gatewayChange } = require('../lib/intake/changes');
+const { Grouping } = require('../lib/live/batches');
+const { buildingChange, gatewayChange } = require('../lib/rebuild/changes');
 const { createBackground, Stopped } = require('../lib/rebuild/background');
 const { createIncoming } = require('../lib/rebuild/incoming');
 const { createReplay } = require('../lib/rebuild/replay');
@@ -30,7 +30,7 @@ test('batches come out of rows in pieces of any size as they went in', () => {
     fc.integer({ min: 1, max: 9 }), fc.func(fc.integer()), (batches, size, shuffle) => {
       const rows = batches.flatMap(({ ts, receiver, beacons }) => beacons.map((beacon) => [ts, -60, 'phone', receiver, beacon]))
         .sort((a, b) => a[0] - b[0] || shuffle(String(a)) - shuffle(String(b)));
-      const grouping = createGrouping();
+      const grouping = new Grouping();
       const found = [];
       for (let at = 0; at < rows.length; at += size) found.push(...grouping.push(rows.slice(at, at + size)));
       found.push(...grouping.finish());

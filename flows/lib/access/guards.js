@@ -10,7 +10,7 @@ const { accessFigures } = require('../health/metrics/access-figures');
 const { createHttpFigures } = require('../health/metrics/http-figures');
 const { createPrometheus } = require('../health/metrics/prometheus');
 const { watchPressure } = require('./pressure');
-const { createUnlisted } = require('../intake/unlisted');
+const { createUnlisted } = require('../live/unlisted');
 
 /**
  * What decides who may ask, and counts it: keys, limits, the audit log, pressure, people without an entry in the building file; their

@@ -8,7 +8,7 @@
  * @typedef {{ts: number, type: string, gateway?: string, beacon?: string, staff_id?: string, level?: string, room?: string,
  *   reason?: string, battery_mv?: number}} AlertEvent ts: epoch ms by our clock, when it was noticed
  * @param {Alert} alert raised just now, or ended
- * @param {Pick<import('../site').Site, 'building'|'gateways'|'beacons'>} site
+ * @param {Pick<import('../site').Site, 'building'|'devices'>} site
  * @param {number} nowMs
  * @returns {AlertEvent|null} null: this alert has no event
  */
@@ -17,10 +17,10 @@ function eventOf({ kind, subject, ended_ms: ended }, site, nowMs) {
   if (kind === 'gateway_down') {
     const gateway = building.gateways.get(subject);
     if (!gateway) return null; // it left the building, which does not mean that it is up
-    const { state } = site.gateways.of(subject, nowMs) ?? {};
+    const { state } = site.devices.gateways.of(subject, nowMs) ?? {};
     return { ts: nowMs, type: ended === null ? 'gateway_down' : 'gateway_up', gateway: subject, level: gateway.level, room: gateway.room, reason: state };
   }
-  const mv = site.beacons.of(subject)?.battery_mv ?? null;
+  const mv = site.devices.beacons.of(subject)?.battery_mv ?? null;
   if (kind !== 'battery_low' || mv === null || !building.isRegistered(subject)) return null;
   const { level, room } = building.beacons.get(subject) ?? {};
   const staffId = building.tagOwner.get(subject);

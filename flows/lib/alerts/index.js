@@ -22,7 +22,7 @@ const { KINDS } = require('./kinds');
 function createAlerts({ site, parts, certificates = () => [], file, clock, warn }) {
   const list = createAlertList(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
-    if (event) site.publishEvent(event, nowMs);
+    if (event) site.live.publishEvents([event], nowMs);
   });
   let savedVersion = list.version();
   let watchedMs = site.startedMs;
@@ -47,8 +47,9 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     if (!connected) watchedMs = nowMs;
     const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({
-      building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, takeovers: site.takeovers,
-      presences: site.presences(), published: site.publishedPresences.recent(nowMs), isGone: site.publishedPresences.isGone,
+      building: site.building(), gateways: site.devices.gateways, beacons: site.devices.beacons, refusals: site.live.refusals,
+      takeovers: site.devices.takeovers, presences: site.live.presences(),
+      published: site.live.published.recent(nowMs), isGone: (id) => site.live.published.isGone(id),
       connected, watchedMs, ingest, live, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {

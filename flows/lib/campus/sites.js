@@ -3,7 +3,7 @@
 
 const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
 const { ApiError, unavailable } = require('../http/errors');
-const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
+const { createIntervalHistogram } = require('../shared/interval-histogram');
 const { siteFigures } = require('./figures');
 const { follow } = require('./follow');
 const { createKnowledge } = require('./knowledge');

@@ -10,7 +10,7 @@ const { superfluous } = require('./keep');
  * @typedef {ReturnType<typeof createCheckpoints>} Checkpoints
  * @typedef {object} Checkpoint what a locator knew when it had heard certain readings
  * @property {number} ms event time, epoch ms
- * @property {import('../intake/recent-batches').Kept|null} heard batches of the minutes before; null: all before `ms`, and none after
+ * @property {import('../live/batches').Kept|null} heard batches of the minutes before; null: all before `ms`, and none after
  * @property {import('../locator').Saved} locator
  */
 

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { probeMessage } = require('../intake/probe');
+const { probeMessage } = require('../live/readings');
 
 /**
  * Readings that the broker dropped because too many waited for the flows: they are stored, and not located. The broker counts what it
@@ -144,14 +144,15 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue 
 }
 
 /**
- * @param {import('../site').Site} site @param {import('../health/metrics/parts').Parts} parts @param {import('.').Coverage} coverage
+ * @param {import('../site').Site} site @param {Pick<import('.').Coverage, 'lost'>} coverage
  * @returns {BrokerDrops}
  */
-function watchDrops(site, parts, coverage) {
+function watchDrops(site, coverage) {
   const drops = createBrokerDrops({ startedMs: site.startedMs, connected: site.connected, lost: coverage.lost,
-    sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue: site.subscriber.forgetQueue });
-  site.onProbe(drops.probed);
-  parts.onReport(drops);
+    sendProbe: (ms) => site.broker.outbox.put(probeMessage(ms), ms), forgetQueue: () => site.broker.subscriber.forgetQueue() });
+  site.bus.on('probe', drops.probed);
+  site.bus.on('brokerUptime', drops.uptime);
+  site.bus.on('brokerDropped', drops.dropped);
   return drops;
 }
 

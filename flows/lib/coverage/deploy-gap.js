@@ -11,29 +11,31 @@ const BEFORE_MS = 10_000;
 /** Readings are in the database after this. */
 const STORED_MS = 10_000;
 
-/** @param {{lost: (fromMs: number, toMs: number) => void, clock: () => number}} deps lost: as of the coverage */
-function createDeployGap({ lost, clock }) {
+/**
+ * @param {{lost: (fromMs: number, toMs: number) => void, clock: () => number, bus: Pick<import('../events').EventBus, 'on'>}} deps lost: as
+ *   of the coverage; bus: says when such a node is closed, and there again
+ */
+function createDeployGap({ lost, clock, bus }) {
   /** @type {number|null} */
   let closedMs = null;
   /** @type {NodeJS.Timeout|undefined} */
   let timer;
+  bus.on('nodeClosed', () => {
+    clearTimeout(timer);
+    closedMs ??= clock();
+  });
+  bus.on('nodeOpened', () => {
+    if (closedMs === null) return;
+    const fromMs = closedMs - BEFORE_MS;
+    const toMs = clock();
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      closedMs = null;
+      lost(fromMs, toMs);
+    }, STORED_MS);
+  });
+
   return {
-    /** A node was closed. */
-    nodeClosed() {
-      clearTimeout(timer);
-      closedMs ??= clock();
-    },
-    /** A node is there. */
-    nodeOpened() {
-      if (closedMs === null) return;
-      const fromMs = closedMs - BEFORE_MS;
-      const toMs = clock();
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        closedMs = null;
-        lost(fromMs, toMs);
-      }, STORED_MS);
-    },
     /** The site is closed: the next start locates what lacks. */
     stop: () => clearTimeout(timer),
   };

@@ -37,10 +37,10 @@ const RETRY_MS = 5 * 60_000; // what failed is tried again after that
  * @param {(fromMs: number) => Promise<number|null>} deps.newestStored time of the newest location that is stored since then
  * @param {() => number} deps.newestPublished time of the newest location that was published, epoch ms
  * @param {import('./record').CoverageRecord} [deps.record]
- * @param {(staffId: string) => void} [deps.onPerson] is called for who will be located later, before that
+ * @param {Pick<import('../history/known-people').KnownPeople, 'note'>} [deps.knownPeople] knows who will be located later, before that
  * @param {(ms: number) => Promise<unknown>} [deps.sleep]
  */
-function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}), onPerson = () => {},
+function createCoverage({ startedMs, newestStored, newestPublished, record = createRecord(null, () => {}), knownPeople,
   sleep = (ms) => wait(ms) }) {
   const kept = record.load();
   const gaps = createIntervals(kept.gaps);
@@ -52,7 +52,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
   gaps.mark(liveMs, startedMs, WAITING);
   gaps.mark(startedMs, Infinity, RUNNING);
   prune(startedMs);
-  const late = createLateTimes(gaps, startedMs, onPerson);
+  const late = createLateTimes(gaps, startedMs, knownPeople);
   const saving = createSaving(() => record.save({ gaps: gaps.toJSON(), requests: requests.toJSON(), repeats: repeats.toJSON(),
     missed: divergence.toJSON(), live: following, tries }), sleep);
   const tailMs = () => gaps.everybody().at(-1)?.fromMs ?? startedMs;

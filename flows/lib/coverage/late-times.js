@@ -17,9 +17,9 @@ const APART_MS = 10 * 60_000; // nearer ones are one: what it takes to get into 
 
 /**
  * @param {import('./intervals').Intervals} gaps @param {number} startedMs
- * @param {(staffId: string) => void} [onPerson] is called for who will be located later, before that
+ * @param {Pick<import('../history/known-people').KnownPeople, 'note'>} [knownPeople] knows who will be located later, before that
  */
-function createLateTimes(gaps, startedMs, onPerson = () => {}) {
+function createLateTimes(gaps, startedMs, knownPeople) {
   /** Our clock at the first and the last of a person's late readings. @type {Map<string, {sinceMs: number, lastMs: number}>} */
   const heard = new Map(gaps.named().map(({ id }) => [id, { sinceMs: startedMs, lastMs: startedMs }]));
 
@@ -32,7 +32,7 @@ function createLateTimes(gaps, startedMs, onPerson = () => {}) {
   return {
     /** @param {string} id @param {number} ts @param {number} nowMs @returns {boolean} whether that is new */
     add(id, ts, nowMs) {
-      onPerson(id);
+      knownPeople?.note(id);
       const fromMs = Math.floor(ts / GRID_MS) * GRID_MS;
       heard.set(id, { sinceMs: heard.get(id)?.sinceMs ?? nowMs, lastMs: nowMs });
       return gaps.mark(fromMs, fromMs + GRID_MS, WAITING, [id]);

@@ -17,18 +17,18 @@ const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, h
  */
 function devices({ site, alerts }, _argument, nowMs) {
   const listed = site.building().gateways;
-  const ids = [...listed.keys(), ...site.gateways.unlisted()].sort(compareIds);
+  const ids = [...listed.keys(), ...site.devices.gateways.unlisted()].sort(compareIds);
   const offsetOf = offsetsInUse(site, nowMs);
   return {
     alerts: { groups: alerts.groups(), open: alerts.open(), dropped: alerts.dropped(), version: alerts.version() },
     gateways: ids.map((id) => {
       const { level = null, room = null } = listed.get(id) ?? {};
-      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? NO_STATE;
+      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.devices.gateways.of(id, nowMs) ?? NO_STATE;
       return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
-        rssi_bias_db: site.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
+        rssi_bias_db: site.devices.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
     }),
-    takeovers: site.takeovers.list(nowMs),
-    strangers: site.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
+    takeovers: site.devices.takeovers.list(nowMs),
+    strangers: site.devices.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
       { beacon, heard_ms, kind, receiver, rssi, count })),
   };
 }

@@ -20,7 +20,7 @@ function floor({ site }, level, nowMs, presences) {
     lost: people(presences, ({ state }) => state === 'lost'),
     /** states by id, without gateways of which nothing is known yet */
     gateways: Object.fromEntries(ofLevel.flatMap(({ id }) => {
-      const known = site.gateways.of(id, nowMs);
+      const known = site.devices.gateways.of(id, nowMs);
       return known ? [[id, known.state]] : [];
     })),
   };

@@ -12,7 +12,7 @@ const { people } = require('./people');
  * @param {import('./people').Presence[]} presences
  */
 function staff({ site }, _argument, nowMs, presences) {
-  const latest = new Map(site.history.latestSince(nowMs - LATEST_MS).map((location) => [location.staff_id, location]));
+  const latest = new Map(site.memory.history.latestSince(nowMs - LATEST_MS).map((location) => [location.staff_id, location]));
   const members = site.building().staff;
   return {
     people: people(presences, () => true).map((one) => {
@@ -24,7 +24,7 @@ function staff({ site }, _argument, nowMs, presences) {
 
 /** @param {import('../site').Site} site @param {string[]} tags @returns {number|null} mV */
 function weakestBattery(site, tags) {
-  const known = tags.map((tag) => site.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
+  const known = tags.map((tag) => site.devices.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
   return known.length === 0 ? null : Math.min(...known);
 }
 

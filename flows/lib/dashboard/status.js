@@ -32,7 +32,7 @@ function createStatus({ site, alerts, health, keys }) {
    */
   return (nowMs, presences) => {
     if (nowMs - healthMs >= HEALTH_MS) readHealth(nowMs);
-    const { messages } = site.counters();
+    const { messages } = site.live.counters();
     if (messages !== received.messages) received = { messages, ms: nowMs };
     /** @type {Record<string, number>} */
     const counts = {};
@@ -42,7 +42,7 @@ function createStatus({ site, alerts, health, keys }) {
       else counts[level] = (counts[level] ?? 0) + 1;
     }
     return { building: site.building().digest, counts, lost, heard_ms: received.ms, alerts: alerts.open(),
-      simulated: site.simulated.count(presences, nowMs), steps: stepsDone(site, keys?.records() ?? [], nowMs), parts };
+      simulated: site.live.simulated.count(presences, nowMs), steps: stepsDone(site, keys?.records() ?? [], nowMs), parts };
   };
 }
 

@@ -29,12 +29,12 @@ function stepsDone(site, keys, nowMs) {
   const { file, rooms, gateways, beacons } = site.building();
   const isOwn = !isDemoCached(file);
   const hasGateway = [...gateways.keys()].some((id) => {
-    const { state = 'unknown', version = null } = site.gateways.of(id, nowMs) ?? {};
+    const { state = 'unknown', version = null } = site.devices.gateways.of(id, nowMs) ?? {};
     return state !== 'unknown' && !String(version).startsWith('simulator/');
   });
   return {
     building: isOwn && rooms.size > 0 && beacons.size + gateways.size > 0,
-    receivers: site.receivedMs() !== null || hasGateway,
+    receivers: site.live.receivedMs() !== null || hasGateway,
     staff: isOwn && file.staff.length > 0,
     hacs: keys.some(({ rights, expires_ms: ends }) => [...rights].includes('history') && (ends === null || ends > nowMs)),
   };

@@ -41,10 +41,10 @@ function createTopics(context) {
 
   /** Read once for all topics of a tick. @param {number} nowMs */
   function presencesAt(nowMs) {
-    const version = `${nowMs} ${site.version()} ${site.counters().messages}`;
+    const version = `${nowMs} ${site.live.version()} ${site.live.counters().messages}`;
     if (cachedPresences.version !== version) {
       // a batch of days ago loses nobody now
-      const all = site.presences().filter(({ state, ts }) => state !== 'lost' || nowMs - ts <= LATEST_MS);
+      const all = site.live.presences().filter(({ state, ts }) => state !== 'lost' || nowMs - ts <= LATEST_MS);
       Object.assign(cachedPresences, { version, all });
     }
     return cachedPresences.all;
@@ -66,7 +66,7 @@ function createTopics(context) {
     /** @param {string} topic */
     everyMs: (topic) => find(topic)[0].everyMs,
     /** The data of a topic is unchanged while its stamp is. @param {string} _topic */
-    stamp: (_topic) => `${site.version()} ${site.counters().messages} ${site.connected()}`,
+    stamp: (_topic) => `${site.live.version()} ${site.live.counters().messages} ${site.connected()}`,
     /**
      * @param {string} topic
      * @param {number} nowMs

@@ -29,7 +29,7 @@ function createBeacons() {
   const unregistered = new Map();
 
   /**
-   * @param {import('../intake/readings').Batch} batch
+   * @param {import('../live/readings').Batch} batch
    * @param {Building} building
    * @param {number} nowMs
    * @returns {number} how many of its readings are of unregistered beacons
@@ -64,7 +64,7 @@ function createBeacons() {
     return unregisteredCount;
   }
 
-  /** What a registered beacon says of itself in a reading without RSSI. @param {import('../intake/readings').Measured} measured
+  /** What a registered beacon says of itself in a reading without RSSI. @param {import('../live/readings').Measured} measured
    * @param {Building} building @param {number} ts */
   function addMeasured(measured, building, ts) {
     const { beacon } = measured;
@@ -117,7 +117,7 @@ const fresh = (ts) => ({
   measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null,
 });
 
-/** @param {Sighting} sighting @param {import('../intake/readings').Measured} reading @param {number} ts */
+/** @param {Sighting} sighting @param {import('../live/readings').Measured} reading @param {number} ts */
 function measure(sighting, { battery_mv: battery, temperature_c: temperature, humidity_pct: humidity }, ts) {
   if (battery === undefined && temperature === undefined && humidity === undefined) return;
   sighting.measured_ms = ts;

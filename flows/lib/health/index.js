@@ -17,13 +17,14 @@ const { createOverload } = require('./overload');
 function createHealth({ site, probe, rebuild, version }) {
   /** @type {Map<string, (nowMs: number) => Part>} */
   const extraParts = new Map();
-  const overload = createOverload({ queue: site.queue, counters: site.counters, liveLagMs: () => site.liveLag.read().p50_ms });
+  const { live } = site;
+  const overload = createOverload({ queue: live.queue, counters: () => live.counters(), liveLagMs: () => live.lag.read().p50_ms });
 
   /** @param {number} nowMs @returns {Part} */
   function broker(nowMs) {
-    const { waiting, in_flight: inFlight } = site.outbox.counters();
+    const { waiting, in_flight: inFlight } = site.broker.outbox.counters();
     const part = { waiting: waiting + inFlight };
-    const unansweredMs = site.outbox.unansweredMs(nowMs);
+    const unansweredMs = site.broker.outbox.unansweredMs(nowMs);
     const reason = !site.connected() ? 'there is no connection to the broker'
       : unansweredMs >= UNANSWERED_MS ? `the broker has not acknowledged what was sent ${Math.round(unansweredMs / 1000)} s ago` : '';
     return reason === '' ? { status: 'up', ...part } : {
@@ -35,12 +36,12 @@ function createHealth({ site, probe, rebuild, version }) {
   function building(anonymous, nowMs) {
     const now = site.building();
     return {
-      ...buildingState(site.buildingFaults(), anonymous),
+      ...buildingState(site.buildingFaults, anonymous),
       ...warned(now.warnings, anonymous),
       name: now.name, levels: now.levels.length, rooms: now.rooms.size,
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
-      plan_in_use: inUse(site.learnedVersions, nowMs)?.plan ?? [],
-      unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
+      plan_in_use: inUse(site.devices.learnedVersions, nowMs)?.plan ?? [],
+      unlisted_gateways: site.devices.gateways.unlisted().length, simulated: site.live.simulated.playing(nowMs),
     };
   }
 

@@ -16,7 +16,7 @@ const IN_TIME_MS = 1000;
 
 /**
  * @param {object} deps
- * @param {Pick<import('../intake/newest-first').NewestFirst, 'isBehind'|'waitedMs'|'size'>} deps.queue
+ * @param {Pick<import('../live/newest-first').NewestFirst, 'isBehind'|'waitedMs'|'size'>} deps.queue
  * @param {() => {messages: number, located_later: number}} deps.counters
  * @param {() => number|null} deps.liveLagMs median of the last interval; null: nothing was located
  */
@@ -56,7 +56,7 @@ function createOverload({ queue, counters, liveLagMs }) {
     figures: [
       { name: 'located_later', kind: 'counter', help: 'Batches that the live view left out under overload; they are located from the database',
         read: () => counters().located_later },
-      { name: 'live_waiting', kind: 'gauge', help: 'Checked batches that wait to be located', read: queue.size },
+      { name: 'live_waiting', kind: 'gauge', help: 'Checked batches that wait to be located', read: () => queue.size() },
       { name: 'newest_first', kind: 'gauge', help: '1: more comes in than can be located, so each receiver\'s newest batch goes first',
         read: () => Number(queue.isBehind()) },
     ],

@@ -10,7 +10,7 @@ const IDLE_MS = 1000;
  * Reads the heartbeat back from the database, and tells those who wait for the proof that what was published before is stored.
  * @param {object} deps
  * @param {Pick<import('./heartbeat').Probe, 'poll'|'pending'|'readBackMs'>} deps.probe
- * @param {{outbox: {proven: (ms: number, nowMs: number) => void}}} deps.site
+ * @param {{broker: {outbox: {proven: (ms: number, nowMs: number) => void}}}} deps.site
  * @param {{tick: (readBackMs: number, nowMs: number) => Promise<void>}} deps.coverage
  * @param {(error: unknown) => void} deps.onError
  * @param {() => number} deps.clock
@@ -21,7 +21,7 @@ function createReadBack({ probe, site, coverage, onError, clock }) {
   const read = inTurns(async () => {
     polledMs = clock();
     await probe.poll(clock);
-    site.outbox.proven(probe.readBackMs(), clock());
+    site.broker.outbox.proven(probe.readBackMs(), clock());
     await coverage.tick(probe.readBackMs(), clock());
   }, onError, { clock });
 

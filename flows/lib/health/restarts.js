@@ -8,14 +8,14 @@
 
 const RESTART_MS = 20_000;
 
-/** @param {{buildingSinceMs: () => number, connected: () => boolean}} site */
+/** @param {{live: {buildingSinceMs: () => number}, connected: () => boolean}} site */
 function createRestarts(site) {
   let brokenMs = -Infinity;
   return {
     /** Called every second. @param {number} nowMs */
     look(nowMs) { if (!site.connected()) brokenMs = nowMs; },
     /** @param {number} nowMs */
-    isRestarting: (nowMs) => nowMs - Math.max(site.buildingSinceMs(), brokenMs) < RESTART_MS,
+    isRestarting: (nowMs) => nowMs - Math.max(site.live.buildingSinceMs(), brokenMs) < RESTART_MS,
   };
 }
 

@@ -29,10 +29,12 @@ const LATEST_MS = 15 * 60_000;
 
 /**
  * @param {number} startedMs from when on every location passes through here
+ * @param {object} [deps]
+ * @param {Pick<import('../events').EventBus, 'emit'>} [deps.bus] hears of locations that replace another one
+ * @param {Pick<import('./known-people').KnownPeople, 'note'>} [deps.knownPeople] knows of a person before anything is remembered
  * @param {Partial<typeof BOUNDS>} [overrides]
- * @param {(staffId: string) => void} [onPerson] is called before anything of that person is remembered, or published
  */
-function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
+function createHistory(startedMs, { bus, knownPeople } = {}, overrides = {}) {
   const bounds = { ...BOUNDS, ...overrides };
   const pages = createPages(bounds.pages);
   /** @type {Map<string, Track>} */
@@ -43,7 +45,6 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
   let latestFloorMs = 0;
   let left = 0;
   let sweptMs = 0;
-  let onCorrected = (/** @type {Location} */ _location, /** @type {number} */ _nowMs) => {};
 
   /**
    * @param {Location} location one at the same millisecond replaces the earlier
@@ -51,7 +52,7 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
    */
   function add(location, nowMs) {
     const { ts, staff_id: staffId } = location;
-    onPerson(staffId);
+    knownPeople?.note(staffId);
     let track = people.get(staffId);
     if (!track) {
       if (people.size >= bounds.people) {
@@ -90,9 +91,9 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
    * @param {number} nowMs
    */
   function correct(location, nowMs) {
-    onPerson(location.staff_id);
+    knownPeople?.note(location.staff_id);
     const [before] = between(location.staff_id, location.ts, location.ts);
-    if (before && !isSame(before, location)) onCorrected(location, nowMs);
+    if (before && !isSame(before, location)) bus?.emit('corrected', location, nowMs);
     if (before || location.ts >= nowMs - bounds.keptMs) add(location, nowMs);
   }
 
@@ -172,8 +173,6 @@ function createHistory(startedMs, overrides = {}, onPerson = () => {}) {
     add,
     correct,
     addOrCorrect,
-    /** @param {typeof onCorrected} listener gets locations that replace another one; there is one */
-    onCorrected: (listener) => { onCorrected = listener; },
     completeFrom,
     locations,
     between,

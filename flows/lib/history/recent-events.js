@@ -12,8 +12,11 @@ const { asStored } = require('../store/devices');
 const KEPT_MS = 15 * 60_000; // far longer than ingest takes, unless it is behind
 const MAX_EVENTS = 50_000; // 10 MB
 
-/** @param {number} sinceMs nothing that was published before is known */
-function createRecentEvents(sinceMs) {
+/**
+ * @param {number} sinceMs nothing that was published before is known
+ * @param {Pick<import('../events').EventBus, 'on'>} [bus] says what is published
+ */
+function createRecentEvents(sinceMs, bus) {
   /** In the order of publication. @type {Map<string, {event: StoredEvent, atMs: number}>} */
   const kept = new Map();
   let completeMs = sinceMs;
@@ -27,16 +30,19 @@ function createRecentEvents(sinceMs) {
     }
   }
 
+  /** @param {{ts: number, type: string, subject?: string}[]} published @param {number} nowMs */
+  function add(published, nowMs) {
+    for (const event of published.map(asStored)) {
+      const key = keyOf(event);
+      kept.delete(key);
+      kept.set(key, { event, atMs: nowMs });
+    }
+    prune(nowMs);
+  }
+  bus?.on('events', add);
+
   return {
-    /** @param {{ts: number, type: string, subject?: string}[]} published @param {number} nowMs */
-    add(published, nowMs) {
-      for (const event of published.map(asStored)) {
-        const key = keyOf(event);
-        kept.delete(key);
-        kept.set(key, { event, atMs: nowMs });
-      }
-      prune(nowMs);
-    },
+    add,
     /**
      * @param {(event: StoredEvent) => boolean} isWanted
      * @returns {StoredEvent[]} in no order

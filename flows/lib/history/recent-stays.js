@@ -11,8 +11,8 @@
 const KEPT_MS = 5 * 60_000; // far longer than ingest takes, unless it is behind
 const MAX_STAYS = 16; // of a person
 
-/** @param {(staffId: string) => void} [onPerson] is called before a stay of that person is remembered */
-function createRecentStays(onPerson = () => {}) {
+/** @param {Pick<import('./known-people').KnownPeople, 'note'>} [knownPeople] knows of a person before a stay is remembered */
+function createRecentStays(knownPeople) {
   /** By person and beginning, in the order of publication. @type {Map<string, Map<number, {stay: Stay, atMs: number}>>} */
   const kept = new Map();
   let prunedMs = -Infinity;
@@ -30,7 +30,7 @@ function createRecentStays(onPerson = () => {}) {
     /** @param {Iterable<Stay>} stays @param {number} nowMs */
     add(stays, nowMs) {
       for (const stay of stays) {
-        onPerson(stay.staff_id);
+        knownPeople?.note(stay.staff_id);
         let mine = kept.get(stay.staff_id);
         if (!mine) kept.set(stay.staff_id, mine = new Map());
         mine.delete(stay.enter_ms);

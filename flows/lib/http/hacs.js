@@ -3,14 +3,14 @@
 
 const { StoreBusy, StoreUnavailable } = require('../store');
 const { beaconIn } = require('../building/ids');
-const { BrokerUnavailable } = require('../outbox');
+const { BrokerUnavailable } = require('../broker/outbox');
 const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { PiecedJson } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError, badRequest, unavailable } = require('./errors');
 const { createLatest } = require('../history/latest');
 const { toNow } = require('../coverage');
-const { createUnlisted } = require('../intake/unlisted');
+const { createUnlisted } = require('../live/unlisted');
 const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
@@ -22,7 +22,7 @@ const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
  *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
  *   settledMs?: import('../coverage').Coverage['settledMs'],
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
- *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
+ *   unlisted: Pick<import('../live/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
  * @typedef {Record<string, any>} Params
  */
@@ -49,11 +49,11 @@ function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = t
   // a record lies inside when its whole second does; where nothing can be there is nothing to look for
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
   const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
-  const deps = { history: site.history, store, clock, refuseIncomplete };
+  const deps = { history: site.memory.history, store, clock, refuseIncomplete };
   const who = typeof staffIds === 'string' ? [staffIds] : staffIds;
   const headers = { [COMPLETE_UNTIL]: String(completeUntil(fromMs, toMs + 1, who, clock())) };
   if (typeof staffIds !== 'string') {
-    const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
+    const count = staffIds?.length ?? Math.max(site.memory.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);
     lookUp(staffIds ?? '*', fromMs, toMs);
     const lists = locationsOfSeveral(deps, staffIds, fromMs, toMs);
@@ -121,7 +121,7 @@ async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   const ts = moment(`${staffId} ${beacon}`);
   const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });
   try {
-    await site.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, clock(), ACKNOWLEDGE_MS);
+    await site.broker.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, clock(), ACKNOWLEDGE_MS);
   } catch (error) {
     throw error instanceof BrokerUnavailable ? unavailable(`the reading was not taken: ${error.message}`) : error;
   }
@@ -152,7 +152,8 @@ const checkOf = (path) => createBodyCheck(/** @type {typeof HACS_ROUTES[number]}
  *   kept over a restart
  */
 function createHacs(context) {
-  const whole = { ...context, latest: createLatest(context), moment: createUniqueTimestamps(context.clock),
+  const whole = { ...context, latest: createLatest({ ...context, memory: context.site.memory }),
+    moment: createUniqueTimestamps(context.clock),
     unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
   const [checkWindow, checkDetection] = [checkOf('/extractbeacon'), checkOf('/newbeacondetect')];
   return {

@@ -63,7 +63,7 @@ class Locator {
 
   /**
    * Takes one checked batch.
-   * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
+   * @param {import('../live/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
   hear(batch, nowMs, outcome) {
     const { settings, site: { model, learnedAt } } = this;

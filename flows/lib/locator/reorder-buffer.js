@@ -143,7 +143,7 @@ function createResends() {
   return {
     /**
      * Whether it came before.
-     * @param {string} gateway @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons
+     * @param {string} gateway @param {import('../live/readings').Batch} batch parts of one window differ in their beacons
      */
     knows(gateway, { ts, readings }) {
       const key = `${ts} ${readings[0]?.beacon}`;

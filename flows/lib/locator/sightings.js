@@ -3,7 +3,7 @@
 
 /**
  * What a batch says about staff members, in the locator's terms. Pure.
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {import('./model').Model} Model
  * @typedef {{kind: 'phone'|'gateway', sources: number[], rssis: number[], raw: number[], tag: number}} Heard what was heard of one
  *   person at one moment, strongest first; rssis: dBm, as if every transmitter had the default power; raw: as it was received;

@@ -2,7 +2,7 @@
 'use strict';
 
 const { StoreUnavailable } = require('../store/influx');
-const { BrokerUnavailable } = require('../outbox');
+const { BrokerUnavailable } = require('../broker/outbox');
 
 /**
  * How work in the background behaves: it leaves the event loop to others at least half of the time, tries again what

@@ -2,19 +2,19 @@
 'use strict';
 
 const { RETENTION_MS } = require('../coverage');
-const { createRecentBatches } = require('../intake/recent-batches');
+const { RecentBatches } = require('../live/batches');
 const { lookUpStarts } = require('./starts');
 
 /**
  * A locator in the state of a past moment: from a checkpoint of it, or by what was heard in the minutes before it.
  * @typedef {import('./recover').Deps} Deps
  * @typedef {import('../checkpoints').Checkpoint} Checkpoint
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {object} Beginning
  * @property {import('../locator').Locator} locator
  * @property {number} [sinceMs] the locator's own time, epoch ms; not given: it heard nothing yet
  * @property {import('../building').Building} building of then
- * @property {import('../intake/changes').Change[]} changes of the building and of gateways since then, by time; may grow
+ * @property {import('./changes').Change[]} changes of the building and of gateways since then, by time; may grow
  * @property {number} readMs readings since then are to be heard,
  * @property {(batch: Batch) => boolean} [knows] but for these
  */
@@ -48,9 +48,9 @@ const checkpointOf = ({ checkpoints, coverage }, fromMs, staff) =>
 async function fromCheckpoint({ site, changes }, { ms, heard, locator: saved }, staff) {
   const theirs = staff && new Set(staff);
   const { building, changes: next } = await changes.since(ms);
-  const locator = await site.newLocator(building);
+  const locator = await site.live.newLocator(building);
   if (!locator.restore(saved, (id) => theirs?.has(id) ?? true)) return null;
-  const recent = heard && createRecentBatches(heard);
+  const recent = heard && new RecentBatches(heard);
   const knows = (/** @type {Batch} */ batch) => (recent ? recent.knows(batch) : batch.ts < ms);
   return { locator, building, changes: next, sinceMs: ms, readMs: recent ? ms - ON_THEIR_WAY_MS : ms, knows };
 }
@@ -59,7 +59,7 @@ async function fromCheckpoint({ site, changes }, { ms, heard, locator: saved }, 
 async function warmingUp({ site, changes, clock }, fromMs, warmUpMs) {
   const readMs = Math.max(fromMs - warmUpMs, clock() - RETENTION_MS);
   const { building, changes: next } = await changes.since(readMs);
-  return { locator: await site.newLocator(building), building, changes: next, readMs };
+  return { locator: await site.live.newLocator(building), building, changes: next, readMs };
 }
 
 /**

@@ -2,17 +2,17 @@
 'use strict';
 
 const { makeBuilding } = require('../building');
-const { buildingChange, gatewayChange } = require('../intake/changes');
+const { buildingChange, gatewayChange } = require('./changes');
 
 /**
  * Which buildings were in use in the past, and which gateways came and went.
- * @typedef {import('../intake/changes').Change} Change
+ * @typedef {import('./changes').Change} Change
  * @typedef {import('../building').Building} Building
  */
 
 /**
  * @param {object} deps
- * @param {Pick<import('../site').Site, 'building'|'buildingSinceMs'|'onChange'>} deps.site
+ * @param {import('../site').Site} deps.site
  * @param {Pick<import('../store').Store, 'gatewayStates'>} deps.store
  * @param {import('./background').Background} deps.background
  * @param {() => Promise<Pick<import('../building/editing/versions').Versions, 'list'|'read'>|null>} deps.versions of the building;
@@ -22,7 +22,8 @@ const { buildingChange, gatewayChange } = require('../intake/changes');
 function createBuildingChanges({ site, store, background, versions, warn }) {
   /** @type {Change[]|null} of who is at work */
   let following = null;
-  site.onChange((change) => following?.push(change));
+  site.bus.on('buildingChanged', (building, ms, prepared) => following?.push(buildingChange(building, ms, prepared)));
+  site.bus.on('gatewayChanged', (id, up, ms) => following?.push(gatewayChange(id, up, ms)));
 
   /**
    * The building of a time, and all changes from then on in their order; those still to come are added as they happen.
@@ -43,7 +44,7 @@ function createBuildingChanges({ site, store, background, versions, warn }) {
 
   /** @param {number} fromMs @returns {Promise<{building: Building, ms: number}[]>} ascending, the first is in use then */
   async function buildings(fromMs) {
-    let oldest = { building: site.building(), ms: site.buildingSinceMs() };
+    let oldest = { building: site.building(), ms: site.live.buildingSinceMs() };
     const found = [oldest];
     try {
       const kept = await versions();

@@ -1,8 +1,9 @@
 // @ts-check
 'use strict';
 
-const { byTime, createGrouping } = require('../intake/batches');
+const { byTime, Grouping } = require('../live/batches');
 const { reach } = require('./beginning');
+const { emptyOutcome } = require('../locator');
 const { onlyOf } = require('./people');
 const { allStored } = require('./probe');
 const { createReplay } = require('./replay');
@@ -12,7 +13,7 @@ const { createReplay } = require('./replay');
  * the locator of the present goes on from its state: so history, and who is where since when, are what they would be if nothing had been
  * missed.
  * @typedef {import('./recover').Deps} Deps
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {ReturnType<typeof import('./incoming').createIncoming>} Incoming
  */
 
@@ -43,7 +44,7 @@ async function catchUp(deps, incoming, time) {
   incoming.begin(fromMs);
   const theirs = staff && new Set(staff);
   const only = staff && onlyOf(staff, [beginning.building, site.building()]);
-  const replay = createReplay(beginning, site.emptyOutcome,
+  const replay = createReplay(beginning, emptyOutcome,
     { fromMs, staff: theirs, eventsToMs, onBatch: incoming.replayed });
   const publishSome = () => publishing.publishSome(replay);
   const onSliceDone = async (/** @type {number} */ ms) => {
@@ -67,12 +68,12 @@ async function catchUp(deps, incoming, time) {
   while (clock() < notBeforeMs) await wait(background);
   await join(deps, incoming, replay, cursorMs, only);
   const ended = replay.endedOfLate();
-  const stays = site.adopt(replay, clock(), theirs);
+  const stays = site.live.adopt(replay, clock(), theirs);
   incoming.end();
   // Until now the locator of the present published as well, and may have known a stay's end worse, but said it later.
   await publishing.publish({ locations: [], stays: [...ended, ...stays] });
   const isOpen = (/** @type {import('../locator').Presence} */ { staff_id: id, state }) => state !== 'lost' && (theirs?.has(id) ?? true);
-  await publishing.retractContradicted(site.openStays().filter(isOpen), fromMs);
+  await publishing.retractContradicted(site.live.openStays().filter(isOpen), fromMs);
 }
 
 /** @param {import('./background').Background} background */
@@ -118,7 +119,7 @@ const keyOf = (batch) => `${batch.ts} ${batch.kind} ${batch.receiver}`;
  * @param {import('../store').Only|null} only
  */
 async function readInto(heard, store, fromMs, toMs, only) {
-  const grouping = createGrouping();
+  const grouping = new Grouping();
   const keep = (/** @type {Batch[]} */ batches) => batches.forEach((batch) => heard.set(keyOf(batch), batch));
   await store.readings(fromMs, toMs, async (rows) => keep(grouping.push(rows)), only);
   keep(grouping.finish());

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createGrouping } = require('../intake/batches');
+const { Grouping } = require('../live/batches');
 const { inPieces } = require('../shared/pieces');
 
 /**
@@ -63,8 +63,8 @@ function createFeed(store, background, clock, onRows) {
     let resumeMs = fromMs;
     let count = 0;
     await background.retry(async () => {
-      const grouping = createGrouping();
-      /** @param {import('../intake/readings').Batch[]} batches */
+      const grouping = new Grouping();
+      /** @param {import('../live/readings').Batch[]} batches */
       const hear = async (batches) => {
         background.begin();
         for (const batch of batches) {

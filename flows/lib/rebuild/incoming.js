@@ -1,14 +1,14 @@
 // @ts-check
 'use strict';
 
-const { createRecentBatches } = require('../intake/recent-batches');
+const { RecentBatches } = require('../live/batches');
 
 /**
  * What arrives while the time before a start is located. At a moment that `probe.js` chooses, the database has all that arrived before;
  * what arrives from then on is kept here, so that both together are everything. And what arrives of a time that is read already, and
  * was not heard there, is late. So is what arrived before that moment and was not heard: NATS keeps no order after a kill, and a probe
  * may overtake readings on their way to the database. Pure.
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  */
 
 const KEPT_BATCHES = 50_000; // 20 s of 10,000 phones: the database is rarely a second behind
@@ -26,7 +26,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   let overflowed = false;
   let look = { fromMs: 0, fresh: 0, old: 0 };
   let drainingMs = -Infinity;
-  let recentBatches = createRecentBatches();
+  let recentBatches = new RecentBatches();
   let beganMs = -Infinity;
   /** What is older is read, or never will be. */
   let readMs = -Infinity;
@@ -67,7 +67,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
     hear,
     /** From here on the past is read. @param {number} ms */
     begin(ms) {
-      recentBatches = createRecentBatches();
+      recentBatches = new RecentBatches();
       beganMs = readMs = readingMs = ms;
       awaited = new Set([...open, ...awaited]);
       open = new Set();

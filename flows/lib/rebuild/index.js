@@ -58,7 +58,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     fault = reason;
     if (current) current.reason = reason;
   };
-  const background = createBackground(reportBlocked, yieldToLive(sleep, site.queue.waitedMs));
+  const background = createBackground(reportBlocked, yieldToLive(sleep, () => site.live.queue.waitedMs()));
   const feed = createFeed(store, background, clock, (rows, ms) => {
     if (current) Object.assign(current, { readings: current.readings + rows, at_ms: ms });
   });
@@ -95,7 +95,7 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
     Object.assign(job, { from_ms: gapMs, readings: 0, locations: 0, stays: 0 });
     coverage.locateBeforeStart(gapMs);
     await run(job, () => recover(deps, incoming, gapMs));
-    site.shareReadings(null);
+    site.bus.off('batch', incoming.hear);
   }
 
   async function work() {
@@ -151,18 +151,19 @@ function createRebuild({ site, store, coverage, clock, logger, versions = async 
   return {
     /** What became due: late readings, and what never arrived; to be called every few seconds. */
     tick() {
-      if (site.queue.isBehind() || drops.reason() !== '') return; // what lacks is located in one go when that is over
+      if (site.live.queue.isBehind() || drops.reason() !== '') return; // what lacks is located in one go when that is over
       for (const task of takeDue(coverage, clock, carriesTags(site))) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
       saving.present();
       publishing.confirm();
     },
     /** To be called once, before the first reading comes. */
     start() {
-      site.awaitRecovery(incoming.hear);
-      site.onSkipped(locateLater);
-      site.onLate((id, ts) => coverage.late(id, ts, clock()));
+      site.live.awaitRecovery();
+      site.bus.on('batch', incoming.hear);
+      site.bus.on('skipped', locateLater);
+      site.bus.on('late', (id, ts) => coverage.late(id, ts, clock()));
       // After a break receivers come back one after the other, and the order of readings of a moment is another one.
-      site.onReconnect(coverage.repeats.addBreak);
+      site.bus.on('reconnect', coverage.repeats.addBreak);
       if (!keepsOrder) coverage.repeats.addBreak(clock()); // what was on its way may reach the database after the probe that is to prove it
       const { fromMs, known } = coverage.beforeStart();
       if (known) incoming.begin(fromMs);

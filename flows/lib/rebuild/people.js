@@ -5,7 +5,7 @@
  * Whose readings say where somebody is: their own phone's, and for tags those of gateways.
  */
 
-/** The people a batch concerns. @param {import('../intake/readings').Batch} batch @param {import('../building').Building} building */
+/** The people a batch concerns. @param {import('../live/readings').Batch} batch @param {import('../building').Building} building */
 function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
   if (kind === 'phone') return new Set([receiver]);
   return new Set(gateways.has(receiver) ? readings.flatMap(({ beacon }) => tagOwner.get(beacon) ?? []) : []);
@@ -14,7 +14,7 @@ function staffIn({ kind, receiver, readings }, { gateways, tagOwner }) {
 /**
  * Batches whose people are located later, for the batch's time.
  * @param {Pick<import('../site').Site, 'building'>} site @param {Pick<import('../coverage').Coverage, 'late'>} coverage
- * @param {() => number} clock @returns {(batch: import('../intake/readings').Batch) => void}
+ * @param {() => number} clock @returns {(batch: import('../live/readings').Batch) => void}
  */
 const locatesLater = (site, coverage, clock) => (batch) => {
   for (const id of staffIn(batch, site.building())) coverage.late(id, batch.ts, clock());

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { probeMessage } = require('../intake/probe');
+const { probeMessage } = require('../live/readings');
 
 /**
  * Whether InfluxDB has all readings that the broker has acknowledged. A probe is a batch without readings, which takes their way: the
@@ -19,7 +19,7 @@ const LONG_MS = 15_000;
  * Until InfluxDB has all that has arrived here by now.
  * @param {Pick<import('./recover').Deps, 'site'|'store'|'background'|'clock'|'reportStep'|'reportBlocked'>} deps
  */
-async function allStored({ site: { outbox }, store, background, clock, reportStep, reportBlocked }) {
+async function allStored({ site: { broker: { outbox } }, store, background, clock, reportStep, reportBlocked }) {
   reportStep('waiting until InfluxDB has what has arrived');
   const beganMs = clock();
   let sentMs = -Infinity;

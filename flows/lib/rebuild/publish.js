@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { eventOf, locationMessages, messagesOf } = require('../outbox/messages');
+const { eventOf, locationMessages, messagesOf } = require('../broker/messages');
 const { createConfirmation } = require('./confirmation');
 const { reconciled, stayOf } = require('./stays');
 
@@ -30,11 +30,11 @@ const DAY_MS = 24 * 3_600_000;
  */
 function createPublishing(site, store, background, clock, onPublished, keepsOrder) {
   const confirmation = createConfirmation();
-  if (!keepsOrder) site.history.onCorrected(confirmation.location);
+  if (!keepsOrder) site.bus.on('corrected', confirmation.location);
 
   /** @param {Stay[]} changes @param {Stay[]} before of the same person */
   function noteStays(changes, before) {
-    site.recentStays.add(changes, clock());
+    site.memory.recentStays.add(changes, clock());
     if (keepsOrder) return;
     for (const stay of changes) if (before.some((one) => isReplaced(one, stay))) confirmation.stay(stay, clock());
   }
@@ -45,24 +45,24 @@ function createPublishing(site, store, background, clock, onPublished, keepsOrde
    */
   async function publish(found, open = false) {
     const stays = found.stays.length > 0 ? await background.retry(() => compare(found.stays, open)) : [];
-    for (const location of found.locations) site.history.correct(location, clock());
+    for (const location of found.locations) site.memory.history.correct(location, clock());
     await send(found.locations, stays);
     const events = (found.events ?? []).map(eventOf);
     const messages = messagesOf('events', events);
-    site.recentEvents.add(events, clock());
+    site.bus.emit('events', events, clock());
     for (let at = 0; at < messages.length; at += EVENTS_AT_ONCE) {
       const some = messages.slice(at, at + EVENTS_AT_ONCE);
-      await background.retry(() => Promise.all(some.map((message) => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS))));
+      await background.retry(() => Promise.all(some.map((message) => site.broker.outbox.publish(message, clock(), ACKNOWLEDGE_MS))));
       await background.pause(some.length * EVENT_MS);
     }
-    site.results.again({ locations: found.locations, stays, events });
+    site.broker.results.again({ locations: found.locations, stays, events });
     onPublished(found.locations.length, found.stays.length);
   }
 
   /** @param {Location[]} locations @param {Stay[]} stays */
   async function send(locations, stays) {
     for (const message of locationMessages({ locations, stays }, MESSAGE_BYTES)) {
-      await background.retry(() => site.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
+      await background.retry(() => site.broker.outbox.publish(message, clock(), ACKNOWLEDGE_MS));
       await background.pause(message.payload.length / BYTES_A_MS);
     }
   }
@@ -91,7 +91,7 @@ function createPublishing(site, store, background, clock, onPublished, keepsOrde
     for (const stay of found) {
       const others = short.includes(stay) ? stored.get(stay.staff_id) ?? []
         : await store.stays(stay.enter_ms - DAY_MS, stay.leave_ms, stay.staff_id);
-      const before = site.recentStays.over(stay.staff_id, others);
+      const before = site.memory.recentStays.over(stay.staff_id, others);
       const change = reconciled(stay, before, open);
       changes.push(...change);
       noteStays(change, before);
@@ -108,22 +108,23 @@ function createPublishing(site, store, background, clock, onPublished, keepsOrde
     const stored = await background.retry(() => storedStays(fromMs - BULK_MS, clock()));
     const changes = open.flatMap((presence) => {
       const stay = stayOf(presence);
-      const before = site.recentStays.over(stay.staff_id, stored.get(stay.staff_id) ?? []);
+      const before = site.memory.recentStays.over(stay.staff_id, stored.get(stay.staff_id) ?? []);
       const change = reconciled(stay, before, true).filter(({ enter_ms: ms }) => ms !== stay.enter_ms);
       noteStays(change, before);
       return change;
     });
     await send([], changes);
-    site.results.again({ locations: [], stays: changes, events: [] });
+    site.broker.results.again({ locations: [], stays: changes, events: [] });
   }
 
   /** Publish once more, as they are now, what was corrected a minute ago; to be called every few seconds. */
   function confirm() {
     const { locations, stays } = confirmation.takeDue(site.connected(), clock());
-    const located = locations.map((one) => site.history.between(one.staff_id, one.ts, one.ts)[0] ?? one);
-    const stayed = stays.map((one) => site.recentStays.over(one.staff_id, [one]).find(({ enter_ms: ms }) => ms === one.enter_ms) ?? one);
+    const located = locations.map((one) => site.memory.history.between(one.staff_id, one.ts, one.ts)[0] ?? one);
+    const stayed = stays.map((one) => site.memory.recentStays.over(one.staff_id, [one])
+      .find(({ enter_ms: ms }) => ms === one.enter_ms) ?? one);
     if (locations.length + stays.length === 0) return;
-    for (const message of locationMessages({ locations: located, stays: stayed }, MESSAGE_BYTES)) site.outbox.put(message, clock());
+    for (const message of locationMessages({ locations: located, stays: stayed }, MESSAGE_BYTES)) site.broker.outbox.put(message, clock());
   }
 
   return {

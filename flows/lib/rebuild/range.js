@@ -2,6 +2,7 @@
 'use strict';
 
 const { beginAt, reach } = require('./beginning');
+const { emptyOutcome } = require('../locator');
 const { onlyOf } = require('./people');
 const { allStored } = require('./probe');
 const { createReplay } = require('./replay');
@@ -26,7 +27,7 @@ async function rebuildRange(deps, fromMs, toMs, people) {
   await allStored(deps);
   const from = await beginAt(deps, fromMs, people);
   const only = people && onlyOf(people, [from.building, site.building()]);
-  const replay = createReplay(from, site.emptyOutcome, { fromMs, toMs, staff });
+  const replay = createReplay(from, emptyOutcome, { fromMs, toMs, staff });
   const callbacks = { publishSome: () => publishing.publishSome(replay) };
 
   await reach(deps, from, replay, fromMs, callbacks, only);
@@ -40,7 +41,7 @@ async function rebuildRange(deps, fromMs, toMs, people) {
     cursorMs = nextMs;
   }
   // Where it is open at the end the locator of the present knows better, if it knows anything.
-  await publishing.publish(replay.take(({ staff_id: staffId, ts }) => !site.history.knowsSecond(staffId, ts)));
+  await publishing.publish(replay.take(({ staff_id: staffId, ts }) => !site.memory.history.knowsSecond(staffId, ts)));
   // What still goes on at the present is published by who sees its end.
   if (cursorMs < presentMs) await publishing.publish({ locations: [], stays: replay.openStays() }, true);
   publishStarts(site, replay, fromMs, cursorMs, clock());
@@ -54,11 +55,11 @@ async function rebuildRange(deps, fromMs, toMs, people) {
  * @param {number} nowMs
  */
 function publishStarts(site, replay, fromMs, toMs, nowMs) {
-  const now = new Map(site.openStays().map((presence) => [presence.staff_id, presence]));
+  const now = new Map(site.live.openStays().map((presence) => [presence.staff_id, presence]));
   for (const { staff_id: id, room, since } of replay.openPresences()) {
     const present = now.get(id);
     if (present?.room !== room || present.since === since || present.since > toMs) continue;
-    if (since >= fromMs || present.since >= fromMs) site.correctStayStart(id, room, since, nowMs);
+    if (since >= fromMs || present.since >= fromMs) site.live.correctStayStart(id, room, since, nowMs);
   }
 }
 

@@ -45,12 +45,12 @@ async function gapStart({ site: { startedMs }, store, background, coverage }) {
 
 /** @param {Deps} deps @param {import('./catch-up').Incoming} incoming @param {number} gapMs */
 async function recover(deps, incoming, gapMs) {
-  const { site: { startedMs, eventsFromMs }, coverage, clock } = deps;
+  const { site: { startedMs, live }, coverage, clock } = deps;
   const fromMs = Math.floor(Math.max(gapMs, clock() - RETENTION_MS) / 1000) * 1000; // a location may carry the beginning of its second
   const warmUpMs = warmUpAfter(coverage.countTry());
   if (warmUpMs < WARM_UP_MS) deps.log(`starts before were killed too soon; this one warms up for ${Math.round(warmUpMs / 60_000)} min`);
   const beginning = await beginAt(deps, fromMs, null, warmUpMs);
-  await catchUp(deps, incoming, { fromMs, staff: null, beginning, eventsToMs: eventsFromMs(), notBeforeMs: startedMs + UNDERWAY_MS,
+  await catchUp(deps, incoming, { fromMs, staff: null, beginning, eventsToMs: live.eventsFromMs(), notBeforeMs: startedMs + UNDERWAY_MS,
     onSliceDone: (ms, replay) => coverage.published({ fromMs: gapMs, toMs: replay.sureUntil(ms - MARGIN_MS), staff: null }, clock()) });
   coverage.published({ fromMs: gapMs, toMs: startedMs, staff: null }, clock());
   coverage.caughtUp(clock());

@@ -28,11 +28,11 @@ async function relocate(deps, { part: { fromMs, toMs, staff }, isRepeat }) {
     return;
   }
   const incoming = createIncoming(() => {}, clock());
-  site.shareReadings(incoming.hear);
+  site.bus.on('batch', incoming.hear);
   try {
     await catchUp(deps, incoming, { fromMs: beforeMs, staff, beginning });
   } finally {
-    site.shareReadings(null);
+    site.bus.off('batch', incoming.hear);
   }
 }
 

@@ -7,7 +7,7 @@ const { stayOf } = require('./stays');
 /**
  * Past readings through a locator of their own, on their own time. What it finds within the window is collected; what
  * lies before only brings the locator to the state it had then. Pure.
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay

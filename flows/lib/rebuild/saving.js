@@ -20,8 +20,8 @@ function createSaving({ site, coverage, checkpoints, clock }) {
     /** To be called every few seconds. */
     present() {
       const nowMs = clock();
-      const isExact = coverage.isCaughtUp() && coverage.divergedSince() === Infinity && nowMs - site.buildingSinceMs() > SETTLED_MS;
-      if (isExact && checkpoints.isDue(nowMs)) write(nowMs, site.save(nowMs));
+      const isExact = coverage.isCaughtUp() && coverage.divergedSince() === Infinity && nowMs - site.live.buildingSinceMs() > SETTLED_MS;
+      if (isExact && checkpoints.isDue(nowMs)) write(nowMs, site.live.save(nowMs));
     },
     /** @param {ReturnType<typeof import('./replay').createReplay>} replay of everybody @param {number} ms all before was heard */
     replayed(replay, ms) {

@@ -30,11 +30,10 @@ class RecordingConflict extends Error {}
  * @param {string} options.folder
  * @param {() => number} options.clock
  * @param {(text: string) => void} options.warn
- * @param {(kind: 'recording_stopped'|'recording_deleted', recording: Recording, why: string) => void} [options.onEnded] for those
- *   that end by themselves
+ * @param {import('../events').EventBus} options.bus gives the batches; hears of recordings that end by themselves
  * @param {typeof LIMITS} [options.limits]
  */
-function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LIMITS }) {
+function createRecordings({ folder, clock, warn, bus, limits = LIMITS }) {
   const disk = createFolder(folder);
   const kept = new Map(disk.load(warn).map((one) => [one.recording.id, one]));
   let running = [...kept.values()].find(({ recording }) => recording.stopped_ms === null)?.recording ?? null;
@@ -51,7 +50,7 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
   /** @param {Recording} recording written as it is at the time of writing */
   const save = (recording) => serialize(() => disk.save(recording));
 
-  /** Takes an accepted batch of any receiver. @param {import('../intake/readings').Batch} batch @param {number} nowMs */
+  /** Takes an accepted batch of any receiver. @param {import('../live/readings').Batch} batch @param {number} nowMs */
   function addBatch(batch, nowMs) {
     if (!running || !selection) return;
     const readings = selection(batch);
@@ -69,6 +68,8 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     running.last_reading_ms = nowMs;
     if (running.bytes >= limits.bytes) end(nowMs, 'full');
   }
+
+  bus.on('batch', addBatch);
 
   /** Writes the waiting rows. */
   function flush() {
@@ -92,7 +93,7 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     recording.stopped_because = why;
     const saved = save(recording);
     if (why === 'asked') return saved;
-    onEnded('recording_stopped', recording, why === 'time' ? 'its time was over' : 'it was full');
+    bus.emit('recordingEnded', 'recording_stopped', recording, why === 'time' ? 'its time was over' : 'it was full');
     return saved.catch((error) => warn(`recording ${recording.name}: its end could not be saved: ${error.message}`));
   }
 
@@ -114,14 +115,13 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
   }
 
   return {
-    addBatch,
     /** Writes rows and ends what is over; called about once a second. @param {number} nowMs */
     tick(nowMs) {
       flush();
       if (running && nowMs >= running.started_ms + limits.lastsMs) end(nowMs, 'time');
       for (const { recording } of kept.values()) {
         if (nowMs < recording.started_ms + limits.keptMs) continue;
-        onEnded('recording_deleted', recording, 'its time was over');
+        bus.emit('recordingEnded', 'recording_deleted', recording, 'its time was over');
         erase(recording).catch((error) => warn(`recording ${recording.name} could not be deleted: ${error.message}`));
       }
     },
@@ -183,6 +183,7 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     expiresMs: (recording) => recording.started_ms + limits.keptMs,
     /** @returns {Promise<unknown>} when all rows are written */
     close() {
+      bus.off('batch', addBatch);
       flush();
       return serialize(async () => {});
     },

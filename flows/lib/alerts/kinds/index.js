@@ -13,7 +13,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  * @property {import('../../building').Building} building
  * @property {import('../../devices/gateways').Gateways} gateways
  * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
- * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
+ * @property {import('../../live/readings').Refusals} refusals
  * @property {Pick<import('../../devices/takeovers').Takeovers, 'list'>} takeovers
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
  * @property {Facts['presences']} [published] as they were published last; without: `presences`

@@ -24,12 +24,13 @@ const CHANGE_DB = 2; // for less there are no new offsets
 /**
  * @param {object} deps
  * @param {string} deps.folder of the flows' data
- * @param {Pick<import('../../site').Site, 'building'|'learnedVersions'|'learning'>} deps.site
+ * @param {{building: () => import('../../building').Building, devices: {learnedVersions: LearnedVersion[],
+ *   learning: import('./learning').Learning}}} deps.site
  * @param {() => number} deps.clock
  * @param {(text: string) => void} deps.warn
  * @param {(text: string) => void} deps.log
  */
-function keepLearned({ folder, site: { building, learnedVersions: versions, learning }, clock, warn, log }) {
+function keepLearned({ folder, site: { building, devices: { learnedVersions: versions, learning } }, clock, warn, log }) {
   const file = path.join(folder, 'receiver-offsets.json');
   const learningFile = path.join(folder, 'learning.json');
   const stored = createStateFile(file, warn, { unread: 'the building is learned again', unwritten: 'nothing new that was learned comes into use' });

@@ -6,11 +6,11 @@ const { placementKey } = require('../../locator');
 /**
  * The learned offsets in use, for people to look at.
  * @typedef {{db: number, since: number}} InUse db: is subtracted from readings; since: epoch ms, of this value
- * @param {Pick<import('../../site').Site, 'building'|'learnedVersions'>} site
+ * @param {Pick<import('../../site').Site, 'building'|'devices'>} site
  * @param {number} nowMs
  * @returns {(kind: 'gateway'|'beacon', id: string) => InUse|null} null: nothing is corrected
  */
-function offsetsInUse({ building, learnedVersions }, nowMs) {
+function offsetsInUse({ building, devices: { learnedVersions } }, nowMs) {
   const { gateways, beacons, file: { learned_offsets: isUsed = true } } = building();
   const versions = isUsed ? learnedVersions.filter(({ from_ms: ms }) => ms <= nowMs) : [];
   /** @type {Map<string, InUse & {place: string}>} */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createIntervalHistogram } = require('./interval-histogram');
+const { createIntervalHistogram } = require('../../shared/interval-histogram');
 
 /**
  * Figures of the HTTP API: answers by route and status, latencies, requests by caller.
@@ -16,7 +16,7 @@ const NO_ROUTE = 'none';
 
 /** @param {{observe: (route: string, seconds: number) => void}} latencies of all answers */
 function createHttpFigures(latencies) {
-  /** @type {Map<string, import('./interval-histogram').IntervalHistogram>} by route */
+  /** @type {Map<string, import('../../shared/interval-histogram').IntervalHistogram>} by route */
   const routes = new Map();
   /** @type {Record<string, number>} */
   const byStatus = Object.create(null);

@@ -23,7 +23,7 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
   const each = ({ fromMs, toMs }, add) => fromStore(async () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs, [], clock()); // whose backlog is late does not keep all the others waiting
-    const merge = createMerge(site.openStays(), site.recentStays.list(({ enter_ms: ms }) => ms < toMs));
+    const merge = createMerge(site.live.openStays(), site.memory.recentStays.list(({ enter_ms: ms }) => ms < toMs));
     const take = (/** @type {import('../../../history/views/stays').StoredStay} */ one) => {
       const stay = merge.take(one);
       if (stay) add(stay);
@@ -40,8 +40,8 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
    */
   const around = (staffId, { fromMs, toMs }) => fromStore(async () => {
     refuseIncompleteStays(fromMs, toMs, [staffId], clock());
-    const presences = site.openStays();
-    const recent = site.recentStays.list(({ enter_ms: ms }) => ms < toMs);
+    const presences = site.live.openStays();
+    const recent = site.memory.recentStays.list(({ enter_ms: ms }) => ms < toMs);
     const staff = [staffId];
     const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MAX_STAYS)];
     const isTheirs = (/** @type {{staff_id: string}} */ one) => one.staff_id === staffId;

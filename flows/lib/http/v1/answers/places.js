@@ -12,7 +12,7 @@ const { notFound } = require('./shared');
  * @param {import('.').Context} context
  */
 function createPlaceAnswers({ site }) {
-  const now = () => occupancy(site.building(), site.presences());
+  const now = () => occupancy(site.building(), site.live.presences());
 
   /** @param {import('../../../building').Level} level @param {ReturnType<typeof now>} rooms */
   const headOf = ({ id, name, width_m, height_m }, rooms) =>

@@ -51,7 +51,7 @@ function createRecordingAnswers(context) {
     async startRecording({ body = {}, caller, nowMs }) {
       const staffId = String(body.staff_id);
       const building = context.site.building();
-      const isKnown = building.staff.has(staffId) || context.site.presences().some(({ staff_id: one }) => one === staffId);
+      const isKnown = building.staff.has(staffId) || context.site.live.presences().some(({ staff_id: one }) => one === staffId);
       if (!isKnown) throw new ApiError(404, `there is no staff member ${staffId} in the building file, and none is heard`);
       const wanted = { staffId, name: body.name || nameOf(nowMs), by: caller.name };
       const recording = await possible(context.recordings.start(wanted, building.file));

@@ -19,7 +19,7 @@ function createStaffAnswers(context) {
   const windowFields = createWindowFields(context);
 
   /**
-   * @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence
+   * @param {string} id @param {ReturnType<typeof site.live.presences>[number]|undefined} presence
    * @param {{level_db: number|null, level_sd_db: number|null}|null|undefined} learned of their tag or phone
    */
   function about(id, presence, learned) {
@@ -30,18 +30,18 @@ function createStaffAnswers(context) {
   }
 
   /** @param {string} id */
-  const presencesOf = (id) => site.presences().filter(({ staff_id: one }) => one === id);
+  const presencesOf = (id) => site.live.presences().filter(({ staff_id: one }) => one === id);
 
   /** Refuse who is neither listed nor here nor in the history. @param {string} id */
   async function mustBeKnown(id) {
-    if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.history.between(id, 0, Infinity).length > 0) return;
+    if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.memory.history.between(id, 0, Infinity).length > 0) return;
     if (!await fromStore(store.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw notFound(`staff member ${id}`);
   }
 
   /** @param {Ask} ask */
   function listStaff(ask) {
-    const present = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
-    const learnedStrengths = new Map(site.learnedStrengths().map((one) => [one.staff_id, one]));
+    const present = new Map(site.live.presences().map((presence) => [presence.staff_id, presence]));
+    const learnedStrengths = new Map(site.live.learnedStrengths().map((one) => [one.staff_id, one]));
     const ids = [...new Set([...site.building().staff.keys(), ...present.keys()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
     return { staff: items.map((id) => about(id, present.get(id), learnedStrengths.get(id))), next };
@@ -50,12 +50,12 @@ function createStaffAnswers(context) {
   /** @param {Ask} ask */
   async function getStaff({ params: { staff_id: id } }) {
     await mustBeKnown(id);
-    return about(id, presencesOf(id)[0], site.trace(id));
+    return about(id, presencesOf(id)[0], site.live.trace(id));
   }
 
   /** @param {Ask} ask */
   async function getTrace({ params: { staff_id: id } }) {
-    const trace = site.trace(id);
+    const trace = site.live.trace(id);
     if (trace) return trace;
     await mustBeKnown(id);
     return { staff_id: id, ts: null, room: null, rooms: [], heard: [], level_db: null, level_sd_db: null, change: null };
@@ -63,7 +63,7 @@ function createStaffAnswers(context) {
 
   /** What memory holds completely is not asked of the database. @param {Ask} ask */
   async function listLocations({ params: { staff_id: id, doubtful }, window, after, limit, nowMs, next }) {
-    const memoryMs = site.history.completeFrom(id, nowMs);
+    const memoryMs = site.memory.history.completeFrom(id, nowMs);
     const onlyDoubtful = isSet(doubtful);
     /** @type {import('../pages').Read<import('../../../store/people').Placed>} */
     const read = async (from, to, count) => {
@@ -73,7 +73,7 @@ function createStaffAnswers(context) {
         return store.placesOf(id, from, storedTo, count, onlyDoubtful);
       }) : [];
       if (older.length >= count) return older;
-      const recent = site.history.between(id, Math.max(from, storedTo), to - 1);
+      const recent = site.memory.history.between(id, Math.max(from, storedTo), to - 1);
       return [...older, ...(onlyDoubtful ? recent.filter(isDoubtful) : recent)].slice(0, count);
     };
     const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
@@ -90,7 +90,7 @@ function createStaffAnswers(context) {
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
     if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
-    const [now, recent] = [site.openStays().filter(wanted), site.recentStays.list(wanted)];
+    const [now, recent] = [site.live.openStays().filter(wanted), site.memory.recentStays.list(wanted)];
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const into = from < fromMs ? await fromStore(store.staysInto(staff, fromMs)) : [];

@@ -23,7 +23,7 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
     const isThere = (/** @type {{room: string}} */ one) => one.room === room;
-    const [now, recent] = [site.openStays().filter(isThere), site.recentStays.list(isThere)];
+    const [now, recent] = [site.live.openStays().filter(isThere), site.memory.recentStays.list(isThere)];
     /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);

@@ -14,7 +14,7 @@ const BOUNDS = Object.freeze({ people: 1000, keptMs: 30 * 86_400_000 });
 const WRITE_MS = 60_000;
 
 /**
- * @param {{file: string|null, site: Pick<import('../site').Site, 'building'|'presences'|'outbox'>, clock: () => number,
+ * @param {{file: string|null, site: import('../site').Site, clock: () => number,
  *   warn?: (text: string) => void, bounds?: Partial<typeof BOUNDS>}} deps file: over restarts; null: in memory alone
  */
 function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides = {} }) {
@@ -57,8 +57,8 @@ function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides 
         if (lastMs > nowMs - bounds.keptMs) continue;
         people.delete(id);
         changed = true;
-        const isHere = site.building().staff.has(id) || site.presences().some(({ staff_id: one }) => one === id);
-        if (!isHere) site.outbox.put({ topic: `sda/v1/staff/${id}/location`, payload: '', retain: true }, nowMs);
+        const isHere = site.building().staff.has(id) || site.live.presences().some(({ staff_id: one }) => one === id);
+        if (!isHere) site.broker.clearPresence(id, nowMs);
       }
       if (changed && nowMs - writtenMs >= WRITE_MS) void write();
     },

@@ -163,4 +163,83 @@ function show(value) {
   return (value instanceof OddNumber ? value.source : JSON.stringify(value)).slice(0, 80);
 }
 
-module.exports = { readMessage, isMeasured, BOUNDS };
+/**
+ * A probe is a batch without readings, which the flows publish and receive again. It takes the way of readings, and their order is kept:
+ * when it is stored, all before it is stored (`rebuild/probe.js`), and when it comes back here, all before it has come
+ * (`coverage/broker-drops.js`). No receiver has its id.
+ */
+const PROBE_TOPIC = 'sda/v1/phone/_flows/readings';
+
+/** @param {number} ms when it is sent, epoch ms */
+const probeMessage = (ms) => ({ topic: PROBE_TOPIC, payload: JSON.stringify({ v: 1, ts: ms, readings: [] }) });
+
+/** When a probe was sent, epoch ms; null: it is none of ours. @param {Buffer} payload @returns {number|null} */
+function probeMs(payload) {
+  const digits = /^\{"v":1,"ts":(\d{1,15}),/.exec(payload.toString('latin1', 0, 64))?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+const RECEIVERS_MAX = 256;
+
+/**
+ * A count by reason, and for the 256 receivers of the last refusals their count, time and newest reason. Readings whose
+ * RSSI is not known are counted apart: some phones have them among others at all times, which is no fault of theirs.
+ * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: Reason,
+ *   detail: string}} Refused
+ *   count: readings since the start; a message that was refused as a whole counts 1
+ * @typedef {Refused & {since_ms: number|null}} Unmeasured since_ms: since when every RSSI of it is unknown; null: not every one is
+ */
+class Refusals {
+  /** @type {Map<string, number>} */
+  #byReason = new Map();
+  /** @type {Map<string, Refused>} the oldest refusal first */
+  #byReceiver = new Map();
+  /** @type {Map<string, Unmeasured>} the oldest first */
+  #unmeasured = new Map();
+
+  /** @param {Rejection} rejection @param {number} nowMs */
+  add({ kind, receiver: from, reason, detail, count }, nowMs) {
+    const receiver = ID.test(from) ? from : 'unknown';
+    this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + count);
+    const isUnknown = reason === 'rssi_unknown';
+    const earlier = (isUnknown ? this.#unmeasured : this.#byReceiver).get(receiver)?.count ?? 0;
+    const refused = { receiver, kind, count: earlier + count, last_ms: nowMs, reason, detail };
+    if (isUnknown) putLast(this.#unmeasured, receiver, { ...refused, since_ms: this.#unmeasured.get(receiver)?.since_ms ?? nowMs });
+    else putLast(this.#byReceiver, receiver, refused);
+  }
+
+  /** A receiver has measured some RSSI. @param {string} receiver */
+  measured(receiver) {
+    const known = this.#unmeasured.size > 0 && this.#unmeasured.get(receiver);
+    if (known) known.since_ms = null;
+  }
+
+  /** Receivers with readings whose RSSI is not known, the latest first. @returns {Readonly<Unmeasured>[]} */
+  unmeasured() {
+    return [...this.#unmeasured.values()].reverse();
+  }
+
+  /** @returns {Record<string, number>} since the start */
+  byReason() {
+    return Object.fromEntries(this.#byReason);
+  }
+
+  /** @returns {Readonly<Refused>[]} the latest first */
+  latest() {
+    return [...this.#byReceiver.values()].reverse();
+  }
+
+  /** @param {string} receiver @returns {Readonly<Refused>|null} */
+  of(receiver) {
+    return this.#byReceiver.get(receiver) ?? null;
+  }
+}
+
+/** @template T @param {Map<string, T>} map @param {string} key @param {T} value */
+function putLast(map, key, value) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > RECEIVERS_MAX) map.delete(/** @type {string} */ (map.keys().next().value));
+}
+
+module.exports = { readMessage, isMeasured, BOUNDS, PROBE_TOPIC, probeMessage, probeMs, Refusals };

@@ -6,7 +6,7 @@ const { howSure, isProbable, isSure } = require('../shared/probable');
 /**
  * What was found out, as messages for the broker (the contract's payloads).
  * @typedef {import('../locator').Outcome} Outcome
- * @typedef {import('./index').Message} Message
+ * @typedef {import('./outbox').Message} Message
  */
 
 /** Mosquitto takes packets of 64 KiB; the rest is room for the topic and the frame. */
@@ -76,11 +76,11 @@ const wordsOf = ({ probability, runner_up: _, ...presence }) => JSON.stringify({
  */
 const eventOf = (event) => ({ ...event, subject: event.gateway ?? event.beacon ?? event.staff_id ?? event.room });
 
-/** @typedef {import('../intake/readings').Rejection & {ts: number, topic: string, payload: string}} Refusal payload: its beginning */
+/** @typedef {import('../live/readings').Rejection & {ts: number, topic: string, payload: string}} Refusal payload: its beginning */
 
 /**
  * What was refused, with the message that it came in.
- * @param {import('../intake/readings').Rejection} rejection
+ * @param {import('../live/readings').Rejection} rejection
  * @param {string} topic
  * @param {Buffer} payload
  * @param {number} ts no two refusals may have the same, or they would be one point

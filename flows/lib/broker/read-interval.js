@@ -51,11 +51,12 @@ function createCoalescedReads(streamOf, later = setImmediate) {
 }
 
 /**
- * From its next connection on; a plain one is read as ever, since MQTT.js hands its options to TLS alone.
- * @param {{client?: import('mqtt').MqttClient|null, options?: object}} broker config node of Node-RED; a mocked broker has no options
+ * From its next connection on; a plain one is read as ever, since MQTT.js hands its options to TLS alone. Node-RED's node has no field
+ * for this option, so it is set beside those that the node has made for MQTT.js.
+ * @param {import('./connections').BrokerNode} broker a mocked one has no options
  */
 function coalesceReads(broker) {
-  if (broker.options) Object.assign(broker.options, { onread: createCoalescedReads(() => /** @type {any} */ (broker.client?.stream)) });
+  if (broker.options) broker.options.onread = createCoalescedReads(() => broker.client?.stream);
 }
 
 module.exports = { createCoalescedReads, coalesceReads, READ_INTERVAL_MS };

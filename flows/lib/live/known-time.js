@@ -17,6 +17,8 @@ const FILE = 'newest-time';
 const TOLERATED_MS = 60_000;
 /** Half of that, so that what is written is never much older. */
 const WRITE_MS = 30_000;
+/** While the clock is behind. */
+const POLL_MS = 1000;
 
 /**
  * @param {string} folder which ingest sees, too
@@ -49,21 +51,37 @@ function createKnownTime(folder, warn) {
     });
   }
 
-  return {
-    behindMs,
-    note,
-    /** Look again whether the file says something else: an admin may have taken it away. */
-    reload: () => { newestMs = read(); },
-    /** For /health. @param {number} nowMs @returns {import('../health').Part} */
-    part(nowMs) {
-      const ms = behindMs(nowMs);
-      return ms === 0 ? { status: 'up' } : {
-        status: 'degraded',
-        reason: `the clock of this machine is ${Math.ceil(ms / 1000)} s behind the newest time known, ${new Date(newestMs).toISOString()}`,
-        remedy: `see that it reaches a time server; if the clock is right and was ahead before, delete ${file}`,
-      };
-    },
-  };
+  /** For /health. @param {number} nowMs @returns {import('../health').Part} */
+  function part(nowMs) {
+    const ms = behindMs(nowMs);
+    return ms === 0 ? { status: 'up' } : {
+      status: 'degraded',
+      reason: `the clock of this machine is ${Math.ceil(ms / 1000)} s behind the newest time known, ${new Date(newestMs).toISOString()}`,
+      remedy: `see that it reaches a time server; if the clock is right and was ahead before, delete ${file}`,
+    };
+  }
+
+  /**
+   * A clock that is behind would refuse what the broker keeps, so nothing is taken in until it is right. All that began with it begins
+   * anew then: Node-RED ends, to be started again.
+   * @param {{log: (text: string) => void, warn: (text: string) => void}} logger
+   * @returns {(() => void)|null} ends the wait; null: the clock is right
+   */
+  function wait(logger) {
+    const { reason } = part(Date.now());
+    if (!reason) return null;
+    logger.warn(`nothing is taken in: ${reason}`);
+    const timer = setInterval(() => {
+      newestMs = read(); // an admin may have taken the file away
+      if (behindMs(Date.now()) > 0) return;
+      logger.log('the clock is right: Node-RED ends, to be started again with it');
+      clearInterval(timer);
+      process.kill(process.pid, 'SIGTERM');
+    }, POLL_MS);
+    return () => clearInterval(timer);
+  }
+
+  return { behindMs, note, part, wait };
 }
 
 module.exports = { createKnownTime, FILE };
