@@ -126,7 +126,8 @@ for (let seed = 1; seed <= 6; seed += 1) {
     let seeded;
     const begin = (options) => {
       world.start(options);
-      seeded = createKnownSeed({ people: world.site.memory.knownPeople, store: { staffIds }, coverage: world.coverage, clock: () => world.now });
+      seeded = createKnownSeed({ people: world.site.memory.knownPeople, store: { staffIds }, coverage: world.coverage,
+        clock: () => world.now });
     };
     let [said, refused] = [0, 0];
     const look = async () => {

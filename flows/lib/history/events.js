@@ -19,10 +19,10 @@ const MAX_EVENTS = 50_000; // in all answers that are kept; 10 MB
 /**
  * @param {object} deps
  * @param {Pick<import('../store').Store, 'events'>} deps.store
- * @param {{recentEvents: Pick<import('./recent-events').RecentEvents, 'list'|'completeFrom'>}} deps.memory
+ * @param {{memory: {recentEvents: Pick<import('./recent-events').RecentEvents, 'list'|'completeFrom'>}}} deps.site
  * @param {() => number} deps.clock
  */
-function createEvents({ store, memory, clock }) {
+function createEvents({ store, site, clock }) {
   /** @type {LRUCache<string, StoredEvent[], Question>} */
   const answers = new LRUCache({
     maxSize: MAX_EVENTS,
@@ -50,9 +50,9 @@ function createEvents({ store, memory, clock }) {
   return async function events(only, fromMs, toMs, count) {
     const wanted = (/** @type {StoredEvent} */ { ts, type, subject }) => ts >= fromMs && ts < toMs
       && (only.type === undefined || only.type === type) && (only.subject === undefined || only.subject === subject);
-    const published = memory.recentEvents.list(wanted);
+    const published = site.memory.recentEvents.list(wanted);
     const settledMs = Math.floor((clock() - SETTLED_MS) / STEP_MS) * STEP_MS;
-    const endMs = settledMs < memory.recentEvents.completeFrom() ? toMs : Math.min(toMs, settledMs);
+    const endMs = settledMs < site.memory.recentEvents.completeFrom() ? toMs : Math.min(toMs, settledMs);
     const inMemory = published.filter(({ ts }) => ts >= endMs);
     const earlier = inMemory.length >= count || fromMs >= endMs ? []
       : await stored({ only, fromMs: Math.floor(fromMs / STEP_MS) * STEP_MS, toMs: endMs, count });

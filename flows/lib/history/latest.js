@@ -20,11 +20,11 @@ const SETTLED_KEPT_MS = 60_000;
 const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
- * @param {{memory: {history: Pick<import('./index').History, 'latestSince'|'latestCompleteFrom'>},
+ * @param {{site: {memory: {history: Pick<import('./index').History, 'latestSince'|'latestCompleteFrom'>}},
  *   store: Pick<import('../store').Store, 'latest'>, clock: () => number,
  *   settledMs?: import('../coverage').Coverage['settledMs']}} deps
  */
-function createLatest({ memory, store, clock, settledMs = (nowMs) => nowMs }) {
+function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
   /** @type {Before|null} */
   let before = null;
   /** @type {Promise<Before>|null} */
@@ -42,7 +42,7 @@ function createLatest({ memory, store, clock, settledMs = (nowMs) => nowMs }) {
 
   /** @param {number} fromMs @returns {Promise<Before>} */
   async function lookBefore(fromMs) {
-    const completeMs = memory.history.latestCompleteFrom();
+    const completeMs = site.memory.history.latestCompleteFrom();
     if (before && before.completeMs >= completeMs) {
       if (!asking && clock() - askedMs >= before.keptMs) ask(fromMs, completeMs);
       return before;
@@ -55,8 +55,8 @@ function createLatest({ memory, store, clock, settledMs = (nowMs) => nowMs }) {
   /** @returns {Promise<Sighting[]>} in no order */
   return async function latest() {
     const fromMs = clock() - LATEST_MS;
-    const found = new Map(memory.history.latestSince(fromMs).map((location) => [location.staff_id, /** @type {Sighting} */ (location)]));
-    if (fromMs >= memory.history.latestCompleteFrom()) return [...found.values()];
+    const found = new Map(site.memory.history.latestSince(fromMs).map((location) => [location.staff_id, /** @type {Sighting} */ (location)]));
+    if (fromMs >= site.memory.history.latestCompleteFrom()) return [...found.values()];
     for (const location of (await lookBefore(fromMs)).locations) {
       const known = found.get(location.staff_id);
       if (location.ts >= fromMs && !(known && known.ts >= location.ts)) found.set(location.staff_id, location);

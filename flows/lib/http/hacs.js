@@ -152,8 +152,7 @@ const checkOf = (path) => createBodyCheck(/** @type {typeof HACS_ROUTES[number]}
  *   kept over a restart
  */
 function createHacs(context) {
-  const whole = { ...context, latest: createLatest({ ...context, memory: context.site.memory }),
-    moment: createUniqueTimestamps(context.clock),
+  const whole = { ...context, latest: createLatest(context), moment: createUniqueTimestamps(context.clock),
     unlisted: context.unlisted ?? createUnlisted({ ...context, file: null }) };
   const [checkWindow, checkDetection] = [checkOf('/extractbeacon'), checkOf('/newbeacondetect')];
   return {

@@ -97,7 +97,8 @@ class World {
       this.take(message);
       this.soon(() => site.broker.outbox.acknowledge(message.sda_id, this.now));
     } });
-    Object.assign(this, { site, past, rebuild: past.rebuild, coverage: past.coverage, flushMs: this.now, startedMs: this.now, beatMs: 0, sentMs: 0, beats: [] });
+    Object.assign(this, { site, past, rebuild: past.rebuild, coverage: past.coverage, flushMs: this.now, startedMs: this.now,
+      beatMs: 0, sentMs: 0, beats: [] });
     past.start();
     for (const [id, up] of new Map(this.states.map((state) => [state.gateway, state.up]))) site.live.setGateway(id, up, this.now);
     return this;

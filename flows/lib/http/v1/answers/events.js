@@ -13,7 +13,7 @@ const SUBJECTS = { enter: 'staff_id', leave: 'staff_id', lost: 'staff_id', crowd
 /** @param {import('.').Context} context */
 function createEventAnswers({ site, store, refuseIncomplete = () => {}, ...context }) {
   const windowFields = createWindowFields(context);
-  const eventsOf = createEvents({ store, memory: site.memory, clock: context.clock });
+  const eventsOf = createEvents({ store, site, clock: context.clock });
 
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
