@@ -5,7 +5,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { FLOWS } = require('../lib/flow-storage');
-const { applyUserChanges } = require('../lib/flow-storage/user-changes');
+const { applyUserChanges } = require('../lib/flow-storage');
 
 const [folder, flowFile] = process.argv.slice(2);
 if (!folder) {

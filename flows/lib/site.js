@@ -8,10 +8,9 @@ const { createGateways } = require('./devices/gateways');
 const { Learning } = require('./devices/learned/learning');
 const { createTakeovers } = require('./devices/takeovers');
 const { EventBus } = require('./events');
-const { createHistory } = require('./history');
-const { createKnownPeople } = require('./history/known-people');
-const { createRecentEvents } = require('./history/recent-events');
-const { createRecentStays } = require('./history/recent-stays');
+const { createHistory } = require('./past/history');
+const { createKnownPeople } = require('./past/known-people');
+const { createRecentEvents, createRecentStays } = require('./past/recent');
 const { Live } = require('./live');
 
 /**
@@ -20,8 +19,8 @@ const { Live } = require('./live');
  * @typedef {{beacons: ReturnType<typeof createBeacons>, gateways: ReturnType<typeof createGateways>,
  *   takeovers: ReturnType<typeof createTakeovers>, learning: Learning, learnedVersions: import('./locator').LearnedVersion[]}} Devices
  *   learnedVersions: what was learned of them, ascending; grows
- * @typedef {{knownPeople: import('./history/known-people').KnownPeople, history: import('./history').History,
- *   recentStays: import('./history/recent-stays').RecentStays, recentEvents: import('./history/recent-events').RecentEvents}} Memory
+ * @typedef {{knownPeople: import('./past/known-people').KnownPeople, history: import('./past/history').History,
+ *   recentStays: import('./past/recent').RecentStays, recentEvents: import('./past/recent').RecentEvents}} Memory
  *   of the last minutes, of which the database may not have everything yet
  */
 class Site {

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('fast-check');
-const { createEvents } = require('../lib/history/events');
-const { createRecentEvents } = require('../lib/history/recent-events');
+const { createEvents } = require('../lib/past/lookup');
+const { createRecentEvents } = require('../lib/past/recent');
 
 const START_MS = Date.UTC(2026, 0, 5, 9);
 const MINUTE_MS = 60_000;

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { EventBus } = require('../lib/events');
-const { createHistory, BOUNDS, LATEST_MS } = require('../lib/history');
+const { createHistory, BOUNDS, LATEST_MS } = require('../lib/past/history');
 
 const { keptMs: KEPT_MS, graceMs: GRACE_MS } = BOUNDS;
 const T = 1_700_000_000_000;

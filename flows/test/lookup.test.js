@@ -3,10 +3,10 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createIntervals, WAITING } = require('../lib/coverage/intervals');
+const { createIntervals, WAITING } = require('../lib/past/intervals');
 const { StoreUnavailable } = require('../lib/store/influx');
-const { createHistory } = require('../lib/history');
-const { locationsOf, locationsOfSeveral } = require('../lib/history/lookup');
+const { createHistory } = require('../lib/past/history');
+const { locationsOf, locationsOfSeveral } = require('../lib/past/lookup');
 
 const T = 1_700_000_000_000;
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];

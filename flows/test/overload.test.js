@@ -4,10 +4,10 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
-const { createCoverage } = require('../lib/coverage');
+const { createCoverage } = require('../lib/past/coverage');
 const { createOverload, HOLD_MS } = require('../lib/health/overload');
-const { yieldToLive } = require('../lib/rebuild/background');
-const { locatesLater } = require('../lib/rebuild/people');
+const { yieldToLive } = require('../lib/past/background');
+const { locatesLater } = require('../lib/past/people');
 const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 

@@ -5,11 +5,11 @@ const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { Site } = require('../lib/site');
-const { contacts } = require('../lib/history/views/contacts');
+const {
+  contacts, createRoomRanking, createStaffRanking, createPatrols, occupancy, visits,
+  allStays, within,
+} = require('../lib/past/views');
 const { Crowding, REARM_MS } = require('../lib/live/presence');
-const { createRoomRanking, createStaffRanking } = require('../lib/history/views/rankings');
-const { createPatrols, occupancy, visits } = require('../lib/history/views/rooms');
-const { allStays, within } = require('../lib/history/views/stays');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { receive } = require('./support/receive');
 

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { compareIds } = require('../history/views/stays');
+const { compareIds } = require('../past/views');
 
 /**
  * Who was together with somebody, at all sites: times at each of them count together, since exposure does.

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { compareIds } = require('../history/views/stays');
+const { compareIds } = require('../past/views');
 
 /**
  * Where people are now, of several sites: everybody is in one place, the one of the newest sighting.

@@ -3,7 +3,7 @@
 
 const { ApiError, badRequest } = require('../http/errors');
 const { pageById } = require('../http/v1/ask');
-const { compareIds } = require('../history/views/stays');
+const { compareIds } = require('../past/views');
 const { answersOf, listsOf, spanOf } = require('./questions');
 
 /**

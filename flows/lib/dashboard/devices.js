@@ -2,7 +2,7 @@
 'use strict';
 
 const { offsetsInUse } = require('../devices/learned/offsets-in-use');
-const { compareIds } = require('../history/views/stays');
+const { compareIds } = require('../past/views');
 
 /** Figures of a gateway that the page shows. */
 const FIGURES = /** @type {const} */ (['queued', 'dropped', 'scan_restarts', 'clock_offset_ms', 'clock_synchronised', 'cpu_temperature_c', 'uptime_s']);

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { compareIds } = require('../history/views/stays');
+const { compareIds } = require('../past/views');
 
 const { isProbable } = require('../shared/probable');
 

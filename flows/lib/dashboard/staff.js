@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { LATEST_MS } = require('../history');
+const { LATEST_MS } = require('../past/history');
 const { people } = require('./people');
 
 /**

@@ -11,7 +11,7 @@ const { createOverload } = require('./overload');
 /**
  * The answer of /health.
  * @typedef {ReturnType<typeof createHealth>} Health
- * @param {{site: import('../site').Site, probe: import('./heartbeat').Probe, rebuild: Pick<import('../rebuild').Rebuild, 'part'>,
+ * @param {{site: import('../site').Site, probe: import('./heartbeat').Probe, rebuild: Pick<import('../past/rebuild').Rebuild, 'part'>,
  *   version: string}} context
  */
 function createHealth({ site, probe, rebuild, version }) {
@@ -116,7 +116,7 @@ const healthFigures = (health, probe, clock) => [
  * Payload of the heartbeat: all figures. `settled_ms`: everything before this time is located; 0: not known. It is read where the
  * record of coverage is lost.
  * @param {import('./metrics/figures').Figures} figures
- * @param {Pick<import('../coverage').Coverage, 'settledMs'>} coverage
+ * @param {Pick<import('../past/coverage').Coverage, 'settledMs'>} coverage
  * @param {number} nowMs
  * @returns {Record<string, number> & {ts: number}}
  */

@@ -4,12 +4,11 @@
 const { StoreBusy, StoreUnavailable } = require('../store');
 const { beaconIn } = require('../building/ids');
 const { BrokerUnavailable } = require('../broker/outbox');
-const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
+const { AHEAD_MS, locationsOf, locationsOfSeveral, createLatest } = require('../past/lookup');
 const { PiecedJson } = require('./answer');
 const { createBodyCheck } = require('./checks');
 const { ApiError, badRequest, unavailable } = require('./errors');
-const { createLatest } = require('../history/latest');
-const { toNow } = require('../coverage');
+const { toNow } = require('../past/coverage');
 const { createUnlisted } = require('../live/unlisted');
 const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
@@ -19,9 +18,9 @@ const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
  * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
  * @typedef {import('../store').Sighting} Sighting
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
- *   settledMs?: import('../coverage').Coverage['settledMs'],
- *   latest: ReturnType<typeof import('../history/latest').createLatest>,
+ *   refuseIncomplete?: import('../past/coverage').RefuseIncomplete, completeUntil?: import('../past/coverage').Coverage['completeUntil'],
+ *   settledMs?: import('../past/coverage').Coverage['settledMs'],
+ *   latest: ReturnType<typeof import('../past/lookup').createLatest>,
  *   unlisted: Pick<import('../live/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
  * @typedef {Record<string, any>} Params

@@ -6,7 +6,7 @@ const { ApiError, badRequest } = require('./errors');
 
 /**
  * `/api/v1/rebuild`: have a time located again from the stored readings, and see how far that is.
- * @typedef {{rebuild: import('../rebuild').Rebuild, clock: () => number}} Context
+ * @typedef {{rebuild: import('../past/rebuild').Rebuild, clock: () => number}} Context
  */
 
 /**

@@ -345,7 +345,7 @@ class Live {
 
   /**
    * All that is known here, and of which batches.
-   * @param {number} nowMs @returns {Pick<import('../checkpoints').Checkpoint, 'heard'|'locator'>}
+   * @param {number} nowMs @returns {Pick<import('../past/checkpoints').Checkpoint, 'heard'|'locator'>}
    */
   save(nowMs) {
     return { heard: this.#recentBatches.save(), locator: this.#locator.save(nowMs, this.#found) };

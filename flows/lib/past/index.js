@@ -2,13 +2,11 @@
 'use strict';
 
 const path = require('node:path');
-const { createCheckpoints } = require('../checkpoints');
-const { createCoverage } = require('../coverage');
-const { watchDrops } = require('../coverage/broker-drops');
-const { createDeployGap } = require('../coverage/deploy-gap');
-const { createRecord } = require('../coverage/record');
-const { createKnownSeed } = require('../history/known-seed');
-const { createRebuild } = require('../rebuild');
+const { createCheckpoints } = require('./checkpoints');
+const { createCoverage, createRecord } = require('./coverage');
+const { watchDrops, createDeployGap } = require('./lost-readings');
+const { createKnownSeed } = require('./known-people');
+const { createRebuild } = require('./rebuild');
 
 /**
  * The past: what is located and stored of it (coverage), what lacks of it and is located again from stored readings (rebuild), and who has
@@ -28,8 +26,8 @@ class Past {
    * @param {string|null} deps.folder of the flows' data; null: nothing is kept over a restart
    * @param {boolean} [deps.keepsOrder] whether the broker delivers in order after a kill, too, so that a probe proves what it says
    * @param {Parameters<typeof createRebuild>[0]['versions']} [deps.versions] of the building
-   * @param {import('../coverage/record').CoverageRecord} [deps.record]
-   * @param {import('../checkpoints').Checkpoints} [deps.checkpoints]
+   * @param {import('./coverage').CoverageRecord} [deps.record]
+   * @param {import('./checkpoints').Checkpoints} [deps.checkpoints]
    * @param {(ms: number) => Promise<void>} [deps.sleep]
    */
   constructor({ site, store, clock, logger, folder, keepsOrder, versions, record = createRecord(folder, logger.warn),

@@ -27,7 +27,7 @@ const EVERYBODY_MS = 8000;
 const LONG_RECORDS = 20_000;
 
 /**
- * @typedef {import('../history').LocationList & {staffId: string}} StaffLocations
+ * @typedef {import('../past/history').LocationList & {staffId: string}} StaffLocations
  * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
  * @typedef {ReturnType<typeof createStore>} Store
  * @typedef {Pick<import('./store-guard').StoreGuard, 'query'|'pieces'>} Influx
@@ -148,9 +148,9 @@ function createStore(influx) {
 /** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
 const time = (ms) => new Date(ms).toISOString();
 
-/** @param {any[][]} rows @returns {import('../history').LocationList} */
+/** @param {any[][]} rows @returns {import('../past/history').LocationList} */
 function toLocationList(rows) {
-  /** @type {import('../history').LocationList} */
+  /** @type {import('../past/history').LocationList} */
   const list = { ms: [], places: [] };
   let place = { level: '', room: '' };
   for (const [ms, level, room] of rows) {

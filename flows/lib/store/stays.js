@@ -6,7 +6,7 @@ const { atMost, between, BETWEEN } = require('./influxql');
 /**
  * Stays lie at their time of entering. Nobody has two at once, so of the stays before a window only somebody's last one can
  * reach into it.
- * @typedef {import('../history/views/stays').StoredStay} StoredStay
+ * @typedef {import('../past/views').StoredStay} StoredStay
  */
 
 const FIELDS = '"level", "room", "enter_ms", "leave_ms"';

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createKnownPeople } = require('../../lib/history/known-people');
+const { createKnownPeople } = require('../../lib/past/known-people');
 const { createKnowledge, FRESH_MS } = require('../../lib/campus/knowledge');
 const fc = require('../support/fast-check');
 const { AWAY, entry, site } = require('../support/campus');

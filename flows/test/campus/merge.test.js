@@ -10,7 +10,7 @@ const { latestOf, staffOf } = require('../../lib/campus/people');
 const { recordsOf } = require('../../lib/campus/record-stream');
 const { roomsOf } = require('../../lib/campus/places');
 const { SiteUnavailable } = require('../../lib/campus/site');
-const { within } = require('../../lib/history/views/stays');
+const { within } = require('../../lib/past/views');
 
 // Answers of several sites as one: all that any of them has, newest first, and nothing when one of them breaks off.
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createBuilding } = require('../../lib/building');
-const { createCoverage, FINAL_AFTER_MS } = require('../../lib/coverage');
+const { createCoverage, FINAL_AFTER_MS } = require('../../lib/past/coverage');
 const { createDescription } = require('../../lib/http/v1/description');
 const { createSessions } = require('../../lib/access/sessions');
 const { Site } = require('../../lib/site');

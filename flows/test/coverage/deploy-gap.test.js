@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { mock, test } = require('node:test');
 const { EventBus } = require('../../lib/events');
-const { createDeployGap, BEFORE_MS, STORED_MS } = require('../../lib/coverage/deploy-gap');
+const { createDeployGap, BEFORE_DEPLOY_MS, STORED_MS } = require('../../lib/past/lost-readings');
 
 const T = 1_700_000_000_000;
 
@@ -23,7 +23,7 @@ test('the time in which a node was exchanged is located again once its readings 
   mock.timers.tick(300);
   bus.emit('nodeOpened');
   mock.timers.tick(STORED_MS);
-  const from = T + STORED_MS - BEFORE_MS;
+  const from = T + STORED_MS - BEFORE_DEPLOY_MS;
   assert.deepEqual(lost.mock.calls.map((call) => call.arguments).at(-1), [from, T + STORED_MS + 700 + STORED_MS - 1 + 300]);
 });
 

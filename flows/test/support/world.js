@@ -1,7 +1,7 @@
 'use strict';
 
 const { createBuilding } = require('../../lib/building');
-const { createCheckpoints } = require('../../lib/checkpoints');
+const { createCheckpoints } = require('../../lib/past/checkpoints');
 const { PROBE_TOPIC } = require('../../lib/live/readings');
 const { Past } = require('../../lib/past');
 const { Site } = require('../../lib/site');

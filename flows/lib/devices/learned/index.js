@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const { isDeepStrictEqual } = require('node:util');
-const { RETENTION_MS } = require('../../coverage');
+const { RETENTION_MS } = require('../../past/coverage');
 const { createStateFile } = require('../../shared/state-file');
 
 /**

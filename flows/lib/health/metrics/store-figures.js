@@ -4,7 +4,7 @@
 /**
  * Figures of queries to the database and of the history in memory.
  * @typedef {import('./figures').Figure} Figure
- * @param {{storeGuard: Pick<import('../../store/store-guard').StoreGuard, 'counters'>, history: Pick<import('../../history').History,
+ * @param {{storeGuard: Pick<import('../../store/store-guard').StoreGuard, 'counters'>, history: Pick<import('../../past/history').History,
  *   'counters'>}} options
  * @returns {Figure[]}
  */

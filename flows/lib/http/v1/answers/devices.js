@@ -4,7 +4,7 @@
 const { offsetsInUse } = require('../../../devices/learned/offsets-in-use');
 const { beaconIn } = require('../../../building/ids');
 const { encode } = require('../../../devices/telemetry/day');
-const { compareIds } = require('../../../history/views/stays');
+const { compareIds } = require('../../../past/views');
 const { badRequest } = require('../../errors');
 const { pageById } = require('../ask');
 const { readPage } = require('../pages');

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createEvents } = require('../../../history/events');
+const { createEvents } = require('../../../past/lookup');
 const { readPage } = require('../pages');
 const { possible } = require('../window');
 const { KEPT_DAYS, createWindowFields, fromStore } = require('./shared');

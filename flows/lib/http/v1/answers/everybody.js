@@ -1,13 +1,13 @@
 // @ts-check
 'use strict';
 
-const { allStays, createMerge, within } = require('../../../history/views/stays');
+const { allStays, createStayMerge, within } = require('../../../past/views');
 const { badRequest } = require('../../errors');
 const { fromStore } = require('./shared');
 
 /**
  * Questions about the stays of everybody, taken in pieces, so that the live path keeps its pace.
- * @typedef {import('../../../history/views/stays').Stay} Stay
+ * @typedef {import('../../../past/views').Stay} Stay
  * @typedef {import('../window').Window} Window
  */
 
@@ -23,8 +23,8 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
   const each = ({ fromMs, toMs }, add) => fromStore(async () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs, [], clock()); // whose backlog is late does not keep all the others waiting
-    const merge = createMerge(site.live.openStays(), site.memory.recentStays.list(({ enter_ms: ms }) => ms < toMs));
-    const take = (/** @type {import('../../../history/views/stays').StoredStay} */ one) => {
+    const merge = createStayMerge(site.live.openStays(), site.memory.recentStays.list(({ enter_ms: ms }) => ms < toMs));
+    const take = (/** @type {import('../../../past/views').StoredStay} */ one) => {
       const stay = merge.take(one);
       if (stay) add(stay);
     };

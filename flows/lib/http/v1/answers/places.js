@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { occupancy } = require('../../../history/views/rooms');
-const { compareIds } = require('../../../history/views/stays');
+const { occupancy, compareIds } = require('../../../past/views');
 const { pageById } = require('../ask');
 const { notFound } = require('./shared');
 

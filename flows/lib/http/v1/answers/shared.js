@@ -3,7 +3,7 @@
 
 const { StoreBusy, StoreUnavailable } = require('../../../store');
 const { ApiError, unavailable } = require('../../errors');
-const { toNow } = require('../../../coverage');
+const { toNow } = require('../../../past/coverage');
 
 /** Shared by the answers. */
 
@@ -21,7 +21,7 @@ const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
  * @param {Pick<import('.').Context, 'completeUntil'|'clock'>} context
  */
 const createWindowFields = ({ completeUntil = toNow, clock }) =>
-  /** @param {import('../window').Window} window @param {import('../../../coverage').Who} who */
+  /** @param {import('../window').Window} window @param {import('../../../past/coverage').Who} who */
   (window, who) => ({ ...span(window), complete_until_ms: completeUntil(window.fromMs, window.toMs, who, clock()) });
 
 /** Too many ask at once: that is soon over. */

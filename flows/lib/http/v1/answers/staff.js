@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { contacts } = require('../../../history/views/contacts');
-const { allStays, compareIds, within } = require('../../../history/views/stays');
+const { contacts, allStays, compareIds, within } = require('../../../past/views');
 const { howSure, isProbable } = require('../../../shared/probable');
 const { isSet, pageById, several } = require('../ask');
 const { readPage } = require('../pages');
@@ -91,7 +90,7 @@ function createStaffAnswers(context) {
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
     if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
     const [now, recent] = [site.live.openStays().filter(wanted), site.memory.recentStays.list(wanted)];
-    /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
+    /** @type {import('../pages').Read<import('../../../past/views').Stay>} */
     const read = async (from, to, count) => {
       const into = from < fromMs ? await fromStore(store.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
@@ -155,7 +154,7 @@ const locationAnswer = (location) => {
 /** @param {import('../../../store/people').Placed} location */
 const isDoubtful = ({ probability, corrected }) => isProbable(probability) || corrected === true;
 
-/** @param {import('../../../history/views/stays').Stay} stay */
+/** @param {import('../../../past/views').Stay} stay */
 const stayAnswer = ({ level, room, enter_ms, leave_ms, open }) =>
   ({ level, room, enter_ms, leave_ms, duration_s: (leave_ms - enter_ms) / 1000, ongoing: open });
 

@@ -1,9 +1,7 @@
 // @ts-check
 'use strict';
 
-const { createRoomRanking, createStaffRanking } = require('../../../history/views/rankings');
-const { createPatrols, visits } = require('../../../history/views/rooms');
-const { allStays, within } = require('../../../history/views/stays');
+const { createRoomRanking, createStaffRanking, createPatrols, visits, allStays, within } = require('../../../past/views');
 const { readPage } = require('../pages');
 const { DAY_MS, possible } = require('../window');
 const { KEPT_DAYS, createWindowFields, fromStore, notFound } = require('./shared');
@@ -24,7 +22,7 @@ function createVisitAnswers({ site, store, everybody, refuseIncompleteStays = ()
     if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
     const isThere = (/** @type {{room: string}} */ one) => one.room === room;
     const [now, recent] = [site.live.openStays().filter(isThere), site.memory.recentStays.list(isThere)];
-    /** @type {import('../pages').Read<import('../../../history/views/stays').Stay>} */
+    /** @type {import('../pages').Read<import('../../../past/views').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);
       const found = since < to ? await fromStore(store.staysIn(room, since, to, count)) : [];
