@@ -34,7 +34,7 @@ function house({ file = null, building = smallBuilding(), startMs = T } = {}) {
   const list = createAlertList(KINDS, startMs - START_MS);
   const facts = () => ({ building: site.building(), gateways: site.devices.gateways, beacons: site.devices.beacons,
     refusals: site.live.refusals, takeovers: site.devices.takeovers, presences: site.live.presences(),
-    published: site.live.published.recent(rig.nowMs), isGone: site.live.published.isGone, connected: true, watchedMs: startMs, ingest: { status: 'up' }, live: { status: 'up' },
+    published: site.live.published.recent(rig.nowMs), isGone: (id) => site.live.published.isGone(id), connected: true, watchedMs: startMs, ingest: { status: 'up' }, live: { status: 'up' },
     clock: { status: 'up' }, losses: { status: 'up' }, certificates: [] });
 
   return Object.assign(rig, { site,
