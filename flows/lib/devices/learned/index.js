@@ -3,7 +3,6 @@
 
 const path = require('node:path');
 const { isDeepStrictEqual } = require('node:util');
-const { RETENTION_MS } = require('../../coverage');
 const { createStateFile } = require('../../shared/state-file');
 
 /**
@@ -15,7 +14,7 @@ const { createStateFile } = require('../../shared/state-file');
 
 const DAY_MS = 24 * 3_600_000;
 const LEAD_MS = 60_000; // between the moment at which a version is made and the one from which it holds: it is written meanwhile
-const KEPT_MS = Math.max(30 * DAY_MS, RETENTION_MS); // readings older than this are not located again
+const KEPT_MS = 30 * DAY_MS; // readings older than this are not located again: they are kept for a week
 const SAVED_MS = 5 * 60_000;
 const HOURS = 2; // in which people were heard, before offsets are learned from it
 const PEOPLE = 3; // … and so many people, or as many as there are
