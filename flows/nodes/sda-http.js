@@ -6,7 +6,7 @@ const { createFront } = require('../lib/http/front');
 const { createKnownSeed } = require('../lib/history/known-seed');
 const { createHacs } = require('../lib/http/hacs');
 const { createRouter } = require('../lib/http/router');
-const { attachRecordings } = require('../lib/recordings/attach');
+const { attachRecordings } = require('../lib/recordings');
 const { createTelemetry } = require('../lib/devices/telemetry');
 const { version } = require('../package.json');
 

@@ -17,7 +17,7 @@ const { storeFigures } = require('../lib/health/metrics/store-figures');
 const { keepLearned } = require('../lib/devices/learned');
 const { inboxFigure } = require('../lib/intake/inbox');
 const { createSite, createPublishedPresences, standAlone } = require('../lib/site');
-const { openStores } = require('../lib/store/open');
+const { openStores } = require('../lib/store');
 
 const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
 module.exports = function register(RED) {

@@ -3,11 +3,10 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createStoreGuard } = require('../lib/store/store-guard');
+const { StoreUnavailable, createStore, createStoreGuard } = require('../lib/store');
 const { createBodyCheck } = require('../lib/http/checks');
 const { requestRebuild } = require('../lib/http/rebuild');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { StoreUnavailable } = require('../lib/store');
 const { emptyOutcome } = require('../lib/locator');
 const { createGrouping } = require('../lib/intake/batches');
 const { buildingChange, gatewayChange } = require('../lib/intake/changes');
@@ -15,7 +14,6 @@ const { createBackground, Stopped } = require('../lib/rebuild/background');
 const { createIncoming } = require('../lib/rebuild/incoming');
 const { createReplay } = require('../lib/rebuild/replay');
 const { reconciled, trueStart } = require('../lib/rebuild/stays');
-const { createStore } = require('../lib/store');
 const { playInflux, rows: answerRows } = require('./support/influx');
 
 const check = createBodyCheck(operationsOf(createDescription('0')).find(({ id }) => id === 'requestRebuild').body);

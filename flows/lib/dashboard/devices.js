@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { offsetsInUse } = require('../devices/learned/offsets-in-use');
+const { offsetsInUse } = require('../devices/learned');
 const { compareIds } = require('../history/views/stays');
 
 /** Figures of a gateway that the page shows. */

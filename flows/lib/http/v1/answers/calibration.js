@@ -2,7 +2,7 @@
 'use strict';
 
 const { faultsOf } = require('../../../building');
-const { calibrated, createCalibrationRunner, CalibrationConflict, isAsWalked } = require('../../../calibration/runner');
+const { calibrated, createCalibrationRunner, CalibrationConflict, isAsWalked } = require('../../../calibration');
 const { RecordingConflict } = require('../../../recordings');
 const { refused, writeOver } = require('../../building');
 const { ApiError } = require('../../errors');

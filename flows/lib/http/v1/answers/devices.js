@@ -1,9 +1,9 @@
 // @ts-check
 'use strict';
 
-const { offsetsInUse } = require('../../../devices/learned/offsets-in-use');
+const { offsetsInUse } = require('../../../devices/learned');
 const { beaconIn } = require('../../../building/ids');
-const { encode } = require('../../../devices/telemetry/day');
+const { encode } = require('../../../devices/telemetry');
 const { compareIds } = require('../../../history/views/stays');
 const { badRequest } = require('../../errors');
 const { pageById } = require('../ask');
@@ -64,7 +64,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
     const head = { beacon, every, ...span(window), columns: ['ts', ...(every === 'raw' ? ['receiver'] : []), ...VALUES] };
     if (every === 'raw') {
       const part = possible(window, nowMs, READINGS_KEPT_DAYS);
-      /** @type {import('../pages').Read<import('../../../store/telemetry').RawPoint>} */
+      /** @type {import('../pages').Read<import('../../../store/readings').RawPoint>} */
       const read = (from, to, count) => fromStore(store.rawPoints(beacon, from, to, count));
       const { items, last } = await readPage(read, part, after, limit, { ts: ([ts]) => ts, id: ([, receiver]) => receiver });
       return bodyOf(head, [Buffer.from(items.map((point) => `,${encode(point)}`).join(''))], next(last));

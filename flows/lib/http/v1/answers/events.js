@@ -17,7 +17,7 @@ function createEventAnswers({ site, store, refuseIncomplete = () => {}, ...conte
 
   /** @param {import('../ask').Ask} ask */
   async function listEvents({ params: { type, subject }, window, after, limit, nowMs, next }) {
-    /** @type {import('../pages').Read<import('../../../store/devices').StoredEvent>} */
+    /** @type {import('../pages').Read<import('../../../store/readings').StoredEvent>} */
     const read = (from, to, count) => fromStore(eventsOf({ type, subject }, from, to, count));
     const part = possible(window, nowMs, KEPT_DAYS);
     if (part.fromMs < part.toMs) await fromStore(async () => refuseIncomplete(part.fromMs, part.toMs, [], nowMs));

@@ -3,13 +3,14 @@
 
 const path = require('node:path');
 const { isDeepStrictEqual } = require('node:util');
-const { createStateFile } = require('../../shared/state-file');
+const { placementKey } = require('../locator');
+const { createStateFile } = require('../shared/state-file');
 
 /**
  * What was learned of a building and is in use: versions, each with the time from which it holds, so that what is located again is
  * located as it was live. A version is on disk before it holds, and a kill at any moment leaves what was in use.
- * @typedef {import('../../locator').Offset} Offset
- * @typedef {import('../../locator').LearnedVersion} LearnedVersion
+ * @typedef {import('../locator').Offset} Offset
+ * @typedef {import('../locator').LearnedVersion} LearnedVersion
  */
 
 const DAY_MS = 24 * 3_600_000;
@@ -23,7 +24,7 @@ const CHANGE_DB = 2; // for less there are no new offsets
 /**
  * @param {object} deps
  * @param {string} deps.folder of the flows' data
- * @param {Pick<import('../../site').Site, 'building'|'learnedVersions'|'learning'>} deps.site
+ * @param {Pick<import('../site').Site, 'building'|'learnedVersions'|'learning'>} deps.site
  * @param {() => number} deps.clock
  * @param {(text: string) => void} deps.warn
  * @param {(text: string) => void} deps.log
@@ -124,4 +125,29 @@ const isDevice = (one) => (one?.kind === 'gateway' || one?.kind === 'beacon') &&
 /** @param {any} one */
 const isOffset = (one) => isDevice(one) && typeof one.place === 'string' && Number.isFinite(one.offset_db) && Math.abs(one.offset_db) <= 20;
 
-module.exports = { keepLearned };
+/**
+ * The learned offsets in use, for people to look at.
+ * @typedef {{db: number, since: number}} InUse db: is subtracted from readings; since: epoch ms, of this value
+ * @param {Pick<import('../site').Site, 'building'|'learnedVersions'>} site
+ * @param {number} nowMs
+ * @returns {(kind: 'gateway'|'beacon', id: string) => InUse|null} null: nothing is corrected
+ */
+function offsetsInUse({ building, learnedVersions }, nowMs) {
+  const { gateways, beacons, file: { learned_offsets: isUsed = true } } = building();
+  const versions = isUsed ? learnedVersions.filter(({ from_ms: ms }) => ms <= nowMs) : [];
+  /** @type {Map<string, InUse & {place: string}>} */
+  let known = new Map();
+  for (const { from_ms: since, offsets } of versions) {
+    known = new Map(offsets.map(({ kind, id, place, offset_db: db }) => {
+      const before = known.get(`${kind} ${id}`);
+      return [`${kind} ${id}`, before?.db === db && before.place === place ? before : { db, since, place }];
+    }));
+  }
+  return (kind, id) => {
+    const found = known.get(`${kind} ${id}`);
+    const device = (kind === 'gateway' ? gateways : beacons).get(id);
+    return found && device && placementKey(device) === found.place ? { db: found.db, since: found.since } : null;
+  };
+}
+
+module.exports = { keepLearned, offsetsInUse };
