@@ -6,9 +6,8 @@ const { FILE } = require('./keys/file');
 const { createKeys } = require('./keys');
 const { createLimits } = require('./limits');
 const { createAudit } = require('./audit');
-const { accessFigures } = require('../health/metrics/access-figures');
-const { createHttpFigures } = require('../health/metrics/http-figures');
-const { createPrometheus } = require('../health/metrics/prometheus');
+const { accessFigures, createHttpFigures } = require('../health/own-figures');
+const { createPrometheus } = require('../health/figures');
 const { watchPressure } = require('./pressure');
 const { createUnlisted } = require('../intake/unlisted');
 
@@ -17,7 +16,7 @@ const { createUnlisted } = require('../intake/unlisted');
  * parts of /health and their figures.
  * @typedef {import('./keys/ring').KeyRecord} KeyRecord
  * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
- * @param {{figures: import('../health/metrics/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
+ * @param {{figures: import('../health/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
  *   site: import('../site').Site, hosts: Pick<import('./hosts').Hosts, 'refused'>, version: string,
  *   clock: () => number, logger: {log: (text: string) => void, warn: (text: string) => void}}} deps
  */

@@ -39,7 +39,7 @@ function createPressure() {
       shed += 1;
       return true;
     },
-    /** @type {import('../health/metrics/figures').Figure[]} */
+    /** @type {import('../health/figures').Figure[]} */
     figures: [{ name: 'http_shed', kind: 'counter', help: 'Requests that were refused because they came faster than they could be answered',
       read: () => shed }],
   };

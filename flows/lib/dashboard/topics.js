@@ -1,24 +1,22 @@
 // @ts-check
 'use strict';
 
+const { offsetsInUse } = require('../devices/learned');
 const { LATEST_MS } = require('../history');
-const { buildingView } = require('./building-view');
-const { devices } = require('./devices');
-const { floor } = require('./floor');
-const { staff } = require('./staff');
-const { createStatus } = require('./status');
-const { system } = require('./system');
+const { compareIds } = require('../history/views/stays');
+const { isProbable } = require('../shared/probable');
+const { createStatus, system } = require('./status');
 
 /**
- * Topics that pages can watch: `name` or `name:argument`. A new topic needs a file beside this one that builds its data, and a
+ * Topics that pages can watch: `name` or `name:argument`. A new topic needs a function that builds its data, and a
  * line here. Every snapshot has the status too, so that a page needs one topic only.
  * @typedef {{site: import('../site').Site, alerts: Pick<import('../alerts').Alerts, 'groups'|'open'|'dropped'|'version'>,
- *   trend: Pick<import('../health/metrics/trend').Trend, 'samples'>,
+ *   trend: Pick<import('../health/figures').Trend, 'samples'>,
  *   keys?: {records: () => {rights: Iterable<string>, expires_ms: number|null}[]},
  *   losses?: Pick<import('../health/loss-ledger').LossLedger, 'byName'>,
  *   health: (nowMs: number) => {parts: Record<string, import('../health').Part>}}} Context
  * @typedef {{everyMs: number, data: (context: Context, argument: string, nowMs: number,
- *   presences: import('./people').Presence[]) => object}} Topic
+ *   presences: Presence[]) => object}} Topic
  * @typedef {ReturnType<typeof createTopics>} Topics
  */
 
@@ -26,7 +24,7 @@ const { system } = require('./system');
 const TOPICS = {
   status: { everyMs: 1000, data: () => ({}) },
   floor: { everyMs: 200, data: floor },
-  staff: { everyMs: 1000, data: staff },
+  staff: { everyMs: 1000, data: everybody },
   devices: { everyMs: 1000, data: devices },
   system: { everyMs: 1000, data: system },
 };
@@ -37,7 +35,7 @@ function createTopics(context) {
   const status = createStatus(context);
   /** @type {{of: import('../building').Building|null, view: ReturnType<typeof buildingView>|null}} */
   const cachedView = { of: null, view: null };
-  const cachedPresences = { version: '', all: /** @type {import('./people').Presence[]} */ ([]) };
+  const cachedPresences = { version: '', all: /** @type {Presence[]} */ ([]) };
 
   /** Read once for all topics of a tick. @param {number} nowMs */
   function presencesAt(nowMs) {
@@ -78,6 +76,127 @@ function createTopics(context) {
       const snapshot = { topic, ts: nowMs, status: status(nowMs, presences), ...data(context, argument, nowMs, presences) };
       return { stamp: this.stamp(topic), snapshot };
     },
+  };
+}
+
+const WARNINGS_SHOWN = 50;
+
+/**
+ * The building as pages draw it; sent once, and again after a change.
+ * @param {import('../building').Building} building
+ */
+function buildingView({ digest, name, levels, gateways, staff, warnings }) {
+  const all = [...gateways.values()];
+  return {
+    digest,
+    name,
+    levels: levels.map((level) => ({
+      id: level.id,
+      name: level.name,
+      width_m: level.width_m,
+      height_m: level.height_m,
+      /** name of the plan picture; null: none */
+      plan: level.plan ?? null,
+      schematic: level.schematic === true,
+      rooms: level.rooms.map(({ id, name: roomName, kind = 'room', limit = null, polygon, open_edges }) => (
+        { id, name: roomName, kind, limit, polygon, open_edges })),
+      gateways: all.filter((gateway) => gateway.level === level.id).map(({ id, room, x_m, y_m }) => ({ id, room, x_m, y_m })),
+    })),
+    /** names by id */
+    staff: Object.fromEntries([...staff.values()].map((person) => [person.id, person.name])),
+    /** what an earlier version took and a new edit may not bring */
+    warnings: { count: warnings.length, first: warnings.slice(0, WARNINGS_SHOWN) },
+  };
+}
+
+/**
+ * People and gateway states of one level, and lost people of the whole building.
+ * @param {Context} context
+ * @param {string} level id; an unknown id stands for the first level
+ * @param {number} nowMs
+ * @param {Presence[]} presences
+ */
+function floor({ site }, level, nowMs, presences) {
+  const { levels, gateways } = site.building();
+  const shown = levels.some(({ id }) => id === level) ? level : levels[0]?.id;
+  const ofLevel = [...gateways.values()].filter((gateway) => gateway.level === shown);
+  return {
+    level: shown,
+    people: people(presences, (one) => one.level === shown && one.state !== 'lost'),
+    lost: people(presences, ({ state }) => state === 'lost'),
+    /** states by id, without gateways of which nothing is known yet */
+    gateways: Object.fromEntries(ofLevel.flatMap(({ id }) => {
+      const known = site.gateways.of(id, nowMs);
+      return known ? [[id, known.state]] : [];
+    })),
+  };
+}
+
+/**
+ * Everybody of the last quarter of an hour, with the last RSSI and the battery of their tag (of several tags: the weakest).
+ * @param {Context} context
+ * @param {string} _argument
+ * @param {number} nowMs
+ * @param {Presence[]} presences
+ */
+function everybody({ site }, _argument, nowMs, presences) {
+  const latest = new Map(site.history.latestSince(nowMs - LATEST_MS).map((location) => [location.staff_id, location]));
+  const members = site.building().staff;
+  return {
+    people: people(presences, () => true).map((one) => {
+      const { rssi = null, beacon = null } = latest.get(one.id) ?? {};
+      return { ...one, rssi, beacon, battery_mv: weakestBattery(site, members.get(one.id)?.tags ?? []) };
+    }),
+  };
+}
+
+/** @param {import('../site').Site} site @param {string[]} tags @returns {number|null} mV */
+function weakestBattery(site, tags) {
+  const known = tags.map((tag) => site.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+/**
+ * A person as pages show them; times in epoch ms. probability and runner_up only of whose room is probable: thousands of others
+ * need not carry them.
+ * @typedef {import('../locator').Presence} Presence
+ * @typedef {{id: string, level: string, room: string, since: number, ts: number, state: string, probability?: number|null,
+ *   runner_up?: string|null}} Person
+ * @param {Presence} presence
+ * @returns {Person}
+ */
+const personOf = ({ staff_id: id, level, room, since, ts, state, probability, runner_up: runnerUp }) => (
+  { id, level, room, since, ts, state, ...(isProbable(probability) ? { probability, runner_up: runnerUp } : {}) });
+
+/** @param {Presence[]} presences @param {(presence: Presence) => boolean} filter @returns {Person[]} by id */
+const people = (presences, filter) => presences.filter(filter).map(personOf).sort((a, b) => compareIds(a.id, b.id));
+
+/** Figures of a gateway that the page shows. */
+const FIGURES = /** @type {const} */ (['queued', 'dropped', 'scan_restarts', 'clock_offset_ms', 'clock_synchronised', 'cpu_temperature_c', 'uptime_s']);
+
+const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 });
+
+/**
+ * State of the gateways, the alerts by kind, accounts whose sessions are taken over, and unregistered beacons that are received.
+ * @param {Context} context
+ * @param {string} _argument
+ * @param {number} nowMs
+ */
+function devices({ site, alerts }, _argument, nowMs) {
+  const listed = site.building().gateways;
+  const ids = [...listed.keys(), ...site.gateways.unlisted()].sort(compareIds);
+  const offsetOf = offsetsInUse(site, nowMs);
+  return {
+    alerts: { groups: alerts.groups(), open: alerts.open(), dropped: alerts.dropped(), version: alerts.version() },
+    gateways: ids.map((id) => {
+      const { level = null, room = null } = listed.get(id) ?? {};
+      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? NO_STATE;
+      return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
+        rssi_bias_db: site.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
+    }),
+    takeovers: site.takeovers.list(nowMs),
+    strangers: site.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
+      { beacon, heard_ms, kind, receiver, rssi, count })),
   };
 }
 

@@ -2,7 +2,7 @@
 'use strict';
 
 const { ID } = require('../building/ids');
-const { counterIncrease } = require('../health/metrics/counter-increase');
+const { counterIncrease } = require('../health/figures');
 
 /**
  * State of the gateways, from their status and health messages and from their readings. Of gateways that the building file

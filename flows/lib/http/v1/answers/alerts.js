@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { byUrgency, stateOf } = require('../../../alerts/groups');
+const { byUrgency, stateOf } = require('../../../alerts/alert-list');
 const { ApiError, badRequest } = require('../../errors');
 const { momentMs } = require('../window');
 

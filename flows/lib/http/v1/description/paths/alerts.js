@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { STATES } = require('../../../../alerts/groups');
+const { STATES } = require('../../../../alerts/alert-list');
 const { ID, limit, query, TIME, use: shared } = require('../parameters');
 const { answers, COMMON, use } = require('../responses');
 

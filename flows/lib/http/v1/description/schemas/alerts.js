@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { STATES } = require('../../../../alerts/groups');
+const { STATES } = require('../../../../alerts/alert-list');
 const { count, id, list, ms, next, number, object, orNull, ref, text } = require('./build');
 
 const severity = { type: 'string', enum: ['critical', 'warning'] };

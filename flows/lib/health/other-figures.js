@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('../../store');
+const { StoreUnavailable } = require('../store');
 
 /**
  * Figures of the other services, each from its most reliable source: the broker under `$SYS`, Telegraf in the bucket `health`,
@@ -23,8 +23,8 @@ const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'he
 /**
  * @typedef {{waiting: number, dropped: Record<string, number>}} Outputs of Telegraf
  * @param {object} options
- * @param {import('../../store/influx').Influx['query']} options.query
- * @param {import('../../store/influx').Influx['metrics']} options.metrics
+ * @param {import('../store/influx').Influx['query']} options.query
+ * @param {import('../store/influx').Influx['metrics']} options.metrics
  * @param {() => boolean} options.connected to the broker
  * @param {() => number} options.clock
  */
@@ -108,7 +108,7 @@ const orNull = (work) => work.catch((error) => {
   throw error;
 });
 
-/** @param {import('../../store/influx').Series[]} series one an output @returns {Outputs|null} */
+/** @param {import('../store/influx').Series[]} series one an output @returns {Outputs|null} */
 function outputsOf(series) {
   const outputs = series.flatMap(({ tags, rows }) => rows.map(([, , dropped = 0, rejected = 0, waiting = 0]) => (
     { bucket: tags.alias ?? '', dropped: dropped + rejected, waiting })));
@@ -127,4 +127,114 @@ function sampleOf(text, name) {
   return found ? Number(found[1]) : null;
 }
 
-module.exports = { createParts };
+/**
+ * Figures of a second database: which one is read from, and those of its own Telegraf, spool and InfluxDB under `replica_…`.
+ */
+
+const OF_ITS_OWN = ['memory_bytes', 'ingest_waiting', 'ingest_dropped', 'stored_batches', 'spool_waiting_bytes', 'spool_dropped'];
+
+/**
+ * @param {object} second
+ * @param {import('../store/replicas').Replicas} second.replicas
+ * @param {Pick<import('../store/influx').Influx, 'query'|'metrics'>} second.opened
+ * @param {string} second.url of its spool
+ * @param {() => number} second.clock
+ */
+function createSecondStore({ replicas, opened, url, clock }) {
+  const spool = createSpool({ url, clock });
+  const parts = createParts({ ...opened, connected: () => false, clock });
+  const own = [...parts.figures, ...spool.figures].filter(({ name }) => OF_ITS_OWN.includes(name));
+  /** @param {(index: number) => number} read @returns {Record<string, number>} by the store's number */
+  const ofEach = (read) => ({ 1: read(0), 2: read(1) });
+  /** @type {Figure[]} */
+  const figures = [
+    { name: 'store_read_from', kind: 'gauge', label: 'store', help: '1: the flows read from this InfluxDB',
+      read: () => ofEach((index) => Number(replicas.current() === index)) },
+    { name: 'store_up', kind: 'gauge', label: 'store', help: '1: this InfluxDB answers, has all of the past and is not behind the other one',
+      read: () => ofEach((index) => Number(replicas.stateOf(index).status === 'up')) },
+    { name: 'store_lacking_hours', kind: 'gauge', label: 'store', help: 'Hours of the past that the other InfluxDB has and this one has not',
+      read: () => ofEach((index) => replicas.stateOf(index).lacking_hours) },
+    { name: 'store_switches', kind: 'counter', help: 'How often the flows went over to the other InfluxDB', read: replicas.switches },
+    ...own.map((figure) => ({ ...figure, name: `replica_${figure.name}`, help: `Of the second store: ${figure.help}` })),
+  ];
+
+  return {
+    figures,
+    /** Of its spool; null: not known at the moment. */
+    status: spool.status,
+    waitedMs: spool.waitedMs,
+    silentMs: spool.silentMs,
+    /** Reads that of its spool; called every second. */
+    pollSpool: spool.poll,
+    /** Reads its figures; called every few seconds. */
+    poll: parts.poll,
+  };
+}
+
+/**
+ * The queues on disk before Telegraf and before InfluxDB (ingest/spool), as the spool reports them.
+ * @typedef {object} SpoolStatus
+ * @property {Record<string, number>} stored points that InfluxDB has, by bucket
+ * @property {Record<string, number>} dropped for want of disk space, the oldest first
+ * @property {Record<string, number>} refused by InfluxDB for good
+ * @property {number} waiting_bytes
+ * @property {number} waiting_lines
+ * @property {number|null} oldest_ms when the oldest that waits came to the queue, epoch ms; null: nothing waits
+ * @property {string} fault why InfluxDB is sent nothing; '': it is
+ * @property {Record<'messages'|'writes', import('./heartbeat').Outlet>} queues of the broker's messages for Telegraf, and of Telegraf's
+ *   writes for InfluxDB
+ * @property {Record<string, import('./heartbeat').Outlet>} [outlets] of Telegraf's writes, by bucket
+ * @typedef {ReturnType<typeof createSpool>} Spool
+ */
+
+const SPOOL_TIMEOUT_MS = 2000;
+/** A status that is older is not known any more. */
+const SPOOL_FRESH_MS = 20_000;
+
+/** @param {{url: string, clock: () => number, get?: typeof fetch}} deps */
+function createSpool({ url, clock, get = fetch }) {
+  /** @type {{ts: number, status: SpoolStatus}|null} */
+  let newest = null;
+  const status = () => (newest !== null && clock() - newest.ts <= SPOOL_FRESH_MS ? newest.status : null);
+
+  /** @type {import('./figures').Figure[]} */
+  const figures = [
+    { name: 'stored_batches', kind: 'counter', help: 'Points of readings that InfluxDB has taken, nearly all of them a batch each',
+      read: () => status()?.stored.readings ?? null },
+    { name: 'stored_timestamp_s', kind: 'gauge', help: 'When they were counted, epoch seconds',
+      read: () => (status() && newest ? newest.ts / 1000 : null) },
+    { name: 'spool_waiting_bytes', kind: 'gauge', help: 'What waits on disk for InfluxDB', read: () => status()?.waiting_bytes ?? null },
+    { name: 'spool_dropped', kind: 'counter', label: 'bucket', flat: 'sum',
+      help: 'Points that had to go from the disk, the oldest first, because it was nearly full, or that InfluxDB refused',
+      read: () => lost(status()) },
+  ];
+
+  return {
+    /** Reads the status; called every second. */
+    async poll() {
+      const answer = await get(`${url}/status`, { signal: AbortSignal.timeout(SPOOL_TIMEOUT_MS) }).catch(() => null);
+      const body = answer?.ok ? await answer.json().catch(() => null) : null;
+      if (body) newest = { ts: clock(), status: /** @type {SpoolStatus} */ (body) };
+    },
+    /** For how long it has not answered, ms; 0: it did just now, or has not answered since the start. */
+    silentMs: () => (newest === null ? 0 : clock() - newest.ts),
+    /** null: not known at the moment. */
+    status,
+    /** How long the oldest waited in a queue when it was asked, ms; 0: nothing did, or not known. @param {'messages'|'writes'} queue */
+    waitedMs(queue) {
+      const oldestMs = status()?.queues[queue].oldest_ms ?? null;
+      return oldestMs === null || newest === null ? 0 : Math.max(newest.ts - oldestMs, 0);
+    },
+    figures,
+  };
+}
+
+/** @param {SpoolStatus|null} status @returns {Record<string, number>|null} by bucket */
+function lost(status) {
+  if (!status) return null;
+  const { dropped, refused } = status;
+  return Object.fromEntries([...new Set([...Object.keys(dropped), ...Object.keys(refused)])]
+    .map((bucket) => [bucket, (dropped[bucket] ?? 0) + (refused[bucket] ?? 0)]));
+}
+
+module.exports = { createParts, createSecondStore, createSpool };
