@@ -11,7 +11,7 @@ const { protect } = require('./lib/http/dashboard');
 const { createClientFiles } = require('./lib/http/dashboard-client');
 const { createHttpsListener } = require('./lib/http/https-listener');
 const { createHub } = require('./lib/dashboard/hub');
-const { startBuilding } = require('./lib/building/start');
+const { startBuilding } = require('./lib/building/reload');
 
 /** Refuse to start with a sentence, not with a stack. */
 function orRefuse(work) {

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { buildingOfNode } = require('./building/of-node');
+const { buildingOfNode } = require('./building');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');

@@ -3,8 +3,7 @@
 const assert = require('node:assert/strict');
 const path = require('node:path');
 const { test } = require('node:test');
-const { digestOf, loadBuilding } = require('../lib/building');
-const { isDemo } = require('../lib/building/demo');
+const { digestOf, isDemo, loadBuilding } = require('../lib/building');
 
 test('the unchanged demo building is recognised', () => {
   const { file } = loadBuilding(path.join(__dirname, '..', 'building', 'demo.json'));

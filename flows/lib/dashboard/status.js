@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { isDemo } = require('../building/demo');
+const { isDemo } = require('../building');
 const { growth, percentile, rates } = require('../health/figures');
 const { EXTERNAL_COUNTERS } = require('../health/loss-ledger');
 

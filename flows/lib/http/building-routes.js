@@ -4,7 +4,7 @@
 const express = require('express');
 const { callerOf } = require('../access');
 const building = require('./building');
-const { BOUNDS } = require('../building/editing/pictures');
+const { BOUNDS } = require('../building/pictures');
 const { listStrangers } = require('./strangers');
 const { sendJson } = require('./v1/send');
 

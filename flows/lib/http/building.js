@@ -3,10 +3,8 @@
 
 const { faultsOf, inspect } = require('../building');
 const { nameFault, newAwkward, warningsOf } = require('../building/awkward');
-const { changesBetween } = require('../building/editing/changes');
-const { Conflict, NotWritable } = require('../building/editing/editor');
-const { faultDetails } = require('../building/editing/faults');
-const { PictureError } = require('../building/editing/pictures');
+const { Conflict, NotWritable, changesBetween, faultDetails } = require('../building/editor');
+const { PictureError } = require('../building/pictures');
 const { importRows } = require('../building/import/beacons');
 const { baseOf, fromRows } = require('../building/import/from-list');
 const { inspectList } = require('../building/inspection');
@@ -18,7 +16,7 @@ const { ApiError, badRequest } = require('./errors');
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
  * from, in `If-Match`, so that two editors do not overwrite each other; `*` is a change of whatever there is.
- * @typedef {{editor: import('../building/editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
+ * @typedef {{editor: import('../building/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
  *   reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
  *   the changed file over now
  * @typedef {{ifMatch: string|undefined, by: string}} Who
@@ -78,7 +76,7 @@ async function seen({ editor }, ifMatch) {
 
 /**
  * @param {Context} context @param {BuildingFile} file checked @param {Who} who
- * @param {import('../building/editing/versions').How} how @param {number|null} [of]
+ * @param {import('../building/versions').How} how @param {number|null} [of]
  */
 async function write(context, file, { ifMatch, by }, how, of = null) {
   return writeOver(context, file, await seen(context, ifMatch), { by, how, of });
@@ -87,7 +85,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
 /**
  * @param {Pick<Context, 'editor'|'reload'|'site'>} context @param {BuildingFile} file checked
  * @param {string} digest of what it is to replace
- * @param {{by: string, how: import('../building/editing/versions').How, of: number|null}} what
+ * @param {{by: string, how: import('../building/versions').How, of: number|null}} what
  */
 async function writeOver(context, file, digest, what) {
   const written = await context.editor.write(file, digest, what).catch((error) => { throw asApiError(error); });
@@ -191,7 +189,7 @@ async function listVersions({ editor }) {
     faults_count: faults.length, faults: faultDetails(faults), ...warningsPart(file), versions: list.map(versionAnswer) };
 }
 
-/** @param {import('../building/editing/versions').Version} version */
+/** @param {import('../building/versions').Version} version */
 const versionAnswer = ({ digest: _, ...version }) => version;
 
 /** @param {Context} context @param {number} number */

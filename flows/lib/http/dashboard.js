@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const express = require('express');
-const { NAME: UPLOADED } = require('../building/editing/pictures');
+const { NAME: UPLOADED } = require('../building/pictures');
 const { requireLogin } = require('../access');
 const { BOOTSTRAP_SOURCE, compress } = require('./dashboard-client');
 const { ApiError } = require('./errors');

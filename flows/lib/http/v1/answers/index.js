@@ -26,7 +26,7 @@ const { createVisitAnswers } = require('./visits');
  * @property {Pick<import('../../../access/audit').Audit, 'folder'|'settle'|'adminAction'|'lookedUp'>} audit
  * @property {import('../../../recordings').Recordings} recordings
  * @property {import('../../../alerts').Alerts} alerts
- * @property {import('../../../building/editing/editor').Editor} editor
+ * @property {import('../../../building/editor').Editor} editor
  * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
  * @property {() => Promise<void>} reload
  * @property {() => number} clock

@@ -3,18 +3,18 @@
 
 const fs = require('node:fs/promises');
 const path = require('node:path');
-const { readBuilding, readFault, trustText, digestOf, BuildingError } = require('..');
-const { layout } = require('../import/layout');
-const { createQueue, TookTooLong } = require('../../shared/deadline');
-const { replaceFile } = require('../../shared/whole-file');
-const { createTextReader } = require('../source');
-const { changesBetween } = require('./changes');
+const { isDeepStrictEqual } = require('node:util');
+const { TookTooLong, createQueue } = require('../shared/deadline');
+const { replaceFile } = require('../shared/whole-file');
+const { layout } = require('./import/layout');
+const { BuildingError, digestOf, readBuilding, readFault, trustText } = require('./index');
+const { createTextReader } = require('./source');
 const { openVersions } = require('./versions');
 
 /**
  * Changes to the building file: one at a time, each checked as a whole, kept as a version, and written atomically. A change names
  * the digest of the building that it replaces, so that nobody overwrites a building that they have not seen.
- * @typedef {import('..').BuildingFile} BuildingFile
+ * @typedef {import('./index').BuildingFile} BuildingFile
  * @typedef {import('./versions').Version} Version
  * @typedef {{file: BuildingFile, digest: string, faults: string[]}} Current faults: of the file on disk; with faults `file` is the
  *   building in use
@@ -52,7 +52,7 @@ const SET_ASIDE_MAX = 5;
  * @param {object} options
  * @param {string} options.file the building file
  * @param {string} options.folder of the versions
- * @param {import('..').Building} options.first the building in use at the start
+ * @param {import('./index').Building} options.first the building in use at the start
  * @param {() => number} options.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} options.logger
  * @param {Parameters<typeof openVersions>[2]} [options.versionOptions]
@@ -159,4 +159,63 @@ function createEditor({ file, folder, first, clock, logger, versionOptions, read
 /** @param {BuildingFile|undefined} building */
 const picturesOf = (building) => (building?.levels ?? []).flatMap(({ plan }) => plan ?? []);
 
-module.exports = { createEditor, Conflict, NotWritable };
+/**
+ * Differences between two building files, in numbers.
+ * @typedef {{added: number, removed: number, changed: number}} Count
+ * @typedef {{levels: Count, rooms: Count, beacons: Count, gateways: Count, staff: Count, other: boolean}} Changes other: the
+ *   building's name, its tuning, or the order of something
+ * @param {BuildingFile} before
+ * @param {BuildingFile} after
+ * @returns {Changes}
+ */
+function changesBetween(before, after) {
+  const counts = {
+    levels: compare(before.levels.map(withoutRooms), after.levels.map(withoutRooms)),
+    rooms: compare(roomsOf(before), roomsOf(after)),
+    beacons: compare(before.beacons, after.beacons),
+    gateways: compare(before.gateways, after.gateways),
+    staff: compare(before.staff, after.staff),
+  };
+  const counted = Object.values(counts).some(({ added, removed, changed }) => added + removed + changed > 0);
+  const other = before.building !== after.building || !isDeepStrictEqual(before.tuning, after.tuning);
+  return { ...counts, other: other || (!counted && JSON.stringify(before) !== JSON.stringify(after)) };
+}
+
+/** A level without its rooms, which are counted separately. @param {import('./index').Level} level */
+const withoutRooms = ({ rooms: _rooms, ...level }) => level;
+
+/** @param {BuildingFile} file */
+const roomsOf = ({ levels }) => levels.flatMap(({ id: level, rooms }) => rooms.map((room) => ({ ...room, level })));
+
+/** @param {{id: string}[]} before @param {{id: string}[]} after @returns {Count} */
+function compare(before, after) {
+  const earlier = new Map(before.map((one) => [one.id, one]));
+  let added = 0;
+  let changed = 0;
+  for (const one of after) {
+    const was = earlier.get(one.id);
+    earlier.delete(one.id);
+    if (!was) added += 1;
+    else if (!same(was, one)) changed += 1;
+  }
+  return { added, removed: earlier.size, changed };
+}
+
+/** Comparing texts first is six times faster, and enough for almost all. @param {object} was @param {object} one */
+const same = (was, one) => JSON.stringify(was) === JSON.stringify(one) || isDeepStrictEqual(was, one);
+
+/** Number of faults in an answer. */
+const FAULTS_MAX = 1000;
+
+/**
+ * @typedef {{pointer: string, reason: string}} Fault pointer: JSON pointer into the file; '': the whole file
+ * @param {string[]} faults as from `lib/building/checks.js`, `<pointer> <reason>`
+ * @returns {Fault[]} the first 1,000
+ */
+const faultDetails = (faults) => faults.slice(0, FAULTS_MAX).map((fault) => {
+  const space = fault.indexOf(' ');
+  const pointer = fault.slice(0, space);
+  return { pointer: pointer === '/' ? '' : pointer, reason: fault.slice(space + 1) };
+});
+
+module.exports = { createEditor, Conflict, NotWritable, changesBetween, faultDetails };

@@ -4,7 +4,7 @@
 const { createHash } = require('node:crypto');
 const { imageDimensionsFromData } = require('image-dimensions');
 const sax = require('sax');
-const { decodeText, encodingFault } = require('../import/decode');
+const { decodeText, encodingFault } = require('./import/decode');
 
 /**
  * What a picture is, by its content. Pure; a hostile file may take long, so it runs in a thread (`inspection`).
@@ -142,4 +142,4 @@ const pictureName = (bytes) => {
   return `plan-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.${type}`;
 };
 
-module.exports = { pictureName, typeOf, PictureError, BOUNDS };
+module.exports = { pictureName, PictureError, BOUNDS };

@@ -3,14 +3,14 @@
 
 const path = require('node:path');
 const { Worker } = require('node:worker_threads');
-const { createQueue, TookTooLong } = require('../../shared/deadline');
+const { TookTooLong, createQueue } = require('../shared/deadline');
 
 /**
  * Inspects what comes from outside in a thread of its own, with a limit of time and memory: a building's text, a list of beacons, a
  * picture. Whatever a file does to its parser, the event loop goes on. The thread stays for the next file; one that took too long or
  * too much is ended.
  * @typedef {{text: string|null, faults: string[]}} InspectedBuilding text: null where it has faults
- * @typedef {{rows: import('../import/rows').Row[], faults: import('../import/rows').Fault[]}} InspectedList
+ * @typedef {{rows: import('./import/rows').Row[], faults: import('./import/rows').Fault[]}} InspectedList
  * @typedef {{name: string}} InspectedPicture name: for a level's `plan`
  */
 
@@ -25,7 +25,7 @@ const MEMORY = Object.freeze({ maxOldGenerationSizeMb: 256, maxYoungGenerationSi
 class TooHard extends Error {}
 
 /** @param {{withinMs?: number, file?: string}} [options] for tests */
-function createInspection({ withinMs = WITHIN_MS, file = path.join(__dirname, 'worker.js') } = {}) {
+function createInspection({ withinMs = WITHIN_MS, file = path.join(__dirname, 'inspection-worker.js') } = {}) {
   /** @type {Worker|null} */
   let thread = null;
   const inTurn = createQueue(WAIT_MS, 'the check of a file, with those that wait before it,');
@@ -103,4 +103,4 @@ async function inspected(what, input, named, run) {
   }
 }
 
-module.exports = { createInspection, inspectBuilding, inspectList, inspectPicture, TooHard };
+module.exports = { createInspection, inspectBuilding, inspectList, inspectPicture };

@@ -1,18 +1,19 @@
 // @ts-check
 'use strict';
 
-// Thread that inspects files from outside, one after the other.
 const { parentPort } = require('node:worker_threads');
-const { inOneGo } = require('../../shared/pieces');
-const { checkBuilding } = require('../checks');
-const { pictureName, PictureError } = require('../editing/picture-type');
-const { decode, readRows, ImportError } = require('../import/rows');
-const { buildingText, parseText, UnreadableText } = require('../source');
+const { inOneGo } = require('../shared/pieces');
+const { checkBuilding } = require('./checks');
+const { ImportError, decode, readRows } = require('./import/rows');
+const { PictureError, pictureName } = require('./picture-type');
+const { UnreadableText, buildingText, parseText } = require('./source');
+
+// Thread that inspects files from outside, one after the other.
 
 /** Rows of a list of the largest size; more are only line ends. */
 const LINES_MAX = 20_000;
 
-/** @param {{content: string|Uint8Array}} job @returns {import('./index').InspectedBuilding} */
+/** @param {{content: string|Uint8Array}} job @returns {import('./inspection').InspectedBuilding} */
 function building({ content }) {
   try {
     const text = typeof content === 'string' ? content : buildingText(content);
@@ -24,10 +25,10 @@ function building({ content }) {
   }
 }
 
-/** @param {{bytes: Uint8Array}} job @returns {import('./index').InspectedList} */
+/** @param {{bytes: Uint8Array}} job @returns {import('./inspection').InspectedList} */
 const list = ({ bytes }) => inOneGo(readRows(decode(bytes), { linesMax: LINES_MAX }));
 
-/** @param {{bytes: Uint8Array}} job @returns {import('./index').InspectedPicture} */
+/** @param {{bytes: Uint8Array}} job @returns {import('./inspection').InspectedPicture} */
 const picture = ({ bytes }) => ({ name: pictureName(bytes) });
 
 /** @type {Record<string, (job: any) => object>} */
@@ -41,3 +42,5 @@ parentPort?.on('message', ({ what, ...job }) => {
     parentPort?.postMessage(isExpected ? { refusal: error.message } : { fault: error });
   }
 });
+
+module.exports = {  };

@@ -3,9 +3,9 @@
 
 const fs = require('node:fs/promises');
 const path = require('node:path');
-const { createQueue } = require('../../shared/deadline');
-const { replaceFile } = require('../../shared/whole-file');
-const { inspectPicture } = require('../inspection');
+const { createQueue } = require('../shared/deadline');
+const { replaceFile } = require('../shared/whole-file');
+const { inspectPicture } = require('./inspection');
 const { BOUNDS: BOUNDS_OF_ONE, PictureError } = require('./picture-type');
 
 /**

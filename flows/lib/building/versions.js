@@ -3,13 +3,12 @@
 
 const fs = require('node:fs/promises');
 const path = require('node:path');
-const { moveFile, replaceFile } = require('../../shared/whole-file');
-const { buildingText, headText, versionFile, versionFiles, versionText } = require('./version-files');
+const { moveFile, replaceFile } = require('../shared/whole-file');
 
 /**
  * Versions of the building file, one file each in a folder (`version-files.js`). A new version is written to a pending file
  * first and committed by a rename, so that after a kill at any moment the list still says what was in use.
- * @typedef {import('./changes').Changes} Changes
+ * @typedef {import('./editor').Changes} Changes
  * @typedef {'start'|'file'|'edit'|'import'|'restore'|'calibration'} How start: found at a start of the flows; file: changed by
  *   hand while they ran; calibration: from a walk
  * @typedef {{version: number, ts: number, by: string|null, how: How, of: number|null, digest: string, changes: Changes}} Version
@@ -51,7 +50,7 @@ async function openVersions(folder, digest, { bounds: overrides = {}, warn = () 
 
   /**
    * Writes a version to the pending file; `commit` makes it the newest.
-   * @param {Omit<Version, 'version'>} what @param {import('..').BuildingFile} building
+   * @param {Omit<Version, 'version'>} what @param {import('./index').BuildingFile} building
    * @returns {Promise<Version>}
    */
   async function prepare(what, building) {
@@ -75,7 +74,7 @@ async function openVersions(folder, digest, { bounds: overrides = {}, warn = () 
 
   /**
    * @param {number} version
-   * @returns {Promise<{version: Version, building: import('..').BuildingFile}|null>} null: there is no such version
+   * @returns {Promise<{version: Version, building: import('./index').BuildingFile}|null>} null: there is no such version
    */
   async function read(version) {
     const known = all.get(version);
@@ -111,4 +110,26 @@ async function headOf(file) {
   }
 }
 
-module.exports = { openVersions, BOUNDS };
+/**
+ * Files of building versions: one a version, `<number>.ndjson`; the first line describes the version, the second is the building.
+ * Pure.
+ */
+
+const NAME = /^\d{6,}\.ndjson$/;
+
+/** @param {number} version @returns {string} file name */
+const versionFile = (version) => `${String(version).padStart(6, '0')}.ndjson`;
+
+/** @param {string[]} names of a folder @returns {string[]} file names of versions, the oldest first */
+const versionFiles = (names) => names.filter((name) => NAME.test(name)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+
+/** @param {object} version @param {object} building @returns {string} content of a file */
+const versionText = (version, building) => `${JSON.stringify(version)}\n${JSON.stringify(building)}\n`;
+
+/** @param {string} text content of a file, or its start @returns {string} the description of the version, JSON */
+const headText = (text) => text.split('\n', 1)[0] ?? '';
+
+/** @param {string} text content of a file @returns {string} the building, JSON */
+const buildingText = (text) => text.slice(text.indexOf('\n') + 1);
+
+module.exports = { openVersions, versionFiles, buildingText };
