@@ -6,7 +6,7 @@ const { ENV_NAME } = require('./keys/ring');
 const { presentedKey, sameSecret } = require('./secrets');
 const { RIGHTS, TRUSTED_RIGHTS, VIEWER_RIGHTS } = require('./rights');
 const { DIRECT } = require('./clients');
-const { ApiError } = require('../http/errors');
+const { ApiError } = require('../shared/api-error');
 
 /**
  * Who calls: known by a key, by the login of our own pages, or by an address in a trusted network. A wrong key is refused

@@ -3,7 +3,7 @@
 
 const { isIP } = require('node:net');
 const { ID } = require('../building/ids');
-const { ApiError, badRequest } = require('../http/errors');
+const { ApiError, badRequest } = require('../shared/api-error');
 
 /**
  * Whose question a caller passes on, as the campus entry does for its own callers. The name is a claim: it is written to the audit log

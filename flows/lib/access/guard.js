@@ -4,7 +4,7 @@
 const { RIGHTS } = require('./rights');
 const { createCallers, KEY_NEEDED } = require('./callers');
 const { asForwarded } = require('./forwarded');
-const { ApiError } = require('../http/errors');
+const { ApiError } = require('../shared/api-error');
 
 /**
  * Who may call what: each route begins with its guard, which declares the right it needs.

@@ -2,8 +2,7 @@
 'use strict';
 
 const { isIP } = require('node:net');
-const { ApiError } = require('../http/errors');
-const { errorHandler } = require('../http/handlers');
+const { ApiError, errorHandler } = require('../shared/api-error');
 
 /**
  * Which host names are answered: addresses, `localhost`, and the names of HTTP_NAMES. With DNS rebinding a page of another site

@@ -3,7 +3,8 @@
 
 const { callerOf, lookUpOf, openToAll } = require('../access');
 const { createCheck } = require('../http/checks');
-const { allowMethods, errorHandler, notFound, queryOf } = require('../http/handlers');
+const { allowMethods, notFound, queryOf } = require('../http/handlers');
+const { errorHandler } = require('../shared/api-error');
 const { createAsk } = require('../http/v1/ask');
 const { createCursors } = require('../http/v1/cursor');
 const { operationsOf } = require('../http/v1/description');

@@ -2,7 +2,7 @@
 'use strict';
 
 const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
-const { ApiError, unavailable } = require('../http/errors');
+const { ApiError, unavailable } = require('../shared/api-error');
 const { createIntervalHistogram } = require('../health/figures');
 const { memberFigures } = require('./figures');
 const { follow } = require('./follow');

@@ -11,7 +11,7 @@ const { inspectList } = require('../building/inspection');
 const { BUILDING_BYTES } = require('../building/source');
 const { TookTooLong, within } = require('../shared/deadline');
 const { inPieces } = require('../shared/pieces');
-const { ApiError, badRequest } = require('./errors');
+const { ApiError, badRequest } = require('../shared/api-error');
 
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made

@@ -3,7 +3,7 @@
 
 const Ajv2020 = require('ajv/dist/2020').default;
 const { parseMoment } = require('../shared/rfc3339');
-const { badRequest } = require('./errors');
+const { badRequest } = require('../shared/api-error');
 
 /**
  * Checks what a request asks against the description that is served: path, query, form and JSON alike. A schema may say in `x-message`

@@ -6,7 +6,7 @@ const express = require('express');
 const { NAME: UPLOADED } = require('../building/pictures');
 const { requireLogin } = require('../access');
 const { BOOTSTRAP_SOURCE, compress } = require('./dashboard-client');
-const { ApiError } = require('./errors');
+const { ApiError } = require('../shared/api-error');
 
 /** The built pages: `npm run build` makes them out of dashboard/src. */
 const DIST = path.join(__dirname, '..', '..', 'dashboard', 'dist');

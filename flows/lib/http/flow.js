@@ -5,9 +5,9 @@ const express = require('express');
 const { auditWritten, callerOf, lookUpOf } = require('../access');
 const { PiecedJson, stream } = require('./answer');
 const { createBodyCheck } = require('./checks');
-const { ApiError } = require('./errors');
+const { ApiError, abortResponse, errorAnswer, headersOf } = require('../shared/api-error');
 const { Rate, showBadge } = require('../shared/badge');
-const { BODY_BYTES, abortResponse, bodyOf, errorAnswer, headersOf, methodNotAllowed, queryOf } = require('./handlers');
+const { BODY_BYTES, bodyOf, methodNotAllowed, queryOf } = require('./handlers');
 
 /**
  * The steps between `http in` and `http response`: who may ask (`sda-access`), and what is answered (`sda-history`, `sda-latest`,

@@ -1,8 +1,8 @@
 // @ts-check
 'use strict';
 
-const { unavailable } = require('./errors');
-const { errorHandler, notFound } = require('./handlers');
+const { errorHandler, unavailable } = require('../shared/api-error');
+const { notFound } = require('./handlers');
 const { HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**

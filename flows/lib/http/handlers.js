@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ApiError, badRequest } = require('./errors');
+const { ApiError, badRequest } = require('../shared/api-error');
 
 /** Handlers that the routes share: methods, bodies, answers, errors. */
 
@@ -27,87 +27,10 @@ function bodyOf(request) {
   return sent ? request.body : undefined;
 }
 
-/** The caller ended the connection before its body was read. */
-const GONE = 'stream.not.readable';
-const PARSING = {
-  [GONE]: () => 'the request ended before its body was read',
-  'entity.parse.failed': () => 'the body is not valid JSON',
-  'entity.too.large': (/** @type {any} */ error) => `the body is larger than ${error.limit} bytes`,
-};
-/** Errors of this route carry an empty list beside the message. */
-const WITH_LIST = '/extractbeacon';
-
 /** @param {import('express').Request} request */
 function queryOf({ originalUrl }) {
   const at = originalUrl.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
 }
 
-/**
- * An error as it is answered. What went wrong inside is logged and not answered.
- * @param {any} error
- * @param {import('express').Request} request
- * @param {(message: string) => void} log
- * @param {object} [extra] part of the answer
- * @returns {{status: number, headers: Record<string, string>, body: object}}
- */
-function errorAnswer(error, request, log, extra = {}) {
-  const path = request.baseUrl + request.path;
-  const status = error.type === GONE ? 400 : error.status >= 400 && error.status < 600 ? error.status : 500;
-  let message = error.message;
-  if (!(error instanceof ApiError)) {
-    message = status < 500 ? /** @type {any} */ (PARSING)[error.type]?.(error) ?? message : 'something went wrong inside; the log says what';
-  }
-  if (status === 500) log(`${request.method} ${path}: ${error.stack ?? error}`);
-  return {
-    status,
-    headers: { ...(error instanceof ApiError ? error.headers : {}), ...(error.retryAfterS ? { 'Retry-After': String(error.retryAfterS) } : {}) },
-    body: { error: message, ...error.more, ...extra, ...(path.startsWith(WITH_LIST) ? { location: [] } : {}) },
-  };
-}
-
-/**
- * Errors as JSON, with the right status.
- * @param {(message: string) => void} log
- * @param {object} [extra] part of every error's answer
- * @returns {import('express').ErrorRequestHandler}
- */
-const errorHandler = (log, extra = {}) => (error, request, response, _next) => {
-  if (response.headersSent) {
-    abortResponse(error, request, response, log);
-    return;
-  }
-  const { status, headers, body } = errorAnswer(error, request, log, extra);
-  response.set(headers);
-  send(response, status, body);
-};
-
-/** An answer that cannot be sent to its end: its connection is closed, so that nobody takes a part for the whole.
- * @param {Error} error @param {import('express').Request} request @param {import('express').Response} response
- * @param {(message: string) => void} log */
-function abortResponse(error, request, response, log) {
-  log(`${request.method} ${request.path}: the answer was broken off: ${error.message}`);
-  response.destroy();
-}
-
-/** @param {boolean} isText @returns {Record<string, string>} of an answer that no cache keeps */
-const headersOf = (isText) => ({
-  'Cache-Control': 'no-store',
-  'Content-Type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
-  'X-Content-Type-Options': 'nosniff',
-});
-
-/**
- * @param {import('express').Response} response
- * @param {number} status
- * @param {object|string} body text, or an object for JSON
- */
-function send(response, status, body) {
-  const isText = typeof body === 'string';
-  response.status(status).set(headersOf(isText)).end(isText ? body : JSON.stringify(body));
-}
-
-module.exports = {
-  BODY_BYTES, abortResponse, allowMethods, bodyOf, errorAnswer, errorHandler,
-  headersOf, methodNotAllowed, notFound, queryOf, send,
-};
+module.exports = { BODY_BYTES, allowMethods, bodyOf, methodNotAllowed, notFound, queryOf };

@@ -4,8 +4,7 @@
 const express = require('express');
 const compression = require('compression');
 const cors = require('cors');
-const { unavailable } = require('./errors');
-const { errorHandler } = require('./handlers');
+const { errorHandler, unavailable } = require('../shared/api-error');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
 
 /**

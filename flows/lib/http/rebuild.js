@@ -2,7 +2,7 @@
 'use strict';
 
 const { parseMoment } = require('../shared/rfc3339');
-const { ApiError, badRequest } = require('./errors');
+const { ApiError, badRequest } = require('../shared/api-error');
 
 /**
  * `/api/v1/rebuild`: have a time located again from the stored readings, and see how far that is.

@@ -6,7 +6,8 @@ const { createAccess, createLogin, openToAll, requireLogin } = require('../acces
 const { addBuildingRoutes } = require('./building-routes');
 const { createDashboard } = require('./dashboard');
 const { refuseMethods } = require('./hacs-methods');
-const { allowMethods, errorHandler, notFound, send } = require('./handlers');
+const { allowMethods, notFound } = require('./handlers');
+const { errorHandler, send } = require('../shared/api-error');
 const { createApi } = require('./v1');
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const { randomBytes } = require('node:crypto');
-const { badRequest } = require('../errors');
+const { badRequest } = require('../../shared/api-error');
 const { createCursors, questionOf } = require('./cursor');
 const { momentMs, readWindow } = require('./window');
 

@@ -3,7 +3,7 @@
 
 const { createHash, createHmac, hkdfSync } = require('node:crypto');
 const { sameSecret } = require('../../access');
-const { badRequest } = require('../errors');
+const { badRequest } = require('../../shared/api-error');
 
 /**
  * Where an answer ended, so that the next one goes on behind it whatever has been written meanwhile. For callers it is opaque,

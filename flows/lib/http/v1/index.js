@@ -3,7 +3,8 @@
 
 const express = require('express');
 const { auditWritten, callerOf, lookUpOf, openToAll } = require('../../access');
-const { BODY_BYTES, allowMethods, bodyOf, errorHandler, notFound, queryOf } = require('../handlers');
+const { BODY_BYTES, allowMethods, bodyOf, notFound, queryOf } = require('../handlers');
+const { errorHandler } = require('../../shared/api-error');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
 const { createBodyCheck, createCheck, together } = require('../checks');

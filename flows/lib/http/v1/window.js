@@ -2,7 +2,7 @@
 'use strict';
 
 const { parseMoment } = require('../../shared/rfc3339');
-const { badRequest } = require('../errors');
+const { badRequest } = require('../../shared/api-error');
 
 /**
  * The time a request asks about: half-open, start included, end not.

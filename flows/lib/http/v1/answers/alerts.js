@@ -2,7 +2,7 @@
 'use strict';
 
 const { byUrgency, stateOf } = require('../../../alerts/alert-list');
-const { ApiError, badRequest } = require('../../errors');
+const { ApiError, badRequest } = require('../../../shared/api-error');
 const { momentMs } = require('../window');
 
 /**

@@ -2,7 +2,7 @@
 'use strict';
 
 const { readAudit, sizeOfSubjects: size } = require('../../../access');
-const { badRequest } = require('../../errors');
+const { badRequest } = require('../../../shared/api-error');
 
 /**
  * `/api/v1/audit`: who looked up whose history, for admins. Reading it is written down too.

@@ -5,7 +5,7 @@ const { faultsOf } = require('../../../building');
 const { calibrated, createCalibrationRunner, CalibrationConflict, isAsWalked } = require('../../../calibration');
 const { RecordingConflict } = require('../../../recordings');
 const { refused, writeOver } = require('../../building');
-const { ApiError } = require('../../errors');
+const { ApiError } = require('../../../shared/api-error');
 
 /**
  * `/api/v1/recordings/{recording}/calibration`: what a walk with known rooms teaches about the devices, and taking it over into the

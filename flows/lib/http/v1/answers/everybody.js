@@ -2,7 +2,7 @@
 'use strict';
 
 const { allStays, createMerge, within } = require('../../../history/views/stays');
-const { badRequest } = require('../../errors');
+const { badRequest } = require('../../../shared/api-error');
 const { fromStore } = require('./shared');
 
 /**

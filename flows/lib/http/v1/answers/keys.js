@@ -2,7 +2,7 @@
 'use strict';
 
 const { KeyError, KeyFileError, NameTaken, parseExpiry } = require('../../../access');
-const { ApiError, badRequest } = require('../../errors');
+const { ApiError, badRequest } = require('../../../shared/api-error');
 
 /**
  * `/api/v1/keys`: the named keys, for admins. A key itself is in one answer alone, that which makes it.

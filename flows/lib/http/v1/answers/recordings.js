@@ -3,7 +3,7 @@
 
 const { randomUUID } = require('node:crypto');
 const { RecordingConflict } = require('../../../recordings');
-const { ApiError } = require('../../errors');
+const { ApiError } = require('../../../shared/api-error');
 
 /**
  * `/api/v1/recordings`: what receivers send about one person while somebody taps the rooms, for admins. That somebody is recorded,

@@ -2,7 +2,7 @@
 'use strict';
 
 const { StoreBusy, StoreUnavailable } = require('../../../store');
-const { ApiError, unavailable } = require('../../errors');
+const { ApiError, unavailable } = require('../../../shared/api-error');
 const { toNow } = require('../../../coverage');
 
 /** Shared by the answers. */
