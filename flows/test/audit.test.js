@@ -7,8 +7,8 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createAudit, PRESENT_MS, SINGLE_MAX } = require('../lib/access/audit');
-const { readAudit } = require('../lib/access/audit/read');
-const { compact, covers, size } = require('../lib/access/audit/subjects');
+const { readAudit, sizeOfSubjects: size } = require('../lib/access');
+const { compact, covers } = require('../lib/access/audit-read');
 const { createAuditAnswers } = require('../lib/http/v1/answers/audit');
 
 const NOW = Date.UTC(2026, 10, 21, 12);

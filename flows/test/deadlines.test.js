@@ -11,7 +11,7 @@ const { createBuilding, loadBuilding, BuildingError } = require('../lib/building
 const { createEditor } = require('../lib/building/editor');
 const { createReloader, startBuilding } = require('../lib/building/reload');
 const { createTextReader } = require('../lib/building/source');
-const { readKeys } = require('../lib/access/keys/file');
+const { readKeys } = require('../lib/access');
 const { createQueue, oneAtATime, TookTooLong, within } = require('../lib/shared/deadline');
 const { smallBuilding } = require('./support/building');
 

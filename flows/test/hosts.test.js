@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { EventEmitter } = require('node:events');
 const { test } = require('node:test');
 const express = require('express');
-const { createHosts } = require('../lib/access/hosts');
+const { createHosts } = require('../lib/access');
 const { createFront } = require('../lib/http/front');
 
 test('addresses, localhost and configured names are answered, at any port and in any case', () => {

@@ -7,12 +7,11 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { parseExpiry } = require('../lib/access/keys/expiry');
+const { createKeys, parseExpiry, readKeys } = require('../lib/access');
+const { changeKeys } = require('../lib/access/keys');
 const { createBodyCheck } = require('../lib/http/checks');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { changeKeys, readKeys } = require('../lib/access/keys/file');
-const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/keys/ring');
-const { createKeys } = require('../lib/access/keys');
+const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/key-ring');
 const { createKey, listKeys, revokeKey } = require('../lib/http/v1/answers/keys');
 
 const NOW = Date.UTC(2026, 10, 21, 12);

@@ -4,8 +4,7 @@
 const path = require('node:path');
 const express = require('express');
 const { createAccess, createClients, createHosts, createKeys, createTrust, KEY_FILE, openToAll } = require('../access');
-const { createLimits } = require('../access/limits');
-const { watchPressure } = require('../access/pressure');
+const { createLimits, watchPressure } = require('../access/limits');
 const { accessFigures, createHttpFigures } = require('../health/own-figures');
 const { createFigures, createPrometheus } = require('../health/figures');
 const { createMiddleware } = require('../http/middleware');

@@ -140,7 +140,7 @@ function createHttpFigures(latencies) {
    * @param {string} route as declared, never text of a caller
    * @param {number} status
    * @param {number} ms
-   * @param {import('../access/callers').Caller|undefined} caller
+   * @param {import('../access/guard').Caller|undefined} caller
    */
   function answered(route, status, ms, caller) {
     byStatus[status] = (byStatus[status] ?? 0) + 1;
@@ -206,7 +206,7 @@ const accessFigures = ({ audit, limits, keys, hosts }) => [
     read: () => expiries(keys.records()) },
 ];
 
-/** @param {import('../access/keys/ring').KeyRecord[]} records */
+/** @param {import('../access/key-ring').KeyRecord[]} records */
 const expiries = (records) => Object.fromEntries(records.flatMap(({ name, expires_ms: ms }) => (ms === null ? [] : [[name, ms / 1000]])));
 
 /**

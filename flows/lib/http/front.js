@@ -38,7 +38,7 @@ function isRunningBy(events) {
 /**
  * @param {any} app Express's, as Node-RED has it for flows (`RED.httpNode`); what comes behind all routes is put into the application
  *   that it is part of
- * @param {Pick<import('../access/hosts').Hosts, 'guard'>} hosts
+ * @param {Pick<import('../access/clients').Hosts, 'guard'>} hosts
  * @param {Pick<import('node:events').EventEmitter, 'on'>} events of Node-RED's runtime
  * @returns {Front} the one of this application
  */

@@ -29,7 +29,7 @@ const PREFLIGHT_MAX_AGE_S = 600;
 
 /**
  * @param {{metrics: {watch: import('express').RequestHandler}, readProtocol?: import('express').RequestHandler,
- *   corsOrigins?: string[], pressure?: import('../access/pressure').Pressure,
+ *   corsOrigins?: string[], pressure?: import('../access/limits').Pressure,
  *   log: (message: string) => void}} context corsOrigins: whose pages may call, with a key
  * @returns {import('express').Router}
  */

@@ -7,7 +7,7 @@ const { createRouter } = require('../../lib/http/router');
 const { createApi } = require('../../lib/http/v1');
 const { createDescription } = require('../../lib/http/v1/description');
 const { HACS_ROUTES } = require('../../lib/http/v1/description/paths/hacs');
-const { createSessions } = require('../../lib/access/sessions');
+const { createSessions } = require('../../lib/access');
 const { guards } = require('../support/guards');
 
 const description = createDescription('1.2.3');

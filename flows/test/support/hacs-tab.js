@@ -2,8 +2,7 @@
 
 const { EventEmitter, once } = require('node:events');
 const express = require('express');
-const { createAccess } = require('../../lib/access/guard');
-const { createHosts } = require('../../lib/access/hosts');
+const { createAccess, createHosts } = require('../../lib/access');
 const { createMiddleware } = require('../../lib/http/middleware');
 const { createFront } = require('../../lib/http/front');
 const { createHacs } = require('../../lib/http/hacs');

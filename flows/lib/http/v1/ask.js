@@ -16,7 +16,7 @@ const { momentMs, readWindow } = require('./window');
  * @property {Cursor|null} after where the page before ended
  * @property {number} limit
  * @property {number} nowMs
- * @property {import('../../access/callers').Caller} caller
+ * @property {import('../../access/guard').Caller} caller
  * @property {(last: Last|null) => string|null} next the cursor for what follows
  * @property {Record<string, any>} [body] form, JSON and query together, checked, of an operation that changes something
  */
@@ -25,7 +25,7 @@ const { momentMs, readWindow } = require('./window');
  * @param {{id: string, parameters: {name: string}[]}} operation
  * @param {Record<string, any>} params
  * @param {number} nowMs
- * @param {import('../../access/callers').Caller} caller
+ * @param {import('../../access/guard').Caller} caller
  * @param {import('./cursor').Cursors} [cursors]
  * @returns {Ask}
  */

@@ -33,13 +33,13 @@ const createAuditAnswers = ({ audit }) => ({
   },
 });
 
-/** @param {import('../../../access/audit/read').Entry} entry */
+/** @param {import('../../../access/audit-read').Entry} entry */
 function answerOf({ subjects, subjects_count: _count, ...rest }) {
   if (subjects === undefined) return rest;
   return { ...rest, subjects: subjects === '*' ? subjects : subjects.slice(0, LISTED), subjects_count: size(subjects) };
 }
 
-/** @param {string} id of a cursor @returns {import('../../../access/audit/read').Place} */
+/** @param {string} id of a cursor @returns {import('../../../access/audit-read').Place} */
 function placeOf(id) {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,12})$/.exec(id);
   if (!match) throw badRequest('cursor is none of ours: take what the answer before gave as "next"');

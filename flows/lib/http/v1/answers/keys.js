@@ -6,7 +6,7 @@ const { ApiError, badRequest } = require('../../../shared/api-error');
 
 /**
  * `/api/v1/keys`: the named keys, for admins. A key itself is in one answer alone, that which makes it.
- * @typedef {import('../../../access/keys/ring').KeyRecord} KeyRecord
+ * @typedef {import('../../../access/key-ring').KeyRecord} KeyRecord
  * @typedef {{keys: import('../../../access/keys').Keys, clock: () => number,
  *   audit: Pick<import('../../../access/audit').Audit, 'adminAction'>}} Context
  */

@@ -40,9 +40,9 @@ function createRecordingAnswers(context) {
     if (!found) throw new ApiError(404, `there is no recording ${recording}`);
     return found;
   }
-  /** @param {import('../../../access/callers').Caller} caller @param {string} kind @param {Recording} recording */
+  /** @param {import('../../../access/guard').Caller} caller @param {string} kind @param {Recording} recording */
   const adminAction = (caller, kind, { name, id: its, staff_id: staff }) => audit.adminAction(kind, caller, `${name} (${its}): staff ${staff}`);
-  /** @param {import('../../../access/callers').Caller} caller @param {string} route @param {Recording} recording */
+  /** @param {import('../../../access/guard').Caller} caller @param {string} route @param {Recording} recording */
   const lookedUp = (caller, route, { staff_id: staff, started_ms: fromMs, stopped_ms: toMs }) =>
     audit.lookedUp(caller, route, staff, fromMs, toMs ?? clock());
 

@@ -1,7 +1,8 @@
 // @ts-check
 'use strict';
 
-const { dayOf, openDay, prune } = require('./day-files');
+const fs = require('node:fs/promises');
+const path = require('node:path');
 
 /**
  * Appends lines to the file of the day, in their order, beside the work: lines that come together in one write. What cannot be written
@@ -134,7 +135,7 @@ function createWriter({ folder, warn, newFile, ...overrides }) {
     /** @param {number} nowMs */
     isLarge: (nowMs) => made.bytes > bounds.largeBytes && dayOf(nowMs) === made.day,
     counters: () => ({ ...counters, waiting_bytes: queued }),
-    /** @returns {import('../../health').Part} */
+    /** @returns {import('../health').Part} */
     part() {
       if (fault === '' && !full) return { status: 'up', dropped: counters.dropped };
       return {
@@ -146,4 +147,57 @@ function createWriter({ folder, warn, newFile, ...overrides }) {
   };
 }
 
-module.exports = { createWriter };
+/**
+ * A file for each day (UTC), appended to, old ones deleted: `2026-11-21.jsonl` in the audit folder, for the owner alone.
+ */
+
+const KEPT_DAYS = 90;
+const DAY_MS = 86_400_000;
+const NAME = /^(\d{4}-\d{2}-\d{2})\.jsonl$/;
+
+/** @param {number} ms */
+const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
+/** @param {string} folder @param {string} day */
+const fileOf = (folder, day) => path.join(folder, `${day}.jsonl`);
+
+/** The days there are, ascending. @param {string} folder @returns {Promise<string[]>} */
+async function daysOf(folder) {
+  const names = await fs.readdir(folder).catch((error) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.flatMap((name) => NAME.exec(name)?.[1] ?? []).sort();
+}
+
+/**
+ * Open a day's file for appending. A line that a kill broke off is ended, so that it costs only itself.
+ * @param {string} folder
+ * @param {string} day
+ * @returns {Promise<{handle: import('node:fs/promises').FileHandle, bytes: number}>}
+ */
+async function openDay(folder, day) {
+  await fs.mkdir(folder, { recursive: true, mode: 0o700 });
+  const handle = await fs.open(fileOf(folder, day), 'a+', 0o600);
+  try {
+    let { size: bytes } = await handle.stat();
+    if (bytes > 0) {
+      const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, bytes - 1);
+      if (buffer[0] !== 0x0a) {
+        await handle.appendFile('\n');
+        bytes += 1;
+      }
+    }
+    return { handle, bytes };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Delete what is older than it is kept. @param {string} folder @param {number} nowMs */
+async function prune(folder, nowMs) {
+  const oldest = dayOf(nowMs - KEPT_DAYS * DAY_MS);
+  for (const day of await daysOf(folder)) if (day < oldest) await fs.rm(fileOf(folder, day), { force: true });
+}
+
+module.exports = { createWriter, dayOf, daysOf, fileOf };

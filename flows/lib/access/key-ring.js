@@ -3,14 +3,27 @@
 
 const { hash, randomBytes, timingSafeEqual } = require('node:crypto');
 const { isIP } = require('node:net');
-const { ID } = require('../../building/ids');
-const { RIGHTS } = require('../rights');
+const { ID } = require('../building/ids');
+
+/**
+ * What a caller may do: `history` is where people were, and who met them; `presence` who is where now, and to report it;
+ * `admin` is keys, audit, rebuild and the building; `forward` is to name the caller of a question that is passed on
+ * (`X-On-Behalf-Of`), which opens no route.
+ * @typedef {'history'|'presence'|'admin'|'forward'} Right
+ */
+const RIGHTS = Object.freeze(/** @type {const} */ (['history', 'presence', 'admin', 'forward']));
+/**
+ * An address names a machine, not who uses it: trust is enough to ask, never to make keys, to read who asked, or to
+ * have the past located again.
+ */
+const TRUSTED_RIGHTS = Object.freeze(/** @type {const} */ (['history', 'presence']));
+/** A viewer sees everything that shows people, and changes nothing. */
+const VIEWER_RIGHTS = Object.freeze(/** @type {const} */ (['history', 'presence']));
 
 /**
  * Named keys. A key is `sda_<id>_<256 random bits>`: the id is no secret, it finds the record and names a key that has
  * leaked. Kept is only the key's SHA-256. A slow hash as for passwords would add nothing: it makes guessing dear where
  * people choose, and nobody guesses 256 random bits at any price; but it would make each request dear.
- * @typedef {import('../rights').Right} Right
  * @typedef {object} KeyRecord
  * @property {string} id eight hex digits
  * @property {string} name unique
@@ -147,4 +160,7 @@ function createKeyRing() {
   };
 }
 
-module.exports = { createKeyRing, parseKeys, writeKeys, makeKey, faultOf, KeyError, KeyFileError, NameTaken, ENV_NAME, KEYS_MAX };
+module.exports = {
+  createKeyRing, parseKeys, writeKeys, makeKey, faultOf, KeyError, KeyFileError, NameTaken, ENV_NAME, RIGHTS, TRUSTED_RIGHTS,
+  VIEWER_RIGHTS,
+};
