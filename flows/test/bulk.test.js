@@ -12,7 +12,7 @@ const { deliver } = require('../lib/http/flow');
 const { createBodyCheck } = require('../lib/http/checks');
 const { extractBeacon } = require('../lib/http/hacs');
 const { createRecords } = require('../lib/http/records');
-const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
+const { HACS_ROUTES } = require('../lib/http/v1/description/hacs');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 

@@ -3,7 +3,7 @@
 
 const { errorHandler, unavailable } = require('../shared/api-error');
 const { notFound } = require('./handlers');
-const { HACS_ROUTES } = require('./v1/description/paths/hacs');
+const { HACS_ROUTES } = require('./v1/description/hacs');
 
 /**
  * What stands before and behind every route of Node-RED's HTTP server, whoever made the route: we, the dashboard, or a user's own

@@ -2,7 +2,7 @@
 'use strict';
 
 const { allowMethods } = require('./handlers');
-const { HACS_ROUTES } = require('./v1/description/paths/hacs');
+const { HACS_ROUTES } = require('./v1/description/hacs');
 
 /**
  * Refuses methods that the HACS-era routes do not have, behind their guards; what they have goes on to the next route. HEAD goes on

@@ -13,7 +13,7 @@ const { toNow } = require('../coverage');
 const { createUnlisted } = require('../intake/unlisted');
 const { createUniqueTimestamps } = require('../shared/unique-timestamps');
 const { createRecords } = require('./records');
-const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
+const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/hacs');
 
 /**
  * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.

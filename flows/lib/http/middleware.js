@@ -5,7 +5,7 @@ const express = require('express');
 const compression = require('compression');
 const cors = require('cors');
 const { errorHandler, unavailable } = require('../shared/api-error');
-const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/paths/hacs');
+const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/hacs');
 
 /**
  * What every request meets before its route: it is counted and timed; below `/api` and on the HACS routes answers are gzipped where

@@ -10,7 +10,7 @@ const { createAsk, several } = require('./ask');
 const { createBodyCheck, createCheck, together } = require('../checks');
 const { createCursors } = require('./cursor');
 const { createDescription, operationsOf } = require('./description');
-const elsewhere = require('./description/paths/building');
+const { buildingPaths: elsewhere } = require('./description/places');
 const { addDocs } = require('./docs');
 const { sendJson } = require('./send');
 

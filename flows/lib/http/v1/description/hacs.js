@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { BEACON_WRITTEN, ID, ID_MESSAGE, STAFF_WRITTEN } = require('../parameters');
-const { COMMON, use } = require('../responses');
+const { BEACON_WRITTEN, COMMON, ID, ID_MESSAGE, STAFF_WRITTEN, useResponse } = require('./parts');
 
 const TAG = ['HACS-era routes'];
 const EPOCH_S = { type: 'number', minimum: 0, exclusiveMaximum: 1e11 };
@@ -45,7 +44,7 @@ function both({ id, right, summary, description, query, json = query, responses 
   };
 }
 
-const paths = {
+const hacsPaths = {
   '/extractbeacon': both({
     id: 'extractBeacon', right: 'history', summary: 'Where somebody was',
     description: 'Both ends are included, by whole seconds. An unknown staff member has an empty list. Several ids with commas between them, '
@@ -62,26 +61,26 @@ const paths = {
     json: { staff_id: { ...STAFF_WRITTEN, 'x-alias': 'user_address' }, beacon_address: BEACON, rssi: RSSI },
     responses: {
       200: { description: 'The broker has it.', content: { 'text/plain': { schema: { type: 'string', const: 'New Beacon Detection Added' } } } },
-      ...COMMON, 404: use('NotFound'), 413: use('TooLarge'),
+      ...COMMON, 404: useResponse('NotFound'), 413: useResponse('TooLarge'),
     },
   }),
   '/retrieveformonitoring': both({
     id: 'retrieveForMonitoring', right: 'presence', summary: 'Where everybody is: the latest within 15 minutes', query: {},
-    responses: { 200: found('HacsMonitoring'), ...COMMON, 413: use('TooLarge') },
+    responses: { 200: found('HacsMonitoring'), ...COMMON, 413: useResponse('TooLarge') },
   }),
 };
 
 /**
  * Route by route, for whoever answers or refuses. A HEAD must not change anything.
- * @typedef {import('../../../checks').BodySchema} BodySchema
+ * @typedef {import('../../checks').BodySchema} BodySchema
  * @type {{path: string, right: 'history'|'presence', methods: string[], changes: boolean, body: BodySchema}[]} body: what query, form
  *   and JSON carry alike
  */
-const HACS_ROUTES = Object.entries(paths).map(([path, { get, post }]) => {
+const HACS_ROUTES = Object.entries(hacsPaths).map(([path, { get, post }]) => {
   const changes = path === '/newbeacondetect';
   /** @type {any} */
   const body = post.requestBody?.content['application/json'].schema ?? { type: 'object', properties: {} };
   return { path, right: get['x-right'], changes, body, methods: changes ? ['GET', 'POST'] : ['GET', 'HEAD', 'POST'] };
 });
 
-module.exports = { paths, COMPLETE_UNTIL, HACS_ROUTES };
+module.exports = { hacsPaths, COMPLETE_UNTIL, HACS_ROUTES };
