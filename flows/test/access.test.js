@@ -7,7 +7,7 @@ const express = require('express');
 const { RIGHTS, callerOf, createAccess, createSessions, lookUpOf } = require('../lib/access');
 const { createKeyRing, makeKey } = require('../lib/access/key-ring');
 const { createLimits } = require('../lib/access/limits');
-const { createRouter } = require('../lib/http/router');
+const { createRouter } = require('../lib/http');
 const { guards } = require('./support/guards');
 
 const KEY = 'key-of-the-test';

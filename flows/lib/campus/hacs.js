@@ -2,10 +2,10 @@
 'use strict';
 
 const { callerOf, lookUpOf } = require('../access');
-const { PiecedJson } = require('../http/answer');
+const { PiecedJson } = require('../http/encode');
 const { createAccessCheck, deliver } = require('../http/flow');
 const { ApiError, abortResponse, badRequest, headersOf } = require('../shared/api-error');
-const { refuseMethods } = require('../http/hacs-methods');
+const { refuseMethods } = require('../http');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/hacs');
 const { merge } = require('./merge');
 const { latestOf } = require('./people');

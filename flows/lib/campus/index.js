@@ -7,8 +7,8 @@ const { createAccess, createClients, createHosts, createKeys, createTrust, KEY_F
 const { createLimits, watchPressure } = require('../access/limits');
 const { accessFigures, createHttpFigures } = require('../health/own-figures');
 const { createFigures, createPrometheus } = require('../health/figures');
-const { createMiddleware } = require('../http/middleware');
-const { allowMethods, notFound } = require('../http/handlers');
+const { createMiddleware } = require('../http');
+const { allowMethods, notFound } = require('../http/checks');
 const { errorHandler, send } = require('../shared/api-error');
 const { createHttpsListener } = require('../http/https-listener');
 const { addApi } = require('./api');

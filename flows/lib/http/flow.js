@@ -3,11 +3,10 @@
 
 const express = require('express');
 const { auditWritten, callerOf, lookUpOf } = require('../access');
-const { PiecedJson, stream } = require('./answer');
-const { createBodyCheck } = require('./checks');
+const { PiecedJson, stream } = require('./encode');
+const { BODY_BYTES, bodyOf, createBodyCheck, methodNotAllowed, queryOf } = require('./checks');
 const { ApiError, abortResponse, errorAnswer, headersOf } = require('../shared/api-error');
 const { Rate, showBadge } = require('../shared/badge');
-const { BODY_BYTES, bodyOf, methodNotAllowed, queryOf } = require('./handlers');
 
 /**
  * The steps between `http in` and `http response`: who may ask (`sda-access`), and what is answered (`sda-history`, `sda-latest`,

@@ -1,18 +1,17 @@
 // @ts-check
 'use strict';
 
-const { StoreBusy, StoreUnavailable } = require('../store');
+const { LRUCache } = require('lru-cache');
 const { beaconIn } = require('../building/ids');
-const { BrokerUnavailable } = require('../outbox');
-const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
-const { PiecedJson } = require('./answer');
-const { createBodyCheck } = require('./checks');
-const { ApiError, badRequest, unavailable } = require('../shared/api-error');
-const { createLatest } = require('../history/latest');
 const { toNow } = require('../coverage');
+const { createLatest } = require('../history/latest');
+const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
 const { createUnlisted } = require('../intake/unlisted');
-const { createUniqueTimestamps } = require('../shared/unique-timestamps');
-const { createRecords } = require('./records');
+const { BrokerUnavailable } = require('../outbox');
+const { ApiError, badRequest, unavailable } = require('../shared/api-error');
+const { StoreBusy, StoreUnavailable } = require('../store');
+const { createBodyCheck } = require('./checks');
+const { PiecedJson, createRecords } = require('./encode');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/hacs');
 
 /**
@@ -23,7 +22,7 @@ const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/hacs');
  *   settledMs?: import('../coverage').Coverage['settledMs'],
  *   latest: ReturnType<typeof import('../history/latest').createLatest>,
  *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
- *   moment: ReturnType<typeof import('../shared/unique-timestamps').createUniqueTimestamps>}} Context
+ *   moment: ReturnType<typeof createUniqueTimestamps>}} Context
  * @typedef {Record<string, any>} Params
  */
 
@@ -164,4 +163,25 @@ function createHacs(context) {
   };
 }
 
-module.exports = { createHacs, extractBeacon };
+/** The result runs ahead of the clock by at most this much; after that it is the clock's time again. */
+const AHEAD_MAX_MS = 1000;
+const KEYS_MAX = 10_000;
+
+/**
+ * Unique timestamps by key: InfluxDB keeps one point a millisecond and series. Returns the clock's time, or the next free millisecond.
+ * @param {() => number} clock
+ * @returns {(key: string) => number} epoch ms
+ */
+function createUniqueTimestamps(clock) {
+  /** @type {LRUCache<string, number>} */
+  const last = new LRUCache({ max: KEYS_MAX });
+  return (key) => {
+    const nowMs = clock();
+    const freeMs = (last.get(key) ?? 0) + 1;
+    const ms = freeMs > nowMs && freeMs <= nowMs + AHEAD_MAX_MS ? freeMs : nowMs;
+    last.set(key, ms);
+    return ms;
+  };
+}
+
+module.exports = { createHacs, extractBeacon, createUniqueTimestamps };

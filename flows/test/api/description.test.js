@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { Validator } = require('@seriousme/openapi-schema-validator');
-const { createRouter } = require('../../lib/http/router');
+const { createRouter } = require('../../lib/http');
 const { createApi } = require('../../lib/http/v1');
 const { createDescription } = require('../../lib/http/v1/description');
 const { HACS_ROUTES } = require('../../lib/http/v1/description/hacs');

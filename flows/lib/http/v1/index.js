@@ -3,20 +3,19 @@
 
 const express = require('express');
 const { auditWritten, callerOf, lookUpOf, openToAll } = require('../../access');
-const { BODY_BYTES, allowMethods, bodyOf, notFound, queryOf } = require('../handlers');
+const { BODY_BYTES, allowMethods, bodyOf, createBodyCheck, createCheck, notFound, queryOf, together } = require('../checks');
 const { errorHandler } = require('../../shared/api-error');
 const { createAnswers } = require('./answers');
 const { createAsk, several } = require('./ask');
-const { createBodyCheck, createCheck, together } = require('../checks');
-const { createCursors } = require('./cursor');
+const { createCursors } = require('./paging');
 const { createDescription, operationsOf } = require('./description');
 const { buildingPaths: elsewhere } = require('./description/places');
-const { addDocs } = require('./docs');
-const { sendJson } = require('./send');
+const { addDocs } = require('../pages');
+const { sendJson } = require('../encode');
 
 /**
  * Everything below `/api`, made from its description: each operation there has an answer here, or the start fails.
- * @typedef {import('./answers').Context & import('../rebuild').Context & {
+ * @typedef {import('./answers').Context & import('./answers/system').Context & {
  *   apiKey: string, version?: string, log: (message: string) => void}} Context
  */
 

@@ -1,18 +1,9 @@
 // @ts-check
 'use strict';
 
-const { createAlertAnswers } = require('./alerts');
-const { createAuditAnswers } = require('./audit');
-const { createCalibrationAnswers } = require('./calibration');
-const { createKeyAnswers } = require('./keys');
-const { requestRebuild } = require('../../rebuild');
-const { createRecordingAnswers } = require('./recordings');
 const { createDeviceAnswers } = require('./devices');
-const { createEventAnswers } = require('./events');
-const { createEverybody } = require('./everybody');
-const { createPlaceAnswers } = require('./places');
-const { createStaffAnswers } = require('./staff');
-const { createVisitAnswers } = require('./visits');
+const { createPeopleAnswers } = require('./people');
+const { createSystemAnswers } = require('./system');
 
 /**
  * Answers by operationId. Each takes checked parameters and gives the body, in the form of its description.
@@ -36,23 +27,7 @@ const { createVisitAnswers } = require('./visits');
  * @typedef {(ask: import('../ask').Ask) => object|Promise<object>} Answer
  */
 
-/** @param {Context} plain @returns {Record<string, Answer>} */
-function createAnswers(plain) {
-  const context = { ...plain, everybody: createEverybody(plain) };
-  return {
-    ...createStaffAnswers(context),
-    ...createPlaceAnswers(context),
-    ...createVisitAnswers(context),
-    ...createDeviceAnswers(context),
-    ...createEventAnswers(context),
-    listRebuilds: () => ({ jobs: context.rebuild.jobs() }),
-    requestRebuild: ({ body = {} }) => requestRebuild(context, body),
-    ...createAlertAnswers(context),
-    ...createKeyAnswers(context),
-    ...createAuditAnswers(context),
-    ...createRecordingAnswers(context),
-    ...createCalibrationAnswers(context),
-  };
-}
+/** @param {Context} context @returns {Record<string, Answer>} */
+const createAnswers = (context) => ({ ...createPeopleAnswers(context), ...createDeviceAnswers(context), ...createSystemAnswers(context) });
 
 module.exports = { createAnswers };
