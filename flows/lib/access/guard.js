@@ -112,16 +112,13 @@ const openToAll = Object.assign(/** @type {import('express').RequestHandler} */ 
   next();
 }), { needs: /** @type {'open'} */ ('open') });
 
-/** @type {Map<string, string>} as Express and as the description write it */
-const NAMES = new Map();
-
-/** A route's name, as it is declared: never what a caller writes. @param {import('express').Request} request @returns {string|undefined} */
+/**
+ * A route's name, as the description writes it: never what a caller writes.
+ * @param {import('express').Request} request @returns {string|undefined}
+ */
 function routeOf({ baseUrl, route }) {
   if (!route) return undefined;
-  const path = baseUrl + route.path;
-  const name = NAMES.get(path) ?? path.replace(/:(\w+)/g, '{$1}');
-  NAMES.set(path, name);
-  return name;
+  return (baseUrl + route.path).replace(/:(\w+)/g, '{$1}');
 }
 
 /**

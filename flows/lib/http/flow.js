@@ -1,10 +1,10 @@
 // @ts-check
 'use strict';
 
-const express = require('express');
 const { auditWritten, callerOf, lookUpOf } = require('../access');
 const { PiecedJson, stream } = require('./encode');
-const { BODY_BYTES, bodyOf, createBodyCheck, methodNotAllowed, queryOf } = require('./checks');
+const { bodyOf, createBodyCheck, methodNotAllowed, queryOf } = require('./checks');
+const { readBody, run } = require('./http-in-body');
 const { ApiError, abortResponse, errorAnswer, headersOf } = require('../shared/api-error');
 const { Rate, showBadge } = require('../shared/badge');
 
@@ -26,17 +26,6 @@ function httpOf(msg) {
   if (!msg.req || !response) throw new Error('this message has no msg.req and msg.res: it must come from an http in node');
   return { request: msg.req, response };
 }
-
-const json = express.json({ limit: BODY_BYTES, strict: false });
-const form = express.urlencoded({ limit: BODY_BYTES, extended: false });
-
-/**
- * @param {import('express').RequestHandler} handler @param {import('express').Request} request @param {import('express').Response} response
- * @returns {Promise<void>}
- */
-const run = (handler, request, response) => new Promise((resolve, reject) => {
-  handler(request, response, (/** @type {any} */ error) => (error ? reject(error) : resolve()));
-});
 
 /**
  * Who may ask: the check of one `sda-access` node.
@@ -61,11 +50,7 @@ function createAccessCheck({ right, changes, described }) {
     const { name, kind, rights } = callerOf(response);
     msg.caller = { name, kind, rights: [...rights] };
     if (!check) return;
-    if (response.locals.isBodyUnread) { // else `http in` has read it
-      /** @type {any} */ (request)._body = false;
-      await run(json, request, response);
-      await run(form, request, response);
-    }
+    await readBody(request, response);
     msg.payload = check(queryOf(request), bodyOf(request));
   };
 }

@@ -8,6 +8,7 @@ const { createAccess, createLogin, openToAll, requireLogin } = require('../acces
 const { errorHandler, send, unavailable } = require('../shared/api-error');
 const { addBuildingRoutes } = require('./building');
 const { allowMethods, notFound } = require('./checks');
+const { leaveBody } = require('./http-in-body');
 const { createDashboard } = require('./pages');
 const { createApi } = require('./v1');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/hacs');
@@ -65,23 +66,19 @@ function createFront(app, hosts, events) {
     else if (OURS.has(request.path.split('/', 2)[1] ?? '')) refuse(starting(), request, response, next);
     else next();
   }));
+  app.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
+    if (served) served.router(request, response, next);
+    else next();
+  }));
   app.parent?.use(/** @type {import('express').RequestHandler} */ ((request, response, next) => {
     if (served && isRunning()) notFound(request, response, next);
     else refuse(starting(), request, response, next);
   }), errorHandler((message) => served?.log(message)));
 
-  /** @type {Front} */
   const front = {
-    serve(next) {
-      served = next;
-      app.use(next.router);
-    },
-    end() {
-      const { stack } = app._router; // as Node-RED's own http nodes take theirs off
-      const at = stack.findIndex((/** @type {{handle: unknown}} */ layer) => layer.handle === served?.router);
-      if (at >= 0) stack.splice(at, 1);
-      served = null;
-    },
+    /** @param {Served} next */
+    serve(next) { served = next; },
+    end() { served = null; },
   };
   fronts.set(app, front);
   return front;
@@ -127,11 +124,7 @@ function createMiddleware({ metrics, readProtocol, corsOrigins = [], pressure, l
       next(pressure.sheds() ? unavailable('requests come faster than they can be answered', SHED_RETRY_AFTER_S) : undefined);
     });
   }
-  router.use(HACS_PATHS, (request, response, next) => {
-    /** @type {any} */ (request)._body = true; // `http in` leaves the body alone: `sda-access` reads it, after it knows who sends it
-    response.locals.isBodyUnread = true;
-    next();
-  });
+  router.use(HACS_PATHS, leaveBody); // `sda-access` reads it, after it knows who sends it
   router.use(errorHandler(log));
   return router;
 }
