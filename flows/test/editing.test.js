@@ -8,8 +8,7 @@ const { after, test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
 const { buildingFaults } = require('../lib/building/checks');
-const { Conflict, NotWritable, changesBetween, createEditor, faultDetails } = require('../lib/building/editor');
-const { openVersions } = require('../lib/building/versions');
+const { Conflict, NotWritable, changesBetween, createEditor, faultDetails, openVersions } = require('../lib/building/editor');
 const { replaceFile } = require('../lib/shared/whole-file');
 const { smallBuilding } = require('./support/building');
 

@@ -8,10 +8,9 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createKeys, parseExpiry, readKeys } = require('../lib/access');
-const { changeKeys } = require('../lib/access/keys');
+const { changeKeys, createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/keys');
 const { createBodyCheck } = require('../lib/http/checks');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/key-ring');
 const { createSystemAnswers } = require('../lib/http/v1/answers/system');
 
 const NOW = Date.UTC(2026, 10, 21, 12);

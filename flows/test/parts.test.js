@@ -5,7 +5,7 @@ const { test } = require('node:test');
 const { StoreUnavailable } = require('../lib/store');
 const { KEPT_MS, createFigures, createTrend, growth, percentile, rates } = require('../lib/health/figures');
 const { createParts } = require('../lib/health/other-figures');
-const { system } = require('../lib/dashboard/status');
+const { system } = require('../lib/dashboard/topics');
 const { playInflux } = require('./support/influx');
 
 const NOW = 1_800_000_000_000;

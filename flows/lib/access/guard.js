@@ -6,12 +6,12 @@ const { isIP } = require('node:net');
 const { ID } = require('../building/ids');
 const { ApiError, badRequest } = require('../shared/api-error');
 const { DIRECT } = require('./clients');
-const { ENV_NAME, RIGHTS, TRUSTED_RIGHTS, VIEWER_RIGHTS } = require('./key-ring');
+const { ENV_NAME, RIGHTS, TRUSTED_RIGHTS, VIEWER_RIGHTS } = require('./keys');
 const { createAttempts } = require('./limits');
 
 /**
  * Who may call what: each route begins with its guard, which declares the right it needs.
- * @typedef {import('./key-ring').Right} Right
+ * @typedef {import('./keys').Right} Right
  * @typedef {Right|readonly Right[]|'any'} Needed a list: one of them is enough; any: whichever right a caller has
  * @typedef {import('express').RequestHandler & {needs: Needed|'open'|'login'}} Guard
  *   login: our pages' alone, no key opens it

@@ -14,15 +14,14 @@ const { createAudit } = require('./audit');
 const { readAudit, size } = require('./audit-read');
 const { createClients, createHosts, createTrust, DIRECT, isLoopback } = require('./clients');
 const { auditWritten, callerOf, createAccess, lookUpOf, ON_BEHALF_OF, openToAll, requireLogin, sameSecret } = require('./guard');
-const { ENV_NAME, KeyError, KeyFileError, NameTaken, RIGHTS } = require('./key-ring');
-const { createKeyReader, createKeys, FILE, parseExpiry, readKeys } = require('./keys');
+const { ENV_NAME, FILE, KeyError, KeyFileError, NameTaken, RIGHTS, createKeyReader, createKeys, parseExpiry, readKeys } = require('./keys');
 const { createAttempts, createLimits, watchPressure } = require('./limits');
 const { createLogin, createSessions } = require('./sessions');
 
 /**
  * Makes keys, limits, the audit log, the measure of pressure, and the list of people without an entry in the building file, with their
  * parts of /health and their figures.
- * @typedef {import('./key-ring').KeyRecord} KeyRecord
+ * @typedef {import('./keys').KeyRecord} KeyRecord
  * @param {{userDir: string, ratePerS: number, trustedRatePerS: number}} config
  * @param {{figures: import('../health/figures').Figures, health: Pick<import('../health').Health, 'addPart'>,
  *   site: import('../site').Site, hosts: Pick<import('./clients').Hosts, 'refused'>, version: string,

@@ -13,7 +13,7 @@ const { KINDS } = require('./kinds');
  * @param {object} options
  * @param {import('../site').Site} options.site
  * @param {(nowMs: number) => Record<string, import('../health').Part>} options.parts parts of /health; a missing part counts as up
- * @param {() => import('./system-kinds').Certificate[]} [options.certificates] certificates of our servers
+ * @param {() => import('./kinds').Certificate[]} [options.certificates] certificates of our servers
  * @param {string} options.file
  * @param {() => number} options.clock epoch ms
  * @param {(text: string) => void} options.warn

@@ -7,7 +7,7 @@ const { TookTooLong, oneAtATime, within } = require('../shared/deadline');
 const { newAwkward } = require('./awkward');
 const { BuildingError, loadBuilding, parseBuilding, readBuilding, readFault } = require('./index');
 const { READ_WITHIN_MS } = require('./source');
-const { buildingText, versionFiles } = require('./versions');
+const { buildingText, versionFiles } = require('./editor');
 
 /**
  * Applies changes of the building file: reads the file, applies it if it is good, refuses it as a whole if it has a fault.

@@ -206,7 +206,7 @@ const accessFigures = ({ audit, limits, keys, hosts }) => [
     read: () => expiries(keys.records()) },
 ];
 
-/** @param {import('../access/key-ring').KeyRecord[]} records */
+/** @param {import('../access/keys').KeyRecord[]} records */
 const expiries = (records) => Object.fromEntries(records.flatMap(({ name, expires_ms: ms }) => (ms === null ? [] : [[name, ms / 1000]])));
 
 /**
@@ -280,7 +280,7 @@ function createCertificate({ host, port, httpsListener = null, clock }) {
   return {
     poll,
     figures,
-    /** Certificates of our servers. @returns {import('../alerts/system-kinds').Certificate[]} */
+    /** Certificates of our servers. @returns {import('../alerts/kinds').Certificate[]} */
     shown: () => [{ subject: 'broker', startsMs: null, endsMs },
       ...(httpsListener ? [{ subject: /** @type {const} */ ('https'), ...(httpsListener.life() ?? { startsMs: null, endsMs: null }) }] : [])],
   };

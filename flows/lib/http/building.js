@@ -151,7 +151,7 @@ async function seen({ editor }, ifMatch) {
 
 /**
  * @param {Context} context @param {BuildingFile} file checked @param {Who} who
- * @param {import('../building/versions').How} how @param {number|null} [of]
+ * @param {import('../building/editor').How} how @param {number|null} [of]
  */
 async function write(context, file, { ifMatch, by }, how, of = null) {
   return writeOver(context, file, await seen(context, ifMatch), { by, how, of });
@@ -160,7 +160,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
 /**
  * @param {Pick<Context, 'editor'|'reload'|'site'>} context @param {BuildingFile} file checked
  * @param {string} digest of what it is to replace
- * @param {{by: string, how: import('../building/versions').How, of: number|null}} what
+ * @param {{by: string, how: import('../building/editor').How, of: number|null}} what
  */
 async function writeOver(context, file, digest, what) {
   const written = await context.editor.write(file, digest, what).catch((error) => { throw asApiError(error); });
@@ -264,7 +264,7 @@ async function listVersions({ editor }) {
     faults_count: faults.length, faults: faultDetails(faults), ...warningsPart(file), versions: list.map(versionAnswer) };
 }
 
-/** @param {import('../building/versions').Version} version */
+/** @param {import('../building/editor').Version} version */
 const versionAnswer = ({ digest: _, ...version }) => version;
 
 /** @param {Context} context @param {number} number */

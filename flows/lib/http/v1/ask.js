@@ -127,7 +127,7 @@ const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
 
 /**
  * The window of an answer about the past, and up to when it is complete for those it concerns.
- * @param {Pick<import('./answers').Context, 'completeUntil'|'clock'>} context
+ * @param {Pick<import('./index').Context, 'completeUntil'|'clock'>} context
  */
 const createWindowFields = ({ completeUntil = toNow, clock }) =>
   /** @param {Window} window @param {import('../../coverage').Who} who */

@@ -17,7 +17,7 @@ const { readPage } = require('../paging');
 
 /**
  * Of beacons and gateways, of recordings of walks and their calibration.
- * @typedef {import('./index').Context} Context
+ * @typedef {import('..').Context} Context
  * @typedef {import('../ask').Ask} Ask
  */
 
@@ -28,7 +28,7 @@ const VALUES = ['battery_mv', 'temperature_c', 'humidity_pct'];
 const NOTHING = { heard_ms: 0, receiver: '', rssi: 0, measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null };
 const SILENCE = { state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 };
 
-/** @param {Context} context @returns {Record<string, import('./index').Answer>} */
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
 const createDeviceAnswers = (context) => ({
   ...beaconAnswers(context), ...recordingAnswers(context), ...calibrationAnswers(context),
 });
@@ -150,7 +150,7 @@ const ROUTE = '/api/v1/recordings/{recording}';
 /** Of the files, where none was given. @param {number} nowMs */
 const nameOf = (nowMs) => `walk-${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}`;
 
-/** @param {Context} context @returns {Record<string, import('./index').Answer>} */
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
 function recordingAnswers(context) {
   const { audit, clock } = context;
 
@@ -233,7 +233,7 @@ function recordingAnswers(context) {
 
 const CALIBRATION_ROUTE = '/api/v1/recordings/{recording}/calibration';
 
-/** @param {Context} context @returns {Record<string, import('./index').Answer>} */
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
 function calibrationAnswers(context) {
   const { audit, clock, editor } = context;
   const runner = createCalibrationRunner();

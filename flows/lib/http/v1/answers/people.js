@@ -12,8 +12,8 @@ const { readPage } = require('../paging');
 
 /**
  * Of people, and of the rooms and levels they are in.
- * @param {import('./index').Context} plain
- * @returns {Record<string, import('./index').Answer>}
+ * @param {import('..').Context} plain
+ * @returns {Record<string, import('..').Answer>}
  */
 function createPeopleAnswers(plain) {
   const context = { ...plain, everybody: createEverybody(plain) };
@@ -23,7 +23,7 @@ function createPeopleAnswers(plain) {
 /**
  * Of staff members.
  * @typedef {import('../ask').Ask} Ask
- * @param {import('./index').Context & {everybody: ReturnType<typeof createEverybody>}} context
+ * @param {import('..').Context & {everybody: ReturnType<typeof createEverybody>}} context
  */
 function staffAnswers(context) {
   const { site, store, clock, everybody, knownSeed, refuseIncomplete = () => {}, refuseIncompleteStays = () => {} } = context;
@@ -172,7 +172,7 @@ const stayAnswer = ({ level, room, enter_ms, leave_ms, open }) =>
 
 /**
  * Of rooms and levels, now.
- * @param {import('./index').Context} context
+ * @param {import('..').Context} context
  */
 function placeAnswers({ site }) {
   const now = () => occupancy(site.building(), site.presences());
@@ -219,7 +219,7 @@ function placeAnswers({ site }) {
 
 /**
  * What stays say about rooms: visits, patrols, rankings.
- * @param {import('./index').Context & {everybody: ReturnType<typeof createEverybody>}} context
+ * @param {import('..').Context & {everybody: ReturnType<typeof createEverybody>}} context
  */
 function visitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}, ...context }) {
   const windowFields = createWindowFields(context);
@@ -289,7 +289,7 @@ function visitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}
 /** What may lie in memory for one answer. */
 const MAX_STAYS = 50_000;
 
-/** @param {import('./index').Context} context */
+/** @param {import('..').Context} context */
 function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} }) {
   /**
    * Every stay that touches a window, in no order.

@@ -11,9 +11,9 @@ const { readPage } = require('../paging');
 
 /**
  * Of alerts, events, keys, the audit log and rebuilds.
- * @typedef {import('./index').Context} Context
+ * @typedef {import('..').Context} Context
  * @param {Context} context
- * @returns {Record<string, import('./index').Answer>}
+ * @returns {Record<string, import('..').Answer>}
  */
 const createSystemAnswers = (context) => ({
   ...alertAnswers(context), ...eventAnswers(context), ...keyAnswers(context), ...auditAnswers(context),
@@ -25,7 +25,7 @@ const createSystemAnswers = (context) => ({
  * `/api/v1/alerts`: alerts one by one and by kind, and their acknowledgement.
  * @typedef {import('../../../alerts').Alert} Alert
  * @param {Pick<Context, 'alerts'|'audit'>} context
- * @returns {Record<string, import('./index').Answer>}
+ * @returns {Record<string, import('..').Answer>}
  */
 const alertAnswers = ({ alerts, audit }) => ({
   listAlerts({ params: { kind, state }, after, limit, next }) {
@@ -99,7 +99,7 @@ function named({ type, subject }) {
 
 /**
  * `/api/v1/keys`: the named keys, for admins. A key itself is in one answer alone, that which makes it.
- * @typedef {import('../../../access/key-ring').KeyRecord} KeyRecord
+ * @typedef {import('../../../access/keys').KeyRecord} KeyRecord
  */
 
 /** What is answered of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */
@@ -141,7 +141,7 @@ const granted = (work) => work.catch((error) => {
   throw error instanceof KeyError ? badRequest(error.message) : error;
 });
 
-/** @param {Context} context @returns {Record<string, import('./index').Answer>} */
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
 const keyAnswers = (context) => ({
   listKeys: () => listKeys(context),
   async createKey({ body = {}, caller }) {
@@ -166,7 +166,7 @@ const LISTED = 100;
 
 /**
  * @param {{audit: Pick<Audit, 'folder'|'settle'|'adminAction'>}} context
- * @returns {Record<string, import('./index').Answer>}
+ * @returns {Record<string, import('..').Answer>}
  */
 const auditAnswers = ({ audit }) => ({
   async listAudit({ params: { who, subject }, window, after, limit, caller, next }) {
