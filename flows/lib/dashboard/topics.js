@@ -250,16 +250,6 @@ function createStatus({ site, alerts, health, keys }) {
  * @typedef {{building: boolean, receivers: boolean, staff: boolean, hacs: boolean}} Steps
  */
 
-/** Result of `isDemo` by building file, since it costs a digest. @type {WeakMap<object, boolean>} */
-const demos = new WeakMap();
-
-/** @param {import('../building').BuildingFile} file */
-function isDemoCached(file) {
-  const demo = demos.get(file) ?? isDemo(file);
-  demos.set(file, demo);
-  return demo;
-}
-
 /**
  * @param {import('../site').Site} site
  * @param {{rights: Iterable<string>, expires_ms: number|null}[]} keys
@@ -268,8 +258,8 @@ function isDemoCached(file) {
  *   staff: a building of one's own has staff; hacs: a valid key has the right history
  */
 function stepsDone(site, keys, nowMs) {
-  const { file, rooms, gateways, beacons } = site.building();
-  const isOwn = !isDemoCached(file);
+  const { digest, rooms, gateways, beacons, staff } = site.building();
+  const isOwn = !isDemo(digest);
   const hasGateway = [...gateways.keys()].some((id) => {
     const { state = 'unknown', version = null } = site.gateways.of(id, nowMs) ?? {};
     return state !== 'unknown' && !String(version).startsWith('simulator/');
@@ -277,12 +267,12 @@ function stepsDone(site, keys, nowMs) {
   return {
     building: isOwn && rooms.size > 0 && beacons.size + gateways.size > 0,
     receivers: site.receivedMs() !== null || hasGateway,
-    staff: isOwn && file.staff.length > 0,
+    staff: isOwn && staff.size > 0,
     hacs: keys.some(({ rights, expires_ms: ends }) => [...rights].includes('history') && (ends === null || ends > nowMs)),
   };
 }
 
-/** Figures of refusals and losses (lib/health/metrics), without a label and with one. */
+/** Figures of refusals and losses (lib/health), without a label and with one. */
 const SINGLE = ['located_later', 'unregistered', 'gateway_messages_refused', 'http_limited', 'http_misdirected', 'http_shed',
   'unlisted_refused', 'outbox_dropped', 'audit_dropped', 'broker_dropped'];
 const LABELLED = /^(refused|store_refused|ingest_dropped|spool_dropped|gateway_dropped)_/;

@@ -63,7 +63,9 @@ function* importRows({ rows, faults: unread }, building, { makesRooms = false } 
   /** @type {string[]} */
   const unchanged = [];
 
-  const placeOf = memoize((/** @type {import('./rows').Row} */ { level, location }) => findRoom(file.levels, level, location), ({ level, location }) => `${level}\n${location}`);
+  const findRoom = createRoomFinder(file.levels);
+  const placeOf = memoize((/** @type {import('./rows').Row} */ { level, location }) => findRoom(level, location),
+    ({ level, location }) => `${level}\n${location}`);
   const middleOf = memoize((/** @type {import('..').Room} */ { polygon }) => middle(polygon), ({ id }) => id);
 
   for (const row of rows) {
@@ -154,41 +156,39 @@ const LISTED_MAX = 12;
 const STEPS = 24;
 
 /**
- * Indexes of lists, which are never changed in place.
- * @type {WeakMap<object, ReturnType<typeof createNameIndex<any>>>}
- */
-const indexes = new WeakMap();
-
-/**
- * @template {{id: string, name: string}} T
- * @param {T[]} all
- * @param {string} written
- * @returns {T[]} the one of that exact id, else all of that id or name
- */
-function named(all, written) {
-  const index = indexes.get(all) ?? createNameIndex(all, (one) => one);
-  indexes.set(all, index);
-  return index.find(written);
-}
-
-/**
+ * Finds rooms of levels by names as they are written.
  * @param {Level[]} levels
- * @param {string} level as written
- * @param {string} location as written
- * @returns {{level: Level, room: Room}|{kind: string, reason: string}}
  */
-function findRoom(levels, level, location) {
-  const lacking = [...(level === '' ? ['level'] : []), ...(location === '' ? ['location'] : [])];
-  if (lacking.length > 0) return { kind: `${lacking[0]}_missing`, reason: `the ${lacking.join(' and the ')} ${lacking.length > 1 ? 'are' : 'is'} missing` };
-  const [found, ...others] = named(levels, level);
-  if (!found) return { kind: 'level_unknown', reason: `there is no level "${level}"; there is ${list(levels.map((one) => one.id))}` };
-  if (others.length > 0) return { kind: 'level_unknown', reason: `"${level}" may be ${list([found, ...others].map((one) => one.id))}` };
-  const [room, ...more] = named(found.rooms, location);
-  if (room && more.length === 0) return { level: found, room };
-  if (room) return { kind: 'location_unknown', reason: `"${location}" may be ${list([room, ...more].map((one) => one.id))}` };
-  const elsewhere = levels.filter((one) => named(one.rooms, location).length > 0).map((one) => one.id);
-  const hint = elsewhere.length > 0 ? `it is on ${list(elsewhere)}` : `there is ${list(found.rooms.map((one) => one.name))}`;
-  return { kind: 'location_unknown', reason: `there is no room "${location}" on level ${found.id}; ${hint}` };
+function createRoomFinder(levels) {
+  const byLevel = createNameIndex(levels, (one) => one);
+  /** @type {Map<Level, ReturnType<typeof createNameIndex<Room>>>} */
+  const rooms = new Map();
+
+  /** @param {Level} level @param {string} location */
+  function roomsOf(level, location) {
+    const index = rooms.get(level) ?? createNameIndex(level.rooms, (room) => room);
+    rooms.set(level, index);
+    return index.find(location);
+  }
+
+  /**
+   * @param {string} level as written
+   * @param {string} location as written
+   * @returns {{level: Level, room: Room}|{kind: string, reason: string}}
+   */
+  return function findRoom(level, location) {
+    const lacking = [...(level === '' ? ['level'] : []), ...(location === '' ? ['location'] : [])];
+    if (lacking.length > 0) return { kind: `${lacking[0]}_missing`, reason: `the ${lacking.join(' and the ')} ${lacking.length > 1 ? 'are' : 'is'} missing` };
+    const [found, ...others] = byLevel.find(level);
+    if (!found) return { kind: 'level_unknown', reason: `there is no level "${level}"; there is ${list(levels.map((one) => one.id))}` };
+    if (others.length > 0) return { kind: 'level_unknown', reason: `"${level}" may be ${list([found, ...others].map((one) => one.id))}` };
+    const [room, ...more] = roomsOf(found, location);
+    if (room && more.length === 0) return { level: found, room };
+    if (room) return { kind: 'location_unknown', reason: `"${location}" may be ${list([room, ...more].map((one) => one.id))}` };
+    const elsewhere = levels.filter((one) => roomsOf(one, location).length > 0).map((one) => one.id);
+    const hint = elsewhere.length > 0 ? `it is on ${list(elsewhere)}` : `there is ${list(found.rooms.map((one) => one.name))}`;
+    return { kind: 'location_unknown', reason: `there is no room "${location}" on level ${found.id}; ${hint}` };
+  };
 }
 
 /** @param {string[]} names */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { indexBuilding, isDemo } = require('..');
+const { digestOf, indexBuilding, isDemo } = require('..');
 const { nameFault } = require('../awkward');
 const { importRows, readMac } = require('./beacons');
 const { createNameIndex, fold, foldMore, idFrom, uniqueId } = require('./names');
@@ -42,7 +42,7 @@ const emptyBuilding = (name, staff = []) => ({ building: name, levels: [], beaco
  * @returns {{anew: boolean, base: BuildingFile}}
  */
 function baseOf(before, { how, name }) {
-  const demo = isDemo(before);
+  const demo = isDemo(digestOf(before));
   const anew = how === 'new' || (how === '' && demo);
   return { anew, base: anew ? emptyBuilding(name || 'My building', demo ? [] : before.staff) : { ...before, building: name || before.building } };
 }
