@@ -207,7 +207,7 @@ const FAULTS_MAX = 1000;
 
 /**
  * @typedef {{pointer: string, reason: string}} Fault pointer: JSON pointer into the file; '': the whole file
- * @param {string[]} faults as from `lib/building/checks.js`, `<pointer> <reason>`
+ * @param {string[]} faults as from `checks.js`, `<pointer> <reason>`
  * @returns {Fault[]} the first 1,000
  */
 const faultDetails = (faults) => faults.slice(0, FAULTS_MAX).map((fault) => {
@@ -217,7 +217,7 @@ const faultDetails = (faults) => faults.slice(0, FAULTS_MAX).map((fault) => {
 });
 
 /**
- * Versions of the building file, one file each in a folder (`version-files.js`). A new version is written to a pending file
+ * Versions of the building file, one file each in a folder. A new version is written to a pending file
  * first and committed by a rename, so that after a kill at any moment the list still says what was in use.
  * @typedef {'start'|'file'|'edit'|'import'|'restore'|'calibration'} How start: found at a start of the flows; file: changed by
  *   hand while they ran; calibration: from a walk

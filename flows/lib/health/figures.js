@@ -6,7 +6,7 @@ const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = require('
 
 /**
  * Registry of the flows' own figures: flat numbers for the heartbeat, which Telegraf writes to the bucket `health`, and the same
- * figures for Prometheus (`prometheus.js`). Names end with their unit (`_ms`, `_s`, `_bytes`).
+ * figures for Prometheus (`createPrometheus`). Names end with their unit (`_ms`, `_s`, `_bytes`).
  * @typedef {object} Figure
  * @property {string} name
  * @property {'counter'|'gauge'} kind a counter only grows, from 0 at each start

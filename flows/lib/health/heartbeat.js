@@ -235,7 +235,7 @@ function withBacklog(part, state) {
  * Whether what waits on disk is passed on: to Telegraf, and by the spool into each bucket of InfluxDB. Each outlet is asked for itself:
  * that one works says nothing about another. Pure.
  * @typedef {{waiting_lines: number, oldest_ms: number|null, fault: string, fault_ms?: number|null}} Outlet as the spool reports it
- *   (`health/spool.js`); fault_ms: since when
+ *   (`other-figures.js`); fault_ms: since when
  * @typedef {{name: string, reason: string, since_ms: number, waiting_lines: number, slow: boolean}} Standing an outlet that passes
  *   nothing on, or slowly
  * @typedef {ReturnType<typeof createOutlets>} Outlets

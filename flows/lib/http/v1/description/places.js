@@ -95,7 +95,7 @@ const placeSchemas = {
   RoomRanking: object({ ...past, rooms: list(ref('RoomRank')) }),
 };
 
-/** The building with its versions, strangers, who is asking: routed by `lib/http/building-routes.js`. */
+/** The building with its versions, strangers, who is asking: routed by `lib/http/building.js`. */
 
 const BUILDING = ['Building'];
 const LOOK = ['presence', 'admin'];
