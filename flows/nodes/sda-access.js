@@ -1,6 +1,6 @@
 'use strict';
 
-const { createAccessCheck, onRequest } = require('../lib/http/flow');
+const { createAccessCheck, onRequest } = require('../lib/http/hacs');
 const { HACS_ROUTES } = require('../lib/http/v1/description/hacs');
 
 module.exports = function register(RED) {

@@ -7,8 +7,8 @@
  */
 
 const path = require('node:path');
-const { createPrometheus } = require('../health/figures');
-const { accessFigures, createHttpFigures } = require('../health/own-figures');
+const { createHttpFigures, createPrometheus } = require('../health/figures');
+const { accessFigures } = require('../health/own-figures');
 const { createUnlisted } = require('../intake/unlisted');
 const { createAudit } = require('./audit');
 const { readAudit, size } = require('./audit-read');

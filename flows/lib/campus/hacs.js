@@ -3,7 +3,7 @@
 
 const { callerOf, lookUpOf } = require('../access');
 const { PiecedJson } = require('../http/encode');
-const { createAccessCheck, deliver } = require('../http/flow');
+const { createAccessCheck, deliver } = require('../http/hacs');
 const { ApiError, abortResponse, badRequest, headersOf } = require('../shared/api-error');
 const { refuseMethods } = require('../http');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/hacs');
