@@ -80,7 +80,7 @@ const callerOf = (socket, chain, isProxy) => unmap(proxyaddr(
 const DIRECT = createClients({ trustedProxies: [] });
 
 /**
- * What the headers of proxies say of a request, in every form that proxies send: `Forwarded` (RFC 7239), `X-Forwarded-*`, and what
+ * Reads what headers of proxies say of a request, in every form that proxies send: `Forwarded` (RFC 7239), `X-Forwarded-*`, and what
  * stands for them. It says nothing of whether a proxy has sent them. The only file that reads these headers.
  * @typedef {import('node:http').IncomingHttpHeaders} Headers
  */

@@ -12,7 +12,7 @@ const { parseMoment } = require('../shared/rfc3339');
 const { replaceFile } = require('../shared/whole-file');
 
 /**
- * What a caller may do: `history` is where people were, and who met them; `presence` who is where now, and to report it;
+ * Rights of a caller: `history` is where people were, and who met them; `presence` who is where now, and to report it;
  * `admin` is keys, audit, rebuild and the building; `forward` is to name the caller of a question that is passed on
  * (`X-On-Behalf-Of`), which opens no route.
  * @typedef {'history'|'presence'|'admin'|'forward'} Right
@@ -264,7 +264,7 @@ class KeyFileError extends KeyError {
   }
 }
 
-/** What each value of a record must be, in the order of being reported. @type {[string, (value: any) => boolean, string][]} */
+/** Rules for each value of a record, in the order of being reported. @type {[string, (value: any) => boolean, string][]} */
 const RULES = [
   ['id', (id) => typeof id === 'string' && /^[0-9a-f]{8}$/.test(id), 'must be eight hex digits'],
   ['name', (name) => typeof name === 'string' && ID.test(name), 'must be 1 to 64 letters, digits, "_", "." or "-", a letter or digit first'],
@@ -279,7 +279,7 @@ const RULES = [
     `must be a whole number from 1 to ${RATE_MAX_PER_S}`],
 ];
 
-/** What is wrong with a record, if anything. @param {any} record @returns {string|null} */
+/** The fault of a record; null: none. @param {any} record @returns {string|null} */
 function faultOf(record) {
   if (record === null || typeof record !== 'object') return 'is no object';
   const broken = RULES.find(([name, good]) => !good(record[name]));

@@ -130,7 +130,7 @@ function createSessions({ adminUser, adminPassword, viewerUser = '', viewerPassw
     await save();
   }
 
-  /** What cannot be written now is tried again. */
+  /** Writes the sessions; a failed write is tried again. */
   async function save() {
     clearTimeout(again);
     if (await stateFile.write({ v: 1, installation, sessions: [...live].map(([id, until]) => ({ id, until_ms: until })) })) return;

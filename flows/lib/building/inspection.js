@@ -18,7 +18,7 @@ const { TookTooLong, createQueue } = require('../shared/deadline');
 const WITHIN_MS = 20_000;
 /** The queue has one file at work, and a few that wait. */
 const WAIT_MS = 3 * WITHIN_MS;
-/** What 8 MiB of brackets take, with room to spare; memory of Node-RED in a container is limited. */
+/** 8 MiB of brackets take less; memory of Node-RED in a container is limited. */
 const MEMORY = Object.freeze({ maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 });
 
 /** The file took more time or memory than any good one. */

@@ -7,7 +7,7 @@ const sax = require('sax');
 const { decodeText, encodingFault } = require('./import/decode');
 
 /**
- * What a picture is, by its content. Pure; a hostile file may take long, so it runs in a thread (`inspection`).
+ * Type of a picture by its content. Pure; a hostile file may take long, so it runs in a thread (`inspection`).
  */
 
 /** bytes, side (pixels): of a picture. */

@@ -7,7 +7,7 @@ const { placementKey } = require('../locator');
 const { createStateFile } = require('../shared/state-file');
 
 /**
- * What was learned of a building and is in use: versions, each with the time from which it holds, so that what is located again is
+ * Keeps what was learned of a building and is in use: versions, each with the time from which it holds, so that what is located again is
  * located as it was live. A version is on disk before it holds, and a kill at any moment leaves what was in use.
  * @typedef {import('../locator').Offset} Offset
  * @typedef {import('../locator').LearnedVersion} LearnedVersion
@@ -53,7 +53,7 @@ function keepLearned({ folder, site: { building, learnedVersions: versions, lear
     }
   }
 
-  /** What was learned, where it differs from what is in use. @param {number} nowMs @param {LearnedVersion} [last] in use */
+  /** New knowledge, where it differs from what is in use. @param {number} nowMs @param {LearnedVersion} [last] in use */
   function news(nowMs, last) {
     const { staff, file: { learned_offsets: isUsed = true } } = building();
     const isDue = isUsed && nowMs - offsetsMs >= DAY_MS && learning.hours() >= HOURS && learning.people() >= Math.min(PEOPLE, staff.size);

@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * What people's readings teach of a building: offsets of its devices, which of them are silent, and where its plan is worth something.
+ * Learns from people's readings: offsets of its devices, which of them are silent, and where its plan is worth something.
  * Pure.
  * @typedef {import('../locator').LearnedVersion} LearnedVersion
  * @typedef {import('../locator').Sample} Sample
@@ -48,7 +48,7 @@ class Learning {
   bias(kind, id) { return this.offsets.bias(`${kind} ${id}`); }
 
   /**
-   * What is known now. What the building file states of a device goes before what is learned.
+   * The present knowledge. What the building file states of a device goes before what is learned.
    * @param {Building} building @param {boolean} isDue whether offsets are learned anew @param {LearnedVersion} [last] in use
    * @returns {Omit<LearnedVersion, 'from_ms'>}
    */
@@ -142,7 +142,7 @@ class Offsets {
     }
   }
 
-  /** What stands at another place now begins anew. @param {Visit} visit */
+  /** A device that stands at another place now begins anew. @param {Visit} visit */
   #close({ key, place, readings, sum }) {
     let device = this.devices.get(key);
     if (device?.place !== place) {

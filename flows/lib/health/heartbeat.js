@@ -66,7 +66,7 @@ function createProbe(store, startedMs, { spool = () => null, received = () => nu
   }
 
   /**
-   * What waits is asked for in each outlet: heartbeats do not wait with readings.
+   * Looks for what waits in each outlet: heartbeats do not wait with readings.
    * @param {Part} part @param {number} nowMs @returns {Part}
    */
   function withOutlets(part, nowMs) {
@@ -256,7 +256,7 @@ function createOutlets() {
   const known = new Map();
 
   return {
-    /** What the spool reports, at least every two seconds. @param {Record<string, Outlet>} outlets by name @param {number} nowMs */
+    /** Takes a report of the spool, at least every two seconds. @param {Record<string, Outlet>} outlets by name @param {number} nowMs */
     see(outlets, nowMs) {
       for (const name of known.keys()) if (!(name in outlets)) known.delete(name);
       for (const [name, outlet] of Object.entries(outlets)) {
@@ -277,7 +277,7 @@ function createOutlets() {
       return [{ name, reason: outlet.fault || 'what waits is not passed on', since_ms: sinceMs, waiting_lines: outlet.waiting_lines,
         slow: !isStill && passes }];
     }).sort((a, b) => a.since_ms - b.since_ms),
-    /** What waits in each, and since when. @returns {Record<string, {waiting_lines: number, oldest_ms: number|null}>} */
+    /** Lines that wait in each, and since when. @returns {Record<string, {waiting_lines: number, oldest_ms: number|null}>} */
     waiting: () => Object.fromEntries([...known].map(([name, { outlet: { waiting_lines: lines, oldest_ms: ms } }]) => (
       [name, { waiting_lines: lines, oldest_ms: ms }]))),
   };

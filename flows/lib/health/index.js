@@ -70,7 +70,7 @@ const UNANSWERED_MS = 4000;
 /** Faults in the answer; the log has all of them. */
 const FAULTS_SHOWN = 100;
 
-/** What was learned that holds now. @param {readonly import('../locator').LearnedVersion[]} versions @param {number} nowMs */
+/** The learned version that holds now. @param {readonly import('../locator').LearnedVersion[]} versions @param {number} nowMs */
 const inUse = (versions, nowMs) => versions.findLast(({ from_ms: fromMs }) => fromMs <= nowMs);
 
 /** @param {string[]} faults of the building file @param {boolean} anonymous @returns {Part & {faults?: string[]}} */
@@ -86,7 +86,7 @@ function buildingState(faults, anonymous) {
 }
 
 /**
- * What an earlier version took and a new edit may not bring. The building works, so the part is up.
+ * Warnings of what an earlier version took and a new edit may not bring. The building works, so the part is up.
  * @param {string[]} warnings @param {boolean} anonymous @returns {{warnings_count?: number, warnings?: string[]}}
  */
 function warned(warnings, anonymous) {

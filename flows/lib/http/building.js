@@ -128,7 +128,7 @@ async function validateBuilding(context, bytes) {
     ...(data === null ? {} : warningsPart(data)) };
 }
 
-/** What the building has and a new edit may not bring; nothing where there is none. @param {BuildingFile} file */
+/** Warnings of what the building has and a new edit may not bring; nothing where there are none. @param {BuildingFile} file */
 function warningsPart(file) {
   const warnings = warningsOf(file);
   return warnings.length > 0 ? { warnings_count: warnings.length, warnings: faultDetails(warnings) } : {};

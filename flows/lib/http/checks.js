@@ -91,7 +91,7 @@ function createSchemaCheck(schema, { emptyIsMissing }) {
 }
 
 /**
- * What a schema takes, one by one.
+ * The types that a schema takes, one by one.
  * @param {any} schema @returns {{type: string, format?: string, exclusiveMaximum?: number}[]}
  */
 const kindsOf = (schema) => (schema.anyOf ?? [schema])
@@ -159,7 +159,7 @@ const allowMethods = (...methods) => Object.assign(/** @type {import('express').
 const methodNotAllowed = (method, methods) => new ApiError(405,
   `${method} is not possible here, use ${methods.filter((one) => one !== 'HEAD').join(' or ')}`, undefined, { headers: { Allow: methods.join(', ') } });
 
-/** What the parsers made of the body; a type that none of them reads is said to be so. @param {import('express').Request} request */
+/** The parsed body; a type that no parser reads is refused. @param {import('express').Request} request */
 function bodyOf(request) {
   const type = request.headers['content-type'];
   const sent = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;

@@ -65,7 +65,7 @@ function createAccessCheck({ right, changes, described }) {
 }
 
 /**
- * What is answered: the work of one node that asks.
+ * Makes the answer: the work of one node that asks.
  * @param {Right} right that `sda-access` before it must have checked
  * @param {(hacs: Hacs, payload: any, lookUp: import('../access/guard').LookUp) =>
  *   Promise<object|string>|object|string} ask
@@ -151,7 +151,7 @@ function onRequest(RED, node, definition, work) {
 }
 
 /**
- * What the three HACS-era routes answer. Each takes the request's parameters, checked as the description says, and gives the answer.
+ * Answers of the three HACS-era routes. Each takes the request's parameters, checked as the description says, and gives the answer.
  * @typedef {import('../store').Sighting} Sighting
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
  *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
@@ -280,7 +280,7 @@ const NO_QUERY = new URLSearchParams();
 const checkOf = (path) => createBodyCheck(/** @type {typeof HACS_ROUTES[number]} */ (HACS_ROUTES.find((one) => one.path === path)).body);
 
 /**
- * What the nodes `sda-history`, `sda-latest` and `sda-detection` ask. Parameters are checked here too: between `sda-access` and these
+ * Answers for the nodes `sda-history`, `sda-latest` and `sda-detection`. Parameters are checked here too: between `sda-access` and these
  * nodes a flow may change them, and a route of a user's own may have no check at all.
  * @typedef {ReturnType<typeof createHacs>} Hacs
  * @param {Omit<Context, 'latest'|'moment'|'unlisted'> & Partial<Pick<Context, 'unlisted'>>} context unlisted: without it nothing is

@@ -14,7 +14,7 @@ const { createApi } = require('./v1');
 const { COMPLETE_UNTIL, HACS_ROUTES } = require('./v1/description/hacs');
 
 /**
- * What stands before and behind every route of Node-RED's HTTP server, whoever made the route: we, the dashboard, or a user's own
+ * Stands before and behind every route of Node-RED's HTTP server, whoever made the route: we, the dashboard, or a user's own
  * `http in`. Before all of them: host names, then what `serve` was given. Behind all of them: 404 and errors in JSON. Node-RED
  * listens before its flows have begun; until then, and while they are exchanged, our paths are 503 and not 404.
  * @typedef {{middleware: import('express').RequestHandler, router: import('express').Router, log: (message: string) => void}} Served
@@ -85,14 +85,14 @@ function createFront(app, hosts, events) {
 }
 
 /**
- * What every request meets before its route: it is counted and timed; below `/api` and on the HACS routes answers are gzipped where
+ * Every request is counted and timed before its route; below `/api` and on the HACS routes answers are gzipped where
  * that is accepted, pages of configured origins may call, and under pressure a share is refused.
  */
 
 /** The three HACS-era routes, which are flows: `http in`, check, ask, `http response`. */
 const HACS_PATHS = HACS_ROUTES.map(({ path }) => path);
 const API_PATHS = ['/api', ...HACS_PATHS];
-/** What may be refused under pressure: everything that is asked again by itself. */
+/** Paths that may be refused under pressure: everything that is asked again by itself. */
 const SHEDDABLE = ['/api/v1', ...HACS_PATHS];
 const SHED_RETRY_AFTER_S = 1;
 /** Shorter answers gain nothing, bytes. */

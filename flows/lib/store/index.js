@@ -40,7 +40,7 @@ function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, w
 }
 
 /**
- * What the databases that are up have, or that which is read from.
+ * Answers of the databases that are up, or of that which is read from.
  * @template T
  * @param {Pick<import('./replicas').Replicas, 'current'|'stateOf'>} replicas @param {(() => Promise<T[]>)[]} questions
  * @returns {Promise<T[]>} what both have in the same form comes once
@@ -52,7 +52,7 @@ async function unionOfStores({ current, stateOf }, questions) {
 }
 
 /**
- * What both databases have, where none of them is away or lacks anything.
+ * Answers of both databases, where none of them is away or lacks anything.
  * @type {typeof unionOfStores}
  * @throws {StoreUnavailable}
  */
@@ -72,7 +72,7 @@ function openOne(url, token) {
 /** @param {ReturnType<typeof openOne>} one @returns {import('./replicas').Member} */
 const memberOf = ({ guard, store }) => ({ guard, newestHeartbeat: store.newestHeartbeat });
 
-/** What works in the background has time. */
+/** Work in the background has time. */
 const BACKGROUND_TIMEOUT_MS = 20_000;
 
 /**
@@ -109,7 +109,7 @@ function createStore(influx) {
   }
 
   /**
-   * What gateways said of themselves since a time, and what each had said last before it.
+   * States that gateways reported since a time, and the last of each before it.
    * @param {number} fromMs
    * @returns {Promise<{gateway: string, up: boolean, ts: number}[]>}
    */

@@ -97,7 +97,7 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
     });
   }
 
-  /** What there is to be fetched without a token. @param {string} path @param {number} limitMs @returns {Promise<string>} */
+  /** Fetches what needs no token. @param {string} path @param {number} limitMs @returns {Promise<string>} */
   async function fetched(path, limitMs) {
     const signal = AbortSignal.timeout(limitMs);
     try {

@@ -14,7 +14,7 @@ const { BETWEEN, atMost, between, time } = require('./influx');
  * @typedef {import('../history/views/stays').StoredStay} StoredStay
  */
 
-/** What works in the background has time. */
+/** Work in the background has time. */
 const BACKGROUND_TIMEOUT_MS = 20_000;
 /** Ten thousand people take it a second or two. */
 const EVERYBODY_MS = 8000;

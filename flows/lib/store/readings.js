@@ -11,7 +11,7 @@ const { BETWEEN, atMost, between, time } = require('./influx');
  * @typedef {{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}} Heard
  */
 
-/** What works in the background has time. */
+/** Work in the background has time. */
 const BACKGROUND_TIMEOUT_MS = 20_000;
 /** Of unfolded rows; a batch has up to 500. */
 const PIECE_ROWS = 2000;
@@ -47,7 +47,7 @@ function createReadings(influx) {
   }
 
   /**
-   * What was last heard of each beacon, to the minute.
+   * The last reading of each beacon, to the minute.
    * @param {number} fromMs
    * @returns {Promise<Heard[]>}
    */
@@ -199,7 +199,7 @@ const EVENT_FIELDS = /** @type {const} */ (['level', 'room', 'count', 'limit', '
 /** @param {import('./index').Influx} influx */
 function createDevices(influx) {
   /**
-   * What a gateway reported of itself.
+   * Figures that a gateway reported of itself.
    * @param {string} gateway @param {number} fromMs @param {number} toMs exclusive @param {number} count
    * @returns {Promise<({ts: number} & Record<string, number|string>)[]>} ascending; what was not reported is left out
    */

@@ -246,7 +246,7 @@ function createChoice(lacking = [0, 0]) {
 const HOUR_MS = 3_600_000;
 /** Heartbeats are kept for 30 days, in shards of 7 that go at once: so far back both have all of them. */
 const LOOK_BACK_MS = 22 * 24 * HOUR_MS;
-/** What is on its way into one of them. */
+/** Younger heartbeats may be on their way into one of them. */
 const SETTLED_MS = 60_000;
 /** A restart may lose one or two of an hour's 720. */
 const TOLERATED = 6;

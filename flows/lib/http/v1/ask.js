@@ -9,7 +9,7 @@ const { StoreBusy, StoreUnavailable } = require('../../store');
 const { createCursors, questionOf } = require('./paging');
 
 /**
- * What a request asks, as the answers take it.
+ * A request as the answers take it.
  * @typedef {import('./paging').Cursor} Cursor
  * @typedef {Pick<Cursor, 'ts'|'id'|'same'>} Last
  * @typedef {object} Ask
@@ -137,7 +137,7 @@ const createWindowFields = ({ completeUntil = toNow, clock }) =>
 const BUSY_S = 1;
 
 /**
- * What the database answers; 503 when it is away or overloaded.
+ * An answer of the database; 503 when it is away or overloaded.
  * @template T @param {Promise<T>|(() => Promise<T>)} answer @returns {Promise<T>}
  */
 const fromStore = (answer) => (typeof answer === 'function' ? answer() : answer).catch((error) => {

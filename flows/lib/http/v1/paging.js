@@ -85,7 +85,7 @@ const SIGNATURE_CHARS = 22; // 128 bits
 const PAGING = new Set(['cursor', 'limit', 'start', 'end']);
 
 /**
- * What a cursor belongs to: other questions refuse it.
+ * The question that a cursor belongs to; other questions refuse it.
  * @param {string} operation
  * @param {Record<string, unknown>} params all but those that choose the page
  */

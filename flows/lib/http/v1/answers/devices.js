@@ -35,7 +35,7 @@ const createDeviceAnswers = (context) => ({
 
 /** @param {Context} context */
 function beaconAnswers({ site, store, telemetry, clock }) {
-  /** What is learned of devices, and what of it is in use. */
+  /** Reads what is learned of devices, and what of it is in use. */
   const learned = () => ({ biasOf: site.learning.bias, offsetOf: offsetsInUse(site, clock()) });
 
   /** @param {string} id of a registered one */
@@ -109,7 +109,7 @@ function beaconAnswers({ site, store, telemetry, clock }) {
   }
 
   /**
-   * What a gateway said, page by page.
+   * Messages of a gateway, page by page.
    * @param {Ask} ask @param {string} name
    * @param {(gateway: string, fromMs: number, toMs: number, count: number) => Promise<{ts: number}[]>} read
    */

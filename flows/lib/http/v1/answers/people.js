@@ -72,7 +72,7 @@ function staffAnswers(context) {
     return { staff_id: id, ts: null, room: null, rooms: [], heard: [], level_db: null, level_sd_db: null, change: null };
   }
 
-  /** What memory holds completely is not asked of the database. @param {Ask} ask */
+  /** Asks the database only for what memory does not hold. @param {Ask} ask */
   async function listLocations({ params: { staff_id: id, doubtful }, window, after, limit, nowMs, next }) {
     const memoryMs = site.history.completeFrom(id, nowMs);
     const onlyDoubtful = isSet(doubtful);
@@ -218,7 +218,7 @@ function placeAnswers({ site }) {
 }
 
 /**
- * What stays say about rooms: visits, patrols, rankings.
+ * Answers about rooms from stays: visits, patrols, rankings.
  * @param {import('..').Context & {everybody: ReturnType<typeof createEverybody>}} context
  */
 function visitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}, ...context }) {
@@ -286,7 +286,7 @@ function visitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}
  * @typedef {import('../ask').Window} Window
  */
 
-/** What may lie in memory for one answer. */
+/** Stays that may lie in memory for one answer. */
 const MAX_STAYS = 50_000;
 
 /** @param {import('..').Context} context */

@@ -54,7 +54,7 @@ const alertAnswers = ({ alerts, audit }) => ({
 
 /** @typedef {Pick<Alert, 'ended_ms'|'severity'|'raised_ms'|'id'>} Place where an alert stands in the list */
 
-/** What follows a place, whether the alert there is still listed or not. @param {Readonly<Alert>[]} sorted @param {Place} place */
+/** Alerts that follow a place, whether the alert there is still listed or not. @param {Readonly<Alert>[]} sorted @param {Place} place */
 const behind = (sorted, place) => sorted.filter((one) => byUrgency(one, /** @type {Alert} */ (place)) > 0);
 
 /** @param {Alert} alert */
@@ -102,7 +102,7 @@ function named({ type, subject }) {
  * @typedef {import('../../../access/keys').KeyRecord} KeyRecord
  */
 
-/** What is answered of a key: not even its fingerprint. @param {KeyRecord} record @param {number} nowMs */
+/** A key as it is answered, without its fingerprint. @param {KeyRecord} record @param {number} nowMs */
 const keyAnswer = ({ id, name, rights, created_ms: created, expires_ms: expires, rate_per_s: rate }, nowMs) => ({
   id, name, rights, created_ms: created, expires_ms: expires, expired: expires !== null && expires <= nowMs, rate_per_s: rate ?? null,
 });

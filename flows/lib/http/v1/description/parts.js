@@ -55,7 +55,7 @@ const use = (name) => ({ $ref: `#/components/parameters/${name}` });
 
 const window = [use('start'), use('end')];
 
-/** What every operation may answer beside what it is for. */
+/** Answers that every operation may give beside its own. */
 
 /** @param {string} description @param {object} [headers] */
 const error = (description, headers) => ({
