@@ -180,6 +180,17 @@ test('alerts end with the room, gateway, beacon or person that they are about', 
   assert.deepEqual(whole.events.filter(({ type }) => type === 'battery_ok' || type === 'gateway_up'), [], 'gone is not good again');
 });
 
+test('an alert of a low battery ends when the beacon is heard and says nothing of a battery any more, and that is no good battery', async () => {
+  const whole = house();
+  const hear = (mv) => (nowMs) => [{ kind: 'gateway', receiver: 'gw-a', ts: nowMs, readings: [{ beacon: TAG, rssi: -50, ...mv }] }];
+  await whole.pass(90_000, hear({ battery_mv: 1200 }));
+  assert.deepEqual(whole.alerts(), [`battery_low:${TAG}`]);
+  await whole.pass(3_600_000, hear({}));
+  assert.deepEqual(whole.alerts(), [`battery_low:${TAG}`]);
+  await whole.pass(10_000, hear({}));
+  assert.deepEqual([whole.alerts(), whole.events.filter(({ type }) => type === 'battery_ok')], [[`(battery_low:${TAG})`], []]);
+});
+
 test('what a gateway that is not in the file said before our start says nothing now', () => {
   const { site } = house();
   const status = { topic: 'sda/v1/gateway/old-1/status', payload: Buffer.from(JSON.stringify({ state: 'offline', ts: T - DAY })) };

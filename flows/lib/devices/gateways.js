@@ -15,6 +15,7 @@ const { createLosses } = require('./losses');
  * @property {number|null} reportedMs since when; null: since before our start
  * @property {string|null} version
  * @property {Health|null} health the newest
+ * @property {number} healthMs when it came, by our clock
  * @property {number|null} readingMs last readings, by our clock
  * @property {number|null} aliveMs last message that only a running gateway sends, by our clock
  * @property {number} aliveSinceMs since when those came without a pause
@@ -25,6 +26,8 @@ const { createLosses } = require('./losses');
 
 /** Four health messages. */
 const SILENT_MS = 60_000;
+/** A gateway that goes on without health messages is as it said no longer. */
+const HEALTH_MS = 300_000;
 const UNLISTED_MAX = 256;
 /** Time constant of the mean rate. */
 const RATE_MS = 30_000;
@@ -96,14 +99,16 @@ function createGateways() {
     const known = knownOf(id, building);
     if (state === 'removed') {
       Object.assign(known, fresh(), { removedMs: timeOf(data.ts, nowMs) });
-      return null;
+      return { gateway: id, up: false };
     }
-    if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
+    const version = versionOf(data);
+    if (version !== null || state === 'online') known.version = version;
     if (state !== 'offline') alive(known, nowMs);
     if (state === null) {
       const health = figures(data, nowMs);
       losses.add(known.health, health);
       known.health = health;
+      known.healthMs = nowMs;
       return null;
     }
     // "online" has the sender's time; a last will has the time of the connection, not of its end
@@ -137,7 +142,8 @@ function createGateways() {
   function of(id, nowMs) {
     const known = listed.get(id) ?? unlisted.get(id);
     if (!known) return null;
-    const { version, health, readingMs } = known;
+    const { version, healthMs, aliveMs, readingMs } = known;
+    const health = (aliveMs ?? 0) - healthMs > HEALTH_MS ? null : known.health;
     return { ...stateOf(known, nowMs), version, health, reading_ms: readingMs, readings_per_s: rateOf(known, nowMs) };
   }
 
@@ -158,7 +164,7 @@ function createGateways() {
 
 /** @returns {Known} of which nothing is known */
 const fresh = () => ({
-  reported: null, reportedMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0, removedMs: null,
+  reported: null, reportedMs: null, version: null, health: null, healthMs: 0, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0, removedMs: null,
 });
 
 /** @param {Known} known @param {number} nowMs */
@@ -184,10 +190,13 @@ function read(topic, payload) {
 /** @param {any} ts @param {number} nowMs a missing time, or one ahead of ours, becomes now */
 const timeOf = (ts, nowMs) => (Number.isSafeInteger(ts) && ts > 0 ? Math.min(ts, nowMs) : nowMs);
 
+/** @param {any} data of a message */
+const versionOf = (data) => (typeof data.version === 'string' ? data.version.slice(0, 64) : null);
+
 /** @param {any} data @param {number} nowMs @returns {Health} numbers and version */
 function figures(data, nowMs) {
   const numbers = Object.entries(data).filter(([key, value]) => Number.isFinite(value) && /^[a-z][a-z0-9_]{0,63}$/.test(key) && !['ts', 'version'].includes(key));
-  return { ts: timeOf(data.ts, nowMs), ...(typeof data.version === 'string' ? { version: data.version.slice(0, 64) } : {}),
+  return { ts: timeOf(data.ts, nowMs), ...(versionOf(data) === null ? {} : { version: String(versionOf(data)) }),
     ...Object.fromEntries(numbers.slice(0, FIGURES)) };
 }
 
