@@ -116,6 +116,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   function tick(nowMs) {
     const lost = publishedPresences.takeBack({ live, building, startedMs, results, outbox }, nowMs);
     publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
+    for (const id of gateways.takeLeft(building, nowMs)) outbox.put({ topic: `sda/v1/gateway/${id}/status`, payload: '', retain: true }, nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);

@@ -31,6 +31,8 @@ const HEALTH_MS = 300_000;
 const UNLISTED_MAX = 256;
 /** Time constant of the mean rate. */
 const RATE_MS = 30_000;
+/** What is retained of a gateway that the building file does not list is taken off after such a silence. */
+const LEFT_MS = 600_000;
 const TOPIC = /^sda\/v1\/gateway\/([^/]+)\/(status|health)$/;
 const PAYLOAD_BYTES = 8192;
 const FIGURES = 64;
@@ -41,6 +43,8 @@ function createGateways() {
   /** @type {Map<string, Known>} others, the one silent for longest first */
   const unlisted = new Map();
   const losses = createLosses();
+  /** When the status came that the broker may have retained of a gateway, by our clock. @type {Map<string, number>} */
+  const retained = new Map();
   let refused = 0;
 
   /** @param {string} id @param {import('../building').Building} building */
@@ -88,13 +92,18 @@ function createGateways() {
    * @returns {{gateway: string, up: boolean}|null} of a status message; null: of any other
    */
   function handleMessage({ topic, payload, retain = false }, building, nowMs) {
-    if (payload.length === 0) return null; // a retained message was cleared
-    const message = read(topic, payload);
+    const message = payload.length > 0 ? read(topic, payload) : null;
+    if (payload.length === 0) { // what was retained is taken off
+      const [, gone, what] = TOPIC.exec(topic) ?? [];
+      if (what === 'status') retained.delete(String(gone));
+      return null;
+    }
     if (!message) {
       refused += 1;
       return null;
     }
     const { id, state, data } = message;
+    if (state !== null) retained.set(id, nowMs);
     if (retain && !building.gateways.has(id) && !unlisted.has(id)) return null; // it may have been taken away long ago
     const known = knownOf(id, building);
     if (state === 'removed') {
@@ -155,6 +164,16 @@ function createGateways() {
     setBuilding,
     /** Ids of gateways that sent something and that the building file does not list, the latest first. */
     unlisted: () => [...unlisted.keys()].reverse(),
+    /**
+     * Gateways of which the broker retains a status though the building file does not list them and nothing comes from them; each once.
+     * @param {import('../building').Building} building @param {number} nowMs
+     */
+    takeLeft(building, nowMs) {
+      const left = [...retained].filter(([id, ms]) => !building.gateways.has(id)
+        && nowMs - Math.max(ms, unlisted.get(id)?.aliveMs ?? 0) > LEFT_MS).map(([id]) => id);
+      for (const id of left) retained.delete(id);
+      return left;
+    },
     /** Readings that gateways lost since our start. @returns {Record<string, number>} by reason */
     lost: losses.byReason,
     /** Messages that were neither a status nor a health message. */
