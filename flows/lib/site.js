@@ -4,6 +4,7 @@
 const { buildingOfNode } = require('./building/of-node');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
+const { createEndedConnections, statusOf } = require('./devices/ended-connections');
 const { createGateways } = require('./devices/gateways');
 const { Learning } = require('./devices/learned/learning');
 const { createTakeovers } = require('./devices/takeovers');
@@ -43,6 +44,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   const beacons = createBeacons();
   const gateways = createGateways();
   const takeovers = createTakeovers();
+  const endedConnections = createEndedConnections();
   const results = createResults(outbox, recentEvents, knownPeople.note, publishedPresences.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
@@ -116,6 +118,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   function tick(nowMs) {
     const lost = publishedPresences.takeBack({ live, building, startedMs, results, outbox }, nowMs);
     publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
+    for (const [id, ms] of endedConnections.take(nowMs)) if (gateways.isLeftOnline(id, ms)) outbox.put(statusOf(id, nowMs), nowMs);
     for (const id of gateways.takeLeft(building, nowMs)) outbox.put({ topic: `sda/v1/gateway/${id}/status`, payload: '', retain: true }, nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
@@ -173,7 +176,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
     buildingFaults: () => buildingFaults,
     startedMs, learnedVersions, learning,
     counters: () => ({ ...counters }),
-    beacons, gateways, takeovers, simulated,
+    beacons, gateways, takeovers, endedConnections, simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
     refusals: validation.refusals,

@@ -165,6 +165,15 @@ function createGateways() {
     /** Ids of gateways that sent something and that the building file does not list, the latest first. */
     unlisted: () => [...unlisted.keys()].reverse(),
     /**
+     * Whether its last status says that it is there, and nothing came from it since a connection under its name ended: one that is there
+     * goes on, whoever else tried. What was in flight comes within a second.
+     * @param {string} id @param {number} ms
+     */
+    isLeftOnline(id, ms) {
+      const known = listed.get(id) ?? unlisted.get(id);
+      return known?.reported === 'online' && (known.aliveMs ?? 0) <= ms + 1000;
+    },
+    /**
      * Gateways of which the broker retains a status though the building file does not list them and nothing comes from them; each once.
      * @param {import('../building').Building} building @param {number} nowMs
      */
