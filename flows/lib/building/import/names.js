@@ -5,8 +5,8 @@
 
 const ID_LENGTH_MAX = 64;
 
-/** Normalises case and spaces. @param {string} text */
-const fold = (text) => text.normalize('NFC').replace(/\s+/g, ' ').trim().toLowerCase();
+/** Normalises case and spaces, and leaves out what nobody sees. @param {string} text */
+const fold = (text) => text.normalize('NFC').replace(/\p{Default_Ignorable_Code_Point}/gu, '').replace(/\s+/g, ' ').trim().toLowerCase();
 
 /** As `fold`, also without punctuation: equal results may mean the same thing. @param {string} text */
 const foldMore = (text) => text.normalize('NFKD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
