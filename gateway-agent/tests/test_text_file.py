@@ -13,7 +13,7 @@ TEXT = 'place = "Büro"\n'
 
 
 def test_the_installer_reads_by_the_same_rules() -> None:
-    """It has no part of the agent, whose package is installed alone on a Raspberry Pi; a third package would be one more there."""
+    """It takes nothing from the agent, whose package a Raspberry Pi gets alone; a third would be one more there."""
     root = Path(__file__).parents[2]
     its_own = root / "native" / "src" / "stack" / "text_file.py"
     assert its_own.read_bytes() == (root / "gateway-agent" / "src" / "gateway_agent" / "text_file.py").read_bytes()
