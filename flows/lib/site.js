@@ -4,7 +4,6 @@
 const { buildingOfNode } = require('./building/of-node');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
-const { createEndedConnections, statusOf } = require('./devices/ended-connections');
 const { createGateways } = require('./devices/gateways');
 const { Learning } = require('./devices/learned/learning');
 const { createTakeovers } = require('./devices/takeovers');
@@ -44,7 +43,6 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   const beacons = createBeacons();
   const gateways = createGateways();
   const takeovers = createTakeovers();
-  const endedConnections = createEndedConnections();
   const results = createResults(outbox, recentEvents, knownPeople.note, publishedPresences.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
@@ -118,8 +116,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   function tick(nowMs) {
     const lost = publishedPresences.takeBack({ live, building, startedMs, results, outbox }, nowMs);
     publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
-    for (const [id, ms] of endedConnections.take(nowMs)) if (gateways.isLeftOnline(id, ms)) outbox.put(statusOf(id, nowMs), nowMs);
-    for (const id of gateways.takeLeft(building, nowMs)) outbox.put({ topic: `sda/v1/gateway/${id}/status`, payload: '', retain: true }, nowMs);
+    for (const message of gateways.corrections(building, nowMs)) outbox.put(message, nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);
@@ -176,7 +173,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
     buildingFaults: () => buildingFaults,
     startedMs, learnedVersions, learning,
     counters: () => ({ ...counters }),
-    beacons, gateways, takeovers, endedConnections, simulated,
+    beacons, gateways, takeovers, simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
     refusals: validation.refusals,

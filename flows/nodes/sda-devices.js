@@ -37,7 +37,7 @@ module.exports = function register(RED) {
       if (message.topic === LOG_TOPIC) {
         const line = message.payload.toString();
         site.takeovers.handleLine(line, nowMs);
-        site.endedConnections.handleLine(line, nowMs);
+        site.gateways.handleLine(line, nowMs);
         done();
         return;
       }

@@ -22,10 +22,10 @@ test('a registered beacon has its last reading: time, receiver, RSSI and telemet
   assert.equal(beacons.of(TAG), null);
   assert.equal(beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2900 }), building, T + 5), 0);
   assert.equal(beacons.addBatch({ ...batch('7', T + 1000, { beacon: TAG, rssi: -70 }), kind: 'phone' }, building, T + 1005), 0);
-  const { said_ms: _, unsaid, ...known } = beacons.of(TAG);
+  const { said_ms: said, unsaid, ...known } = beacons.of(TAG);
   assert.deepEqual(known, { first_ms: T, heard_ms: T + 1000, kind: 'phone', receiver: '7', rssi: -70, count: 2,
     measured_ms: T, battery_mv: 2900, temperature_c: null, humidity_pct: null });
-  assert.deepEqual(unsaid, [1, 2, 2]);
+  assert.deepEqual([said, unsaid], [[T, T, T], [1, 2, 2]]);
 });
 
 test('what a beacon says of itself no longer is forgotten, each value apart; of one that is silent it stays', () => {

@@ -185,7 +185,8 @@ test('nothing stays retained of a gateway that is gone, whatever it said last an
   const say = (id, state, retain = false) => {
     const topic = `sda/v1/gateway/${id}/status`;
     whole.retained.set(topic, { state });
-    whole.site.gateways.handleMessage({ topic, payload: Buffer.from(JSON.stringify({ state, ts: whole.nowMs })), retain }, whole.site.building(), whole.nowMs);
+    const payload = Buffer.from(JSON.stringify({ state, ts: whole.nowMs }));
+    whole.site.gateways.handleMessage({ topic, payload, retain }, whole.site.building(), whole.nowMs);
   };
   const left = () => [...whole.retained.keys()].flatMap((topic) => topic.match(/gateway\/(.*)\/status/)?.[1] ?? []).sort();
   say('old-1', 'offline', true);

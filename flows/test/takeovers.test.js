@@ -44,7 +44,7 @@ test('of a gateway whose connection ends without a word the status is corrected;
   site.outbox.attach({ send: ({ topic, payload, retain }) => sent.push([topic, JSON.parse(payload), retain]), connected: () => true });
   const say = (id, state, ms) => site.gateways.handleMessage({ topic: `sda/v1/gateway/${id}/status`, payload: Buffer.from(JSON.stringify({ state, ts: ms })) },
     site.building(), ms);
-  const line = (text, ms) => site.endedConnections.handleLine(`2026-01-01T10:00:00: ${text}`, ms);
+  const line = (text, ms) => site.gateways.handleLine(`2026-01-01T10:00:00: ${text}`, ms);
   const ids = ['gw-a', 'gw-b', 'removed-1', 'back-1', 'knocked-at'];
   for (const id of ids) say(id, 'online', T);
   for (const id of ids.slice(0, 4)) line(`Client ${id} [192.0.2.7:4711] disconnected.`, T + 1000);

@@ -117,7 +117,9 @@ test('in a narrow room a marker is lifted, so that the age below it is in the ro
   const { markers } = createMarkers([drawn], 1).place(crowd(3, 'corridor'), 20);
   assert.deepEqual(markers.map(({ aged, lifted }) => [aged, lifted]), [[true, true], [true, true], [true, true]]);
   const lowest = (y, lifted) => y + (MARKER_PX / 2 + 11 - (lifted ? LIFT_PX.marker + LIFT_PX.age : 0)) / 20; // the line the age stands on
-  for (const { x, y } of markers) assert.deepEqual([false, true].map((lifted) => inside(drawn.polygon, [x, lowest(y, lifted)])), [false, true]);
+  for (const { x, y } of markers) {
+    assert.deepEqual([false, true].map((lifted) => inside(drawn.polygon, [x, lowest(y, lifted)])), [false, true]);
+  }
   assert.deepEqual(createMarkers(rooms, 1).place(crowd(3), 20).markers.map(({ lifted }) => lifted), [false, false, false]);
 });
 

@@ -15,7 +15,7 @@ const { fold } = require('./import/names');
  * Control characters (NUL, tab, line ends), line and paragraph separators, what is not shown (marks of direction, marks without width,
  * fillers) and what stands for a lost letter. Joiners and the choice of a letter's shape are part of some scripts and of emoji.
  */
-const UNSEEN = /[\p{Cc}\u2028\u2029\u2800\ufff9-\ufffd]|(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u;
+const UNSEEN = /[\p{Cc}\u2028\u2029\u2800\ufff9-\ufffd]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/u;
 
 /**
  * Why a name is not taken.

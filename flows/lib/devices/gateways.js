@@ -3,6 +3,7 @@
 
 const { ID } = require('../building/ids');
 const { createLosses } = require('./losses');
+const { createRetainedStatuses } = require('./retained-statuses');
 
 /**
  * State of the gateways, from their status and health messages and from their readings. Of gateways that the building file
@@ -21,6 +22,7 @@ const { createLosses } = require('./losses');
  * @property {number} aliveSinceMs since when those came without a pause
  * @property {number} rate readings a second at `readingMs`
  * @property {number|null} removedMs when it was removed, by its clock; readings of before say nothing about now
+ * @typedef {{id: string, state: 'online'|'offline'|'removed'|null, data: any}} Message state: of a status message
  * @typedef {ReturnType<typeof createGateways>} Gateways
  */
 
@@ -31,8 +33,6 @@ const HEALTH_MS = 300_000;
 const UNLISTED_MAX = 256;
 /** Time constant of the mean rate. */
 const RATE_MS = 30_000;
-/** What is retained of a gateway that the building file does not list is taken off after such a silence. */
-const LEFT_MS = 600_000;
 const TOPIC = /^sda\/v1\/gateway\/([^/]+)\/(status|health)$/;
 const PAYLOAD_BYTES = 8192;
 const FIGURES = 64;
@@ -43,8 +43,7 @@ function createGateways() {
   /** @type {Map<string, Known>} others, the one silent for longest first */
   const unlisted = new Map();
   const losses = createLosses();
-  /** When the status came that the broker may have retained of a gateway, by our clock. @type {Map<string, number>} */
-  const retained = new Map();
+  const statuses = createRetainedStatuses();
   let refused = 0;
 
   /** @param {string} id @param {import('../building').Building} building */
@@ -92,23 +91,29 @@ function createGateways() {
    * @returns {{gateway: string, up: boolean}|null} of a status message; null: of any other
    */
   function handleMessage({ topic, payload, retain = false }, building, nowMs) {
-    const message = payload.length > 0 ? read(topic, payload) : null;
     if (payload.length === 0) { // what was retained is taken off
       const [, gone, what] = TOPIC.exec(topic) ?? [];
-      if (what === 'status') retained.delete(String(gone));
+      if (what === 'status') statuses.forget(String(gone));
       return null;
     }
+    const message = read(topic, payload);
     if (!message) {
       refused += 1;
       return null;
     }
-    const { id, state, data } = message;
-    if (state !== null) retained.set(id, nowMs);
+    const { id, state } = message;
+    if (state !== null) statuses.note(id, state === 'online', nowMs);
     if (retain && !building.gateways.has(id) && !unlisted.has(id)) return null; // it may have been taken away long ago
     const known = knownOf(id, building);
+    note(known, message, nowMs, retain);
+    return state === null ? null : { gateway: id, up: state === 'online' };
+  }
+
+  /** @param {Known} known @param {Message} message @param {number} nowMs @param {boolean} retain */
+  function note(known, { state, data }, nowMs, retain) {
     if (state === 'removed') {
       Object.assign(known, fresh(), { removedMs: timeOf(data.ts, nowMs) });
-      return { gateway: id, up: false };
+      return;
     }
     const version = versionOf(data);
     if (version !== null || state === 'online') known.version = version;
@@ -118,13 +123,12 @@ function createGateways() {
       losses.add(known.health, health);
       known.health = health;
       known.healthMs = nowMs;
-      return null;
+      return;
     }
     // "online" has the sender's time; a last will has the time of the connection, not of its end
     if (state === 'online') known.reportedMs = timeOf(data.ts, nowMs);
     else if (known.reported !== state) known.reportedMs = retain ? null : nowMs;
     known.reported = state;
-    return { gateway: id, up: state === 'online' };
   }
 
   /**
@@ -147,6 +151,9 @@ function createGateways() {
     return { state: 'online', since: reported === 'online' && reportedMs !== null ? Math.min(reportedMs, aliveSinceMs) : aliveSinceMs };
   }
 
+  /** When it sent something last, by our clock; 0: never. @param {string} id */
+  const aliveMsOf = (id) => (listed.get(id) ?? unlisted.get(id))?.aliveMs ?? 0;
+
   /** @param {string} id @param {number} nowMs */
   function of(id, nowMs) {
     const known = listed.get(id) ?? unlisted.get(id);
@@ -164,25 +171,10 @@ function createGateways() {
     setBuilding,
     /** Ids of gateways that sent something and that the building file does not list, the latest first. */
     unlisted: () => [...unlisted.keys()].reverse(),
-    /**
-     * Whether its last status says that it is there, and nothing came from it since a connection under its name ended: one that is there
-     * goes on, whoever else tried. What was in flight comes within a second.
-     * @param {string} id @param {number} ms
-     */
-    isLeftOnline(id, ms) {
-      const known = listed.get(id) ?? unlisted.get(id);
-      return known?.reported === 'online' && (known.aliveMs ?? 0) <= ms + 1000;
-    },
-    /**
-     * Gateways of which the broker retains a status though the building file does not list them and nothing comes from them; each once.
-     * @param {import('../building').Building} building @param {number} nowMs
-     */
-    takeLeft(building, nowMs) {
-      const left = [...retained].filter(([id, ms]) => !building.gateways.has(id)
-        && nowMs - Math.max(ms, unlisted.get(id)?.aliveMs ?? 0) > LEFT_MS).map(([id]) => id);
-      for (const id of left) retained.delete(id);
-      return left;
-    },
+    /** Takes a line of the broker's log. */
+    handleLine: statuses.handleLine,
+    /** What is to be published where retained states are wrong. @param {import('../building').Building} building @param {number} nowMs */
+    corrections: (building, nowMs) => statuses.corrections(building, aliveMsOf, nowMs),
     /** Readings that gateways lost since our start. @returns {Record<string, number>} by reason */
     lost: losses.byReason,
     /** Messages that were neither a status nor a health message. */
@@ -192,7 +184,8 @@ function createGateways() {
 
 /** @returns {Known} of which nothing is known */
 const fresh = () => ({
-  reported: null, reportedMs: null, version: null, health: null, healthMs: 0, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0, removedMs: null,
+  reported: null, reportedMs: null, version: null, health: null, healthMs: 0, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0,
+  removedMs: null,
 });
 
 /** @param {Known} known @param {number} nowMs */
@@ -200,7 +193,7 @@ const rateOf = ({ rate, readingMs }, nowMs) => (readingMs === null ? 0 : rate * 
 
 /**
  * @param {string} topic @param {Buffer} payload
- * @returns {{id: string, state: 'online'|'offline'|'removed'|null, data: any}|null} state: of a status message; null: the message is bad
+ * @returns {Message|null} null: the message is bad
  */
 function read(topic, payload) {
   const [, id = '', what] = TOPIC.exec(topic) ?? [];

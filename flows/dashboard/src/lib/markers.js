@@ -114,8 +114,14 @@ export function createMarkers(rooms, textLength) {
   return { place };
 }
 
-/** Whether a wall goes through the age below a marker. @param {DrawnRoom['polygon']} polygon @param {number} x @param {number} y @param {number} scale */
-const isWalled = (polygon, x, y, scale) => [-AGE_PX.width, AGE_PX.width].some((dx) => !inside(polygon, [x + dx / 2 / scale, y + (MARKER_PX / 2 + AGE_PX.height) / scale]));
+/**
+ * Whether a wall goes through the age below a marker.
+ * @param {DrawnRoom['polygon']} polygon @param {number} x @param {number} y @param {number} scale
+ */
+function isWalled(polygon, x, y, scale) {
+  const lowest = y + (MARKER_PX / 2 + AGE_PX.height) / scale;
+  return [-AGE_PX.width, AGE_PX.width].some((dx) => !inside(polygon, [x + dx / 2 / scale, lowest]));
+}
 
 /** Radius of a cluster by its number of people, pixels. @param {number} count */
 export const clusterRadius = (count) => 14 + Math.min(10, count / 10);
