@@ -193,6 +193,9 @@ test('the runner uses a worker thread, one walk at a time, and caches results', 
   const failing = createCalibrationRunner({ run: () => Promise.reject(new Error('broken')) });
   await assert.rejects(failing.of('a', read), /broken/);
   await assert.rejects(failing.of('b', read), /broken/, 'a failure does not block the next');
+  const hanging = createCalibrationRunner({ run: async () => 'worked out', readMs: 50 });
+  await assert.rejects(hanging.of('a', () => new Promise(() => {})), /reading the recording takes longer than 0.05 s: try again later/);
+  assert.equal(await hanging.of('b', read), 'worked out', 'nor does a file that hangs');
 });
 
 /** A recorded set as batches of receivers with windows of a second. */
