@@ -4,22 +4,81 @@
 const { SILENT_DBM } = require('./settings');
 
 /**
+ * What was heard of one person at one moment, strongest first.
+ * @typedef {'phone'|'gateway'} Kind by which somebody is heard
+ */
+class Heard {
+  /** @param {Kind} kind */
+  constructor(kind) {
+    this.kind = kind;
+    /** By number; the two below are in the same order. @type {number[]} */
+    this.sources = [];
+    /** dBm, as if every transmitter had the default power. @type {number[]} */
+    this.rssis = [];
+    /** As it was received. @type {number[]} */
+    this.raw = [];
+    /** Number of the one that gateways heard best, -1 for phones. */
+    this.tag = -1;
+  }
+
+  clear() {
+    this.sources.length = this.rssis.length = this.raw.length = 0;
+    this.tag = -1;
+  }
+
+  /**
+   * A source heard twice (two tags of one person, two ids of one beacon) counts as one: the stronger reading stays. Of equals the source
+   * with the lower number comes first, and of one source's the tag with the lower number, whatever order they came in.
+   * @param {number} source @param {number} rssi @param {number} raw @param {number} tag
+   */
+  add(source, rssi, raw, tag) {
+    const { sources, rssis, raw: raws } = this;
+    let at = sources.indexOf(source);
+    if (at >= 0 && rssis[at] === rssi) {
+      raws[at] = Math.max(raws[at], raw);
+      if (at === 0) this.tag = Math.min(this.tag, tag);
+    }
+    if (at >= 0 && rssis[at] >= rssi) return;
+    if (at < 0) at = sources.length;
+    for (; at > 0 && (rssis[at - 1] < rssi || (rssis[at - 1] === rssi && sources[at - 1] > source)); at -= 1) {
+      sources[at] = sources[at - 1];
+      rssis[at] = rssis[at - 1];
+      raws[at] = raws[at - 1];
+    }
+    sources[at] = source;
+    rssis[at] = rssi;
+    raws[at] = raw;
+    if (at === 0) this.tag = tag;
+  }
+}
+
+/**
+ * By how much a reading is lowered for the power of its transmitter. What the building says goes before what the transmitter says
+ * of itself, which is not believed where it cannot be true, and counts a little only.
+ * @param {number} rssi dBm @param {number|undefined} known of the building, dBm at 1 m @param {number|undefined} claimed
+ * @param {import('./settings').Settings} settings
+ */
+function powerDb(rssi, known, claimed, { txDbm, claimDb, loudestClaimDb }) {
+  if (known !== undefined) return known - txDbm;
+  if (claimed === undefined || claimed < WEAKEST_DBM || claimed > STRONGEST_DBM || rssi - claimed > loudestClaimDb) return 0;
+  return Math.max(-claimDb, Math.min(claimDb, claimed - txDbm));
+}
+
+/** At 1 m: transmitters have -40 to 20 dBm, and lose 41 dB on the way there, more with a poor antenna. */
+const [WEAKEST_DBM, STRONGEST_DBM] = [-95, -20];
+
+/** Of a device: its number, sum of faded levels (dBm), how many readings that is, event time of the newest one, and after how many scans. */
+const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
+
+/**
  * What is remembered of a person's readings: of each device a mean level that fades, and how often devices are heard at all. That
  * is the scan period: 1 where every device is heard in each window, 3 for a phone that catches a third of its beacons in each.
  * Levels fade by it and evidence counts by it, so that few readings weigh as much as many.
  */
 class Hearing {
   constructor() {
-    /** By number; the others below are in the same order. @type {number[]} */
-    this.sources = [];
-    /** Sum of faded levels, dBm. @type {number[]} */
-    this.sums = [];
-    /** How many readings that is. @type {number[]} */
-    this.counts = [];
-    /** Of the newest reading, event time. @type {number[]} */
-    this.ms = [];
-    /** … and after how many scans that was. @type {number[]} */
-    this.scanAt = [];
+    /** ITEMS numbers of each; others count devices from 0. @type {number[]} */
+    this.devices = [];
     this.scans = 0;
     this.period = 1;
     this.gaps = 3; // as if so many gaps of one scan had been
@@ -28,34 +87,32 @@ class Hearing {
   }
 
   /**
-   * @param {readonly number[]} sources strongest first @param {readonly number[]} rssis dBm
-   * @param {number} ms event time @param {number} scans how many scans it took, at most 1
+   * @param {Heard} heard @param {number} ms event time @param {number} scans how many scans it took, at most 1
    * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
    * @param {import('./settings').Settings} settings
    */
-  add(sources, rssis, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
+  add({ sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
+    const { devices } = this;
     this.scans += scans;
     this.forget(ms - lostMs);
     for (let n = 0; n < sources.length; n += 1) {
-      let k = this.sources.indexOf(sources[n]);
-      if (k < 0) {
-        k = this.sources.push(sources[n]) - 1;
-        this.sums.push(0);
-        this.counts.push(0);
-      } else {
-        const gap = this.scans - this.scanAt[k];
-        if (gap > 0 && gap <= gapScans) {
-          this.gaps = Math.min(this.gaps + 1, gapReadings);
-          this.period = Math.max(1, this.period + (gap - this.period) / this.gaps);
-        }
-        const kept = Math.exp((this.ms[k] - ms) / 1000 / (smoothScans * this.period));
-        this.sums[k] *= kept;
-        this.counts[k] *= kept;
+      const source = sources[n];
+      let at = 0;
+      while (at < devices.length && devices[at] !== source) at += ITEMS;
+      if (at === devices.length) {
+        devices.push(source, rssis[n], 1, ms, this.scans);
+        continue;
       }
-      this.sums[k] += rssis[n];
-      this.counts[k] += 1;
-      this.ms[k] = ms;
-      this.scanAt[k] = this.scans;
+      const gap = this.scans - devices[at + SCAN_AT];
+      if (gap > 0 && gap <= gapScans) {
+        this.gaps = Math.min(this.gaps + 1, gapReadings);
+        this.period = Math.max(1, this.period + (gap - this.period) / this.gaps);
+      }
+      const kept = Math.exp((devices[at + MS] - ms) / 1000 / (smoothScans * this.period));
+      devices[at + SUM] = devices[at + SUM] * kept + rssis[n];
+      devices[at + COUNT] = devices[at + COUNT] * kept + 1;
+      devices[at + MS] = ms;
+      devices[at + SCAN_AT] = this.scans;
     }
     if (sources.length > 0 && isUsual) {
       const strongest = this.#strongestOf(rssis[0], ms);
@@ -66,36 +123,58 @@ class Hearing {
 
   /** Of a whole scan, since gateways report one after the other. @param {number} dbm strongest reading of now @param {number} ms */
   #strongestOf(dbm, ms) {
-    for (let k = 0; k < this.ms.length; k += 1) if (ms - this.ms[k] < SCAN_MS && this.meanOf(k) > dbm) dbm = this.meanOf(k);
+    const { devices } = this;
+    for (let at = 0; at < devices.length; at += ITEMS) {
+      if (ms - devices[at + MS] < SCAN_MS) dbm = Math.max(dbm, devices[at + SUM] / devices[at + COUNT]);
+    }
     return dbm;
   }
 
   /** Forgets devices that were not heard since then. @param {number} sinceMs */
   forget(sinceMs) {
-    for (let k = this.ms.length - 1; k >= 0; k -= 1) {
-      if (this.ms[k] >= sinceMs) continue;
-      for (const list of [this.sources, this.sums, this.counts, this.ms, this.scanAt]) list.splice(k, 1);
+    const { devices } = this;
+    let kept = 0;
+    for (let at = 0; at < devices.length; at += ITEMS) {
+      if (devices[at + MS] < sinceMs) continue;
+      if (kept < at) for (let n = 0; n < ITEMS; n += 1) devices[kept + n] = devices[at + n];
+      kept += ITEMS;
     }
+    if (kept < devices.length) devices.length = kept;
   }
 
-  /** How many readings the mean of an entry is still worth. @param {number} k @param {number} ms @param {number} graceS of its device
+  /** How many devices. */
+  get size() { return this.devices.length / ITEMS; }
+
+  /** By number. @param {number} k */
+  sourceOf(k) { return this.devices[k * ITEMS + SOURCE]; }
+
+  /** Event time of the newest reading. @param {number} k */
+  msOf(k) { return this.devices[k * ITEMS + MS]; }
+
+  /** Mean level, dBm. @param {number} k */
+  meanOf(k) { return this.devices[k * ITEMS + SUM] / this.devices[k * ITEMS + COUNT]; }
+
+  /** How many readings the mean is still worth. @param {number} k @param {number} ms @param {number} graceS of its device
    * @param {import('./settings').Settings} settings */
-  worth(k, ms, graceS, { smoothScans }) {
-    const silentS = (ms - this.ms[k]) / 1000 - graceS;
-    return silentS <= 0 ? this.counts[k] : this.counts[k] * Math.exp(-silentS / (smoothScans * this.period));
+  worthOf(k, ms, graceS, { smoothScans }) {
+    const count = this.devices[k * ITEMS + COUNT];
+    const silentS = (ms - this.devices[k * ITEMS + MS]) / 1000 - graceS;
+    return silentS <= 0 ? count : count * Math.exp(-silentS / (smoothScans * this.period));
   }
-
-  /** Mean level of an entry, dBm. @param {number} k */
-  meanOf(k) { return this.sums[k] / this.counts[k]; }
 
   /**
-   * Level of an entry that sinks with silence, dBm.
+   * A level that sinks with silence, dBm.
    * @param {number} k @param {number} worth @param {import('./settings').Settings} settings
    */
   levelOf(k, worth, { silence }) { return (this.meanOf(k) * worth + SILENT_DBM * silence) / (worth + silence); }
+
+  /** Devices have other numbers from now on. @param {(source: number) => number} numberOf */
+  renumber(numberOf) {
+    for (let at = 0; at < this.devices.length; at += ITEMS) this.devices[at] = numberOf(this.devices[at]);
+  }
 }
 
 const SCAN_MS = 1000;
 const QUARTILE_STEP_DB = 0.02; // a scan, when many were heard: follows a change of some decibels in some minutes
 
-module.exports = { Hearing };
+module.exports = { Heard, Hearing, powerDb };

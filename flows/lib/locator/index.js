@@ -2,15 +2,14 @@
 'use strict';
 
 const { DEFAULTS, TUNABLE } = require('./settings');
+const { Around, GatewayStatus } = require('./around');
 const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
-const { GatewayStatus } = require('./gateway-status');
-const { Sampling, createLearned } = require('./learned');
+const { Heard, powerDb } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
-const { Person, emptyOutcome, knownPerson, presenceOf } = require('./person');
-const { heardByPhone, powerDb } = require('./sightings');
+const { Person, emptyOutcome, knownPerson, presenceOf, restored, saved } = require('./person');
 const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
-const { restored, saved } = require('./saved');
+const { Sampling } = require('./sampling');
 const { expectedIn, strengthOf, traceOf } = require('./trace');
 
 /**
@@ -33,32 +32,76 @@ class Locator {
     this.settings = Object.freeze({ ...DEFAULTS, ...overrides });
     /** @type {Map<string, Person>} */
     this.people = new Map();
+    /** The same people by slot. @type {(Person|undefined)[]} */
+    this.slots = [];
+    /** By slot, when time alone changes something for somebody, by our clock; Infinity: never. */
+    this.wakeMs = new Float64Array(16);
+    /** Owner by number of the tag, as far as they were heard since somebody was forgotten. @type {(Person|undefined)[]} */
+    this.owners = [];
     this.gateways = new GatewayStatus();
     this.versions = versions;
     this.resends = createResends();
     this.sampling = new Sampling();
+    this.phoneHeard = new Heard('phone');
     this.site = this.#siteOf(building, model ?? createModel(building, this.settings));
   }
 
   /** All that follows from a building. @param {Building} building @param {Model} model */
   #siteOf(building, model) {
-    const learnedAt = createLearned(model, this.versions, building.file.learned_offsets ?? true);
-    const isOut = (/** @type {number} */ source) => this.gateways.isOut(model.sources[source]);
-    const following = new Following(model, this.settings, { isOut, at: learnedAt, sampling: this.sampling });
-    return { building, model, learnedAt, following };
+    const around = new Around(model, this.gateways, this.versions, building.file.learned_offsets ?? true);
+    return { building, model, around, following: new Following(model, this.settings, around, this.sampling) };
   }
 
-  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Take<Person>} */
-  #takeAt(nowMs, outcome) {
-    return (person, ms, heard) => this.site.following.take(person, ms, heard, nowMs, outcome);
+  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Now<Person>} */
+  #at(nowMs, outcome) {
+    const { settings, site: { following } } = this;
+    return { nowMs, settings, take: (person, ms, heard) => following.take(person, ms, heard, nowMs, outcome) };
   }
 
-  /** @param {string} id @param {number} nowMs when something of them arrived */
-  #personOf(id, nowMs) {
-    let person = this.people.get(id);
-    if (!person) this.people.set(id, person = new Person(id));
-    person.heardS = Math.floor(nowMs / 1000);
+  /** @param {Person} person instead of who is known by that id */
+  #put(person) {
+    const slot = this.people.get(person.id)?.slot ?? this.#freeSlot();
+    person.slot = slot;
+    this.people.set(person.id, person);
+    this.slots[slot] = person;
+    this.wakeMs[slot] = -Infinity;
+    this.owners = [];
+  }
+
+  #freeSlot() {
+    const slot = this.people.size < this.slots.length ? this.slots.indexOf(undefined) : this.slots.length;
+    if (slot === this.wakeMs.length) {
+      const grown = new Float64Array(2 * slot);
+      grown.set(this.wakeMs);
+      this.wakeMs = grown;
+    }
+    return slot;
+  }
+
+  /** @param {Person} person */
+  #forget({ id, slot }) {
+    this.people.delete(id);
+    this.slots[slot] = undefined;
+    this.wakeMs[slot] = Infinity;
+    this.owners = [];
+  }
+
+  /** @param {string} id */
+  #personOf(id) {
+    const known = this.people.get(id);
+    if (known) return known;
+    const person = new Person(id);
+    this.#put(person);
     return person;
+  }
+
+  /**
+   * Something of somebody arrived. Who is present needs a look when their step is due; who was not is soon to be shown.
+   * @param {Person} person @param {number} nowMs
+   */
+  #arrived(person, nowMs) {
+    person.heardS = Math.floor(nowMs / 1000);
+    if (person.state !== 'present') this.wakeMs[person.slot] = -Infinity;
   }
 
   /**
@@ -66,28 +109,51 @@ class Locator {
    * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
   hear(batch, nowMs, outcome) {
-    const { settings, site: { model, learnedAt } } = this;
-    const { kind, receiver, ts } = batch;
-    const take = this.#takeAt(nowMs, outcome);
-    const { offsets } = learnedAt(ts);
-    if (kind === 'phone') {
-      const heard = heardByPhone(batch, model, settings, offsets);
-      if (heard.sources.length === 0) return;
-      const person = this.#personOf(receiver, nowMs);
-      if (!addPhoneBatch(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
-      return;
+    const { receiver, ts } = batch;
+    const { offsets } = this.site.around.at(ts);
+    if (batch.kind === 'phone') this.#hearPhone(batch, offsets, nowMs, outcome);
+    else if (!this.resends.knows(receiver, batch)) this.#hearGateway(batch, offsets, nowMs, outcome);
+  }
+
+  /**
+   * @param {import('../intake/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
+   * @param {Outcome} outcome
+   */
+  #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
+    const { settings, phoneHeard, site: { model } } = this;
+    phoneHeard.clear();
+    for (const { beacon, rssi, tx } of readings) {
+      const source = model.beacons.get(beacon);
+      if (source === undefined) continue;
+      const lessDb = powerDb(rssi, model.sources[source]?.tx, tx, settings) + (offsets === null ? 0 : offsets[source]);
+      phoneHeard.add(source, rssi - lessDb, rssi, -1);
     }
-    const source = model.gateways.get(receiver);
-    if (source === undefined || this.resends.knows(receiver, batch)) return;
+    if (phoneHeard.sources.length === 0) return;
+    const person = this.#personOf(receiver);
+    this.#arrived(person, nowMs);
+    if (!addPhoneBatch(person, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
+  }
+
+  /**
+   * @param {import('../intake/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
+   * @param {Outcome} outcome
+   */
+  #hearGateway({ receiver, ts, readings }, offsets, nowMs, outcome) {
+    const { settings, site: { model } } = this;
+    const source = model.sources[model.gateways.get(receiver) ?? -1];
+    if (source === undefined) return;
     this.gateways.heard(receiver, ts);
-    const { offsetDb, leastDbm } = /** @type {import('./model').Source} */ (model.sources[source]);
-    const offDb = offsetDb - (offsets === null ? 0 : offsets[source]);
-    for (const { beacon, rssi, tx } of batch.readings) {
+    const now = this.#at(nowMs, outcome);
+    const { number, offsetDb, leastDbm } = source;
+    const offDb = offsetDb - (offsets === null ? 0 : offsets[number]);
+    for (const { beacon, rssi, tx } of readings) {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
-      const person = this.#personOf(tag.owner, nowMs);
-      const reading = { source, rssi: rssi + offDb - powerDb(rssi, tag.tx, tx, settings), raw: rssi + offsetDb, tag: tag.number };
-      if (!addGatewayReading(person, ts, reading, nowMs, settings, take)) outcome.late.push({ staff_id: tag.owner, ts });
+      const person = this.owners[tag.number] ??= this.#personOf(tag.owner);
+      this.#arrived(person, nowMs);
+      const asDefault = rssi + offDb - powerDb(rssi, tag.tx, tx, settings);
+      if (!addGatewayReading(person, ts, number, asDefault, rssi + offsetDb, tag.number, now)) outcome.late.push({ staff_id: tag.owner, ts });
+      if (person.dueMs < this.wakeMs[person.slot]) this.wakeMs[person.slot] = person.dueMs;
     }
   }
 
@@ -96,11 +162,16 @@ class Locator {
    * @param {number} nowMs @param {Outcome} outcome is added to
    */
   tick(nowMs, outcome) {
-    const take = this.#takeAt(nowMs, outcome);
-    for (const person of this.people.values()) {
-      releaseDue(person, nowMs, this.settings, take);
-      this.site.following.age(person, nowMs, outcome);
-      if (nowMs - person.heardS * 1000 > this.settings.goneMs) this.people.delete(person.id);
+    const { settings, wakeMs, site: { following } } = this;
+    const now = this.#at(nowMs, outcome);
+    for (let slot = 0; slot < this.slots.length; slot += 1) {
+      if (wakeMs[slot] > nowMs) continue;
+      const person = this.slots[slot];
+      if (person === undefined) continue;
+      releaseDue(person, now);
+      following.age(person, nowMs, outcome);
+      if (nowMs - person.heardS * 1000 > settings.goneMs) this.#forget(person);
+      else wakeMs[slot] = wakeMsOf(person, nowMs, settings);
     }
   }
 
@@ -121,13 +192,15 @@ class Locator {
       return;
     }
     const isGone = (/** @type {number} */ room) => room >= 0 && model.rooms[room] === undefined;
-    const take = this.#takeAt(nowMs, outcome);
+    const now = this.#at(nowMs, outcome);
     for (const person of this.people.values()) {
       if (!knowsAny(person, isGone)) continue;
-      flush(person, take);
+      flush(person, now);
       this.site.following.decisions.leave(person, isGone, outcome);
     }
     this.site = this.#siteOf(next, model);
+    this.owners = [];
+    this.wakeMs.fill(-Infinity);
   }
 
   /**
@@ -138,16 +211,21 @@ class Locator {
     this.gateways.set(id, up, ms);
   }
 
-  /** @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {import('./saved').Saved} */
+  /**
+   * digest: of the model that it can be restored into.
+   * @typedef {import('./person').Saved & {digest: string, resends: [string, string[]][], said: GatewayStatus['said']}} Saved
+   * @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {Saved}
+   */
   save(nowMs, outcome, ids = this.people.keys()) {
-    const chosen = [...ids].flatMap((id) => this.people.get(id) ?? []);
-    return saved(chosen, this.site.model, this.gateways.said, this.resends.save());
+    const { digest, numbers } = this.site.model;
+    const people = [...ids].flatMap((id) => this.people.get(id) ?? []);
+    return { digest, ...saved(people, numbers), resends: this.resends.save(), said: new Map(this.gateways.said) };
   }
 
-  /** @param {import('./saved').Saved} from @param {(id: string) => boolean} [isChosen] */
+  /** @param {Saved} from @param {(id: string) => boolean} [isChosen] */
   restore(from, isChosen = () => true) {
     if (from.digest !== this.site.model.digest) return false;
-    for (const person of restored(from, isChosen, this.site.model)) this.people.set(person.id, person);
+    for (const person of restored(from, isChosen, this.site.model.numbers)) this.#put(person);
     this.resends.restore(from.resends);
     for (const [id, { up, ms }] of from.said) if (!this.gateways.said.has(id)) this.setGateway(id, up, ms);
     return true;
@@ -219,9 +297,23 @@ class Locator {
     if (this.site.model.rooms[known] === undefined) return;
     const before = this.people.get(id);
     if (!before) {
-      this.people.set(id, knownPerson(id, known, since, ts, state, this.settings));
+      this.#put(knownPerson(id, known, since, ts, state, this.settings));
     } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
   }
+}
+
+/**
+ * When time alone changes something next for somebody. Whoever is heard until then is present longer: the look was too early then.
+ * @param {Person} person @param {number} nowMs @param {import('./settings').Settings} settings
+ */
+function wakeMsOf({ ms, heardS, dueMs }, nowMs, { arriveMs, staleMs, lostMs, lateMs, goneMs }) {
+  let next = Math.min(dueMs, heardS * 1000 + goneMs + 1);
+  const consider = (/** @type {number} */ atMs) => { if (atMs > nowMs && atMs < next) next = atMs; };
+  consider(ms + arriveMs);
+  consider(ms + staleMs);
+  consider(ms + lostMs);
+  consider(heardS * 1000 + lateMs + 1);
+  return next;
 }
 
 /**

@@ -1,130 +1,135 @@
 // @ts-check
 'use strict';
 
-const { addReading, clear, nothingHeard } = require('./sightings');
+const { Heard } = require('./hearing');
 
 /**
  * Event time: which readings are taken together, in which order, and when. What one phone says is complete and is
  * taken at once; what gateways say of a tag is gathered in steps of `tickMs`, so that their order of arrival does not
  * matter and several weigh together. Pure.
- * @typedef {import('./sightings').Heard} Heard
  * @typedef {import('./settings').Settings} Settings
- * @typedef {{ms: number, waiting: number[], phoneMs: number[]|null}} Buffered ms: event time of the newest reading taken (kept by
- *   `take`); waiting: readings of gateways, ITEMS numbers each; phoneMs: the latest batches of a phone
  */
-
-/**
- * @template {Buffered} L
- * @typedef {(buffered: L, ms: number, heard: Heard) => void} Take heard is valid until it returns
- */
-
-/**
- * What stands in `waiting` of each reading; DUE_MS: by our clock; RSSI: as if the tag had the default power.
- */
-const [STEP, MS, DUE_MS, SOURCE, RSSI, RAW, TAG, ITEMS] = [0, 1, 2, 3, 4, 5, 6, 7];
-const PHONE_BATCHES = 5; // no more come within lateMs, and older ones are late anyway
-
-/** Event time of the newest reading. @param {Buffered} buffered */
-function frontMs({ ms, waiting }) {
-  for (let at = 0; at < waiting.length; at += ITEMS) if (waiting[at + MS] > ms) ms = waiting[at + MS];
-  return ms;
+class Buffered {
+  constructor() {
+    /** Event time of the newest reading. */
+    this.frontMs = -Infinity;
+    /** Event time of the newest reading taken: kept by who takes them. */
+    this.ms = -Infinity;
+    /** Readings of gateways, ITEMS numbers each. @type {number[]} */
+    this.waiting = [];
+    /** The first step that waits, Infinity: none, … */
+    this.firstStep = Infinity;
+    /** … and when it is taken at the latest, by our clock. */
+    this.dueMs = Infinity;
+    /** The latest batches of a phone, by its clock. @type {number[]|null} */
+    this.phoneMs = null;
+  }
 }
 
 /**
+ * Our clock, and what to do with what was heard at a moment.
  * @template {Buffered} L
- * @param {L} buffered
- * @param {number} ts the phone's clock
- * @param {Heard} heard
- * @param {number} nowMs
- * @param {Settings} settings
- * @param {Take<L>} take
+ * @typedef {{nowMs: number, settings: Settings, take: (buffered: L, ms: number, heard: Heard) => void}} Now heard is valid until take returns
+ */
+
+/** What stands in `waiting` of each reading; DUE_MS: by our clock; RSSI: as if the tag had the default power. */
+const [STEP, MS, DUE_MS, SOURCE, RSSI, RAW, TAG, ITEMS] = [0, 1, 2, 3, 4, 5, 6, 7];
+const PHONE_BATCHES = 5; // no more come within lateMs, and older ones are late anyway
+
+/**
+ * @template {Buffered} L
+ * @param {L} buffered @param {number} ts the phone's clock @param {Heard} heard @param {Now<L>} now
  * @returns {boolean} false when the readings are late: they belong to a time that is over
  */
-function addPhoneBatch(buffered, ts, heard, nowMs, settings, take) {
-  const ms = ts > nowMs + settings.aheadMs ? nowMs : ts;
-  if (ms < frontMs(buffered) - settings.lateMs) return false;
+function addPhoneBatch(buffered, ts, heard, now) {
+  const { nowMs, settings: { aheadMs, lateMs, tickMs } } = now;
+  const ms = ts > nowMs + aheadMs ? nowMs : ts;
+  if (ms < buffered.frontMs - lateMs) return false;
   if (buffered.phoneMs?.includes(ts)) return true; // phones send again what the broker may have lost
   buffered.phoneMs = buffered.phoneMs ? buffered.phoneMs.slice(1 - PHONE_BATCHES).concat(ts) : [ts]; // exactly as long as it needs to be
-  releaseDue(buffered, nowMs, settings, take);
-  release(buffered, -Infinity, Math.floor(ms / settings.tickMs) + 1, take);
-  take(buffered, ms, heard);
+  releaseDue(buffered, now);
+  release(buffered, -Infinity, Math.floor(ms / tickMs) + 1, now);
+  buffered.frontMs = Math.max(buffered.frontMs, ms);
+  now.take(buffered, ms, heard);
   return true;
 }
 
 /**
  * One gateway's reading of one tag.
  * @template {Buffered} L
- * @param {L} buffered
- * @param {number} ts the gateway's clock
- * @param {{source: number, rssi: number, raw: number, tag: number}} reading
- * @param {number} nowMs
- * @param {Settings} settings
- * @param {Take<L>} take
+ * @param {L} buffered @param {number} ts the gateway's clock @param {number} source @param {number} rssi @param {number} raw
+ * @param {number} tag @param {Now<L>} now
  * @returns {boolean} false when it is late
  */
-function addGatewayReading(buffered, ts, { source, rssi, raw, tag }, nowMs, settings, take) {
-  const { tickMs, holdMs, lateMs } = settings;
+function addGatewayReading(buffered, ts, source, rssi, raw, tag, now) {
+  const { nowMs, settings: { tickMs, holdMs, lateMs } } = now;
   const ms = Math.min(ts, nowMs); // one of many: a clock ahead must not pull the others along
-  const { waiting } = buffered;
-  if (ms < frontMs(buffered) - lateMs) return false;
-  if (waiting.length > 0) releaseDue(buffered, nowMs, settings, take);
+  if (ms < buffered.frontMs - lateMs) return false;
+  releaseDue(buffered, now);
   const step = Math.max(Math.floor(ms / tickMs), Math.floor(buffered.ms / tickMs) + 1);
-  waiting.push(step, ms, Math.max((step + 1) * tickMs, nowMs) + holdMs, source, rssi, raw, tag);
-  releaseDue(buffered, nowMs, settings, take);
+  const dueMs = Math.max((step + 1) * tickMs, nowMs) + holdMs;
+  buffered.waiting.push(step, ms, dueMs, source, rssi, raw, tag);
+  if (step < buffered.firstStep || (step === buffered.firstStep && dueMs < buffered.dueMs)) {
+    buffered.firstStep = step;
+    buffered.dueMs = dueMs;
+  }
+  buffered.frontMs = Math.max(buffered.frontMs, ms);
+  releaseDue(buffered, now);
   return true;
 }
 
 /**
  * Take the steps that waited long enough.
  * @template {Buffered} L
- * @param {L} buffered @param {number} nowMs @param {Settings} settings @param {Take<L>} take
+ * @param {L} buffered @param {Now<L>} now
  */
-function releaseDue(buffered, nowMs, { reorderMs, tickMs }, take) {
-  if (buffered.waiting.length > 0) release(buffered, nowMs, Math.floor((frontMs(buffered) - reorderMs) / tickMs), take);
+function releaseDue(buffered, now) {
+  if (buffered.firstStep === Infinity) return;
+  const { reorderMs, tickMs } = now.settings;
+  release(buffered, now.nowMs, Math.floor((buffered.frontMs - reorderMs) / tickMs), now);
 }
 
-const step = nothingHeard('gateway');
+const together = new Heard('gateway');
 
 /**
  * @template {Buffered} L
  * @param {L} buffered
  * @param {number} dueMs steps due by then go
  * @param {number} before and steps before this one
- * @param {Take<L>} take
+ * @param {Now<L>} now
  */
-function release(buffered, dueMs, before, take) {
-  const { waiting } = buffered;
-  while (waiting.length > 0) {
-    let first = Infinity;
-    for (let at = 0; at < waiting.length; at += ITEMS) if (waiting[at + STEP] < first) first = waiting[at + STEP];
-    let itsDueMs = Infinity;
-    for (let at = 0; at < waiting.length; at += ITEMS) {
-      if (waiting[at + STEP] === first && waiting[at + DUE_MS] < itsDueMs) itsDueMs = waiting[at + DUE_MS];
-    }
-    if (itsDueMs > dueMs && first >= before) return;
-    clear(step);
+function release(buffered, dueMs, before, now) {
+  while (buffered.firstStep < before || buffered.dueMs <= dueMs) {
+    const { waiting, firstStep } = buffered;
+    together.clear();
     let ms = 0;
     let kept = 0;
+    buffered.firstStep = buffered.dueMs = Infinity;
     for (let at = 0; at < waiting.length; at += ITEMS) {
-      if (waiting[at + STEP] === first) {
-        addReading(step, waiting[at + SOURCE], waiting[at + RSSI], waiting[at + RAW], waiting[at + TAG]);
+      const its = waiting[at + STEP];
+      if (its === firstStep) {
+        together.add(waiting[at + SOURCE], waiting[at + RSSI], waiting[at + RAW], waiting[at + TAG]);
         if (waiting[at + MS] > ms) ms = waiting[at + MS];
-      } else {
-        for (let n = 0; n < ITEMS; n += 1) waiting[kept + n] = waiting[at + n];
-        kept += ITEMS;
+        continue;
       }
+      if (its < buffered.firstStep || (its === buffered.firstStep && waiting[at + DUE_MS] < buffered.dueMs)) {
+        buffered.firstStep = its;
+        buffered.dueMs = waiting[at + DUE_MS];
+      }
+      if (kept < at) for (let n = 0; n < ITEMS; n += 1) waiting[kept + n] = waiting[at + n];
+      kept += ITEMS;
     }
     waiting.length = kept;
-    take(buffered, ms, step);
+    now.take(buffered, ms, together);
   }
 }
 
 /**
  * Take all that waits.
  * @template {Buffered} L
- * @param {L} buffered @param {Take<L>} take
+ * @param {L} buffered @param {Now<L>} now
  */
-const flush = (buffered, take) => release(buffered, Infinity, Infinity, take);
+const flush = (buffered, now) => release(buffered, -Infinity, Infinity, now);
 
 /**
  * Readings that wait, for another locator.
@@ -161,4 +166,4 @@ function createResends() {
   };
 }
 
-module.exports = { addGatewayReading, addPhoneBatch, createResends, flush, releaseDue, translated };
+module.exports = { Buffered, addGatewayReading, addPhoneBatch, createResends, flush, releaseDue, translated };

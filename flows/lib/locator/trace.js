@@ -15,20 +15,22 @@ function traceOf(person, belief) {
   const { hearing, ms, room: present } = person;
   const odds = newOdds();
   const trellis = person.trellises[person.isAdvised ? 1 : 0];
-  trellis.odds(false, [], settings, odds);
+  trellis.odds(settings, odds);
   const likeliest = odds.rooms.map((its, n) => ({ its, score: odds.scores[n], id: rooms[its]?.id ?? '', level: rooms[its]?.level ?? '' }))
     .filter(({ id }) => id !== '').sort((a, b) => b.score - a.score || a.its - b.its).slice(0, MAX_ROOMS);
   const expected = adviser?.explain(person, ms, likeliest.map(({ its }) => its), around);
-  const heard = hearing.sources.flatMap((number, k) => {
-    const source = sources[number];
-    const readings = source ? hearing.worth(k, ms, source.graceS, settings) : 0;
-    if (!source || readings < LEAST_WORTH) return [];
-    return [{
+  /** @type {Trace['heard']} */
+  const heard = [];
+  for (let k = 0; k < hearing.size; k += 1) {
+    const source = sources[hearing.sourceOf(k)];
+    const readings = source ? hearing.worthOf(k, ms, source.graceS, settings) : 0;
+    if (!source || readings < LEAST_WORTH) continue;
+    heard.push({
       id: source.id, room: rooms[source.room]?.id ?? '', rssi: round(hearing.meanOf(k)), readings: round(readings),
-      age_s: round((ms - hearing.ms[k]) / 1000),
-      expected: likeliest.map(({ its }) => expected?.get(its)?.get(number)).map((dbm) => (dbm === undefined ? null : round(dbm))),
-    }];
-  });
+      age_s: round((ms - hearing.msOf(k)) / 1000),
+      expected: likeliest.map(({ its }) => expected?.get(its)?.get(source.number)).map((dbm) => (dbm === undefined ? null : round(dbm))),
+    });
+  }
   const rival = likeliest.find(({ its }) => its !== present);
   const leadNats = rival && present >= 0 ? (rival.score - trellis.scoreOf(present)) / settings.natDb : 0;
   return {
