@@ -15,13 +15,14 @@ const { createStream } = require('./stream');
 const DEMO = path.join(__dirname, '..', 'building', 'demo.json');
 const START_MS = 1_700_000_000_000;
 const TICK_MS = 250;
-const WARM_S = 10;
+const KIND = Number(process.env.KIND ?? 2);
+const WARM_S = 30;
 const WANTED_US_PER_READING = 0.5;
 const WANTED_BYTES_PER_PERSON = 3500;
 
 const [staff = 10_000, seconds = 20] = process.argv.slice(2).map(Number);
 const { file } = loadBuilding(DEMO);
-const people = Array.from({ length: staff }, (_, n) => ({ id: `s${n}`, name: `${n}`, tags: n % 2 ? [`C0FFEE${n.toString(16).padStart(6, '0').toUpperCase()}`] : [] }));
+const people = Array.from({ length: staff }, (_, n) => ({ id: `s${n}`, name: `${n}`, tags: n % KIND ? [`C0FFEE${n.toString(16).padStart(6, '0').toUpperCase()}`] : [] }));
 const building = createBuilding({ ...file, staff: people });
 const stream = createStream(building, START_MS);
 const locator = createLocator(building);

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { truncate } = require('../shared/truncate');
+
 /**
  * What a measured plan adds to the levels of rooms: a room where the levels fit worse than elsewhere loses a little, and a room
  * without a device counts where they fit best and nothing is as loud as usual.
@@ -22,7 +24,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
 
   /** The loudest measured devices. @param {Person} person @param {number} ms @param {Around} around */
   function gather({ hearing }, ms, around) {
-    levels.length = 0;
+    truncate(levels, 0);
     for (let k = 0; k < hearing.size; k += 1) {
       const source = sources[hearing.sourceOf(k)];
       if (!source?.measured || source.room < 0 || around.isOut(source)) continue;
@@ -48,7 +50,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
 
   /** @param {number} count of levels @param {readonly number[]} asked rooms @returns {number} the least misfit, dB² */
   function fitRooms(count, asked) {
-    rooms.length = 0;
+    truncate(rooms, 0);
     rooms.push(...asked);
     let least = Infinity;
     for (let n = 0; n < rooms.length; n += 1) {

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { truncate } = require('../shared/truncate');
 const { createAdviser } = require('./advice');
 const { SILENT_DBM } = require('./settings');
 const { Trellis } = require('./trellis');
@@ -67,7 +68,7 @@ class Belief {
     const { evidence, settings, model: { sources, rooms }, around } = this;
     let devices = 0;
     let loudest = -1;
-    evidence.rooms.length = 0;
+    truncate(evidence.rooms, 0);
     evidence.topDbm = -Infinity;
     for (let k = 0; k < hearing.size; k += 1) {
       const source = sources[hearing.sourceOf(k)];

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { isHere, presenceOf, reportEvent, reportStay, surenessOf, whoWhere } = require('./person');
+const { isHere, presenceOf, reportEvent, reportStay, surenessOf } = require('./person');
 const { newOdds, shareOf } = require('./trellis');
 
 /**
@@ -22,7 +22,9 @@ class Decisions {
    * @param {number} probability @param {number} other
    */
   locationOf({ id }, { second, beacon, rssi }, room, probability, other) {
-    return { ts: second * 1000, ...whoWhere({ id, room }, this.model), beacon, rssi, ...surenessOf(probability, other, this.model) };
+    const { level, id: where } = /** @type {import('./model').Room} */ (this.model.rooms[room]);
+    const { probability: share, runner_up: runnerUp } = surenessOf(probability, other, this.model);
+    return { ts: second * 1000, staff_id: id, level, room: where, beacon, rssi, probability: share, runner_up: runnerUp };
   }
 
   /** Decides the oldest second, by the way that is best now. @param {Person} person @param {Outcome} outcome */

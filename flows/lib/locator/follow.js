@@ -131,11 +131,14 @@ class Following {
     outcome.presences.push(presenceOf(person, this.model));
   }
 
-  /** Nothing was heard of a person up to now. @param {Person} person @param {number} nowMs @param {Outcome} outcome */
-  age(person, nowMs, outcome) {
+  /**
+   * Nothing was heard of a person up to now.
+   * @param {Person} person @param {number} heardMs when anything of them arrived @param {number} nowMs @param {Outcome} outcome
+   */
+  age(person, heardMs, nowMs, outcome) {
     const { settings, model } = this;
     const state = stateAt(nowMs - person.ms, settings);
-    if (state === 'lost' && !person.reported && nowMs - person.heardS * 1000 > settings.lateMs) this.decisions.rest(person, outcome);
+    if (state === 'lost' && !person.reported && nowMs - heardMs > settings.lateMs) this.decisions.rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
     const unseen = !isHere(person); // a tag that was heard only once as yet
     if (unseen ? nowMs - person.ms < settings.arriveMs : state === 'present') return;

@@ -1,6 +1,7 @@
 // @ts-check
 'use strict';
 
+const { truncate } = require('../shared/truncate');
 const { SILENT_DBM } = require('./settings');
 
 /**
@@ -22,7 +23,7 @@ class Heard {
   }
 
   clear() {
-    this.sources.length = this.rssis.length = this.raw.length = 0;
+    for (const list of [this.sources, this.rssis, this.raw]) truncate(list, 0);
     this.tag = -1;
   }
 
@@ -139,7 +140,7 @@ class Hearing {
       if (kept < at) for (let n = 0; n < ITEMS; n += 1) devices[kept + n] = devices[at + n];
       kept += ITEMS;
     }
-    if (kept < devices.length) devices.length = kept;
+    truncate(devices, kept);
   }
 
   /** How many devices. */

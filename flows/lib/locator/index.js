@@ -7,8 +7,9 @@ const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
 const { Heard, powerDb } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
-const { Person, emptyOutcome, knownPerson, presenceOf, restored, saved } = require('./person');
-const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
+const { People } = require('./people');
+const { emptyOutcome, knownPerson, presenceOf } = require('./person');
+const { createResends } = require('./reorder-buffer');
 const { Sampling } = require('./sampling');
 const { expectedIn, strengthOf, traceOf } = require('./trace');
 
@@ -21,6 +22,7 @@ const { expectedIn, strengthOf, traceOf } = require('./trace');
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('./model').Model} Model
+ * @typedef {import('./person').Person} Person
  */
 class Locator {
   /**
@@ -30,14 +32,7 @@ class Locator {
    */
   constructor(building, overrides, model, versions) {
     this.settings = Object.freeze({ ...DEFAULTS, ...overrides });
-    /** @type {Map<string, Person>} */
-    this.people = new Map();
-    /** The same people by slot. @type {(Person|undefined)[]} */
-    this.slots = [];
-    /** By slot, when time alone changes something for somebody, by our clock; Infinity: never. */
-    this.wakeMs = new Float64Array(16);
-    /** Owner by number of the tag, as far as they were heard since somebody was forgotten. @type {(Person|undefined)[]} */
-    this.owners = [];
+    this.people = new People(this.settings);
     this.gateways = new GatewayStatus();
     this.versions = versions;
     this.resends = createResends();
@@ -52,56 +47,17 @@ class Locator {
     return { building, model, around, following: new Following(model, this.settings, around, this.sampling) };
   }
 
-  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Now<Person>} */
+  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Now} */
   #at(nowMs, outcome) {
-    const { settings, site: { following } } = this;
-    return { nowMs, settings, take: (person, ms, heard) => following.take(person, ms, heard, nowMs, outcome) };
-  }
-
-  /** @param {Person} person instead of who is known by that id */
-  #put(person) {
-    const slot = this.people.get(person.id)?.slot ?? this.#freeSlot();
-    person.slot = slot;
-    this.people.set(person.id, person);
-    this.slots[slot] = person;
-    this.wakeMs[slot] = -Infinity;
-    this.owners = [];
-  }
-
-  #freeSlot() {
-    const slot = this.people.size < this.slots.length ? this.slots.indexOf(undefined) : this.slots.length;
-    if (slot === this.wakeMs.length) {
-      const grown = new Float64Array(2 * slot);
-      grown.set(this.wakeMs);
-      this.wakeMs = grown;
-    }
-    return slot;
-  }
-
-  /** @param {Person} person */
-  #forget({ id, slot }) {
-    this.people.delete(id);
-    this.slots[slot] = undefined;
-    this.wakeMs[slot] = Infinity;
-    this.owners = [];
-  }
-
-  /** @param {string} id */
-  #personOf(id) {
-    const known = this.people.get(id);
-    if (known) return known;
-    const person = new Person(id);
-    this.#put(person);
-    return person;
-  }
-
-  /**
-   * Something of somebody arrived. Who is present needs a look when their step is due; who was not is soon to be shown.
-   * @param {Person} person @param {number} nowMs
-   */
-  #arrived(person, nowMs) {
-    person.heardS = Math.floor(nowMs / 1000);
-    if (person.state !== 'present') this.wakeMs[person.slot] = -Infinity;
+    const { people, site: { following } } = this;
+    return {
+      nowMs,
+      take(slot, ms, heard) {
+        const person = /** @type {Person} */ (people.slots[slot]);
+        if (person.state !== 'present') people.wakeBy(slot, nowMs); // soon to be shown
+        following.take(person, ms, heard, nowMs, outcome);
+      },
+    };
   }
 
   /**
@@ -120,7 +76,7 @@ class Locator {
    * @param {Outcome} outcome
    */
   #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
-    const { settings, phoneHeard, site: { model } } = this;
+    const { settings, people, phoneHeard, site: { model } } = this;
     phoneHeard.clear();
     for (const { beacon, rssi, tx } of readings) {
       const source = model.beacons.get(beacon);
@@ -129,9 +85,9 @@ class Locator {
       phoneHeard.add(source, rssi - lessDb, rssi, -1);
     }
     if (phoneHeard.sources.length === 0) return;
-    const person = this.#personOf(receiver);
-    this.#arrived(person, nowMs);
-    if (!addPhoneBatch(person, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
+    const slot = people.slotOf(receiver);
+    if (!people.buffer.addPhoneBatch(slot, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
+    people.arrived(slot, nowMs);
   }
 
   /**
@@ -139,7 +95,7 @@ class Locator {
    * @param {Outcome} outcome
    */
   #hearGateway({ receiver, ts, readings }, offsets, nowMs, outcome) {
-    const { settings, site: { model } } = this;
+    const { settings, people, site: { model } } = this;
     const source = model.sources[model.gateways.get(receiver) ?? -1];
     if (source === undefined) return;
     this.gateways.heard(receiver, ts);
@@ -149,11 +105,11 @@ class Locator {
     for (const { beacon, rssi, tx } of readings) {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
-      const person = this.owners[tag.number] ??= this.#personOf(tag.owner);
-      this.#arrived(person, nowMs);
+      const slot = people.slotOfOwner(tag);
       const asDefault = rssi + offDb - powerDb(rssi, tag.tx, tx, settings);
-      if (!addGatewayReading(person, ts, number, asDefault, rssi + offsetDb, tag.number, now)) outcome.late.push({ staff_id: tag.owner, ts });
-      if (person.dueMs < this.wakeMs[person.slot]) this.wakeMs[person.slot] = person.dueMs;
+      const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag.number, now);
+      if (!isTaken) outcome.late.push({ staff_id: tag.owner, ts });
+      people.arrived(slot, nowMs);
     }
   }
 
@@ -162,16 +118,17 @@ class Locator {
    * @param {number} nowMs @param {Outcome} outcome is added to
    */
   tick(nowMs, outcome) {
-    const { settings, wakeMs, site: { following } } = this;
+    const { settings, people, site: { following } } = this;
+    const { slots, wakeMs, heardMs, buffer } = people;
     const now = this.#at(nowMs, outcome);
-    for (let slot = 0; slot < this.slots.length; slot += 1) {
+    for (let slot = 0; slot < slots.length; slot += 1) {
       if (wakeMs[slot] > nowMs) continue;
-      const person = this.slots[slot];
+      const person = slots[slot];
       if (person === undefined) continue;
-      releaseDue(person, now);
-      following.age(person, nowMs, outcome);
-      if (nowMs - person.heardS * 1000 > settings.goneMs) this.#forget(person);
-      else wakeMs[slot] = wakeMsOf(person, nowMs, settings);
+      buffer.releaseDue(slot, now);
+      following.age(person, heardMs[slot], nowMs, outcome);
+      if (nowMs - heardMs[slot] > settings.goneMs) people.forget(person);
+      else people.rest(person, nowMs);
     }
   }
 
@@ -193,14 +150,14 @@ class Locator {
     }
     const isGone = (/** @type {number} */ room) => room >= 0 && model.rooms[room] === undefined;
     const now = this.#at(nowMs, outcome);
-    for (const person of this.people.values()) {
+    for (const person of this.people.byId.values()) {
       if (!knowsAny(person, isGone)) continue;
-      flush(person, now);
+      this.people.buffer.flush(person.slot, now);
       this.site.following.decisions.leave(person, isGone, outcome);
     }
     this.site = this.#siteOf(next, model);
-    this.owners = [];
-    this.wakeMs.fill(-Infinity);
+    this.people.slotsByTag = [];
+    this.people.wakeMs.fill(-Infinity);
   }
 
   /**
@@ -213,19 +170,18 @@ class Locator {
 
   /**
    * digest: of the model that it can be restored into.
-   * @typedef {import('./person').Saved & {digest: string, resends: [string, string[]][], said: GatewayStatus['said']}} Saved
+   * @typedef {import('./people').Saved & {digest: string, resends: [string, string[]][], said: GatewayStatus['said']}} Saved
    * @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {Saved}
    */
-  save(nowMs, outcome, ids = this.people.keys()) {
+  save(nowMs, outcome, ids = this.people.byId.keys()) {
     const { digest, numbers } = this.site.model;
-    const people = [...ids].flatMap((id) => this.people.get(id) ?? []);
-    return { digest, ...saved(people, numbers), resends: this.resends.save(), said: new Map(this.gateways.said) };
+    return { digest, ...this.people.save(ids, numbers), resends: this.resends.save(), said: new Map(this.gateways.said) };
   }
 
   /** @param {Saved} from @param {(id: string) => boolean} [isChosen] */
   restore(from, isChosen = () => true) {
     if (from.digest !== this.site.model.digest) return false;
-    for (const person of restored(from, isChosen, this.site.model.numbers)) this.#put(person);
+    this.people.restore(from, isChosen, this.site.model.numbers);
     this.resends.restore(from.resends);
     for (const [id, { up, ms }] of from.said) if (!this.gateways.said.has(id)) this.setGateway(id, up, ms);
     return true;
@@ -233,7 +189,7 @@ class Locator {
 
   /** From when on it is open where somebody is, epoch ms. @param {string} id */
   doubtedSince(id) {
-    const first = this.people.get(id)?.seconds[0];
+    const first = this.people.byId.get(id)?.seconds[0];
     return first ? first.second * 1000 : Infinity;
   }
 
@@ -244,7 +200,7 @@ class Locator {
 
   /** @param {(person: Person) => import('./person').Staying} view @returns {Presence[]} */
   #everybody(view) {
-    return [...this.people.values()].flatMap((person) => {
+    return [...this.people.byId.values()].flatMap((person) => {
       const at = view(person);
       return person.state === 'new' || at.room < 0 ? [] : presenceOf(person, this.site.model, at);
     });
@@ -258,7 +214,7 @@ class Locator {
 
   /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
   trace(id) {
-    const person = this.people.get(id);
+    const person = this.people.byId.get(id);
     return person && person.ms !== -Infinity ? traceOf(person, this.site.following.belief) : null;
   }
 
@@ -267,7 +223,7 @@ class Locator {
 
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths() {
-    return [...this.people.values()].map((person) => ({ staff_id: person.id, ...strengthOf(person) }));
+    return [...this.people.byId.values()].map((person) => ({ staff_id: person.id, ...strengthOf(person) }));
   }
 
   /** Who learns of devices and of the plan. @param {((sample: import('../locator').Sample) => void)|null} listener */
@@ -278,7 +234,7 @@ class Locator {
    * @param {string} id @param {string} room @param {number} sinceMs @returns {Presence|null} null: they are not there at present
    */
   correctStayStart(id, room, sinceMs) {
-    const person = this.people.get(id);
+    const person = this.people.byId.get(id);
     if (!person) return null;
     const stay = this.#stayOf(person);
     if (stay.room < 0 || this.site.model.rooms[stay.room]?.id !== room) return null;
@@ -295,25 +251,11 @@ class Locator {
   resume({ staff_id: id, level, room, since, ts, state }) {
     const known = this.site.model.numbers.rooms.get(`${level}/${room}`) ?? -1;
     if (this.site.model.rooms[known] === undefined) return;
-    const before = this.people.get(id);
+    const before = this.people.byId.get(id);
     if (!before) {
-      this.#put(knownPerson(id, known, since, ts, state, this.settings));
+      this.people.add(knownPerson(id, known, since, ts, state, this.settings), ts, { frontMs: ts });
     } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
   }
-}
-
-/**
- * When time alone changes something next for somebody. Whoever is heard until then is present longer: the look was too early then.
- * @param {Person} person @param {number} nowMs @param {import('./settings').Settings} settings
- */
-function wakeMsOf({ ms, heardS, dueMs }, nowMs, { arriveMs, staleMs, lostMs, lateMs, goneMs }) {
-  let next = Math.min(dueMs, heardS * 1000 + goneMs + 1);
-  const consider = (/** @type {number} */ atMs) => { if (atMs > nowMs && atMs < next) next = atMs; };
-  consider(ms + arriveMs);
-  consider(ms + staleMs);
-  consider(ms + lostMs);
-  consider(heardS * 1000 + lateMs + 1);
-  return next;
 }
 
 /**

@@ -3,7 +3,6 @@
 
 const { isSure, rounded } = require('../shared/probable');
 const { Hearing } = require('./hearing');
-const { Buffered, translated } = require('./reorder-buffer');
 const { Trellis } = require('./trellis');
 
 /**
@@ -15,16 +14,15 @@ const { Trellis } = require('./trellis');
  *   reported
  * @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying
  */
-class Person extends Buffered {
+class Person {
   /** @param {string} id */
   constructor(id) {
-    super();
     this.id = id;
     this.hash = hashOf(id);
     /** Their number in a locator. */
     this.slot = -1;
-    /** Our clock when anything of them came in, seconds. */
-    this.heardS = 0;
+    /** Event time of the newest reading by which they are located. */
+    this.ms = -Infinity;
     /** As it was reported. @type {State|'new'} */
     this.state = 'new';
     /** Whether the stay so far was handed out. */
@@ -67,7 +65,7 @@ function knownPerson(id, room, sinceMs, ms, state, { changeDb }) {
   const person = new Person(id);
   person.trellises[0].reset(ms, room, changeDb);
   const reported = state === 'lost';
-  return Object.assign(person, { room, sinceMs, ms, frontMs: ms, heardS: Math.floor(ms / 1000), state, reported, stay: { room, sinceMs } });
+  return Object.assign(person, { room, sinceMs, ms, state, reported, stay: { room, sinceMs } });
 }
 
 /**
@@ -131,42 +129,4 @@ function reportEvent(staying, type, ts, model, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(staying, model) });
 }
 
-/**
- * People as data that `v8.serialize` takes: another locator of the same building goes on from them as the first one would. Numbers of rooms,
- * sources and tags may be others there.
- * @typedef {object} Saved
- * @property {Person[]} people without their classes
- * @property {string[]} rooms keys by number
- * @property {string[]} sources keys by number
- * @property {string[]} tags keys by number
- * @param {Person[]} people @param {import('./model').Numbers} numbers @returns {Saved}
- */
-const saved = (people, { rooms, sources, tags }) => ({
-  people: structuredClone(people.map((person) => ({ ...person }))), rooms: [...rooms.keys()], sources: [...sources.keys()], tags: [...tags.keys()],
-});
-
-/** @param {Saved} from @param {(id: string) => boolean} isChosen people to restore @param {import('./model').Numbers} numbers */
-function restored({ people, rooms, sources, tags }, isChosen, numbers) {
-  /** @param {string[]} keys @param {Map<string, number>} into @returns {(number: number) => number} */
-  const translate = (keys, into) => {
-    const to = keys.map((key) => into.get(key) ?? -1);
-    return (number) => (number < 0 ? number : to[number]);
-  };
-  const [roomOf, sourceOf, tagOf] = [translate(rooms, numbers.rooms), translate(sources, numbers.sources), translate(tags, numbers.tags)];
-  return people.filter(({ id }) => isChosen(id)).map((data) => {
-    const person = Object.assign(new Person(data.id), structuredClone(data));
-    person.hearing = Object.assign(new Hearing(), person.hearing);
-    person.hearing.renumber(sourceOf);
-    person.trellises = person.trellises.map((trellis) => Object.assign(new Trellis(), trellis));
-    for (const trellis of person.trellises) trellis.renumber(roomOf);
-    person.waiting = translated(person.waiting, sourceOf, tagOf);
-    for (const place of [person, person.stay, ...person.seconds]) place.room = roomOf(place.room);
-    person.runnerUp = roomOf(person.runnerUp);
-    if (person.advice) person.advice.rooms = person.advice.rooms.map(roomOf);
-    return person;
-  });
-}
-
-module.exports = {
-  Person, emptyOutcome, isHere, knownPerson, presenceOf, reportEvent, reportStay, restored, saved, stateAt, surenessOf, whoWhere,
-};
+module.exports = { Person, emptyOutcome, isHere, knownPerson, presenceOf, reportEvent, reportStay, stateAt, surenessOf, whoWhere };

@@ -1,6 +1,8 @@
 // @ts-check
 'use strict';
 
+const { truncate } = require('../shared/truncate');
+
 /**
  * Of a room: its number, its score (at most 0), when the way entered it (epoch ms), and where the way was at the end of the second before.
  */
@@ -126,7 +128,7 @@ class Trellis {
       ways[left + FROM] = ways[at + FROM];
       left += WAY;
     }
-    if (left < ways.length) ways.length = left;
+    truncate(ways, left);
   }
 
   /** Rooms are no more. @param {(room: number) => boolean} isGone */
@@ -166,7 +168,7 @@ class Trellis {
     while (from < changes.length && changes[from] <= second) from += CHANGE;
     if (from === 0) return;
     for (let n = from; n < changes.length; n += 1) changes[n - from] = changes[n];
-    changes.length -= from;
+    truncate(changes, changes.length - from);
   }
 
   /** Where an entry's way was at the end of a second. @param {number} at @param {number} second @param {number} newestS not over yet */
@@ -202,7 +204,8 @@ class Trellis {
   odds({ natDb }, into, second = Infinity, newestS = second) {
     const { ways } = this;
     const { rooms, scores } = into;
-    rooms.length = scores.length = 0;
+    truncate(rooms, 0);
+    truncate(scores, 0);
     for (let at = 0; at < ways.length; at += WAY) {
       const room = second === Infinity ? ways[at] : this.#before(at, second, newestS);
       const known = second === Infinity ? -1 : rooms.indexOf(room);
@@ -215,7 +218,8 @@ class Trellis {
     into.room = into.other = -1;
     into.score = into.otherScore = -Infinity;
     for (let i = 0; i < rooms.length; i += 1) {
-      const [room, score] = [rooms[i], scores[i]];
+      const room = rooms[i];
+      const score = scores[i];
       into.sum += Math.exp(score / natDb);
       if (score > into.score || (score === into.score && room < into.room)) {
         into.other = into.room;
