@@ -34,27 +34,29 @@ class Belief {
    */
   believe(person, ms, heard, touched, learns) {
     const { settings, evidence, adviser, around, model } = this;
-    const { hearing, trellises } = person;
+    const { hearing, rule, newestS } = person;
     const { kind } = heard;
     const known = around.at(ms);
     const scans = scansOf(person, ms, kind, settings);
     const second = Math.floor(ms / 1000);
-    const last = person.seconds.at(-1);
-    if (last !== undefined && second > last.second) for (const trellis of trellises) trellis.endSecond(last.second);
+    if (newestS >= 0 && second > newestS) {
+      rule.endSecond(newestS);
+      person.advised?.endSecond(newestS);
+    }
     if (touched) hearing.forget(Infinity); // what was heard elsewhere counts no more
     hearing.add(heard, ms, scans, !around.isDeaf(model.rooms[person.room], kind, known), settings);
     evidence.kind = kind;
     const devices = this.weigh(person, ms, known);
-    if (touched) for (const trellis of trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
-    else if (trellises[0].isEmpty) for (const trellis of trellises) trellis.reset(ms);
+    if (touched) for (const trellis of person.trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
+    else if (rule.isEmpty) for (const trellis of person.trellises) trellis.reset(ms);
     const counted = scans / hearing.period;
     const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
     if (adviser !== null) this.ask(person, known, learns);
     if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
-    trellises[0].step(evidence, counted, ms, kept, person.room, settings);
-    if (adviser !== null && trellises.length > 1) {
+    rule.step(evidence, counted, ms, kept, person.room, settings);
+    if (adviser !== null && person.advised !== null) {
       adviser.apply(person, ms, second, this, evidence);
-      trellises[1].step(evidence, counted, ms, kept, person.room, settings);
+      person.advised.step(evidence, counted, ms, kept, person.room, settings);
     }
     for (const room of evidence.rooms) evidence.levels[room] = NaN;
     return devices;
@@ -106,11 +108,10 @@ class Belief {
    * @param {Person} person @param {Known} known @param {boolean} learns
    */
   ask(person, { plan }, learns) {
-    const { trellises } = person;
-    const [rule] = trellises;
+    const { rule, advised } = person;
     const speaks = plan.size > 0 && plan.has(this.model.rooms[rule.best()]?.level ?? '');
-    if (speaks ? !person.isAdvised : learns && trellises.length === 1) trellises[1] = new Trellis().copy(rule);
-    else if (!speaks && !learns && trellises.length > 1) trellises.length = 1;
+    if (speaks ? !person.isAdvised : learns && advised === null) person.advised = new Trellis().copy(rule);
+    else if (!speaks && !learns) person.advised = null;
     person.isAdvised = speaks;
   }
 }

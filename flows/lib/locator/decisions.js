@@ -30,11 +30,9 @@ class Decisions {
   /** Decides the oldest second, by the way that is best now. @param {Person} person @param {Outcome} outcome */
   decide(person, outcome) {
     const { settings, model, odds } = this;
-    const { seconds, stay } = person;
-    const trellis = person.trellises[person.isAdvised ? 1 : 0];
+    const { seconds, stay, trellis, newestS } = person;
     const [oldest] = seconds;
     const shownS = oldest.second + LATE_S;
-    const newestS = seconds[seconds.length - 1].second;
     const room = trellis.bestBefore(shownS, newestS);
     const enteredMs = oldest.second * 1000;
     if (room !== oldest.room) {
@@ -42,8 +40,10 @@ class Decisions {
       const location = this.locationOf(person, oldest, room, shareOf(odds.score, odds, settings), odds.other);
       outcome.locations.push({ ...location, corrected: true });
     }
-    for (const its of person.trellises) its.forget(shownS);
+    person.rule.forget(shownS);
+    person.advised?.forget(shownS);
     seconds.shift();
+    if (seconds.length === 0) person.newestS = -1;
     const leaves = stay.room >= 0 && room !== stay.room;
     const agrees = room === person.room && person.sinceMs < enteredMs + 1000;
     if (leaves) {

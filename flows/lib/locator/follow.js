@@ -41,7 +41,7 @@ class Following {
     if (person.room >= 0 && ms - person.ms > settings.lostMs) this.decisions.part(person, outcome);
     if (touched) this.decisions.finish(person, outcome);
     const devices = this.learn(person, ms, heard, touched, nowMs);
-    const trellis = person.trellises[person.isAdvised ? 1 : 0];
+    const { trellis } = person;
     const { room, sinceMs } = person;
     const change = choose(person, trellis, ms, touched, settings);
     if (person.room < 0) return; // heard by devices that stand in no room
@@ -76,7 +76,7 @@ class Following {
    */
   learn(person, ms, heard, touched, nowMs) {
     const { belief, sampling } = this;
-    const isNewSecond = person.seconds.at(-1)?.second !== Math.floor(ms / 1000);
+    const isNewSecond = person.newestS !== Math.floor(ms / 1000);
     const learns = sampling.includes(person, nowMs);
     const devices = belief.believe(person, ms, heard, touched, learns);
     if (learns && isNewSecond) sampling.take(person, ms, belief);
@@ -101,20 +101,20 @@ class Following {
    * @param {Person} person @param {boolean} moved @param {Heard} heard @param {Outcome} outcome
    */
   reportLocation(person, moved, { sources, raw, tag }, outcome) {
-    const { ms, room, seconds } = person;
+    const { ms, room, seconds, newestS } = person;
     const second = Math.floor(ms / 1000);
-    const last = seconds.at(-1);
-    if (last?.second === second && !moved) return;
+    if (newestS === second && !moved) return;
     const { sources: known } = this.model;
     let from = 0; // the strongest that stands there, else of all
     while (from < sources.length && known[sources[from]]?.room !== room) from += 1;
     if (from === sources.length) from = 0;
     const beacon = tag >= 0 ? this.tagIds[tag] : known[sources[from]]?.id ?? '';
     const location = { second, beacon, rssi: Math.round(raw[from]), room };
-    if (last?.second === second) seconds[seconds.length - 1] = location;
+    if (newestS === second) seconds[seconds.length - 1] = location;
     else {
       if (person.stay.room < 0 && seconds.length === 0) person.stay.sinceMs = ms;
       seconds.push(location);
+      person.newestS = second;
       while (seconds[0].second + this.settings.lookaheadS < second) this.decisions.decide(person, outcome);
     }
     outcome.locations.push(this.decisions.locationOf(person, location, room, Number(person.probability), person.runnerUp));

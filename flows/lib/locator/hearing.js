@@ -68,6 +68,9 @@ function powerDb(rssi, known, claimed, { txDbm, claimDb, loudestClaimDb }) {
 /** At 1 m: transmitters have -40 to 20 dBm, and lose 41 dB on the way there, more with a poor antenna. */
 const [WEAKEST_DBM, STRONGEST_DBM] = [-95, -20];
 
+/** What is remembered begins with these: scans so far, the scan period, of how many gaps that is, the usual level; then come devices. */
+const [SCANS, PERIOD, GAPS, USUAL_DBM, DEVICES] = [0, 1, 2, 3, 4];
+
 /** Of a device: its number, sum of faded levels (dBm), how many readings that is, event time of the newest one, and after how many scans. */
 const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
 
@@ -78,89 +81,37 @@ const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
  */
 class Hearing {
   constructor() {
-    /** ITEMS numbers of each; others count devices from 0. @type {number[]} */
-    this.devices = [];
-    this.scans = 0;
-    this.period = 1;
-    this.gaps = 3; // as if so many gaps of one scan had been
-    /** Upper quartile of the strongest level of a scan, dBm; NaN: none yet. */
-    this.usualDbm = NaN;
+    /** In one list, since it lies together in memory then: what is above. Others count devices from 0. */
+    this.list = [0, 1, 3 /* as if so many gaps of one scan had been */, NaN];
   }
 
-  /**
-   * @param {Heard} heard @param {number} ms event time @param {number} scans how many scans it took, at most 1
-   * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
-   * @param {import('./settings').Settings} settings
-   */
-  add({ sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
-    const { devices } = this;
-    this.scans += scans;
-    this.forget(ms - lostMs);
-    for (let n = 0; n < sources.length; n += 1) {
-      const source = sources[n];
-      let at = 0;
-      while (at < devices.length && devices[at] !== source) at += ITEMS;
-      if (at === devices.length) {
-        devices.push(source, rssis[n], 1, ms, this.scans);
-        continue;
-      }
-      const gap = this.scans - devices[at + SCAN_AT];
-      if (gap > 0 && gap <= gapScans) {
-        this.gaps = Math.min(this.gaps + 1, gapReadings);
-        this.period = Math.max(1, this.period + (gap - this.period) / this.gaps);
-      }
-      const kept = Math.exp((devices[at + MS] - ms) / 1000 / (smoothScans * this.period));
-      devices[at + SUM] = devices[at + SUM] * kept + rssis[n];
-      devices[at + COUNT] = devices[at + COUNT] * kept + 1;
-      devices[at + MS] = ms;
-      devices[at + SCAN_AT] = this.scans;
-    }
-    if (sources.length > 0 && isUsual) {
-      const strongest = this.#strongestOf(rssis[0], ms);
-      if (Number.isNaN(this.usualDbm)) this.usualDbm = strongest;
-      else this.usualDbm += Math.max(QUARTILE_STEP_DB, 1 / (1 + this.scans)) * scans * (strongest > this.usualDbm ? 3 : -1);
-    }
-  }
+  get period() { return this.list[PERIOD]; }
 
-  /** Of a whole scan, since gateways report one after the other. @param {number} dbm strongest reading of now @param {number} ms */
-  #strongestOf(dbm, ms) {
-    const { devices } = this;
-    for (let at = 0; at < devices.length; at += ITEMS) {
-      if (ms - devices[at + MS] < SCAN_MS) dbm = Math.max(dbm, devices[at + SUM] / devices[at + COUNT]);
-    }
-    return dbm;
-  }
-
-  /** Forgets devices that were not heard since then. @param {number} sinceMs */
-  forget(sinceMs) {
-    const { devices } = this;
-    let kept = 0;
-    for (let at = 0; at < devices.length; at += ITEMS) {
-      if (devices[at + MS] < sinceMs) continue;
-      if (kept < at) for (let n = 0; n < ITEMS; n += 1) devices[kept + n] = devices[at + n];
-      kept += ITEMS;
-    }
-    truncate(devices, kept);
-  }
+  /** Upper quartile of the strongest level of a scan, dBm; NaN: none yet. */
+  get usualDbm() { return this.list[USUAL_DBM]; }
 
   /** How many devices. */
-  get size() { return this.devices.length / ITEMS; }
+  get size() { return (this.list.length - DEVICES) / ITEMS; }
 
   /** By number. @param {number} k */
-  sourceOf(k) { return this.devices[k * ITEMS + SOURCE]; }
+  sourceOf(k) { return this.list[DEVICES + k * ITEMS + SOURCE]; }
 
   /** Event time of the newest reading. @param {number} k */
-  msOf(k) { return this.devices[k * ITEMS + MS]; }
+  msOf(k) { return this.list[DEVICES + k * ITEMS + MS]; }
 
   /** Mean level, dBm. @param {number} k */
-  meanOf(k) { return this.devices[k * ITEMS + SUM] / this.devices[k * ITEMS + COUNT]; }
+  meanOf(k) {
+    const at = DEVICES + k * ITEMS;
+    return this.list[at + SUM] / this.list[at + COUNT];
+  }
 
   /** How many readings the mean is still worth. @param {number} k @param {number} ms @param {number} graceS of its device
    * @param {import('./settings').Settings} settings */
   worthOf(k, ms, graceS, { smoothScans }) {
-    const count = this.devices[k * ITEMS + COUNT];
-    const silentS = (ms - this.devices[k * ITEMS + MS]) / 1000 - graceS;
-    return silentS <= 0 ? count : count * Math.exp(-silentS / (smoothScans * this.period));
+    const { list } = this;
+    const at = DEVICES + k * ITEMS;
+    const silentS = (ms - list[at + MS]) / 1000 - graceS;
+    return silentS <= 0 ? list[at + COUNT] : list[at + COUNT] * Math.exp(-silentS / (smoothScans * list[PERIOD]));
   }
 
   /**
@@ -169,9 +120,65 @@ class Hearing {
    */
   levelOf(k, worth, { silence }) { return (this.meanOf(k) * worth + SILENT_DBM * silence) / (worth + silence); }
 
+  /**
+   * @param {Heard} heard @param {number} ms event time @param {number} scans how many scans it took, at most 1
+   * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
+   * @param {import('./settings').Settings} settings
+   */
+  add({ sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
+    const { list } = this;
+    const scanAt = list[SCANS] + scans;
+    list[SCANS] = scanAt;
+    this.forget(ms - lostMs);
+    for (let n = 0; n < sources.length; n += 1) {
+      let at = DEVICES;
+      while (at < list.length && list[at] !== sources[n]) at += ITEMS;
+      if (at === list.length) {
+        list.push(sources[n], rssis[n], 1, ms, scanAt);
+        continue;
+      }
+      const gap = scanAt - list[at + SCAN_AT];
+      if (gap > 0 && gap <= gapScans) {
+        list[GAPS] = Math.min(list[GAPS] + 1, gapReadings);
+        list[PERIOD] = Math.max(1, list[PERIOD] + (gap - list[PERIOD]) / list[GAPS]);
+      }
+      const kept = Math.exp((list[at + MS] - ms) / 1000 / (smoothScans * list[PERIOD]));
+      list[at + SUM] = list[at + SUM] * kept + rssis[n];
+      list[at + COUNT] = list[at + COUNT] * kept + 1;
+      list[at + MS] = ms;
+      list[at + SCAN_AT] = scanAt;
+    }
+    if (sources.length === 0 || !isUsual) return;
+    const strongest = this.#strongestOf(rssis[0], ms);
+    const usual = list[USUAL_DBM];
+    list[USUAL_DBM] = Number.isNaN(usual) ? strongest
+      : usual + Math.max(QUARTILE_STEP_DB, 1 / (1 + scanAt)) * scans * (strongest > usual ? 3 : -1);
+  }
+
+  /** Of a whole scan, since gateways report one after the other. @param {number} dbm strongest reading of now @param {number} ms */
+  #strongestOf(dbm, ms) {
+    const { list } = this;
+    for (let at = DEVICES; at < list.length; at += ITEMS) {
+      if (ms - list[at + MS] < SCAN_MS) dbm = Math.max(dbm, list[at + SUM] / list[at + COUNT]);
+    }
+    return dbm;
+  }
+
+  /** Forgets devices that were not heard since then. @param {number} sinceMs */
+  forget(sinceMs) {
+    const { list } = this;
+    let kept = DEVICES;
+    for (let at = DEVICES; at < list.length; at += ITEMS) {
+      if (list[at + MS] < sinceMs) continue;
+      if (kept < at) for (let n = 0; n < ITEMS; n += 1) list[kept + n] = list[at + n];
+      kept += ITEMS;
+    }
+    truncate(list, kept);
+  }
+
   /** Devices have other numbers from now on. @param {(source: number) => number} numberOf */
   renumber(numberOf) {
-    for (let at = 0; at < this.devices.length; at += ITEMS) this.devices[at] = numberOf(this.devices[at]);
+    for (let at = DEVICES; at < this.list.length; at += ITEMS) this.list[at] = numberOf(this.list[at]);
   }
 }
 

@@ -107,7 +107,8 @@ class People {
       const person = Object.assign(new Person(data.id), structuredClone(data));
       person.hearing = Object.assign(new Hearing(), person.hearing);
       person.hearing.renumber(sourceOf);
-      person.trellises = person.trellises.map((trellis) => Object.assign(new Trellis(), trellis));
+      person.rule = Object.assign(new Trellis(), person.rule);
+      person.advised &&= Object.assign(new Trellis(), person.advised);
       for (const trellis of person.trellises) trellis.renumber(roomOf);
       for (const place of [person, person.stay, ...person.seconds]) place.room = roomOf(place.room);
       person.runnerUp = roomOf(person.runnerUp);

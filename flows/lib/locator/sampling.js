@@ -27,7 +27,7 @@ class Sampling {
       this.second = second;
       this.people = 0;
     }
-    if (person.seconds.at(-1)?.second !== Math.floor(person.ms / 1000)) this.people += 1;
+    if (person.newestS !== Math.floor(person.ms / 1000)) this.people += 1;
     return (person.hash + Math.floor(second / SHIFT_S)) % this.every === 0;
   }
 
@@ -42,8 +42,8 @@ const PEOPLE = 200; // more in a second add little
 const SHIFT_S = 600;
 
 /** @param {Person} person @param {number} ms @param {Belief} belief @returns {Sample|null} null: nothing is known yet */
-function sampleOf({ id, hearing, trellises: [rule, advised = rule] }, ms, { model: { sources, rooms }, settings, around }) {
-  const [room, advisedRoom] = [rooms[rule.best()], rooms[advised.best()]];
+function sampleOf({ id, hearing, rule, advised }, ms, { model: { sources, rooms }, settings, around }) {
+  const [room, advisedRoom] = [rooms[rule.best()], rooms[(advised ?? rule).best()]];
   if (!room || !advisedRoom) return null;
   const { offsets } = around.at(ms);
   /** @type {Sample['devices']} */

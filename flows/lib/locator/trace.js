@@ -14,7 +14,7 @@ function traceOf(person, belief) {
   const { model: { rooms, sources }, settings, adviser, around } = belief;
   const { hearing, ms, room: present } = person;
   const odds = newOdds();
-  const trellis = person.trellises[person.isAdvised ? 1 : 0];
+  const { trellis } = person;
   trellis.odds(settings, odds);
   const likeliest = odds.rooms.map((its, n) => ({ its, score: odds.scores[n], id: rooms[its]?.id ?? '', level: rooms[its]?.level ?? '' }))
     .filter(({ id }) => id !== '').sort((a, b) => b.score - a.score || a.its - b.its).slice(0, MAX_ROOMS);
