@@ -5,17 +5,21 @@ const { placementKey } = require('./model');
 
 /** A gateway's clock may be ahead, and readings in flight come after its end. */
 const OUT_MS = 3000;
+const LATEST = 16; // batches of a gateway; older ones are late anyway
 
 /**
- * What the broker says of gateways. Silence of one that is out means nothing.
+ * What the broker says of gateways, and their latest batches. Silence of one that is out means nothing.
  * @typedef {{up: boolean, ms: number}} Said and when, epoch ms
+ * @typedef {{said: Map<string, Said>, latest: [string, string[]][]}} Saved
  */
-class GatewayStatus {
+class Gateways {
   constructor() {
     /** By id. @type {Map<string, Said>} */
     this.said = new Map();
     /** @type {Set<string>} */
     this.out = new Set();
+    /** By id. @type {Map<string, string[]>} */
+    this.latest = new Map();
   }
 
   /** @param {string} id @param {boolean} up @param {number} ms */
@@ -35,6 +39,27 @@ class GatewayStatus {
     this.said.delete(id);
     this.out.delete(id);
   }
+
+  /**
+   * Whether a batch came before: gateways send again what the broker may have lost.
+   * @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons
+   */
+  sentBefore({ receiver, ts, readings }) {
+    const key = `${ts} ${readings[0]?.beacon}`;
+    const known = this.latest.get(receiver) ?? [];
+    if (known.includes(key)) return true;
+    this.latest.set(receiver, [...known.slice(1 - LATEST), key]);
+    return false;
+  }
+
+  /** @returns {Saved} */
+  save() { return { said: new Map(this.said), latest: [...this.latest] }; }
+
+  /** What was known elsewhere, beside what is known here. @param {Saved} saved */
+  restore({ said, latest }) {
+    for (const [id, { up, ms }] of said) if (!this.said.has(id)) this.set(id, up, ms);
+    for (const [id, keys] of latest) this.latest.set(id, [...new Set([...keys, ...this.latest.get(id) ?? []])].slice(-LATEST));
+  }
 }
 
 /**
@@ -47,7 +72,7 @@ class GatewayStatus {
  */
 class Around {
   /**
-   * @param {import('./model').Model} model @param {GatewayStatus} gateways
+   * @param {import('./model').Model} model @param {Gateways} gateways
    * @param {readonly LearnedVersion[]} versions ascending by time; may grow at the end
    * @param {boolean} usesOffsets
    */
@@ -93,7 +118,7 @@ class Around {
    */
   isDeaf(room, kind, { silent }) {
     if (room === undefined) return false;
-    for (const source of room.devices[kind]) if (!silent.has(source) && !this.isOut(this.model.sources[source])) return false;
+    for (const source of kind === 'phone' ? room.devices.phone : room.devices.gateway) if (!silent.has(source) && !this.isOut(this.model.sources[source])) return false;
     return true;
   }
 }
@@ -101,4 +126,4 @@ class Around {
 /** @type {Known} */
 const NOTHING = Object.freeze({ offsets: null, silent: new Set(), plan: new Set() });
 
-module.exports = { Around, GatewayStatus };
+module.exports = { Around, Gateways };

@@ -40,15 +40,16 @@ class Belief {
     const scans = scansOf(person, ms, kind, settings);
     const second = Math.floor(ms / 1000);
     if (newestS >= 0 && second > newestS) {
-      rule.endSecond(newestS);
-      person.advised?.endSecond(newestS);
+      rule.endSecond(newestS, newestS - settings.lookaheadS);
+      person.advised?.endSecond(newestS, newestS - settings.lookaheadS);
     }
     if (touched) hearing.forget(Infinity); // what was heard elsewhere counts no more
-    hearing.add(heard, ms, scans, !around.isDeaf(model.rooms[person.room], kind, known), settings);
+    const isDeaf = around.isDeaf(model.rooms[person.room], kind, known);
+    hearing.add(heard, ms, scans, !isDeaf, settings);
     evidence.kind = kind;
-    const devices = this.weigh(person, ms, known);
+    const devices = this.weigh(person, ms, isDeaf);
     if (touched) for (const trellis of person.trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
-    else if (rule.isEmpty) for (const trellis of person.trellises) trellis.reset(ms);
+    else if (rule.best() < 0) for (const trellis of person.trellises) trellis.reset(ms);
     const counted = scans / hearing.period;
     const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
     if (adviser !== null) this.ask(person, known, learns);
@@ -64,9 +65,10 @@ class Belief {
 
   /**
    * The level of each room: that of its loudest device.
-   * @param {Person} person @param {number} ms @param {Known} known @returns {number} how many devices are heard
+   * @param {Person} person @param {number} ms @param {boolean} isDeaf whether no device can hear them where they are
+   * @returns {number} how many devices are heard
    */
-  weigh({ hearing, room: present }, ms, known) {
+  weigh({ hearing, room: present }, ms, isDeaf) {
     const { evidence, settings, model: { sources, rooms }, around } = this;
     let devices = 0;
     let loudest = -1;
@@ -85,8 +87,7 @@ class Belief {
     const unheardDbm = hearing.usualDbm - settings.unheardDb;
     if (loudest >= 0) for (const room of sources[loudest]?.covers ?? NOTHING) this.raise(room, unheardDbm);
     // a room whose devices are dead does not say that nobody is there
-    const its = rooms[present];
-    if (its?.devices[evidence.kind].length && around.isDeaf(its, evidence.kind, known)) this.raise(present, unheardDbm);
+    if (isDeaf && rooms[present]?.devices[evidence.kind].length) this.raise(present, unheardDbm);
     return devices;
   }
 

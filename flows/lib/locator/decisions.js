@@ -33,15 +33,13 @@ class Decisions {
     const { seconds, stay, trellis, newestS } = person;
     const [oldest] = seconds;
     const shownS = oldest.second + LATE_S;
-    const room = trellis.bestBefore(shownS, newestS);
+    trellis.odds(settings, odds, shownS, newestS);
+    const { room } = odds;
     const enteredMs = oldest.second * 1000;
     if (room !== oldest.room) {
-      trellis.odds(settings, odds, shownS, newestS);
       const location = this.locationOf(person, oldest, room, shareOf(odds.score, odds, settings), odds.other);
       outcome.locations.push({ ...location, corrected: true });
     }
-    person.rule.forget(shownS);
-    person.advised?.forget(shownS);
     seconds.shift();
     if (seconds.length === 0) person.newestS = -1;
     const leaves = stay.room >= 0 && room !== stay.room;

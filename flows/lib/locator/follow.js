@@ -18,7 +18,7 @@ const { newOdds, shareOf } = require('./trellis');
 class Following {
   /**
    * @param {import('./model').Model} model @param {Settings} settings @param {import('./around').Around} around
-   * @param {import('./sampling').Sampling} sampling
+   * @param {import('./trace').Sampling} sampling
    */
   constructor(model, settings, around, sampling) {
     this.model = model;

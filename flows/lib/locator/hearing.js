@@ -51,6 +51,21 @@ class Heard {
     raws[at] = raw;
     if (at === 0) this.tag = tag;
   }
+
+  /**
+   * What a phone heard of the building's beacons, and nothing else.
+   * @param {import('../intake/readings').Batch['readings']} readings @param {import('./model').Model} model
+   * @param {Float32Array|null} offsets dB by source, subtracted @param {import('./settings').Settings} settings
+   */
+  hearBeacons(readings, { beacons, sources }, offsets, settings) {
+    this.clear();
+    for (const { beacon, rssi, tx } of readings) {
+      const source = beacons.get(beacon);
+      if (source === undefined) continue;
+      const lessDb = powerDb(rssi, sources[source]?.tx, tx, settings) + (offsets === null ? 0 : offsets[source]);
+      this.add(source, rssi - lessDb, rssi, -1);
+    }
+  }
 }
 
 /**
@@ -71,7 +86,7 @@ const [WEAKEST_DBM, STRONGEST_DBM] = [-95, -20];
 /** What is remembered begins with these: scans so far, the scan period, of how many gaps that is, the usual level; then come devices. */
 const [SCANS, PERIOD, GAPS, USUAL_DBM, DEVICES] = [0, 1, 2, 3, 4];
 
-/** Of a device: its number, sum of faded levels (dBm), how many readings that is, event time of the newest one, and after how many scans. */
+/** Of a device: its number, sum of faded levels (dBm), of how many readings, event time of the newest one, and after how many scans. */
 const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
 
 /**

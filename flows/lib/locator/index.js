@@ -2,16 +2,14 @@
 'use strict';
 
 const { DEFAULTS, TUNABLE } = require('./settings');
-const { Around, GatewayStatus } = require('./around');
+const { Around, Gateways } = require('./around');
 const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
 const { Heard, powerDb } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
 const { People } = require('./people');
 const { emptyOutcome, knownPerson, presenceOf } = require('./person');
-const { createResends } = require('./reorder-buffer');
-const { Sampling } = require('./sampling');
-const { expectedIn, strengthOf, traceOf } = require('./trace');
+const { Sampling, expectedIn, strengthOf, traceOf } = require('./trace');
 
 /**
  * Where everybody is. Each staff member has a level for each device that is heard, a level for each room, and a trellis over
@@ -33,9 +31,8 @@ class Locator {
   constructor(building, overrides, model, versions) {
     this.settings = Object.freeze({ ...DEFAULTS, ...overrides });
     this.people = new People(this.settings);
-    this.gateways = new GatewayStatus();
+    this.gateways = new Gateways();
     this.versions = versions;
-    this.resends = createResends();
     this.sampling = new Sampling();
     this.phoneHeard = new Heard('phone');
     this.site = this.#siteOf(building, model ?? createModel(building, this.settings));
@@ -65,10 +62,9 @@ class Locator {
    * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
   hear(batch, nowMs, outcome) {
-    const { receiver, ts } = batch;
-    const { offsets } = this.site.around.at(ts);
+    const { offsets } = this.site.around.at(batch.ts);
     if (batch.kind === 'phone') this.#hearPhone(batch, offsets, nowMs, outcome);
-    else if (!this.resends.knows(receiver, batch)) this.#hearGateway(batch, offsets, nowMs, outcome);
+    else if (!this.gateways.sentBefore(batch)) this.#hearGateway(batch, offsets, nowMs, outcome);
   }
 
   /**
@@ -77,13 +73,7 @@ class Locator {
    */
   #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
     const { settings, people, phoneHeard, site: { model } } = this;
-    phoneHeard.clear();
-    for (const { beacon, rssi, tx } of readings) {
-      const source = model.beacons.get(beacon);
-      if (source === undefined) continue;
-      const lessDb = powerDb(rssi, model.sources[source]?.tx, tx, settings) + (offsets === null ? 0 : offsets[source]);
-      phoneHeard.add(source, rssi - lessDb, rssi, -1);
-    }
+    phoneHeard.hearBeacons(readings, model, offsets, settings);
     if (phoneHeard.sources.length === 0) return;
     const slot = people.slotOf(receiver);
     if (!people.buffer.addPhoneBatch(slot, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
@@ -119,15 +109,12 @@ class Locator {
    */
   tick(nowMs, outcome) {
     const { settings, people, site: { following } } = this;
-    const { slots, wakeMs, heardMs, buffer } = people;
     const now = this.#at(nowMs, outcome);
-    for (let slot = 0; slot < slots.length; slot += 1) {
-      if (wakeMs[slot] > nowMs) continue;
-      const person = slots[slot];
-      if (person === undefined) continue;
-      buffer.releaseDue(slot, now);
-      following.age(person, heardMs[slot], nowMs, outcome);
-      if (nowMs - heardMs[slot] > settings.goneMs) people.forget(person);
+    for (const person of people.due(nowMs)) {
+      const heardMs = people.heardMs[person.slot];
+      people.buffer.releaseDue(person.slot, now);
+      following.age(person, heardMs, nowMs, outcome);
+      if (nowMs - heardMs > settings.goneMs) people.forget(person);
       else people.rest(person, nowMs);
     }
   }
@@ -170,20 +157,19 @@ class Locator {
 
   /**
    * digest: of the model that it can be restored into.
-   * @typedef {import('./people').Saved & {digest: string, resends: [string, string[]][], said: GatewayStatus['said']}} Saved
+   * @typedef {import('./people').Saved & {digest: string, gateways: import('./around').Saved}} Saved
    * @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {Saved}
    */
   save(nowMs, outcome, ids = this.people.byId.keys()) {
     const { digest, numbers } = this.site.model;
-    return { digest, ...this.people.save(ids, numbers), resends: this.resends.save(), said: new Map(this.gateways.said) };
+    return { digest, ...this.people.save(ids, numbers), gateways: this.gateways.save() };
   }
 
   /** @param {Saved} from @param {(id: string) => boolean} [isChosen] */
   restore(from, isChosen = () => true) {
     if (from.digest !== this.site.model.digest) return false;
     this.people.restore(from, isChosen, this.site.model.numbers);
-    this.resends.restore(from.resends);
-    for (const [id, { up, ms }] of from.said) if (!this.gateways.said.has(id)) this.setGateway(id, up, ms);
+    this.gateways.restore(from.gateways);
     return true;
   }
 
@@ -198,19 +184,11 @@ class Locator {
     return person.stay.room < 0 ? person : { id: person.id, ...person.stay };
   }
 
-  /** @param {(person: Person) => import('./person').Staying} view @returns {Presence[]} */
-  #everybody(view) {
-    return [...this.people.byId.values()].flatMap((person) => {
-      const at = view(person);
-      return person.state === 'new' || at.room < 0 ? [] : presenceOf(person, this.site.model, at);
-    });
-  }
-
   /** Everybody heard within the last quarter of an hour whose room was reported. */
-  presences() { return this.#everybody((person) => person); }
+  presences() { return this.people.presences(this.site.model, (person) => person); }
 
   /** The same people as history has them: who changed the room just now may still be in the one before. */
-  openStays() { return this.#everybody((person) => this.#stayOf(person)); }
+  openStays() { return this.people.presences(this.site.model, (person) => this.#stayOf(person)); }
 
   /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
   trace(id) {

@@ -2,7 +2,7 @@
 'use strict';
 
 const { Hearing } = require('./hearing');
-const { Person } = require('./person');
+const { Person, presenceOf } = require('./person');
 const { ReorderBuffer, grown, renumbered } = require('./reorder-buffer');
 const { Trellis } = require('./trellis');
 
@@ -11,7 +11,7 @@ const { Trellis } = require('./trellis');
  * @typedef {import('./model').Numbers} Numbers
  * @typedef {object} Saved people as data that `v8.serialize` takes: another locator goes on from them as this one would, though numbers
  *   of rooms, sources and tags may be others there
- * @property {{person: Person, heardMs: number, buffered: import('./reorder-buffer').Saved}[]} people without their classes
+ * @property {{person: any, heardMs: number, buffered: import('./reorder-buffer').Saved}[]} people without their classes
  * @property {string[]} rooms keys by number
  * @property {string[]} sources keys by number
  * @property {string[]} tags keys by number
@@ -86,7 +86,30 @@ class People {
   rest({ slot, ms }, nowMs) {
     const { arriveMs, staleMs, lostMs, lateMs, goneMs } = this.settings;
     this.wakeMs[slot] = Math.min(this.buffer.dueMs[slot], this.heardMs[slot] + goneMs + 1);
-    for (const atMs of [ms + arriveMs, ms + staleMs, ms + lostMs, this.heardMs[slot] + lateMs + 1]) if (atMs > nowMs) this.wakeBy(slot, atMs);
+    for (const atMs of [ms + arriveMs, ms + staleMs, ms + lostMs, this.heardMs[slot] + lateMs + 1]) {
+      if (atMs > nowMs) this.wakeBy(slot, atMs);
+    }
+  }
+
+  /** For whom time alone changes something by now. @param {number} nowMs */
+  * due(nowMs) {
+    for (let slot = 0; slot < this.slots.length; slot += 1) {
+      if (this.wakeMs[slot] > nowMs) continue;
+      const person = this.slots[slot];
+      if (person) yield person;
+    }
+  }
+
+  /**
+   * Of all whose room was reported.
+   * @param {import('./model').Model} model @param {(person: Person) => import('./person').Staying} view where and since when they are
+   * @returns {import('../locator').Presence[]}
+   */
+  presences(model, view) {
+    return [...this.byId.values()].flatMap((person) => {
+      const at = view(person);
+      return person.state === 'new' || at.room < 0 ? [] : presenceOf(person, model, at);
+    });
   }
 
   /** @param {Iterable<string>} ids @param {Numbers} numbers @returns {Saved} */

@@ -120,10 +120,12 @@ class ReorderBuffer {
   }
 
   #makePlace() {
-    const from = this.readings.length;
+    const { length } = this.readings;
     this.readings = grown(this.readings);
-    for (let at = from; at < this.readings.length; at += ITEMS) this.readings[at + NEXT] = at + ITEMS < this.readings.length ? at + ITEMS : NONE;
-    this.free = from;
+    for (let at = length; at < this.readings.length; at += ITEMS) {
+      this.readings[at + NEXT] = this.free;
+      this.free = at;
+    }
   }
 
   /** The first step that waits, and when it is due. @param {number} slot @param {number} step @param {number} dueMs */
@@ -191,32 +193,4 @@ function grown(list) {
 const renumbered = (saved, sourceOf, tagOf) => ({ ...saved, waiting: saved.waiting.map((value, n) => (
   n % ITEMS === SOURCE ? sourceOf(value) : n % ITEMS === TAG ? tagOf(value) : value)) });
 
-const LATEST = 16; // batches of a gateway; older ones are late anyway
-
-/** The latest batches of each gateway: gateways send again what the broker may have lost. */
-function createResends() {
-  /** @type {Map<string, string[]>} */
-  const latest = new Map();
-
-  return {
-    /**
-     * Whether it came before.
-     * @param {string} gateway @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons
-     */
-    knows(gateway, { ts, readings }) {
-      const key = `${ts} ${readings[0]?.beacon}`;
-      const known = latest.get(gateway) ?? [];
-      if (known.includes(key)) return true;
-      latest.set(gateway, [...known.slice(1 - LATEST), key]);
-      return false;
-    },
-    /** @returns {[string, string[]][]} */
-    save: () => [...latest],
-    /** What was known elsewhere, beside what is known here. @param {[string, string[]][]} before */
-    restore(before) {
-      for (const [gateway, keys] of before) latest.set(gateway, [...new Set([...keys, ...latest.get(gateway) ?? []])].slice(-LATEST));
-    },
-  };
-}
-
-module.exports = { ReorderBuffer, createResends, grown, renumbered };
+module.exports = { ReorderBuffer, grown, renumbered };

@@ -39,8 +39,6 @@ class Trellis {
   /** The same as another one. @param {Trellis} other */
   copy({ ways, changes, rest, startMs }) { return Object.assign(this, { ways: ways.slice(), changes: changes.slice(), rest, startMs }); }
 
-  get isEmpty() { return this.ways.length === 0; }
-
   /** Where the entry of the best room begins, -1: none. Of equals the one with the lower number, whatever order they came in. */
   #best() {
     const { ways } = this;
@@ -120,12 +118,9 @@ class Trellis {
     let left = 0;
     for (let at = 0; at < ways.length; at += WAY) {
       const room = ways[at];
-      const score = ways[at + SCORE] - top;
-      if (score < floor && room !== keep && levels[room] !== levels[room]) continue;
-      ways[left] = room;
-      ways[left + SCORE] = score;
-      ways[left + ENTERED_MS] = ways[at + ENTERED_MS];
-      ways[left + FROM] = ways[at + FROM];
+      ways[at + SCORE] -= top;
+      if (ways[at + SCORE] < floor && room !== keep && levels[room] !== levels[room]) continue;
+      if (left < at) for (let n = 0; n < WAY; n += 1) ways[left + n] = ways[at + n];
       left += WAY;
     }
     truncate(ways, left);
@@ -139,9 +134,7 @@ class Trellis {
       const [room, score, enteredMs, from] = ways.slice(at, at + WAY);
       if (!isGone(room)) this.ways.push(room, score, enteredMs, isGone(from) ? room : from);
     }
-    const best = this.#best();
-    if (best < 0) return;
-    const top = this.ways[best + SCORE];
+    const top = this.scoreOf(this.best());
     for (let at = SCORE; at < this.ways.length; at += WAY) this.ways[at] -= top;
   }
 
@@ -151,24 +144,21 @@ class Trellis {
     this.changes = this.changes.map((value, n) => (n % CHANGE === 0 ? value : numberOf(value)));
   }
 
-  /** A second is over: of rooms of which the way was elsewhere before it, that is noted. @param {number} second since the epoch */
-  endSecond(second) {
+  /**
+   * A second is over: of rooms of which the way was elsewhere before it, that is noted.
+   * @param {number} second since the epoch @param {number} untilS nobody goes back to this one and those before any more
+   */
+  endSecond(second, untilS) {
     const { ways, changes } = this;
+    let from = 0;
+    while (from < changes.length && changes[from] <= untilS) from += CHANGE;
+    for (let n = from; from > 0 && n < changes.length; n += 1) changes[n - from] = changes[n];
+    truncate(changes, changes.length - from);
     for (let at = 0; at < ways.length; at += WAY) {
       if (ways[at + FROM] === ways[at]) continue;
       changes.push(second, ways[at], ways[at + FROM]);
       ways[at + FROM] = ways[at];
     }
-  }
-
-  /** Nobody goes back so far any more. @param {number} second and those before */
-  forget(second) {
-    const { changes } = this;
-    let from = 0;
-    while (from < changes.length && changes[from] <= second) from += CHANGE;
-    if (from === 0) return;
-    for (let n = from; n < changes.length; n += 1) changes[n - from] = changes[n];
-    truncate(changes, changes.length - from);
   }
 
   /** Where an entry's way was at the end of a second. @param {number} at @param {number} second @param {number} newestS not over yet */
@@ -182,18 +172,6 @@ class Trellis {
       room = changes[n + 2];
     }
     return room;
-  }
-
-  /** The best room as of a second; the lower number of equals. @param {number} second @param {number} newestS that is not over yet */
-  bestBefore(second, newestS) {
-    const { ways } = this;
-    const best = this.#best();
-    if (best < 0) return -1;
-    let found = this.#before(best, second, newestS);
-    for (let at = 0; at < ways.length; at += WAY) {
-      if (at !== best && ways[at + SCORE] === ways[best + SCORE]) found = Math.min(found, this.#before(at, second, newestS));
-    }
-    return found;
   }
 
   /**
