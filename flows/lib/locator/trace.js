@@ -119,6 +119,6 @@ const MAX_ROOMS = 5;
 const SHOWN_WORTH = 0.01;
 
 /** @param {number} value @param {number} [parts] */
-const round = (value, parts = 10) => Math.round(value * parts) / parts;
+const round = (value, parts = 10) => Math.round(value * parts) / parts + 0; // JSON has no -0
 
 module.exports = { Sampling, expectedIn, strengthOf, traceOf };
