@@ -75,7 +75,6 @@ class Heard {
  */
 const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
 
-
 /** What is remembered begins with these: scans so far, the scan period, of how many gaps that is, the usual level; then come devices. */
 const [SCANS, PERIOD, GAPS, USUAL_DBM, DEVICES] = [0, 1, 2, 3, 4];
 
