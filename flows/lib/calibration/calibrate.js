@@ -58,10 +58,9 @@ function calibrate(walk) {
   /** @type {import('./estimate').LevelSample[]} */
   const levels = [];
   const first = locateWalk(walk, (trace, expectedIn) => addSamples(trace, { mode, visits, expectedIn }, samples, levels));
-  const announced = announcedBy(rows);
 
   /** @param {(visit: number) => boolean} isUsed */
-  const proposalsOf = (isUsed) => estimate(building, mode, { announced,
+  const proposalsOf = (isUsed) => estimate(building, mode, {
     samples: samples.filter(({ visit }) => isUsed(visit)), levels: levels.filter(({ visit }) => isUsed(visit)) });
   /** @param {History} history @param {number} v */
   const secondsRight = (history, v) => (scored[v] ?? []).filter((second) => roomAt(history, second) === visits[v]?.room).length;
@@ -130,12 +129,6 @@ function addSamples({ ts, heard }, { mode, visits, expectedIn }, samples, levels
   }
 }
 
-/** Power that tags and beacons announce themselves. @param {readonly Row[]} rows @returns {Map<string, number>} dBm */
-function announcedBy(rows) {
-  const said = Map.groupBy(rows.filter(({ tx }) => tx !== undefined), ({ beacon }) => beacon);
-  return new Map([...said].map(([beacon, its]) => [beacon, Math.round(median(its.map(({ tx }) => Number(tx))))]));
-}
-
 /**
  * @param {readonly Visit[]} visits @param {number[]} seconds @param {number[]} before
  * @param {number[]} after all three by visit
@@ -156,7 +149,7 @@ function roomScores(visits, seconds, before, after) {
 
 /**
  * Locates a recorded walk again, with any building file. Pure: time is that of the readings.
- * @typedef {{ts: number, receiver: string, beacon: string, rssi: number, tx?: number}} Row a reading as it was sent; ts: epoch ms
+ * @typedef {{ts: number, receiver: string, beacon: string, rssi: number}} Row a reading as it was sent; ts: epoch ms
  * @typedef {'gateway'|'phone'} Mode
  * @typedef {Map<number, string>} History the room of each second, epoch s, as /extractbeacon has it
  */
@@ -218,7 +211,7 @@ function locateWalk({ building, mode, rows }, onTrace = () => {}, plan = []) {
 /**
  * Groups readings of one receiver and one time into batches.
  * @param {readonly Row[]} rows
- * @returns {{ts: number, receiver: string, readings: {beacon: string, rssi: number, tx?: number}[]}[]}
+ * @returns {{ts: number, receiver: string, readings: {beacon: string, rssi: number}[]}[]}
  */
 function batchesOf(rows) {
   /** @type {ReturnType<typeof batchesOf>} */

@@ -48,11 +48,27 @@ class Learning {
   bias(kind, id) { return this.offsets.bias(`${kind} ${id}`); }
 
   /**
+   * Forgets what is no more in the building: else the median would be that of devices that are gone.
+   * @param {Building} building
+   */
+  leave({ gateways, beacons, rooms, levels }) {
+    const isGone = (/** @type {string} */ key) => {
+      const [kind = '', ...id] = key.split(' ');
+      return !(kind === 'gateway' ? gateways : beacons).has(id.join(' '));
+    };
+    this.offsets.leave(isGone);
+    this.silence.leave(isGone);
+    this.planWorth.leave(isGone, (room) => !rooms.has(room), (level) => !levels.some(({ id }) => id === level));
+  }
+
+  /**
    * The present knowledge. What the building file states of a device goes before what is learned.
    * @param {Building} building @param {boolean} isDue whether offsets are learned anew @param {LearnedVersion} [last] in use
    * @returns {Omit<LearnedVersion, 'from_ms'>}
    */
-  version({ gateways, beacons }, isDue, last) {
+  version(building, isDue, last) {
+    this.leave(building);
+    const { gateways, beacons } = building;
     const offsets = !isDue ? last?.offsets ?? [] : this.offsets.all().filter(({ kind, id, offset_db: db }) => {
       const device = kind === 'gateway' ? gateways.get(id) : beacons.get(id);
       return db !== 0 && device && (kind === 'gateway' ? gateways.get(id)?.rssi_offset : beacons.get(id)?.tx) === undefined;
@@ -153,6 +169,12 @@ class Offsets {
     const offDb = sum / readings - device.dbm;
     device.dbm += offDb / device.visits;
     device.variance += (offDb * (sum / readings - device.dbm) - device.variance) / device.visits;
+  }
+
+  /** @param {(key: string) => boolean} isGone of a device */
+  leave(isGone) {
+    for (const key of this.devices.keys()) if (isGone(key)) this.devices.delete(key);
+    for (const [pair, { key }] of this.open) if (isGone(key)) this.open.delete(pair);
   }
 
   /** dB by which a device is off, whatever of it is corrected; null: too few visits. @param {string} key */
@@ -258,7 +280,24 @@ class PlanWorth {
   /** Levels whose plan speaks. @returns {string[]} */
   plan() { return [...this.speaks].sort(); }
 
-  clear() { Object.assign(this, new PlanWorth()); }
+  /**
+   * @param {(key: string) => boolean} isGone of a device @param {(room: string) => boolean} isRoomGone
+   * @param {(level: string) => boolean} isLevelGone
+   */
+  leave(isGone, isRoomGone, isLevelGone) {
+    for (const key of this.devices.keys()) if (isGone(key)) this.devices.delete(key);
+    for (const map of this.rooms) {
+      for (const key of map.keys()) {
+        const at = key.indexOf(' ');
+        if (isRoomGone(key.slice(0, at)) || isGone(key.slice(at + 1))) map.delete(key);
+      }
+    }
+    for (const level of [...this.levels.keys(), ...this.speaks]) {
+      if (!isLevelGone(level)) continue;
+      this.levels.delete(level);
+      this.speaks.delete(level);
+    }
+  }
 
   save() {
     return { rooms: this.rooms.map((one) => [...one]), devices: [...this.devices], levels: [...this.levels], speaks: [...this.speaks] };
@@ -352,7 +391,12 @@ class Silence {
   /** Keys of the silent devices. @returns {string[]} */
   silent() { return [...this.missed.keys()].filter((key) => this.isDead(key)).sort(); }
 
-  clear() { Object.assign(this, new Silence()); }
+  /** @param {(key: string) => boolean} isGone of a device */
+  leave(isGone) {
+    for (const map of [this.companies, this.missed, ...[...this.companies.values()].map(({ shares }) => shares)]) {
+      for (const key of map.keys()) if (isGone(key)) map.delete(key);
+    }
+  }
 
   save() {
     return { companies: [...this.companies].map(([key, { moments, shares }]) => [key, moments, [...shares]]), missed: [...this.missed] };
