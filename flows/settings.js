@@ -8,8 +8,7 @@ const { readConfig } = require('./lib/config');
 const { createFlowStorage } = require('./lib/flow-storage');
 const { sameSecret } = require('./lib/access');
 const { Front } = require('./lib/app');
-const { protect } = require('./lib/http/dashboard');
-const { createClientFiles } = require('./lib/http/dashboard-client');
+const { createClientFiles, protect } = require('./lib/http/pages');
 
 /** Refuse to start with a sentence, not with a stack. */
 function orRefuse(work) {

@@ -5,10 +5,10 @@ const path = require('node:path');
 const { KEY_FILE, createClients, createHosts, createKeyReader, createSessions, createTrust } = require('./access');
 const { createAlerts } = require('./alerts');
 const { openBuilding } = require('./building/in-use');
-const { startBuilding } = require('./building/start');
+const { startBuilding } = require('./building/reload');
 const { createHub } = require('./dashboard/hub');
 const { createTopics } = require('./dashboard/topics');
-const { createGatewayConfigPublisher } = require('./devices/gateway-config-publisher');
+const { createGatewayConfigPublisher } = require('./devices/gateway-config');
 const { keepLearned } = require('./devices/learned');
 const { watchHealth } = require('./health/watch');
 const { createHttpsListener } = require('./http/https-listener');
@@ -17,8 +17,7 @@ const { createKnownTime } = require('./live/known-time');
 const { Past } = require('./past');
 const { createRecordings } = require('./recordings');
 const { FLUSH_MS, Site, TICK_MS } = require('./site');
-const { StoreUnavailable } = require('./store');
-const { openStores } = require('./store/open');
+const { StoreUnavailable, openStores } = require('./store');
 const { version } = require('../package.json');
 
 /**

@@ -2,10 +2,10 @@
 'use strict';
 
 const { Broker } = require('./broker');
-const { buildingOfNode } = require('./building/of-node');
+const { buildingOfNode } = require('./building');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
-const { Learning } = require('./devices/learned/learning');
+const { Learning } = require('./devices/learning');
 const { createTakeovers } = require('./devices/takeovers');
 const { EventBus } = require('./events');
 const { createHistory } = require('./past/history');
@@ -82,6 +82,7 @@ class Site {
   /** Look around; about once a second. @param {number} nowMs */
   tick(nowMs) {
     this.live.tick(nowMs);
+    for (const message of this.devices.gateways.corrections(this.building(), nowMs)) this.broker.outbox.put(message, nowMs);
     this.memory.history.sweep(nowMs);
     this.broker.outbox.pump(nowMs);
   }

@@ -1,6 +1,6 @@
 'use strict';
 
-const { LOG_TOPIC } = require('../lib/devices/takeovers');
+const { LOG_TOPIC } = require('../lib/devices/broker-log');
 const { showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
 
@@ -20,7 +20,9 @@ module.exports = function register(RED) {
     this.on('input', (message, send, done) => {
       const nowMs = Date.now();
       if (message.topic === LOG_TOPIC) {
-        takeovers.handleLine(message.payload.toString(), nowMs);
+        const line = message.payload.toString();
+        takeovers.handleLine(line, nowMs);
+        gateways.handleLine(line, nowMs);
         done();
         return;
       }

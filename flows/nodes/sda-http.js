@@ -1,6 +1,6 @@
 'use strict';
 
-const { createFront } = require('../lib/http/front');
+const { createFront } = require('../lib/http');
 const { configNode } = require('../lib/shared/config-node');
 
 module.exports = function register(RED) {

@@ -2,8 +2,8 @@
 'use strict';
 
 const path = require('node:path');
-const { createEditor } = require('./editing/editor');
-const { createPictures } = require('./editing/pictures');
+const { createEditor } = require('./editor');
+const { createPictures } = require('./pictures');
 const { writeRegistry } = require('./registry');
 const { createReloader } = require('./reload');
 const { createRoomNames } = require('./room-names');

@@ -2,21 +2,12 @@
 'use strict';
 
 const path = require('node:path');
+const { createFigures, createTrend } = require('./figures');
+const { createProbe, createReadBack, createRestarts } = require('./heartbeat');
 const { createHealth, healthFigures, heartbeat } = require('./index');
-const { createProbe } = require('./heartbeat');
 const { createLossLedger } = require('./loss-ledger');
-const { createReadBack } = require('./read-back');
-const { createRestarts } = require('./restarts');
-const { createSpool } = require('./spool');
-const { createCertificate } = require('./metrics/certificate');
-const { createFigures } = require('./metrics/figures');
-const { lossFigures } = require('./metrics/loss-figures');
-const { createParts } = require('./metrics/parts');
-const { createProcessFigures } = require('./metrics/process-figures');
-const { createSecondStore } = require('./metrics/replica-figures');
-const { siteFigures } = require('./metrics/site-figures');
-const { storeFigures } = require('./metrics/store-figures');
-const { createTrend } = require('./metrics/trend');
+const { createParts, createSecondStore, createSpool } = require('./other-figures');
+const { createCertificate, createProcessFigures, lossFigures, siteFigures, storeFigures } = require('./own-figures');
 
 /**
  * Health of an installation: figures of all its parts, and the flows' heartbeat, which is read back from the database: that proves all that
@@ -25,7 +16,7 @@ const { createTrend } = require('./metrics/trend');
  * @param {object} deps
  * @param {import('../site').Site} deps.site
  * @param {import('../past').Past} deps.past
- * @param {import('../store/open').Stores} deps.stores
+ * @param {import('../store').Stores} deps.stores
  * @param {import('../config').Config} deps.config
  * @param {import('../live/known-time').KnownTime} deps.knownTime
  * @param {import('../http/https-listener').HttpsListener|null} deps.httpsListener null: HTTPS is off

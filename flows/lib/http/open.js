@@ -4,8 +4,7 @@
 const { createAccess, createGuards } = require('../access');
 const { createTelemetry } = require('../devices/telemetry');
 const { createHacs } = require('./hacs');
-const { createMiddleware } = require('./middleware');
-const { createRouter } = require('./router');
+const { createMiddleware, createRouter } = require('./index');
 
 /**
  * What is answered over HTTP: `/api`, `/health`, `/metrics`, the login and the pages; `access` and `hacs` are what the nodes of the HACS

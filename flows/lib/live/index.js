@@ -3,7 +3,7 @@
 
 const { eventOf, refusalOf, wordsOf } = require('../broker/messages');
 const { createLocator, emptyOutcome } = require('../locator');
-const { createIntervalHistogram } = require('../shared/interval-histogram');
+const { createIntervalHistogram } = require('../health/figures');
 const { inPieces } = require('../shared/pieces');
 const { RecentBatches, inOrder } = require('./batches');
 const { Inbox } = require('./inbox');

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { asStored } = require('../store/devices');
+const { asStored } = require('../store/readings');
 
 /**
  * Stays that were published of late and may not be in the database yet, the newest of each beginning. Whoever answers from what is
@@ -65,7 +65,7 @@ function createRecentStays(knownPeople) {
 
 /**
  * Events that were published of late and may not be in the database yet. Pure.
- * @typedef {import('../store/devices').StoredEvent} StoredEvent
+ * @typedef {import('../store/readings').StoredEvent} StoredEvent
  * @typedef {ReturnType<typeof createRecentEvents>} RecentEvents
  */
 
