@@ -167,8 +167,8 @@ function show(value) {
 
 /**
  * A probe is a batch without readings, which the flows publish and receive again. It takes the way of readings, and their order is kept:
- * when it is stored, all before it is stored (`rebuild/probe.js`), and when it comes back here, all before it has come
- * (`coverage/broker-drops.js`). No receiver has its id.
+ * when it is stored, all before it is stored (`past/background.js`), and when it comes back here, all before it has come
+ * (`past/lost-readings.js`). No receiver has its id.
  */
 const PROBE_TOPIC = 'sda/v1/phone/_flows/readings';
 

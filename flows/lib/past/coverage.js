@@ -20,7 +20,7 @@ const { StoreUnavailable } = require('../store/influx');
 
 /** Readings are kept so long, less a minute: what is older can never be located. */
 const RETENTION_MS = 7 * 24 * 3_600_000 - 60_000;
-/** A stay is stored when it ends; one that lasted longer is not found again after a start either (`rebuild/starts.js`). */
+/** A stay is stored when it ends; one that lasted longer is not found again after a start either (`beginning.js`). */
 const LONGEST_STAY_MS = 24 * 3_600_000;
 const SAVE_MS = 10_000; // the live path's progress is saved so often
 /** Without progress for so long, something is amiss. */
