@@ -58,7 +58,7 @@ function createHealth({ site, probe, rebuild, version }) {
       /** @type {Record<string, Part>} */
       const parts = {
         broker: broker(nowMs), live: overload.part(nowMs), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
-        building: building(anonymous, nowMs),
+        building: building(anonymous, nowMs), receiver_clocks: site.clocks.part(nowMs, anonymous),
         ...Object.fromEntries([...extraParts].map(([name, read]) => [name, read(nowMs)])),
       };
       const up = Object.values(parts).every((part) => part.status === 'up');

@@ -33,7 +33,7 @@ function frontMs({ ms, waiting }) {
 /**
  * @template {Buffered} L
  * @param {L} buffered
- * @param {number} ts the phone's clock
+ * @param {number} ts event time
  * @param {Heard} heard
  * @param {number} nowMs
  * @param {Settings} settings
@@ -41,13 +41,12 @@ function frontMs({ ms, waiting }) {
  * @returns {boolean} false when the readings are late: they belong to a time that is over
  */
 function addPhoneBatch(buffered, ts, heard, nowMs, settings, take) {
-  const ms = ts > nowMs + settings.aheadMs ? nowMs : ts;
-  if (ms < frontMs(buffered) - settings.lateMs) return false;
+  if (ts < frontMs(buffered) - settings.lateMs) return false;
   if (buffered.phoneMs?.includes(ts)) return true; // phones send again what the broker may have lost
   buffered.phoneMs = buffered.phoneMs ? buffered.phoneMs.slice(1 - PHONE_BATCHES).concat(ts) : [ts]; // exactly as long as it needs to be
   releaseDue(buffered, nowMs, settings, take);
-  release(buffered, -Infinity, Math.floor(ms / settings.tickMs) + 1, take);
-  take(buffered, ms, heard);
+  release(buffered, -Infinity, Math.floor(ts / settings.tickMs) + 1, take);
+  take(buffered, ts, heard);
   return true;
 }
 
@@ -55,16 +54,15 @@ function addPhoneBatch(buffered, ts, heard, nowMs, settings, take) {
  * One gateway's reading of one tag.
  * @template {Buffered} L
  * @param {L} buffered
- * @param {number} ts the gateway's clock
+ * @param {number} ms event time
  * @param {{source: number, rssi: number, raw: number, tag: number}} reading
  * @param {number} nowMs
  * @param {Settings} settings
  * @param {Take<L>} take
  * @returns {boolean} false when it is late
  */
-function addGatewayReading(buffered, ts, { source, rssi, raw, tag }, nowMs, settings, take) {
+function addGatewayReading(buffered, ms, { source, rssi, raw, tag }, nowMs, settings, take) {
   const { tickMs, holdMs, lateMs } = settings;
-  const ms = Math.min(ts, nowMs); // one of many: a clock ahead must not pull the others along
   const { waiting } = buffered;
   if (ms < frontMs(buffered) - lateMs) return false;
   if (waiting.length > 0) releaseDue(buffered, nowMs, settings, take);

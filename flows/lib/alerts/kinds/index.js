@@ -3,6 +3,7 @@
 
 const { accountShared } = require('./accounts');
 const { certificateEnding } = require('./certificate');
+const { clockWrong } = require('./clocks');
 const { batteryLow, beaconSilent, gatewayDown } = require('./devices');
 const { roomCrowded, staffLost } = require('./people');
 const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } = require('./system');
@@ -15,6 +16,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
  * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
  * @property {Pick<import('../../devices/takeovers').Takeovers, 'list'>} takeovers
+ * @property {Pick<import('../../clocks').Clocks, 'wrong'>} clocks of receivers
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
  * @property {Facts['presences']} [published] as they were published last; without: `presences`
  * @property {(staffId: string) => boolean} [isGone] whether somebody has left the building file, and nothing is told of them any more
@@ -40,6 +42,6 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
 
 /** @type {Kind[]} */
 const KINDS = [messagesLost, gatewayDown, accountShared, clockBehind, overloaded, ingestBehind, certificateEnding, messagesRefused,
-  beaconSilent, batteryLow, roomCrowded, staffLost];
+  clockWrong, beaconSilent, batteryLow, roomCrowded, staffLost];
 
 module.exports = { KINDS };
