@@ -34,6 +34,7 @@ const { createPublishedPresences } = require('./intake/published-presences');
  * @param {Clocks} [clocks] of receivers: batches pass there first
  */
 function createSite(building, startedMs, clock = Date.now, publishedPresences = createPublishedPresences(), clocks = new Clocks()) {
+  clocks.begin(startedMs);
   const knownPeople = createKnownPeople();
   const history = createHistory(startedMs, {}, knownPeople.note);
   const recentStays = createRecentStays(knownPeople.note);
@@ -47,10 +48,9 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
   const validation = createValidation(counters, (...probe) => { clocks.probed(...probe); onProbe(...probe); });
-  const simulated = createSimulated();
+  const [simulated, crowding] = [createSimulated(), createCrowding()];
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
-  const crowding = createCrowding();
   /** Of what was learned, ascending; grows. @type {import('./locator').LearnedVersion[]} */
   const learnedVersions = [];
   const learning = new Learning();

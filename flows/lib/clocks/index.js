@@ -33,10 +33,14 @@ const SWEEP_MS = 60_000;
 /** The flows' own probe comes each 4 s. Where none came for longer, messages wait for us, nobody knows how long. */
 const PROBED_MS = 8000;
 
+/** What the broker has kept for us comes at once after a start. */
+const START_MS = 2000;
+
 class Clocks {
   /** @param {Kept} [file] of the offsets; without one they are in memory alone */
   constructor(file = createStateFile(null, () => {})) {
     this.file = file;
+    this.startedMs = -Infinity;
     /** @type {Map<string, ReceiverClock>} by kind and id */
     this.receivers = new Map();
     /** Those with offsets. @type {Set<string>} */
@@ -87,10 +91,13 @@ class Clocks {
   /** All that is held, at the end. @returns {Batch[]} */
   drain() {
     this.#write();
-    const held = [...this.holding].flatMap((key) => this.receivers.get(key)?.release() ?? []);
+    const held = [...this.holding].flatMap((key) => this.receivers.get(key)?.drain() ?? []);
     this.holding.clear();
     return held;
   }
+
+  /** What arrives from now on may have waited. @param {number} nowMs */
+  begin(nowMs) { this.startedMs = nowMs; }
 
   /** A probe of the flows came back on the way of readings. @param {number} sentMs @param {number} nowMs */
   probed(sentMs, nowMs) { this.probe = { ms: nowMs, waitedMs: Math.max(0, nowMs - sentMs) }; }
@@ -167,6 +174,7 @@ class Clocks {
 
   /** How long messages wait for us, ms. @param {number} nowMs */
   #waitedMs(nowMs) {
+    if (Math.abs(nowMs - this.startedMs) < START_MS) return Infinity;
     if (this.probe === null) return 0;
     return nowMs - this.probe.ms > PROBED_MS ? Infinity : this.probe.waitedMs;
   }

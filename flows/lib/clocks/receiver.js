@@ -27,7 +27,9 @@ const [STEADY_MS, STEADY_BATCHES] = [20_000, 3];
 const SPREAD_MS = 1000;
 /** So many batches show that a clock was set right. */
 const RIGHT_BATCHES = 3;
-/** Batches are held no longer. */
+/** Batches are held no longer: a receiver that goes on sends each four seconds at least … */
+const SILENT_MS = 6000;
+/** … and in this time it shows what they are. */
 const HELD_MS = 60_000;
 /** The least difference is taken over so long. */
 const SPAN_MS = 30_000;
@@ -43,7 +45,7 @@ class ReceiverClock {
     this.offsetMs = versions.last()?.offset_ms ?? 0;
     /** Since when that matters, by our clock. */
     this.wrongSinceMs = versions.list[versions.list.findLastIndex(({ offset_ms: ms }) => Math.abs(ms) < RIGHT_MS) + 1]?.noticed_ms ?? 0;
-    /** Held until it is known what they are. @type {Batch[]} */
+    /** Held until it is known what they are; ms: when each came. @type {{batch: Batch, ms: number}[]} */
     this.held = [];
     /** Since when, by our clock. */
     this.heldMs = 0;
@@ -67,29 +69,48 @@ class ReceiverClock {
     if (this.unwritten) return this.#hold(batch, nowMs);
     const offsetMs = this.#offsetOf(ts, nowMs);
     const delayMs = nowMs - ts - offsetMs;
-    if (delayMs < -(offsetMs === 0 ? RIGHT_MS : STEP_MS)) {
+    if (isBeforeStamp(delayMs, offsetMs)) {
       this.#decide(nowMs - ts, ts, nowMs);
       return this.#hold(batch, nowMs);
     }
     const lateMs = delayMs - waitedMs;
     if (lateMs <= LATE_MS || this.stamps.has(ts)) return this.#inTime(batch, offsetMs, lateMs, nowMs);
-    if (!this.held.some((one) => one.ts === ts)) this.late.push({ ts, ms: nowMs });
+    if (!this.isOpen(ts)) this.late.push({ ts, ms: nowMs });
     return this.#isLate(batch, nowMs);
   }
 
   /** Lets time pass. @param {number} nowMs @returns {Batch[]} as `hear` */
   pass(nowMs) {
-    return this.held.length > 0 && !this.unwritten && nowMs - this.heldMs > HELD_MS ? this.release() : [];
+    const isOver = nowMs - this.heldMs > HELD_MS || nowMs - this.heardMs > SILENT_MS || nowMs < this.heldMs;
+    return this.held.length > 0 && !this.unwritten && isOver ? this.release() : [];
   }
 
   /** What is held, each at the time that is known for it now. The new version, if any, is on disk. @returns {Batch[]} */
   release() {
     this.unwritten = false;
-    return this.held.splice(0).map((batch) => this.#timed(batch, this.versions.offsetOf(batch.ts)));
+    /** @type {Batch[]} */
+    const known = [];
+    for (let one = this.held[0]; one; one = this.held[0]) {
+      const { batch, ms } = one;
+      const offsetMs = this.versions.offsetOf(batch.ts);
+      if (isBeforeStamp(ms - batch.ts - offsetMs, offsetMs)) { // it came while the version was written, and is not of it
+        this.#decide(ms - batch.ts, batch.ts, ms);
+        break;
+      }
+      known.push(this.#timed(batch, offsetMs));
+      this.held.shift();
+    }
+    return known;
+  }
+
+  /** The same at the end, when nothing new is known any more. @returns {Batch[]} */
+  drain() {
+    this.unwritten = false;
+    return this.held.splice(0).map(({ batch }) => this.#timed(batch, this.versions.offsetOf(batch.ts)));
   }
 
   /** Whether a stamp is that of a batch that is held. @param {number} ts */
-  isOpen(ts) { return this.held.some((one) => one.ts === ts); }
+  isOpen(ts) { return this.held.some(({ batch }) => batch.ts === ts); }
 
   /** @param {number} offsetMs @param {number} nowMs */
   #say(offsetMs, nowMs) {
@@ -116,7 +137,7 @@ class ReceiverClock {
   /** @param {Batch} batch @param {number} nowMs @returns {Batch[]} */
   #hold(batch, nowMs) {
     if (this.held.length === 0) this.heldMs = nowMs;
-    this.held.push(batch);
+    this.held.push({ batch, ms: nowMs });
     return [];
   }
 
@@ -127,6 +148,7 @@ class ReceiverClock {
     this.late = []; // they were kept
     this.#say(offsetMs, nowMs);
     const before = this.release();
+    if (this.unwritten) return [...before, ...this.#hold(batch, nowMs)];
     if (Number.isFinite(lateMs)) {
       span.leastMs = Math.min(span.leastMs, lateMs);
       span.count += 1;
@@ -160,7 +182,7 @@ class ReceiverClock {
     return [];
   }
 
-  #firstHeld() { return Math.min(...this.held.map(({ ts }) => ts)); }
+  #firstHeld() { return Math.min(...this.held.map(({ batch }) => batch.ts)); }
 
   /** Whether late ones come faster than they were made. */
   #isKept() {
@@ -190,5 +212,8 @@ class ReceiverClock {
     this.unwritten = true;
   }
 }
+
+/** Whether a batch is there before its stamp, by more than clocks may differ. @param {number} delayMs @param {number} offsetMs in use */
+const isBeforeStamp = (delayMs, offsetMs) => delayMs < -(offsetMs === 0 ? RIGHT_MS : STEP_MS);
 
 module.exports = { ReceiverClock, LATE_MS, MOST_MS, RIGHT_MS };

@@ -10,7 +10,8 @@ const FIGURES = /** @type {const} */ (['queued', 'dropped', 'scan_restarts', 'cl
 const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 });
 
 /**
- * State of the gateways, the alerts by kind, accounts whose sessions are taken over, phones whose clock is off, and unregistered beacons that are received.
+ * State of the gateways, the alerts by kind, accounts whose sessions are taken over, phones whose clock is off, and unregistered
+ * beacons that are received.
  * @param {import('./topics').Context} context
  * @param {string} _argument
  * @param {number} nowMs

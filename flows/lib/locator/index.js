@@ -159,6 +159,11 @@ class Locator {
     return first ? first.second * 1000 : Infinity;
   }
 
+  /** Forgets who was heard later than now: our clock was set back. @param {number} nowMs */
+  forgetAfter(nowMs) {
+    for (const { id, ms } of this.people.values()) if (ms > nowMs + this.settings.lateMs) this.people.delete(id);
+  }
+
   /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
   #stayOf(person) {
     return person.stay.room < 0 ? person : { id: person.id, ...person.stay };

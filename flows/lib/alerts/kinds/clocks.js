@@ -12,15 +12,17 @@ const clockWrong = {
   raiseMs: 10_000, // a single odd stamp is no wrong clock
   endMs: 30_000,
   todoMany: 'So many at once are hardly their own clocks: look at the clock of this machine first. While it is wrong all times are.',
-  conditions: ({ building, clocks }, _active, nowMs) => clocks.wrong(nowMs).map(({ kind, receiver, ahead_ms: aheadMs, since, corrected }) => {
+  conditions: ({ building, clocks }, _active, nowMs) => (clocks?.wrong(nowMs) ?? []).map((one) => {
+    const { kind, receiver, ahead_ms: aheadMs, since, corrected } = one;
     const { room, level } = (kind === 'gateway' && building.gateways.get(receiver)) || {};
-    const whose = kind === 'phone' ? `the phone of ${staffName(building, receiver)}` : `gateway ${receiver} in ${placeName(building, room, level)}`;
+    const whose = kind === 'phone' ? `the phone of ${staffName(building, receiver)}`
+      : `gateway ${receiver} in ${placeName(building, room, level)}`;
     return { subject: receiver, since, level, room,
       text: `The clock of ${whose} is ${offText(aheadMs)}${corrected ? '; its readings are located at the time that it should say.'
         : ', too far to be corrected: its readings are located by its own time, in the past.'}`,
       todo: 'Set it, or see that it reaches a time server.' };
   }),
-  isResolved: ({ clocks }, { subject }, nowMs) => !clocks.wrong(nowMs).some(({ receiver }) => receiver === subject),
+  isResolved: ({ clocks }, { subject }, nowMs) => !clocks?.wrong(nowMs).some(({ receiver }) => receiver === subject),
 };
 
 /** @param {number} aheadMs */

@@ -16,7 +16,7 @@ const { clockBehind, ingestBehind, messagesLost, messagesRefused, overloaded } =
  * @property {ReturnType<typeof import('../../devices/beacons').createBeacons>} beacons
  * @property {ReturnType<typeof import('../../devices/refusals').createRefusals>} refusals
  * @property {Pick<import('../../devices/takeovers').Takeovers, 'list'>} takeovers
- * @property {Pick<import('../../clocks').Clocks, 'wrong'>} clocks of receivers
+ * @property {Pick<import('../../clocks').Clocks, 'wrong'>} [clocks] of receivers
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences
  * @property {Facts['presences']} [published] as they were published last; without: `presences`
  * @property {(staffId: string) => boolean} [isGone] whether somebody has left the building file, and nothing is told of them any more
