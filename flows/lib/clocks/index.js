@@ -207,12 +207,15 @@ class Clocks {
   /** Forgets what nobody asks for any more. @param {number} nowMs */
   #sweep(nowMs) {
     this.sweptMs = nowMs;
+    let isForgotten = false;
     for (const [key, clock] of this.receivers) {
       clock.versions.prune(nowMs - KEPT_MS);
       clock.heardMs ||= nowMs;
-      if (nowMs - clock.heardMs > KEPT_MS || clock.versions.list.length === 0) this.withOffsets.delete(key);
+      const isOver = nowMs - clock.heardMs > KEPT_MS || clock.versions.list.length === 0;
+      isForgotten = (isOver && this.withOffsets.delete(key)) || isForgotten;
       if (nowMs - clock.heardMs > IDLE_MS && !this.withOffsets.has(key)) this.receivers.delete(key);
     }
+    if (isForgotten) this.file.write(this.toJSON());
   }
 }
 

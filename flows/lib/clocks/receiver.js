@@ -27,6 +27,8 @@ const [STEADY_MS, STEADY_BATCHES] = [20_000, 3];
 const SPREAD_MS = 1000;
 /** So many batches show that a clock was set right. */
 const RIGHT_BATCHES = 3;
+/** So many of what was kept are remembered. */
+const KEPT_SEEN = 10;
 /** Batches are held no longer: a receiver that goes on sends each four seconds at least … */
 const SILENT_MS = 6000;
 /** … and in this time it shows what they are. */
@@ -176,7 +178,7 @@ class ReceiverClock {
     this.#hold(batch, nowMs);
     if (right.length === RIGHT_BATCHES && right.every((ms) => ms >= -STEP_MS && ms <= RIGHT_MS)) this.#decide(0, this.#firstHeld(), nowMs);
     else if (this.#isKept()) {
-      this.late = [];
+      this.late = this.late.slice(-KEPT_SEEN); // by which the next one is seen to be kept at once
       return this.release();
     } else if (this.#isSteady()) this.#decide(Math.min(...this.late.map(({ ts, ms }) => ms - ts)), this.#firstHeld(), nowMs);
     return [];
