@@ -46,11 +46,11 @@ export const GATEWAY_COLUMNS = [
   { key: 'place', title: 'Place', value: ({ place }) => place },
   { key: 'reading', title: 'Last reading', value: ({ reading_ms }) => reading_ms, numeric: true },
   { key: 'rate', title: 'Readings/s', value: ({ readings_per_s }) => readings_per_s, numeric: true },
+  { key: 'clock', title: 'Clock', value: ({ clock_wrong: wrong, clock_offset_ms: said }) => wrong?.ahead_ms ?? said, numeric: true },
   { key: 'bias', title: 'Hears people', value: ({ rssi_bias_db }) => rssi_bias_db, numeric: true },
   { key: 'queued', title: 'Queue', value: ({ queued }) => queued, numeric: true },
   { key: 'dropped', title: 'Drops', value: ({ dropped }) => dropped, numeric: true },
   { key: 'restarts', title: 'Restarts', value: ({ scan_restarts }) => scan_restarts, numeric: true },
-  { key: 'clock', title: 'Clock', value: ({ clock_wrong: wrong, clock_offset_ms: said }) => wrong?.ahead_ms ?? said, numeric: true },
   { key: 'version', title: 'Version', value: ({ version }) => version },
 ];
 
@@ -60,7 +60,7 @@ const OFFSET_MAX_MS = 1000;
 /** How far a clock is off, in words. @param {WrongClock} clock */
 export function clockText({ ahead_ms: ms }) {
   const seconds = Math.round(Math.abs(ms) / 1000);
-  const text = seconds < 120 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  const text = seconds < 600 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
   return `${text} ${ms > 0 ? 'ahead' : 'behind'}`;
 }
 

@@ -28,7 +28,7 @@ const clockWrong = {
 /** @param {number} aheadMs */
 function offText(aheadMs) {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  const text = seconds < 120 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  const text = seconds < 600 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
   return `${text} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 }
 
