@@ -128,6 +128,14 @@ test('a batch that is sent again has the time of the first, however the clock wa
   }
 });
 
+test('a gateway that is ahead by less than a phone may be is corrected: it would make the others old', async () => {
+  const times = every(1000, T, T + MIN);
+  const [gateway, phone] = [await heard(times, () => 1500, { kind: 'gateway' }), await heard(times, () => 1500)];
+  assert.ok(worst(gateway.found, times) < 100, `${worst(gateway.found, times)} ms`);
+  assert.equal(worst(phone.found, times), 1500);
+  assert.deepEqual([gateway.clocks.wrong(T + MIN), gateway.file.saved.receivers['gateway/7'].length], [[], 1], 'and nobody is told');
+});
+
 test('live and stored times are the same for any clock, and none lies in the future', async () => {
   const jump = fc.record({ atS: fc.integer({ min: 5, max: 170 }), aheadS: fc.integer({ min: -120, max: 120 }) });
   await fc.assert(fc.asyncProperty(fc.array(jump, { maxLength: 4 }), fc.integer({ min: -20, max: 20 }), fc.integer({ min: 0, max: 1500 }),

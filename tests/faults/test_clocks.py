@@ -120,9 +120,9 @@ def test_short_stay_is_there_once_however_the_clock_is(stack: RunningStack, demo
     eventually(lambda: stack.is_settled(now_ms() - 60_000), 180, "history of the time")
     told = rebuild_by_hand(stack, _iso(start_ms), _iso(now_ms() - 20_000))
     assert "done" in told or "locations" in told, told
-    for who, stays in found.items():
+    for who, before in found.items():
         again = [(one["room"], one["enter_ms"], one["leave_ms"]) for one in _stays(stack, who)]
-        assert again == stays, who
+        assert again == before, who
 
 
 def _see_alerts(stack: RunningStack, walkers: list[Walker]) -> None:

@@ -181,7 +181,7 @@ class Clocks {
 
   /** @param {string} key @param {import('./versions').Version[]} [list] of its offsets */
   #clockOf(key, list) {
-    const clock = new ReceiverClock(new Versions(list));
+    const clock = new ReceiverClock(new Versions(list), key.startsWith('gateway/') ? 'gateway' : 'phone');
     this.receivers.set(key, clock);
     if (list) this.withOffsets.add(key);
     return clock;

@@ -13,9 +13,11 @@ const { Stamps } = require('./stamps');
  * @typedef {{ts: number, ms: number}} Arrival ms: by our clock
  */
 
-/** Clocks that differ by less are right: readings of gateways 4 s apart may belong together (`locator/settings.js`). */
+/** Clocks that differ by less are right: readings of gateways 4 s apart may belong together (`locator/settings.js`) … */
 const RIGHT_MS = 2000;
-/** A clock that is corrected is so to this; and one that comes within twice as much of ours is right again. */
+/** … but a gateway that is ahead of the others by more makes theirs old. */
+const AHEAD_MS = Object.freeze({ phone: RIGHT_MS, gateway: 500 });
+/** A clock that is corrected is so to this; one that comes within half of what is no matter is right again. */
 const STEP_MS = 500;
 /** Later than this is no delay of the network. */
 const LATE_MS = 5000;
@@ -37,9 +39,10 @@ const HELD_MS = 60_000;
 const SPAN_MS = 30_000;
 
 class ReceiverClock {
-  /** @param {Versions} versions of it; the clock adds to them */
-  constructor(versions) {
+  /** @param {Versions} versions of it; the clock adds to them @param {'phone'|'gateway'} kind */
+  constructor(versions, kind) {
     this.versions = versions;
+    this.aheadMs = AHEAD_MS[kind];
     this.stamps = new Stamps();
     /** When the last batch came, by our clock. */
     this.heardMs = 0;
@@ -71,7 +74,7 @@ class ReceiverClock {
     if (this.unwritten) return this.#hold(batch, nowMs);
     const offsetMs = this.#offsetOf(ts, nowMs);
     const delayMs = nowMs - ts - offsetMs;
-    if (isBeforeStamp(delayMs, offsetMs)) {
+    if (this.#isBeforeStamp(delayMs, offsetMs)) {
       this.#decide(nowMs - ts, ts, nowMs);
       return this.#hold(batch, nowMs);
     }
@@ -95,7 +98,7 @@ class ReceiverClock {
     for (let one = this.held[0]; one; one = this.held[0]) {
       const { batch, ms } = one;
       const offsetMs = this.versions.offsetOf(batch.ts);
-      if (isBeforeStamp(ms - batch.ts - offsetMs, offsetMs)) { // it came while the version was written, and is not of it
+      if (this.#isBeforeStamp(ms - batch.ts - offsetMs, offsetMs)) { // it came while the version was written, and is not of it
         this.#decide(ms - batch.ts, batch.ts, ms);
         break;
       }
@@ -113,6 +116,9 @@ class ReceiverClock {
 
   /** Whether a stamp is that of a batch that is held. @param {number} ts */
   isOpen(ts) { return this.held.some(({ batch }) => batch.ts === ts); }
+
+  /** Whether a batch is there before its stamp, by more than clocks may differ. @param {number} delayMs @param {number} offsetMs in use */
+  #isBeforeStamp(delayMs, offsetMs) { return delayMs < -(offsetMs === 0 ? this.aheadMs : STEP_MS); }
 
   /** @param {number} offsetMs @param {number} nowMs */
   #say(offsetMs, nowMs) {
@@ -186,10 +192,10 @@ class ReceiverClock {
 
   #firstHeld() { return Math.min(...this.held.map(({ batch }) => batch.ts)); }
 
-  /** Whether late ones come faster than they were made. */
+  /** Whether late ones come faster than they were made: each is less late than the one before. */
   #isKept() {
     const [first, last] = /** @type {[Arrival, Arrival]} */ ([this.late[0], this.late.at(-1)]);
-    return last.ts - first.ts > 2 * (last.ms - first.ms) + LATE_MS;
+    return last.ts - first.ts > last.ms - first.ms + LATE_MS;
   }
 
   /** Whether late ones are late by the same for long enough; those from which that is not so are forgotten. */
@@ -206,7 +212,7 @@ class ReceiverClock {
 
   /** @param {number} differenceMs @param {number} fromMs first stamp @param {number} nowMs */
   #decide(differenceMs, fromMs, nowMs) {
-    const offsetMs = Math.abs(differenceMs) <= 2 * STEP_MS ? 0 : Math.round(differenceMs);
+    const offsetMs = Math.abs(differenceMs) <= this.aheadMs / 2 ? 0 : Math.round(differenceMs);
     this.versions.add({ from_ms: fromMs, offset_ms: offsetMs, noticed_ms: nowMs, but: this.stamps.since(fromMs) });
     this.#say(offsetMs, nowMs);
     this.late = [];
@@ -214,8 +220,5 @@ class ReceiverClock {
     this.unwritten = true;
   }
 }
-
-/** Whether a batch is there before its stamp, by more than clocks may differ. @param {number} delayMs @param {number} offsetMs in use */
-const isBeforeStamp = (delayMs, offsetMs) => delayMs < -(offsetMs === 0 ? RIGHT_MS : STEP_MS);
 
 module.exports = { ReceiverClock, LATE_MS, MOST_MS, RIGHT_MS };

@@ -5,7 +5,7 @@
 const KEPT_MS = 310_000;
 
 /**
- * The last stamps of a receiver, in the order of arrival, as 32 bits each: a batch a second costs 1.2 KB. Pure.
+ * The last stamps of a receiver, in the order of arrival, as 32 bits each. Pure.
  */
 class Stamps {
   constructor() {
