@@ -20,11 +20,11 @@ const AHEAD_MS = Object.freeze({ phone: RIGHT_MS, gateway: 500 });
 /** A clock that is corrected is so to this; one that comes within half of what is no matter is right again. */
 const STEP_MS = 500;
 /** Later than this is no delay of the network. */
-const LATE_MS = 5000;
+const LATE_MS = 6000;
 /** A clock that is farther off is not corrected: it could be set back by more than is known of its stamps. */
 const MOST_MS = 5 * 60_000;
 /** So long, and of so many batches, the difference must stay before a clock counts as behind … */
-const [STEADY_MS, STEADY_BATCHES] = [20_000, 3];
+const [STEADY_MS, STEADY_BATCHES] = [20_000, 6];
 /** … within this. */
 const SPREAD_MS = 1000;
 /** So many batches show that a clock was set right. */
@@ -35,8 +35,8 @@ const KEPT_SEEN = 10;
 const SILENT_MS = 6000;
 /** … and in this time it shows what they are. */
 const HELD_MS = 60_000;
-/** The least difference is taken over so long. */
-const SPAN_MS = 30_000;
+/** The least difference is taken over so long, of so many batches. */
+const [SPAN_MS, SPAN_BATCHES] = [30_000, 3];
 
 class ReceiverClock {
   /** @param {Versions} versions of it; the clock adds to them @param {'phone'|'gateway'} kind */
@@ -163,8 +163,9 @@ class ReceiverClock {
     }
     if (nowMs - span.sinceMs >= SPAN_MS) {
       const { leastMs, beforeMs, count } = span;
-      this.span = { sinceMs: nowMs, leastMs: Infinity, count: 0, beforeMs: count >= STEADY_BATCHES ? leastMs : Infinity };
-      const isSteady = count >= STEADY_BATCHES && Math.abs(leastMs - beforeMs) <= SPREAD_MS;
+      this.span = { sinceMs: nowMs, leastMs: Infinity, count: 0, beforeMs: count >= SPAN_BATCHES ? leastMs : Infinity };
+      // A clock that was right is off when that is steady; one that was off drifts.
+      const isSteady = count >= SPAN_BATCHES && (offsetMs !== 0 || Math.abs(leastMs - beforeMs) <= SPREAD_MS);
       if (isSteady && Math.min(leastMs, beforeMs) > (offsetMs === 0 ? RIGHT_MS : STEP_MS)) {
         this.#decide(offsetMs + Math.min(leastMs, beforeMs), batch.ts, nowMs);
         return [...before, ...this.#hold(batch, nowMs)];
