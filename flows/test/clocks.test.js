@@ -7,6 +7,7 @@ const { Clocks } = require('../lib/clocks');
 const { Stamps } = require('../lib/clocks/stamps');
 const { clockWrong } = require('../lib/alerts/kinds/clocks');
 const { createBuilding } = require('../lib/building');
+const { createHealth } = require('../lib/health');
 const { createSite } = require('../lib/site');
 const { houseFile, house } = require('./locator/house');
 const { World, taggedWalks, walks } = require('./support/world');
@@ -313,7 +314,7 @@ test('our own clock and all others an hour ahead and back: nobody is frozen unti
   assert.deepEqual(site.history.latestSince(T, T + 100_000).map(({ ts }) => ts), [T + 94_000]);
 });
 
-test('a wrong clock is an alert, a part of /health that stays up, and neither when it is right again', async () => {
+test('a wrong clock is an alert, in a part of /health that stays up, and neither when it is right again', async () => {
   const facts = (clocks) => ({ building: createBuilding(smallBuilding()), clocks });
   const times = every(1000, T, T + MIN);
   const { clocks } = await heard(times, () => 90_000, { kind: 'gateway' });
@@ -322,12 +323,17 @@ test('a wrong clock is an alert, a part of /health that stays up, and neither wh
   assert.deepEqual([alert.subject, alert.room], ['gw-a', 'a']);
   assert.equal(alert.text,
     'The clock of gateway gw-a in Room A (Level 1) is 90 s ahead; its readings are located at the time that it should say.');
-  assert.equal(clocks.part(T + MIN, true).wrong, undefined);
-  const { status, wrong } = clocks.part(T + MIN, false);
-  assert.deepEqual([status, wrong.length, Math.round(wrong[0].ahead_ms / 1000), wrong[0].corrected], ['up', 1, 90, true]);
+  const site = createSite(createBuilding(smallBuilding()), T, () => T, undefined, clocks);
+  const up = () => ({ status: 'up' });
+  const health = createHealth({ site, probe: { influxdb: up, ingest: up }, rebuild: { part: up }, version: '1' });
+  const [stranger, known] = [true, false].map((anonymous) => health.report(T + MIN, { stranger: anonymous }).parts.building);
+  assert.deepEqual([stranger.status, stranger.wrong_clocks_count, stranger.wrong_clocks], ['up', 1, undefined]);
+  const [one] = known.wrong_clocks;
+  assert.deepEqual([one.kind, one.receiver, Math.round(one.ahead_ms / 1000), one.corrected], ['gateway', '7', 90, true]);
   await heard(every(1000, T + MIN, T + 2 * MIN), () => 0, { kind: 'gateway', clocks });
   assert.deepEqual(clockWrong.conditions(facts(clocks), () => null, T + 2 * MIN), []);
   assert.equal(clockWrong.isResolved(facts(clocks), { subject: '7' }, T + 2 * MIN), true);
+  assert.equal(health.report(T + 2 * MIN).parts.building.wrong_clocks_count, undefined);
 });
 
 test('a clock that is too far behind is said, and its readings keep their own time', async () => {

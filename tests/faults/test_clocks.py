@@ -137,9 +137,9 @@ def _see_alerts(stack: RunningStack, walkers: list[Walker]) -> None:
 
 def _wrong(stack: RunningStack) -> list[dict[str, Any]]:
     headers = {"X-API-Key": stack.secrets["SDA_API_KEY"]}
-    part = web.get(f"{stack.http_url}/health", headers=headers).json()["parts"]["receiver_clocks"]
+    part = web.get(f"{stack.http_url}/health", headers=headers).json()["parts"]["building"]
     assert part["status"] == "up"
-    wrong: list[dict[str, Any]] = part.get("wrong", [])
+    wrong: list[dict[str, Any]] = part.get("wrong_clocks", [])
     return wrong
 
 

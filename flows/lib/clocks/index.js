@@ -165,13 +165,6 @@ class Clocks {
     });
   }
 
-  /** For /health. A wrong clock is corrected, so the part is up. @param {number} nowMs @param {boolean} anonymous */
-  part(nowMs, anonymous) {
-    const wrong = this.wrong(nowMs);
-    const shown = anonymous || wrong.length === 0 ? {} : { wrong: wrong.slice(0, SHOWN) };
-    return { status: /** @type {const} */ ('up'), wrong_count: wrong.length, ...shown };
-  }
-
   /** How long messages wait for us, ms. @param {number} nowMs */
   #waitedMs(nowMs) {
     if (Math.abs(nowMs - this.startedMs) < START_MS) return Infinity;
@@ -218,9 +211,6 @@ class Clocks {
     if (isForgotten) this.file.write(this.toJSON());
   }
 }
-
-/** Receivers in an answer. */
-const SHOWN = 100;
 
 /** With offsets on disk. @param {string} folder of the flows' data @param {(text: string) => void} warn */
 const openClocks = (folder, warn) => new Clocks(createStateFile(path.join(folder, 'receiver-clocks.json'), warn, {

@@ -41,6 +41,7 @@ function createHealth({ site, probe, rebuild, version }) {
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
       plan_in_use: inUse(site.learnedVersions, nowMs)?.plan ?? [],
       unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
+      ...wrongClocks(site.clocks.wrong(nowMs), anonymous),
     };
   }
 
@@ -58,7 +59,7 @@ function createHealth({ site, probe, rebuild, version }) {
       /** @type {Record<string, Part>} */
       const parts = {
         broker: broker(nowMs), live: overload.part(nowMs), influxdb: probe.influxdb(), ingest: probe.ingest(nowMs), rebuild: rebuild.part(),
-        building: building(anonymous, nowMs), receiver_clocks: site.clocks.part(nowMs, anonymous),
+        building: building(anonymous, nowMs),
         ...Object.fromEntries([...extraParts].map(([name, read]) => [name, read(nowMs)])),
       };
       const up = Object.values(parts).every((part) => part.status === 'up');
@@ -95,6 +96,13 @@ function warned(warnings, anonymous) {
   if (warnings.length === 0) return {};
   return { warnings_count: warnings.length, ...(anonymous ? {} : { warnings: warnings.slice(0, FAULTS_SHOWN) }) };
 }
+
+/**
+ * Receivers whose clock is off, which is corrected: the part is up.
+ * @param {import('../clocks').WrongClock[]} wrong @param {boolean} anonymous
+ */
+const wrongClocks = (wrong, anonymous) => (wrong.length === 0 ? {}
+  : { wrong_clocks_count: wrong.length, ...(anonymous ? {} : { wrong_clocks: wrong.slice(0, FAULTS_SHOWN) }) });
 
 /**
  * Figures of /health itself.
