@@ -47,8 +47,8 @@ class Belief {
     const devices = this.weigh(person, ms);
     if (touched) for (const trellis of trellises) trellis.reset(ms, this.model.sources[sources[0]]?.room, settings.changeDb);
     else if (trellises[0].rooms.length === 0) for (const trellis of trellises) trellis.reset(ms);
-    const counted = scans / hearing.period;
-    const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
+    const counted = scansOfEvidence(scans, devices, hearing, settings);
+    const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.staleMs) / settings.staleMs);
     if (adviser !== null) this.ask(person, ms, learns);
     if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
     trellises[0].step(evidence, counted, ms, kept, person.room, settings);
@@ -124,6 +124,15 @@ class Belief {
 function scansOf(person, ms, kind, { tickMs }) {
   if (person.ms === -Infinity) return kind === 'phone' ? 1 : tickMs / 1000;
   return Math.min(1, (ms - person.ms) / 1000);
+}
+
+/**
+ * Scans that count. Where one or two devices are heard in a scan, the one that happens to be heard seems the loudest.
+ * @param {number} scans @param {number} devices heard of late @param {import('./hearing').Hearing} hearing @param {Settings} settings
+ */
+function scansOfEvidence(scans, devices, { period }, { halfHeard }) {
+  const heard = devices / period; // in a scan
+  return (scans / period) * (heard / (heard + halfHeard));
 }
 
 const LEAST_WORTH = 1e-4; // readings: less is silence
