@@ -105,8 +105,7 @@ class Belief {
 
   /**
    * The plan advises where it has shown its worth, and those who are learned from. Where it begins to speak it begins with what the
-   * rule knows,
-   * so that it does not matter who was learned from.
+   * rule knows, also of the seconds that history has not decided yet, so that it does not matter who was learned from.
    * @param {Person} person @param {number} ms @param {boolean} learns
    */
   ask(person, ms, learns) {
@@ -114,7 +113,11 @@ class Belief {
     const [rule] = trellises;
     const best = rule.best();
     const speaks = best >= 0 && this.around.at(ms).plan.has(this.model.rooms[rule.rooms[best]]?.level ?? '');
-    if (speaks ? !person.isAdvised : learns && trellises.length === 1) trellises[1] = new Trellis().copy(rule);
+    if (speaks ? !person.isAdvised : learns && trellises.length === 1) {
+      trellises[1] = new Trellis().copy(rule);
+      person.advice = null;
+      for (const open of person.seconds) open.changes = open.changes.slice(0, 1);
+    }
     else if (!speaks && !learns) trellises.length = 1;
     person.isAdvised = speaks;
   }

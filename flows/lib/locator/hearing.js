@@ -33,7 +33,7 @@ class Hearing {
    * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
    * @param {import('./settings').Settings} settings
    */
-  add(sources, rssis, ms, scans, isUsual, { smoothScans, gapReadings, lostMs }) {
+  add(sources, rssis, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
     this.scans += scans;
     this.forget(ms - lostMs);
     for (let n = 0; n < sources.length; n += 1) {
@@ -44,7 +44,7 @@ class Hearing {
         this.counts.push(0);
       } else {
         const gap = this.scans - this.scanAt[k];
-        if (gap > 0) {
+        if (gap > 0 && gap <= gapScans) {
           this.gaps = Math.min(this.gaps + 1, gapReadings);
           this.period = Math.max(1, this.period + (gap - this.period) / this.gaps);
         }

@@ -8,7 +8,8 @@ const TUNED = Object.freeze({
   capDb: 8, // a room weaker than the strongest by more counts no less: one deep fade decides nothing
   changeDb: 8, // dB · scans by which another room must win: 4 dB louder for two scans …
   halfHeard: 2, // … where many devices are compared: with so many heard in a scan, evidence counts half
-  gapReadings: 100, // the scan period is a mean over so many gaps between two readings of a device
+  gapReadings: 100, // the scan period is a mean over so many readings …
+  gapScans: 20, // … of gaps no longer than this: a longer one is another visit
   natDb: 1.4, // dB · scans of lead that make a room e times likelier: calibrates probabilities
   lapse: 0.09, // … and so rarely nothing heard explains where somebody is
   adviceDb: 4, // a measured plan takes at most so much from a room
