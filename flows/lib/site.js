@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-const { buildingOfNode } = require('./building/of-node');
+const { buildingOfNode } = require('./building');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
-const { Learning } = require('./devices/learned/learning');
+const { Learning } = require('./devices/learning');
 const { createTakeovers } = require('./devices/takeovers');
 const { eventOf } = require('./outbox/messages');
 const { createValidation } = require('./intake/validation');
@@ -116,6 +116,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   function tick(nowMs) {
     const lost = publishedPresences.takeBack({ live, building, startedMs, results, outbox }, nowMs);
     publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
+    for (const message of gateways.corrections(building, nowMs)) outbox.put(message, nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);

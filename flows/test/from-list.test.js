@@ -8,8 +8,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { emptyBuilding, fromListWork } = require('../lib/building/import/from-list');
-const { inOrder, storeyOf } = require('../lib/building/import/storeys');
+const { emptyBuilding, fromListWork, inOrder, storeyOf } = require('../lib/building/import/from-list');
 const { inOneGo } = require('../lib/shared/pieces');
 const { smallBuilding, TAG } = require('./support/building');
 
@@ -136,4 +135,9 @@ test('the command shows a preview, writes after a confirmation only, and lists r
   fs.writeFileSync(list, 'no list');
   assert.deepEqual([run('--yes', '--new').status, loadBuilding(building).beacons.size], [2, 3]);
   assert.equal(run('--new', '--add').status, 2);
+});
+
+test('a basement by number is not the storey above, and a line for Excel alone is no row', () => {
+  const made = make(`sep=;\nlevel;location;mac\n1;Lobby;${mac(1)}\n-1;Store;${mac(2)}\n`);
+  assert.deepEqual([made.levels.map(({ id, name }) => [id, name]), made.faults], [[['minus-1', '-1'], ['1', '1']], []]);
 });

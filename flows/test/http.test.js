@@ -2,11 +2,9 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createAttempts } = require('../lib/access/attempts');
+const { createAttempts, createClients, createSessions } = require('../lib/access');
 const { createBuilding } = require('../lib/building');
-const { createClients } = require('../lib/access/clients');
 const { StoreUnavailable } = require('../lib/store');
-const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
@@ -262,7 +260,7 @@ test('/newbeacondetect publishes a phone batch and answers once the broker has i
   for (const [change, status, message] of [
     [{ staff_id: '' }, 400, /staff_id/], [{ beacon_address: '' }, 400, /beacon_address is missing/], [{ beacon_address: 'xyz' }, 400, /beacon_address/],
     [{ rssi: '' }, 400, /rssi is missing/], [{ rssi: 'loud' }, 400, /rssi is not a number/], [{ rssi: '-128' }, 400, /rssi must be from/],
-    [{ beacon_address: '000000000000' }, 404, /no beacon 000000000000/]]) {
+    [{ beacon_address: '000000000001' }, 404, /no beacon 000000000001/]]) {
     const answer = await rig.call(get('/newbeacondetect', { ...good, ...change }));
     assert.equal(answer.status, status, answer.text);
     assert.match(answer.body.error, message);

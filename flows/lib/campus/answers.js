@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { badRequest } = require('../http/errors');
+const { badRequest } = require('../shared/api-error');
 const { isSet, pageById, several } = require('../http/v1/ask');
 const { contactsOf } = require('./contacts');
 const { listPage } = require('./lists');

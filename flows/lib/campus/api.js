@@ -2,12 +2,12 @@
 'use strict';
 
 const { callerOf, lookUpOf, openToAll } = require('../access');
-const { createCheck } = require('../http/checks');
-const { allowMethods, errorHandler, notFound, queryOf } = require('../http/handlers');
+const { allowMethods, createCheck, notFound, queryOf } = require('../http/checks');
+const { errorHandler } = require('../shared/api-error');
 const { createAsk } = require('../http/v1/ask');
-const { createCursors } = require('../http/v1/cursor');
+const { createCursors } = require('../http/v1/paging');
 const { operationsOf } = require('../http/v1/description');
-const { sendJson } = require('../http/v1/send');
+const { sendJson } = require('../http/encode');
 const { ANSWERS } = require('./answers');
 const { describe } = require('./description');
 

@@ -2,8 +2,7 @@
 'use strict';
 
 const { createDescription } = require('../http/v1/description');
-const { answers } = require('../http/v1/description/responses');
-const { count, list, ms, object, orNull, text, yes } = require('../http/v1/description/schemas/build');
+const { answers, count, list, ms, object, orNull, text, yes } = require('../http/v1/description/parts');
 const { OVERVIEW, RIGHT } = require('./login');
 
 /** What the entry answers, as OpenAPI: those of a site's operations that have an answer here, and the overview. */

@@ -5,9 +5,9 @@
  * Figures of each site, as the entry sees it.
  * @typedef {import('./sites').Member} Member
  * @param {Member[]} members
- * @returns {import('../health/metrics/figures').Figure[]}
+ * @returns {import('../health/figures').Figure[]}
  */
-function siteFigures(members) {
+function memberFigures(members) {
   /** @param {(member: Member) => number|null} read @returns {Record<string, number>} by name of the site */
   const each = (read) => Object.fromEntries(members.flatMap((member) => {
     const value = read(member);
@@ -31,4 +31,4 @@ function siteFigures(members) {
   ];
 }
 
-module.exports = { siteFigures };
+module.exports = { memberFigures };

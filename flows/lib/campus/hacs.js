@@ -2,12 +2,11 @@
 'use strict';
 
 const { callerOf, lookUpOf } = require('../access');
-const { PiecedJson } = require('../http/answer');
-const { createAccessCheck, deliver } = require('../http/flow');
-const { ApiError, badRequest } = require('../http/errors');
-const { refuseMethods } = require('../http/hacs-methods');
-const { abortResponse, headersOf } = require('../http/handlers');
-const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/paths/hacs');
+const { PiecedJson } = require('../http/encode');
+const { createAccessCheck, deliver } = require('../http/hacs');
+const { ApiError, abortResponse, badRequest, headersOf } = require('../shared/api-error');
+const { refuseMethods } = require('../http');
+const { COMPLETE_UNTIL, HACS_ROUTES } = require('../http/v1/description/hacs');
 const { merge } = require('./merge');
 const { latestOf } = require('./people');
 const { recordsOf } = require('./record-stream');

@@ -20,7 +20,7 @@ const compare = (a, b, newestFirst) =>
 
 /**
  * The part of a window in which everything that follows lies.
- * @param {import('../http/v1/window').Window} window @param {Place|null} after @param {boolean} newestFirst
+ * @param {import('../http/v1/ask').Window} window @param {Place|null} after @param {boolean} newestFirst
  */
 function restOf({ fromMs, toMs }, after, newestFirst) {
   if (!after) return { fromMs, toMs };
@@ -59,7 +59,7 @@ async function listPage(work, { path, items: name, order, most, query = {}, mayB
 /** A place as a cursor holds it. @param {Last} last */
 const written = ({ ts, id, site, same, completeMs }) => ({ ts, same, id: JSON.stringify([id, site, completeMs]) });
 
-/** @param {import('../http/v1/cursor').Cursor|null} cursor that we signed @returns {Last|null} */
+/** @param {import('../http/v1/paging').Cursor|null} cursor that we signed @returns {Last|null} */
 function read(cursor) {
   if (!cursor) return null;
   const [id, site, completeMs] = JSON.parse(cursor.id);

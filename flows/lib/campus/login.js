@@ -30,7 +30,7 @@ function createLogins({ secret, keys, clock }) {
     /** Middleware before `begin` and `end`. */
     readCookie,
 
-    /** Log a caller in; who needs no key needs no cookie either. @param {any} request @param {import('../access/callers').Caller} caller */
+    /** Log a caller in; who needs no key needs no cookie either. @param {any} request @param {import('../access/guard').Caller} caller */
     begin(request, { kind, keyId }) {
       if (kind === 'key') request.session = { key: keyId, until: clock() + SESSION_MS };
     },

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ApiError } = require('../http/errors');
+const { ApiError } = require('../shared/api-error');
 const { SiteUnavailable } = require('./site');
 
 /**

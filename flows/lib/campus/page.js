@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const { callerOf, openToAll } = require('../access');
-const { allowMethods } = require('../http/handlers');
+const { allowMethods } = require('../http/checks');
 const { RIGHT } = require('./login');
 
 /** The overview page. The files hold no data, so that everybody may load them; what they show needs a login or a key. */

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ApiError, badRequest } = require('../http/errors');
+const { ApiError, badRequest } = require('../shared/api-error');
 const { pageById } = require('../http/v1/ask');
 const { compareIds } = require('../history/views/stays');
 const { answersOf, listsOf, spanOf } = require('./questions');

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { ApiError } = require('../http/errors');
+const { ApiError } = require('../shared/api-error');
 
 /**
  * What the answers of `/api/v1` ask the sites. Who or what is unknown at one site and known at another has nothing at the first.

@@ -2,9 +2,9 @@
 'use strict';
 
 const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
-const { ApiError, unavailable } = require('../http/errors');
-const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
-const { siteFigures } = require('./figures');
+const { ApiError, unavailable } = require('../shared/api-error');
+const { createIntervalHistogram } = require('../health/figures');
+const { memberFigures } = require('./figures');
 const { follow } = require('./follow');
 const { createKnowledge } = require('./knowledge');
 const { createSite, SiteUnavailable } = require('./site');
@@ -178,7 +178,7 @@ function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Da
     /** In the order of campus.toml. */
     names: members.map(({ site }) => site.name),
     roll: () => { for (const { latency } of members) latency.roll(); },
-    figures: siteFigures(members),
+    figures: memberFigures(members),
     close() {
       ended.abort();
       for (const { site } of members) site.close();

@@ -130,6 +130,11 @@ def _check(_: list[str]) -> int:
     return checks.check()
 
 
+def _yardsticks(_: list[str]) -> int:
+    _install([])
+    return checks.yardsticks()
+
+
 def _test(rest: list[str]) -> int:
     _install([])
     return checks.test(rest)
@@ -323,6 +328,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "lab": (_lab, "the load laboratory: list, run, compare, report, page"),
     "scratch": (scratch.main, "a stack of its own in a new folder, until standard input ends"),
     "check": (_check, "linters, type checkers, validation of the configuration"),
+    "yardsticks": (_yardsticks, "what there is of everything that this repository wants less of"),
     "page-figures": (_page_figures, "how soon a marker moves in a browser, and the page's memory"),
     "chaos": (_chaos, "kill services at random under load, prove that nothing is lost"),
     "fuzz": (_fuzz, "almost valid messages through both parsers, which must take the same"),

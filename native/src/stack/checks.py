@@ -42,6 +42,8 @@ CAMPUS_PLACEHOLDERS = {
     "COMPOSE_PROJECT_NAME": "campus", "HTTPS_PORT": "8443", "MQTTS_PORT": "8883", "ROUTE_PORT": "6222",
     "CALLOUT_OPTIONS": "--site north=sites/north", "ENTRY_NET": "10.57.39",
 }  # fmt: skip
+SERVER = "gateway-agent/tests/kit/http_server.py"
+"""What tests of several folders answer HTTP with."""
 CAMPUS_ROLES = {
     "node": ("compose.node.yaml",),
     "site": ("compose.yaml", "compose.https.yaml", "compose.site.yaml"),
@@ -78,8 +80,8 @@ def check() -> int:
         commands: list[Command] = [
             ("ruff", [venv / "ruff", "check", "--quiet", "."], {}),
             ("ruff format", [venv / "ruff", "format", "--check", "--quiet", "."], {}),
-            ("mypy native", [venv / "mypy", "native/src", "native/tests"], {}),
-            ("mypy simulator", [venv / "mypy", "simulator/src", "simulator/tests"], {}),
+            ("mypy native", [venv / "mypy", "native/src", "native/tests", SERVER], {}),
+            ("mypy simulator", [venv / "mypy", "simulator/src", "simulator/tests", SERVER], {}),
             ("mypy gateway-agent", [venv / "mypy", "gateway-agent/src", "gateway-agent/tests"], {}),
             ("mypy broker, influx, ingest, tests", [venv / "mypy", "broker", "influx", "ingest/spool", "tests",
                                             "gateway-agent/tests/kit"], {}),
@@ -181,6 +183,11 @@ def _engines() -> tuple[list[str], str]:
     command = (sys.executable, "-m", "containers", "stores")
     found = subprocess.run(command, cwd=ROOT, env=_test_environment(), capture_output=True, text=True, check=False)
     return found.stdout.split(), found.stderr.strip() if found.returncode else ""
+
+
+def yardsticks() -> int:
+    """Print files and lines by room, arrows between rooms and the like."""
+    return subprocess.run([node_folder() / "node", ROOT / "flows/bin/rooms.js"], check=False).returncode
 
 
 def page_figures(arguments: list[str]) -> int:
