@@ -19,8 +19,8 @@ const { isDeepStrictEqual } = require('node:util');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
-const { spreadDevices, withTiles } = require(path.join(LIB, 'building', 'import', 'tiles'));
-const { Learning } = require(path.join(LIB, 'devices', 'learned', 'learning'));
+const { spreadDevices, withTiles } = require(path.join(LIB, 'building', 'import', 'from-list'));
+const { Learning } = require(path.join(LIB, 'devices', 'learning'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
 const { createReplay } = require(path.join(LIB, 'rebuild', 'replay'));
 
