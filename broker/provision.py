@@ -7,8 +7,8 @@ Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then start
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
 where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes accepts the services' accounts over TLS too.
-Receivers' accounts are added with accounts.py. With --https a certificate for Node-RED is made in the folder `https` too, for the names in
-HTTP_NAMES and MQTTS_NAMES.
+Receivers' accounts are added with accounts.py. With --https a certificate for Node-RED is made in the folder `https`
+too, for the names in HTTP_NAMES and MQTTS_NAMES.
 """
 
 import argparse

@@ -18,8 +18,7 @@ from pathlib import Path
 import nats_keys
 from certificates import ensure_certificates
 from command import run_command
-from nats_config import Broker, Listeners, Storage, render
-from provision import parse_node
+from nats_config import Broker, Listeners, Storage, parse_node, render
 from store import Store
 
 LISTENERS = Listeners("0.0.0.0", 8883, 4222, route_host="0.0.0.0")  # noqa: S104 - inside a container

@@ -25,6 +25,13 @@ class Node:
     route_port: int = 6222
 
 
+def parse_node(text: str) -> Node:
+    """``NAME=HOST:PORT`` of a node, as the others reach its route."""
+    name, _, address = text.partition("=")
+    host, _, port = address.rpartition(":")
+    return Node(name, host.strip("[]"), int(port))
+
+
 @dataclass(frozen=True, slots=True)
 class Listeners:
     """Where this node listens."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nats_keys
 from command import run_command
-from nats_config import Broker, Listeners, Node, render
+from nats_config import Broker, Listeners, Node, parse_node, render
 from store import Store
 
 
@@ -33,13 +33,6 @@ def provision(options: argparse.Namespace) -> list[str]:
         store.make_folder(options.data / "nats" / "store")
         wrote = store.replace(options.data / "nats" / "nats.conf", text)
     return ["wrote nats/nats.conf"] if wrote else []
-
-
-def parse_node(text: str) -> Node:
-    """``NAME=HOST:PORT`` of a node, as the others reach its route."""
-    name, _, address = text.partition("=")
-    host, _, port = address.rpartition(":")
-    return Node(name, host.strip("[]"), int(port))
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:

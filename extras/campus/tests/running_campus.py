@@ -19,14 +19,13 @@ import nats
 import nats.errors
 import paho.mqtt.client as mqtt
 import psutil
-from stack import topology
-from stack.campus import campus_down, campus_up
+from campus import topology
+from campus.run import campus_down, campus_up
+from campus.topology import Topology
 from stack.supervisor import Supervisor
-from stack.topology import Topology
+from support.running import RunningStack
+from support.stack_client import batch, connect, end, eventually
 from unused_ports import unused_ports
-
-from .running import RunningStack
-from .stack_client import batch, connect, end, eventually
 
 PORTS = 60
 """Of a campus with three sites at most, from its first one on."""

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stack import haproxy, topology
-from stack.campus import SiteEndpoint, campus_toml, chosen, site_settings
+from campus import haproxy, topology
+from campus.run import SiteEndpoint, campus_toml, chosen, site_settings
+from campus.stores import SECOND_PORT_KEYS
+from campus.topology import FIRST_PORT, SHIPPED, Topology
 from stack.errors import StackError
 from stack.layout import ROOT
 from stack.settings import PORT_KEYS
-from stack.stores import SECOND_PORT_KEYS
-from stack.topology import FIRST_PORT, SHIPPED, Topology
 
 BUILDING = ROOT / "flows" / "building" / "annex.json"
 

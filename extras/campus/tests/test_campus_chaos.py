@@ -1,12 +1,12 @@
 """What `make chaos ARGS=campus` works out by itself: roles of nodes, pauses, rules of a partition."""
 
-from chaos.campus_faults import FAULTS, ROLES, roles_of
-from chaos.campus_figures import Hit, Poll, fault_table, longest_gap_s, longest_wait_s
+from campus.topology import Node
+from campus_chaos.faults import FAULTS, ROLES, roles_of
+from campus_chaos.figures import Hit, Poll, fault_table, longest_gap_s, longest_wait_s
+from campus_chaos.partition import drops, no_new_routes
 from chaos.comparing import nearest
 from chaos.history import History
 from chaos.load import Acked
-from chaos.partition import drops, no_new_routes
-from stack.topology import Node
 
 NODES = ["nats-1", "nats-2", "nats-3"]
 

@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from campus import hosts
+from campus.files import OPERATOR, campus_files
 from dotenv import dotenv_values
-from stack import hosts
-from stack.campus_files import OPERATOR, campus_files
 from stack.errors import StackError
 from stack.layout import ROOT
 

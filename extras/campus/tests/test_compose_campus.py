@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stack.checks import CAMPUS_PLACEHOLDERS, CAMPUS_ROLES
+from campus.extra import PLACEHOLDERS, ROLES
 from stack.layout import ROOT, compose_program
 from stack.settings import load
 
@@ -24,13 +24,13 @@ Services = dict[str, dict[str, Any]]
 @pytest.fixture(scope="module")
 def roles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Services]:
     env_file = load(tmp_path_factory.mktemp("compose") / ".env", {}).env_file
-    return {role: _resolved(files, env_file) for role, files in CAMPUS_ROLES.items()}
+    return {role: _resolved(files, env_file) for role, files in ROLES.items()}
 
 
-def _resolved(files: tuple[str, ...], env_file: Path) -> Services:
-    chosen = [part for name in files for part in ("--file", name)]
+def _resolved(files: tuple[Path, ...], env_file: Path) -> Services:
+    chosen = ["--project-directory", str(ROOT), *(part for name in files for part in ("--file", str(name)))]
     command = [str(compose_program()), "--env-file", str(env_file), *chosen, "config", "--format", "json"]
-    environment = {**os.environ, **CAMPUS_PLACEHOLDERS}
+    environment = {**os.environ, **PLACEHOLDERS}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     resolved: Services = json.loads(done.stdout)["services"]
     return resolved

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from stack.haproxy import Server, render, render_entry_host, render_site_host
-from stack.tables import Queue
-from stack.topology import Cluster, Node, Topology
+from campus.haproxy import Server, render, render_entry_host, render_site_host
+from campus.tables import Queue
+from campus.topology import Cluster, Node, Topology
 
 NODES = [Node(f"nats-{number}", 1880 + number, 4220 + number, 6220 + number) for number in (1, 2, 3)]
 CLUSTER = Cluster(tuple(NODES), Queue(3, 2048, "30s"), 18_801, 18_802, "127.0.0.1", ())

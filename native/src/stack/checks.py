@@ -153,7 +153,7 @@ def _run_lanes(lanes: Sequence[Sequence[Part]]) -> list[str]:
 
 
 def test_compose(arguments: list[str]) -> int:
-    """Test the core's containers on a real engine: this machine's own, else private ones, one for each kind of image store.
+    """Test the core's containers on this machine's own engine, else on private ones, one for each kind of image store.
 
     Args:
         arguments: more arguments for pytest.

@@ -95,7 +95,7 @@ class Settings:
         return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
 
     def mqtt_readers_url_from(self, part: str) -> str:
-        """The listener for clients that read all readings, as `part` reaches it: the plain one where there is no other."""
+        """The listener for clients that read all readings, as `part` reaches it; else the plain one."""
         if not self.broker.has_readers_listener:
             return self.mqtt_url_from(part)
         return f"ssl://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_READERS_PORT')}"

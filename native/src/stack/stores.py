@@ -1,5 +1,6 @@
-"""The InfluxDBs of an installation: each has a Telegraf, a spool, ports and tokens of its own. The core has one; an extra
-may bring more (extras.py)."""
+"""The InfluxDBs of an installation: each has a Telegraf, a spool, ports and tokens of its own. The core has one.
+
+An extra may bring more (extras.py)."""
 
 from __future__ import annotations
 

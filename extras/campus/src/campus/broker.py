@@ -1,4 +1,4 @@
-"""NATS as a broker: one node of an installation's own (BROKER=nats), or a cluster for several sites (BROKER=cluster)."""
+"""NATS as a broker: one node of an installation's own (BROKER=nats), or a cluster for several sites (`cluster`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MODULES = {"PYTHONPATH": f"{ROOT / 'broker'}:{HERE / 'broker'}"}
 
 
 class OneNode(Broker):
-    """A nats-server of the installation's own, and two callouts. Its one MQTT listener is for receivers and services."""
+    """A nats-server of the installation's own and two callouts. Its one MQTT listener is for receivers and services."""
 
     own_settings: ClassVar[Mapping[str, str]] = {"NATS_PORT": "4222"}
     port_keys = ("NATS_PORT", "MQTTS_PORT")

@@ -23,7 +23,14 @@ ROLES = {
     "entry": (HERE / "compose.entry.yaml",),
 }
 """Compose files of the parts of a campus."""
-MODULES = ":".join(str(ROOT / one) for one in ("tests", "broker", "influx", "gateway-agent/tests/kit"))
+MODULES = ":".join(
+    str(part)
+    for part in (
+        *(ROOT / one for one in ("tests", "broker", "influx", "gateway-agent/tests/kit")),
+        HERE / "broker",
+        HERE / "tests",
+    )
+)
 
 
 def _campus(_: list[str]) -> int:
@@ -42,7 +49,7 @@ The campus is up.
   history    {url}/extractbeacon?staff_id=0&start_time=…&end_time=…
   now        {url}/retrieveformonitoring, {url}/api/v1/staff
   health     {url}/health{broker}{pages}
-Next: extras/campus/docs/campus.md; make campus-status; make campus-key ARGS='add hacs --right history'; make campus-down""")
+Next: make campus-status, make campus-key ARGS='add hacs --right history', make campus-down; extras/campus/README.md""")
     return 0
 
 
@@ -89,7 +96,10 @@ def _print(text: str) -> None:
 
 def _checks(env_file: Path) -> list[Check]:
     venv = Path(sys.executable).parent
-    mypy = [venv / "mypy", *(f"extras/campus/{part}" for part in ("src", "broker", "influx", "tests"))]
+    mypy: list[str | Path] = [
+        venv / "mypy",
+        *(f"extras/campus/{part}" for part in ("src", "broker", "influx", "tests")),
+    ]
     checks: list[Check] = [
         ("mypy campus", mypy, {"MYPYPATH": MODULES}),
         ("entry of a campus", ["npm", "run", "--silent", "--prefix", ENTRY, "check"], {}),

@@ -214,7 +214,7 @@ def start_entries(
 def campus_toml(port: int, sites: Sequence[SiteEndpoint], timeout_ms: int) -> str:
     """campus.toml of a process of the entry, whose callers on this machine need no key."""
     lines = [
-        "# Written by `make campus`. For an entry of your own copy it: extras/campus/docs/campus.md says what each key means.",
+        "# Written by `make campus`. For an entry of your own copy it; extras/campus/docs/campus.md explains each key.",
         "[entry]",
         f"port = {port}",
         'data_dir = "."',

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP
 
+from running_campus import RunningCampus
 from stack.supervisor import Supervisor
-from support.campus import RunningCampus
 from support.stack_client import eventually
 
 from .partition import cut_off

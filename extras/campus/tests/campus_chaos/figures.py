@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import httpx
+from chaos.load import Acked
 from support import web
-
-from .load import Acked
 
 PATH = "/extractbeacon"
 POLLERS, EVERY_S, TIMEOUT_S = 4, 1.0, 5.0

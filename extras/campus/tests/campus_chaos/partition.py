@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import psutil
-from stack.install import nft_program
-from stack.topology import Node
+from campus.install import nft_program
+from campus.topology import Node
 from stack.wait import wait_for
 
 WITHIN_S = 10

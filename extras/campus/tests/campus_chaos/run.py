@@ -25,16 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from stack.install import print_line
-from support import web
-from support.campus import RunningCampus, idle_cpu, running_campus
-from support.running import RunningStack
-from support.stack_client import eventually, now_ms
-
-from . import history
-from .campus_faults import FAULTS, ROLES, Chooser, Fault
-from .campus_figures import Hit, Poll, Pollers, fault_table, table
-from .comparing import (
+from chaos import history
+from chaos.comparing import (
     Result,
     Window,
     add_history,
@@ -44,7 +36,15 @@ from .comparing import (
     of_people,
     settled_history,
 )
-from .load import Acked, Load, people_of, simulating, with_gateways
+from chaos.load import Acked, Load, people_of, simulating, with_gateways
+from running_campus import RunningCampus, idle_cpu, running_campus
+from stack.install import print_line
+from support import web
+from support.running import RunningStack
+from support.stack_client import eventually, now_ms
+
+from .faults import FAULTS, ROLES, Chooser, Fault
+from .figures import Hit, Poll, Pollers, fault_table, table
 
 SITES = ("north", "south")
 SHORT_PHONES, SHORT_GATEWAYS = 20, 4

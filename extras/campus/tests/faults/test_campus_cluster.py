@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import paho.mqtt.client as mqtt
 import pytest
+from campus.run import campus_status
 from paho.mqtt.enums import CallbackAPIVersion
-from stack.campus import campus_status
+from running_campus import RunningCampus, Sender, running_campus
 from stack.layout import ROOT
 from support import web
 from support.building import Building
-from support.campus import RunningCampus, Sender, running_campus
 from support.running import RunningStack
 from support.stack_client import end, eventually
 from support.stored import stored_readings

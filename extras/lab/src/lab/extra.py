@@ -11,7 +11,7 @@ from stack.layout import ROOT
 from lab.links import toxiproxy_part
 
 HERE = Path(__file__).resolve().parents[2]
-MODULES = ":".join(str(ROOT / one) for one in ("tests", "simulator/tests"))
+MODULES = ":".join(str(ROOT / one) for one in ("tests", "simulator/tests", "gateway-agent/tests/kit"))
 
 
 def _lab(rest: list[str]) -> int:

@@ -1,10 +1,7 @@
 """A whole stack on free ports in a folder of its own, for measurements; it ends with its standard input."""
 
 import json
-import random
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,19 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from stack.errors import StackError
-from stack.install import install, run_parts
+from stack.install import install
 from stack.layout import ROOT, VERSIONS
-from stack.lifecycle import down, up
-from stack.pipeline import wait_until_healthy
-from stack.settings import PORT_KEYS, Settings, load
+from stack.scratch import free_ports, scratch_stack
+from stack.settings import Settings
 from stack.supervisor import Supervisor
 
 from lab.links import LINKS, SETTING, Links, proxies, toxiproxy_part
 
-DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
 PARTS = ("mosquitto", "telegraf", "spool", "influxd", "node-red")
-FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
-"""Below the ports of outgoing connections."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
     """Run proxies between the parts of a stack. Yields `own` with the settings that make the stack use them."""
     install([toxiproxy_part()])
-    own_port, *free = _free_ports(1 + 2 * len(LINKS))
+    own_port, *free = free_ports(1 + 2 * len(LINKS))
     keys = dict.fromkeys(LINKS.values())
     chosen = {**dict(zip(keys, map(str, free), strict=False)), **own}
     ways = {
@@ -69,36 +62,6 @@ def _run_command(settings: Settings, links: Links | None, command: str, *words: 
         return
     supervisor = Supervisor(settings.data_dir)
     {"stop": supervisor.stop, "start": supervisor.start}[command](words[0])
-
-
-@contextmanager
-def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BUILDING) -> Iterator[Settings]:
-    """The stack runs during the block, without the demo; then the folder is deleted.
-
-    Args:
-        folder: of all its files.
-        own: settings that differ from a new `.env`. For all other ports free ones are chosen.
-        building: the building file; the demo's is copied, since pictures are stored beside it.
-    """
-    install(run_parts())
-    if building == DEMO_BUILDING:
-        building = folder / "building" / DEMO_BUILDING.name
-        building.parent.mkdir(parents=True)
-        shutil.copy(DEMO_BUILDING, building)
-    keys = [key for key in PORT_KEYS if key not in own]
-    chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
-    chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
-    chosen["SIM"] = "1"  # enables the account with which callers publish
-    chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # callers read topics with the services' accounts, at the same time
-    chosen |= own
-    settings = load(folder / ".env", chosen)
-    try:
-        settings = up(settings, report=lambda _: None, leave_out=("simulator",))
-        wait_until_healthy(settings)
-        yield settings
-    finally:
-        down(settings)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _description(settings: Settings) -> dict[str, Any]:
@@ -122,19 +85,6 @@ def _description(settings: Settings) -> dict[str, Any]:
         "versions": {**{key.lower(): value for key, value in VERSIONS.items()}, "revision": revision},
         "scratch": True,
     }
-
-
-def _free_ports(count: int) -> list[int]:
-    found: list[int] = []
-    with ExitStack() as held:
-        while len(found) < count:
-            port = random.SystemRandom().randrange(FIRST_PORT, BEHIND_PORTS)
-            try:
-                held.enter_context(socket.create_server(("127.0.0.1", port)))
-            except OSError:
-                continue
-            found.append(port)
-    return found
 
 
 if __name__ == "__main__":

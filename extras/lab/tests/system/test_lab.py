@@ -16,8 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 from influxdb_client.client.influxdb_client import InfluxDBClient
-from stack.links import Links, proxies
-from stack.scratch import linked
+from lab.links import Links, proxies
+from lab.own_stack import linked
 from support import web
 from support.building import Building
 from support.running import RunningStack, running_stack

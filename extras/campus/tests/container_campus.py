@@ -13,19 +13,44 @@ from pathlib import Path
 
 import httpx
 import paho.mqtt.client as mqtt
+import pytest
+from campus import hosts
+from campus.files import OPERATOR, campus_files
+from campus.install import VERSIONS, nats_program
+from containers import images
+from containers.daemon import STORES, Engine, own_of_machine, private_engine
 from paho.mqtt.enums import CallbackAPIVersion
-from stack import hosts
-from stack.campus_files import OPERATOR, campus_files
 from stack.layout import ROOT
 from support import web
 from support.stack_client import end, eventually
 from unused_ports import unused_ports
 
-from .daemon import Engine
-
 UP_WITHIN_S = 900.0
 """The first build of the images takes minutes."""
 NODES = 3
+
+
+HAPROXY = """
+RUN apt-get update -q && apt-get install -q -y --no-install-recommends haproxy && ln -s busybox /usr/bin/wget
+USER haproxy
+CMD ["haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]
+"""
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """SDA_ENGINE_STORE chooses the kind of image store of a private one."""
+    if own := own_of_machine():
+        yield own
+        return
+    own_images: dict[str, images.Recipe] = {
+        f"nats:{VERSIONS['NATS_VERSION']}-alpine": ({nats_program(): "usr/local/bin/nats-server"}, ""),
+        f"haproxy:{VERSIONS['HAPROXY_IMAGE_VERSION']}": ({}, HAPROXY),
+    }
+    with private_engine(os.environ.get("SDA_ENGINE_STORE", STORES[0])) as private:
+        images.provide(private)
+        images.provide(private, own_images)
+        yield private
 
 
 class ContainerCampus:
@@ -108,7 +133,7 @@ class ContainerCampus:
         """Containers, volumes, networks and images of it."""
         for host in self.hosts:
             self._compose(host, "down", "--volumes", "--timeout", "2", "--rmi", "local")
-            for image in ("broker", "flows"):
+            for image in ("broker", "flows", "entry"):
                 self._engine.docker("image", "rm", "--force", f"{self._project}-{host}/{image}:0.1.0", check=False)
 
 

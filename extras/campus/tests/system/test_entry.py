@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
+from campus.run import KEY_NAME, key_command, start_entry
 from playwright.sync_api import Browser, expect
-from stack.campus import KEY_NAME, key_command, start_entry
 from stack.layout import ROOT
 from stack.supervisor import Supervisor
 from support import web

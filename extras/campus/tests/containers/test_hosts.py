@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+from container_campus import ContainerCampus, container_campus, engine
+from containers.daemon import Engine
 from stack.layout import ROOT
 from support.building import Building
 from support.stack_client import batch, eventually, now_ms
 
-from .campus import ContainerCampus, container_campus
-from .daemon import Engine
-
+pytestmark = pytest.mark.timeout(900)
+__all__ = ["engine"]
 ANNEX = ROOT / "flows" / "building" / "annex.json"
 
 
