@@ -10,7 +10,7 @@ from lab import command
 from lab import run as runs
 from lab.scenario_file import ScenarioError
 
-DOCS = Path(__file__).parents[3] / "docs" / "load-tests.md"
+DOCS = Path(__file__).parents[1] / "load-tests.md"
 
 
 def parse(*words: str) -> argparse.Namespace:

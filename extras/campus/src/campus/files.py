@@ -24,7 +24,7 @@ from .broker import MODULES
 from .haproxy import Server
 from .hosts import Hosts, SiteHost
 from .install import ENTRY, HERE
-from .run import FILE_KEY, make_key
+from .run import FILE_KEY, keep_out_of_git, make_key
 
 FOLDER = ROOT / ".campus-files"
 OPERATOR = "operator"
@@ -54,7 +54,7 @@ def campus_files(campus: Hosts, folder: Path = FOLDER) -> list[str]:
         StackError: naming the problem and the remedy.
     """
     install(flows_parts())
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    keep_out_of_git(folder)
     operator = folder / OPERATOR
     sites = {site.name: _settings(operator, site) for site in campus.sites}
     for settings in sites.values():

@@ -87,6 +87,7 @@ def campus_up(campus: Topology, folder: Path = FOLDER, leave_out: Collection[str
         StackError: naming the problem and the remedy.
     """
     install(campus_parts(campus.cluster is not None))
+    keep_out_of_git(folder)
     _stop_others(folder, {site.name for site in campus.sites})
     sites = {site.name: site_settings(folder, site, campus.cluster) for site in campus.sites}
     print_line("broker and HAProxy" if campus.cluster else "HAProxy")
@@ -104,6 +105,12 @@ def campus_up(campus: Topology, folder: Path = FOLDER, leave_out: Collection[str
     start_entries(folder / "entry", campus.entry_ports, endpoints)
     wait_for(lambda: health.http(f"http://127.0.0.1:{campus.port}/health").up, UP_WITHIN_S, "HAProxy to find the entry")
     return sites
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Its files are no part of the repository."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / ".gitignore").write_text("*\n")
 
 
 def campus_down(folder: Path = FOLDER) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from stack.layout import ROOT
+from campus.install import HERE
 from stack.lifecycle import up
 from stack.settings import load
 from stack.stores import SECOND
@@ -21,7 +21,7 @@ from support.running import RunningStack, running_stack
 from support.stack_client import batch, eventually, history, influx, now_ms, publish
 from support.walks import Walks, walk
 
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+OPERATIONS = (HERE / "docs" / "one-installation.md").read_text()
 MEASUREMENTS = {"readings": "batch", "locations": "location", "health": "flows_health"}
 
 

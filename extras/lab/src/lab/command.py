@@ -44,7 +44,7 @@ EXAMPLES = """examples:
                                                  influx_url, viewer; secrets from LAB_API_KEY, LAB_VIEWER_PASSWORD,
                                                  MQTT_SIMULATOR_PASSWORD, INFLUX_READ_TOKEN, INFLUX_ADMIN_TOKEN
   simulator lab run b-panels --target near.toml --expect 2 --bind 10.0.0.1:5557
-  simulator lab worker 10.0.0.1:5557 --target far.toml   on each of two machines; docs/load-tests.md has all steps
+  simulator lab worker 10.0.0.1:5557 --target far.toml   on each of two machines; extras/lab/load-tests.md has all steps
   simulator lab run a-tp-1 --repeat 3 --to runs/before   and later, after a change, --to runs/after
   simulator lab compare runs/before/* --after runs/after/*
   simulator lab report runs/a-tp-1-short-20260101-120000
@@ -64,7 +64,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     lab.set_defaults(main=main)
     actions = lab.add_subparsers(dest="action", required=True, metavar="ACTION")
     listed = actions.add_parser("list", help="the scenarios, and how long their forms take", allow_abbrev=False)
-    listed.add_argument("--markdown", action="store_true", help="as the table of docs/load-tests.md")
+    listed.add_argument("--markdown", action="store_true", help="as the table of load-tests.md")
     run = actions.add_parser("run", help="run a scenario and write its report", allow_abbrev=False)
     run.add_argument(
         "scenario", metavar="SCENARIO", nargs="+",
