@@ -1,5 +1,6 @@
 """Fixtures of the system tests, the core's and those of extras; a failed test's report shows the services' logs."""
 
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any
@@ -24,6 +25,7 @@ __all__ = [
     "no_recordings",
     "page",
     "pytest_runtest_makereport",
+    "pytest_sessionstart",
     "session_stack",
     "stack",
     "tabs",
@@ -112,6 +114,19 @@ def no_recordings(api: Api) -> Iterator[None]:
     yield
     for one in api.get("listRecordings")["recordings"]:
         api.ask("deleteRecording", recording=one["id"])
+
+
+def pytest_sessionstart() -> None:
+    """Who is terminated cleans up, like who is interrupted. A second signal does not interrupt that: `make` and its
+    programs may all get the first one, and pass it on."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
 
 
 @pytest.hookimpl(wrapper=True)

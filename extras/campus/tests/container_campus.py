@@ -18,7 +18,7 @@ from campus import hosts
 from campus.files import OPERATOR, campus_files
 from campus.install import VERSIONS, nats_program
 from containers import images
-from containers.daemon import STORES, Engine, own_of_machine, private_engine
+from containers.daemon import STORES, Engine, own_of_machine, private_engine, run_in_group
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.layout import ROOT
 from support import web
@@ -80,19 +80,23 @@ class ContainerCampus:
         """`docker compose up` in these hosts' folders, as on machines beside each other."""
         with ThreadPoolExecutor(len(names)) as pool:
             for done in pool.map(lambda name: self._compose(name, "up", "--detach", "--wait"), names):
-                assert done.returncode == 0, f"{done.args}: {done.stdout}"
+                logs = (
+                    [self._engine.unhealthy_logs(f"{self._project}-{host}") for host in names]
+                    if done.returncode
+                    else []
+                )
+                assert done.returncode == 0, "\n".join([f"{done.args}: {done.stdout}", *logs])
 
     def compose(self, host: str, *arguments: str) -> str:
         """Output of a `docker compose` command."""
         done = self._compose(host, *arguments)
-        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
+        assert done.returncode == 0, f"{arguments}: {done.stdout}"
         return done.stdout
 
     def _compose(self, host: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **self._engine.environment, "COMPOSE_PROJECT_NAME": f"{self._project}-{host}"}
         command = ["docker", "compose", *arguments]
-        return subprocess.run(command, cwd=self._folder / host, env=environment, text=True, check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=UP_WITHIN_S)  # fmt: skip
+        return run_in_group(command, self._folder / host, environment, UP_WITHIN_S)
 
     def account(self, *arguments: str) -> str:
         """`make account` with the site's settings; returns the password."""

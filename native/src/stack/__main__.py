@@ -3,6 +3,7 @@
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ def main() -> int:
     command, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
     if command not in known or not known[command].own_arguments:
         command, rest = parser.parse_args().command, []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: what it has started ends with it
     try:
         return known[command].run(rest)
     except StackError as error:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,10 @@ NOT_WITH_FAULTS = ("test_chaos.py", WITH_DASHBOARD, WITH_SETUP_PAGE)
 """Parts of `tests` that run apart from the rest, so that all lanes take about the same time."""
 TEST_PATHS = ("tests", "gateway-agent/tests/kit", "ingest/spool")
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
+_running: "set[subprocess.Popen[bytes]]" = set()
+"""What runs now."""
+_stopped = threading.Event()
+"""Whether the lanes are to begin nothing more."""
 
 
 def check() -> int:
@@ -91,7 +96,7 @@ def test(arguments: list[str]) -> int:
     """
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:
-        return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
+        return _wait(subprocess.Popen([pytest, *arguments], cwd=ROOT, env=_environment({})))
     engines, no_engine = _engines()
     lanes: list[list[Part]] = [
         [
@@ -145,11 +150,16 @@ def _run_lanes(lanes: Sequence[Sequence[Part]]) -> list[str]:
     def run(lane: int) -> list[str]:
         first = FIRST_TEST_PORT + lane * PORTS_OF_A_LANE
         ports = {"SDA_TEST_PORTS": f"{first}-{first + PORTS_OF_A_LANE}"}
-        return [_run((title, command, ports)) for title, command in lanes[lane]]
+        return [_run((title, command, ports)) for title, command in lanes[lane] if not _stopped.is_set()]
 
     print_line("each part shows its output when it ends; the longest take some minutes")
     with ThreadPoolExecutor(len(lanes)) as pool:
-        return [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
+        try:
+            return [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
+        except BaseException:
+            _stopped.set()
+            _end_all()
+            raise
 
 
 def test_compose(arguments: list[str]) -> int:
@@ -212,7 +222,7 @@ def fuzz(arguments: list[str]) -> int:
 
 def _run_package(name: str, arguments: list[str]) -> int:
     command = (sys.executable, "-m", name, *arguments)
-    return subprocess.run(command, cwd=ROOT, env=_test_environment(), check=False).returncode
+    return _wait(subprocess.Popen(command, cwd=ROOT, env=_test_environment()))
 
 
 def _test_environment() -> dict[str, str]:
@@ -229,14 +239,37 @@ def _run(one: Check, *, quiet: bool = False) -> str:
     title, command, environment = one
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as output:
-        run = subprocess.run(
-            command, cwd=ROOT, env=_environment(environment), stdout=output, stderr=subprocess.STDOUT, check=False
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=_environment(environment), stdout=output, stderr=subprocess.STDOUT
         )
+        code = _wait(process)
         output.seek(0)
-        shown = output.read().rstrip() if run.returncode or not quiet else ""
-    verdict = f"{'FAILED' if run.returncode else 'ok    '} {title} ({time.monotonic() - started:.1f} s)"
+        shown = output.read().rstrip() if code or not quiet else ""
+    verdict = f"{'FAILED' if code else 'ok    '} {title} ({time.monotonic() - started:.1f} s)"
     print_line(f"{shown}\n{verdict}" if shown else verdict)
-    return title if run.returncode else ""
+    return title if code else ""
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    """The exit code. Who is interrupted ends the process and waits until it has cleaned up.
+
+    `subprocess.run` would kill it after a quarter of a second, and leave over what it has started."""
+    _running.add(process)
+    try:
+        return process.wait()
+    except BaseException:
+        _end_all()
+        raise
+    finally:
+        _running.discard(process)
+
+
+def _end_all() -> None:
+    """End what runs, in all lanes, and wait for it."""
+    for process in list(_running):
+        process.terminate()
+    for process in list(_running):
+        process.wait()
 
 
 def _environment(additional: Mapping[str, str]) -> dict[str, str]:
