@@ -71,9 +71,16 @@ class Engine:
 
 
 def run_in_group(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], within_s: float
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    within_s: float,
+    stderr: int = subprocess.STDOUT,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command; `stdout` has all output, as on a screen. Who is interrupted ends all that it has started."""
+    """Run a command; `stdout` has all output, as on a screen, unless `stderr` is PIPE.
+
+    Who is interrupted ends all that the command has started.
+    """
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -81,16 +88,16 @@ def run_in_group(
         text=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=stderr,
         start_new_session=True,
     ) as process:
         try:
-            printed, _ = process.communicate(timeout=within_s)
+            printed, errors = process.communicate(timeout=within_s)
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             raise
-    return subprocess.CompletedProcess(list(command), process.returncode, printed)
+    return subprocess.CompletedProcess(list(command), process.returncode, printed, errors)
 
 
 def own_of_machine() -> Engine | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import ssl
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from campus import hosts
 from campus.files import OPERATOR, campus_files
-from campus.install import VERSIONS, nats_program
+from campus.install import VERSIONS, haproxy_program, nats_program
 from containers import images
 from containers.daemon import STORES, Engine, own_of_machine, private_engine, run_in_group
 from paho.mqtt.enums import CallbackAPIVersion
@@ -31,10 +32,19 @@ NODES = 3
 
 
 HAPROXY = """
-RUN apt-get update -q && apt-get install -q -y --no-install-recommends haproxy && ln -s busybox /usr/bin/wget
+RUN { id haproxy || useradd --no-create-home haproxy; } && ln -s busybox /usr/bin/wget
+ENV LD_LIBRARY_PATH=/usr/local/lib/haproxy
 USER haproxy
 CMD ["haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]
 """
+
+
+def _haproxy_files() -> dict[Path, str]:
+    """This machine's HAProxy and its libraries, but for those of libc; each with its place in the image."""
+    program = haproxy_program()
+    needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    libraries = [Path(path) for path in re.findall(r"=> (/\S+)", needed) if not re.search(r"/lib(c|m)\.so", path)]
+    return {Path(program): "usr/local/bin/haproxy", **{one: f"usr/local/lib/haproxy/{one.name}" for one in libraries}}
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +55,7 @@ def engine() -> Iterator[Engine]:
         return
     own_images: dict[str, images.Recipe] = {
         f"nats:{VERSIONS['NATS_VERSION']}-alpine": ({nats_program(): "usr/local/bin/nats-server"}, ""),
-        f"haproxy:{VERSIONS['HAPROXY_IMAGE_VERSION']}": ({}, HAPROXY),
+        f"haproxy:{VERSIONS['HAPROXY_IMAGE_VERSION']}": (_haproxy_files(), HAPROXY),
     }
     with private_engine(os.environ.get("SDA_ENGINE_STORE", STORES[0])) as private:
         images.provide(private)
@@ -85,18 +95,18 @@ class ContainerCampus:
                     if done.returncode
                     else []
                 )
-                assert done.returncode == 0, "\n".join([f"{done.args}: {done.stdout}", *logs])
+                assert done.returncode == 0, "\n".join([f"{done.args}: {done.stdout}{done.stderr}", *logs])
 
     def compose(self, host: str, *arguments: str) -> str:
         """Output of a `docker compose` command."""
         done = self._compose(host, *arguments)
-        assert done.returncode == 0, f"{arguments}: {done.stdout}"
+        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
         return done.stdout
 
     def _compose(self, host: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **self._engine.environment, "COMPOSE_PROJECT_NAME": f"{self._project}-{host}"}
         command = ["docker", "compose", *arguments]
-        return run_in_group(command, self._folder / host, environment, UP_WITHIN_S)
+        return run_in_group(command, self._folder / host, environment, UP_WITHIN_S, stderr=subprocess.PIPE)
 
     def account(self, *arguments: str) -> str:
         """`make account` with the site's settings; returns the password."""
