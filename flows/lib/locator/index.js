@@ -82,11 +82,11 @@ class Locator {
     this.gateways.heard(receiver, ts);
     const { offsetDb, leastDbm } = /** @type {import('./model').Source} */ (model.sources[source]);
     const offDb = offsetDb - (offsets === null ? 0 : offsets[source]);
-    for (const { beacon, rssi, tx } of batch.readings) {
+    for (const { beacon, rssi } of batch.readings) {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
       const person = this.#personOf(tag.owner, nowMs);
-      const reading = { source, rssi: rssi + offDb - powerDb(rssi, tag.tx, tx, settings), raw: rssi + offsetDb, tag: tag.number };
+      const reading = { source, rssi: rssi + offDb - powerDb(tag.tx, settings), raw: rssi + offsetDb, tag: tag.number };
       if (!addGatewayReading(person, ts, reading, nowMs, settings, take)) outcome.late.push({ staff_id: tag.owner, ts });
     }
   }

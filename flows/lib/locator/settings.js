@@ -22,9 +22,7 @@ const TUNABLE = Object.freeze(/** @type {(keyof typeof TUNED)[]} */ (Object.keys
 
 /** Physics and times of the contract. */
 const CONSTANTS = Object.freeze({
-  txDbm: -59, // calibrated power of a beacon that says nothing else (the building schema's default)
-  claimDb: 15, // what a beacon says of its power moves its level by so much at most …
-  loudestClaimDb: 10, // … and counts nothing where it would have to be nearer than a hand's breadth
+  txDbm: -59, // calibrated power of a beacon of which the building says nothing else (the schema's default)
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone …
   touchAboveDb: 20, // … where it is so much above all else: some transmitters are strong
   exponent: 2.2, // path loss: 10 · exponent · log10(metres); offices measure 1.6 to 3.3 (Rappaport, Wireless Communications, 4.9)

@@ -45,19 +45,11 @@ function addReading(heard, source, rssi, raw, tag) {
 }
 
 /**
- * By how much a reading is lowered for the power of its transmitter. What the building says goes before what the transmitter says
- * of itself, which is not believed where it cannot be true, and counts a little only.
- * @param {number} rssi dBm @param {number|undefined} known of the building, dBm at 1 m @param {number|undefined} claimed
- * @param {import('./settings').Settings} settings
+ * By how much a reading is lowered for the power of its transmitter, as the building has it. What a transmitter says of its own power
+ * (`tx` of a reading) is nobody's measurement: it locates nobody and teaches nothing.
+ * @param {number|undefined} known dBm at 1 m @param {import('./settings').Settings} settings
  */
-function powerDb(rssi, known, claimed, { txDbm, claimDb, loudestClaimDb }) {
-  if (known !== undefined) return known - txDbm;
-  if (claimed === undefined || claimed < WEAKEST_DBM || claimed > STRONGEST_DBM || rssi - claimed > loudestClaimDb) return 0;
-  return Math.max(-claimDb, Math.min(claimDb, claimed - txDbm));
-}
-
-/** At 1 m: transmitters have -40 to 20 dBm, and lose 41 dB on the way there, more with a poor antenna. */
-const [WEAKEST_DBM, STRONGEST_DBM] = [-95, -20];
+const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
 
 const ofPhone = nothingHeard('phone');
 
@@ -69,10 +61,10 @@ const ofPhone = nothingHeard('phone');
  */
 function heardByPhone({ readings }, { beacons, sources }, settings, offsets = null) {
   clear(ofPhone);
-  for (const { beacon, rssi, tx } of readings) {
+  for (const { beacon, rssi } of readings) {
     const source = beacons.get(beacon);
     if (source === undefined) continue;
-    const lessDb = powerDb(rssi, sources[source]?.tx, tx, settings) + (offsets === null ? 0 : offsets[source]);
+    const lessDb = powerDb(sources[source]?.tx, settings) + (offsets === null ? 0 : offsets[source]);
     addReading(ofPhone, source, rssi - lessDb, rssi, -1);
   }
   return ofPhone;

@@ -35,7 +35,7 @@ class Window:
         allow = self.settings.allow
         wanted = [beacon for beacon in sighting.ids if allow is not None and beacon in allow]
         if wanted or address in self._telemetry:
-            self._telemetry.update(address, sighting.telemetry)
+            self._telemetry.update(address, sighting.telemetry, now)
         if not RSSI_RANGE[0] <= rssi <= RSSI_RANGE[1]:  # what the device says of itself is known all the same
             self.ignored["no_rssi"] += 1
             return
@@ -44,7 +44,7 @@ class Window:
             if not (self._unregistered.hold(beacon, now) and self._publish_unregistered):
                 self.ignored["unregistered"] += 1
                 return
-            self._telemetry.update(address, sighting.telemetry)
+            self._telemetry.update(address, sighting.telemetry, now)
             wanted = [beacon]
         for beacon in wanted:
             _, rssis, power = self._collected.setdefault(beacon, (address, [], [None]))
