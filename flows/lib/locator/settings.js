@@ -32,7 +32,7 @@ const CONSTANTS = Object.freeze({
   levelDb: 12, // standard deviation of how far tags and phones are from their calibrated power
 
   windowMs: 1000, // a gateway's default window: before it is over its silence says nothing
-  tickMs: 250, // readings of several gateways are taken together in steps of this event time
+  tickMs: 500, // readings of several gateways are taken together in steps of this event time
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms
   reorderMs: 1000, // … or until this much newer readings came (in a replay faster than time)
   aheadMs: 5000, // a clock further ahead than this is not believed; the arrival counts
