@@ -1,5 +1,7 @@
 """Joins telemetry to beacons by device address: an Eddystone TLM is a separate advert. Pure."""
 
+from typing import Any
+
 from gateway_agent.decoders import Telemetry
 
 LIMIT = 1024  # devices of wanted beacons; a beacon with changing addresses takes several
@@ -29,7 +31,8 @@ class DeviceTelemetry:
     def take(self, address: str, beacon: str, now: float) -> Telemetry | None:
         """Telemetry for the beacon's next reading: when it changed, else once a minute; otherwise None."""
         said = self._devices.get(address, {})
-        latest = _NOTHING._replace(**{name: value for name, (value, at) in said.items() if now - at < FORGET_AFTER_S})
+        fresh: dict[str, Any] = {name: value for name, (value, at) in said.items() if now - at < FORGET_AFTER_S}
+        latest = _NOTHING._replace(**fresh)
         if latest == _NOTHING:
             return None
         sent, at = self._sent.pop(beacon, (None, now))

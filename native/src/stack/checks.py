@@ -38,6 +38,8 @@ PLACEHOLDERS = {
     "READINGS_ADDRESS": "tcp://127.0.0.1:8089",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
+SERVER = "gateway-agent/tests/kit/http_server.py"
+"""What tests of several folders answer HTTP with."""
 NOT_WITH_SYSTEM = (
     "accuracy",
     "containers",
@@ -71,8 +73,8 @@ def check() -> int:
         commands: list[Check] = [
             ("ruff", [venv / "ruff", "check", "--quiet", "."], {}),
             ("ruff format", [venv / "ruff", "format", "--check", "--quiet", "."], {}),
-            ("mypy native", [venv / "mypy", "native/src", "native/tests"], {}),
-            ("mypy simulator", [venv / "mypy", "simulator/src", "simulator/tests"], {}),
+            ("mypy native", [venv / "mypy", "native/src", "native/tests", SERVER], {}),
+            ("mypy simulator", [venv / "mypy", "simulator/src", "simulator/tests", SERVER], {}),
             ("mypy gateway-agent", [venv / "mypy", "gateway-agent/src", "gateway-agent/tests"], {}),
             ("mypy broker, influx, ingest, tests", [venv / "mypy", "broker", "influx", "ingest/spool", "tests",
                                             "gateway-agent/tests/kit"], {}),

@@ -98,7 +98,7 @@ const ENTITY = /<!ENTITY/i;
  * @throws {PictureError}
  */
 function checkSvg(text) {
-  const parser = sax.parser(true, { position: false, strictEntities: true });
+  const parser = sax.parser(true, /** @type {import('sax').SAXOptions} */ ({ position: false, strictEntities: true }));
   const prefixes = createPrefixes();
   let [isBegun, depth, attributes] = [false, 0, 0];
   parser.onerror = (error) => {
